@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BuildError } from "../native/build/build-error.ts";
-import { offerNamespaces, runInside } from "../src/demo/network/namespace-network.ts";
+import { detectNamespaces, runInside } from "../src/demo/network/namespace-network.ts";
 import { makeBuilds } from "./manager-builds.ts";
 import { readOptions, USAGE } from "./manager-options.ts";
 
@@ -30,9 +30,9 @@ try {
 }
 
 async function benchmark(): Promise<number> {
-  const offer = offerNamespaces();
-  if (!offer.possible) {
-    process.stderr.write(`bench:manager: needs network namespaces, which this machine refuses: ${offer.why}\n`);
+  const offer = detectNamespaces();
+  if (!offer.supported) {
+    process.stderr.write(`bench:manager: needs network namespaces, which this machine refuses: ${offer.reason}\n`);
     return EXIT_FAILED;
   }
   const builds = join(folder, "builds.json");

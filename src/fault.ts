@@ -1,10 +1,10 @@
-/** Faults: our side failed. A person's mistake is a `Problem` instead and never thrown. */
+/** Failures of lastcall or its machine. A user's mistake is a `Problem` instead, which is never thrown. */
 export const FAULTS = {
-  ERR_CERTIFICATE_UNREADABLE: "the certificate or key file cannot be read or does not fit together",
-  ERR_AUTHORITY_UNREACHABLE: "the CA or the webhook configuration cannot be read or written in the cluster",
-  ERR_LISTEN_FAILED: "the server cannot listen on the address asked for",
-  ERR_INPUT_UNREADABLE: "an input file or folder cannot be read",
-  ERR_DEMO_FAILED: "a part of the demo did not start or answer",
+  ERR_CERTIFICATE_UNREADABLE: "cannot read the certificate or key file, or they do not match",
+  ERR_AUTHORITY_UNREACHABLE: "cannot read or write the CA or the webhook configuration in the cluster",
+  ERR_LISTEN_FAILED: "cannot listen on the configured address",
+  ERR_INPUT_UNREADABLE: "cannot read an input file or directory",
+  ERR_DEMO_FAILED: "the demo failed",
 } as const;
 
 type FaultCode = keyof typeof FAULTS;

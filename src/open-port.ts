@@ -1,22 +1,22 @@
-/** Opens a port of a server, and reports in a sentence why it cannot. */
+/** Opens a server's port and explains failures. */
 import { once } from "node:events";
 import type { Server } from "node:net";
 import { Fault } from "./fault.ts";
 
-/** In the order in which a port-forward tries `localhost`. */
+/** In the order in which a port-forward tries them. */
 export const LOOPBACK: readonly string[] = ["127.0.0.1", "::1"];
 const EVERY_ADDRESS: readonly string[] = ["::", "0.0.0.0"];
-/** The node has no address of that family. */
+/** Errors on a node without addresses of that family. */
 const NO_FAMILY = ["EAFNOSUPPORT", "EADDRNOTAVAIL"];
 
 export type PortWanted = {
-  /** Names the port in errors; empty for the program's only one. */
+  /** Identifies the port in errors; empty if the program has only one. */
   readonly name: string;
-  /** Empty: every address, of IPv6 too if the node has it. Of several the first whose address family the node has. */
+  /** Empty: all addresses, IPv6 included. From a list the first whose address family the node has. */
   readonly host: string | readonly string[];
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Listens on one host; by default the server itself does. */
+  /** Default: `server.listen`. */
   readonly listen?: (host: string) => Promise<unknown>;
 };
 
@@ -42,7 +42,7 @@ function sentenceFor(code: string, wanted: PortWanted): string {
   const { host } = wanted;
   const where = placeOf(wanted);
   if (code === "EADDRINUSE") return `${where} is in use by another process`;
-  if (code === "EACCES") return `${where} needs more rights than this process has`;
+  if (code === "EACCES") return `${where} requires privileges that this process does not have`;
   const isOneHost = typeof host === "string" && host !== "";
   if (isOneHost && (code === "EADDRNOTAVAIL" || code === "ENOTFOUND"))
     return `${host} is not an address of this machine`;

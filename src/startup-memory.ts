@@ -1,10 +1,10 @@
-/** Gives back the memory that only the start needed. */
+/** Returns memory that only the start needed to the system. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
- * Loading and compiling the program leaves garbage that an idle server would keep for days, because it never allocates
- * enough to be collected. One thorough collection before the first request takes about 30 ms.
+ * Loading and compiling leave garbage that an idle server would keep for days, because it never allocates enough to
+ * trigger a full collection. One collection before the first request takes about 30 ms.
  */
 export function releaseStartupMemory(): void {
   setFlagsFromString("--expose-gc");

@@ -63,11 +63,11 @@ test("a program with a way of its own to listen is given the hosts in the same o
   expect(hosts).toEqual(["::", "0.0.0.0"]);
 });
 
-const START = "the server cannot listen on the address asked for: ";
+const START = "cannot listen on the configured address: ";
 test.for([
   ["", "", "EADDRINUSE", "port 8443 is in use by another process"],
   ["", "10.0.0.9", "EADDRINUSE", "port 8443 of 10.0.0.9 is in use by another process"],
-  ["the relay's", "", "EACCES", "the relay's port 8443 needs more rights than this process has"],
+  ["the relay's", "", "EACCES", "the relay's port 8443 requires privileges that this process does not have"],
   ["", "10.0.0.9", "EADDRNOTAVAIL", "10.0.0.9 is not an address of this machine"],
   ["", "nowhere", "ENOTFOUND", "nowhere is not an address of this machine"],
   ["admin", "", "EMFILE", "admin port 8443: EMFILE"],

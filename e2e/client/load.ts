@@ -1,12 +1,12 @@
 /** The load client as a Pod on a chosen node. */
 import type { V1Pod } from "@kubernetes/client-node";
-import type { Tally } from "../../src/demo/load/load.ts";
+import type { RequestCounts } from "../../src/demo/load/load.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { FailedRequest } from "../programs/failure-times.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { imageOf } from "./suite.ts";
 
-export type LoadResult = Tally & { readonly failures: readonly FailedRequest[] };
+export type LoadResult = RequestCounts & { readonly failures: readonly FailedRequest[] };
 
 export type LoadOptions = {
   /** A Service's name in this namespace, or an address. */

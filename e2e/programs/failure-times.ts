@@ -14,7 +14,7 @@ export function recordFailures(
   const failed: FailedRequest[] = [];
   return {
     counter: {
-      tally: counter.tally,
+      counts: counter.counts,
       count: (client, kind) => {
         counter.count(client, kind);
         if (kind !== undefined && failed.length < MOST)

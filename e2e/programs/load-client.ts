@@ -49,7 +49,7 @@ const shape: LoadShape = {
   pooledClients: numbers.pooled,
   slowClients: numbers.slow,
   endlessClients: numbers.endless,
-  poolLifeMs: numbers["pool-life-ms"],
+  maxConnectionMs: numbers["pool-life-ms"],
   path: values.path ?? "/",
   slowPath: DEFAULT_LOAD.slowPath,
 };
@@ -75,7 +75,7 @@ const load = startLoad(shape, {
 process.stdout.write(`${JSON.stringify({ started: new Date().toISOString(), host, ...numbers })}\n`);
 await realClock.wait(numbers.seconds * 1000, stopping.signal);
 await load.stop();
-const result = `${JSON.stringify({ ...tally.tally(), failures: failures.list() })}\n`;
+const result = `${JSON.stringify({ ...tally.counts(), failures: failures.list() })}\n`;
 process.stdout.write(result);
 // Also where a kubelet shows it as the container's last words, so that it outlives the log.
 try {

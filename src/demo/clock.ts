@@ -1,4 +1,4 @@
-/** Time as an argument: tests pass a clock that jumps. */
+/** Clock of the demo, passed as an argument: tests pass a virtual one. */
 import { performance } from "node:perf_hooks";
 import { setTimeout as timeout } from "node:timers/promises";
 
@@ -19,12 +19,11 @@ export async function waitAtMost(clock: Clock, ms: number, work: Promise<unknown
   return first;
 }
 
-/** The only place of the demo that reads the host's clock. */
 export const realClock: Clock = {
   nowMs: () => performance.now(),
   wait: async (ms, stop) => {
     const dueMs = performance.now() + ms;
-    // A timer may fire a millisecond early, and a wait must not end before its time.
+    // Node's timers may fire a millisecond early.
     for (let leftMs = ms; leftMs > 0 && stop?.aborted !== true; leftMs = dueMs - performance.now())
       await timeout(Math.ceil(leftMs), undefined, { signal: stop }).catch(() => {});
   },

@@ -1,10 +1,10 @@
-/** Exit statuses of the demo. The reference is made of them; never renumbered. */
+/** Exit statuses of the demo, never renumbered. docs/reference/exit-statuses.md is generated from the comments. */
 
-/** No request failed with lastcall, and some did without it (unless the propagation is 0s). */
+/** No request failed with lastcall, and at least one failed without it (not required with `--propagation 0s`). */
 export const EXIT_OK = 0;
-/** A request failed with lastcall, none failed without it, or the demo itself failed. */
+/** A request failed with lastcall, none failed without it, or the demo could not run. */
 export const EXIT_FAILED = 1;
-/** A flag or the Deployment is wrong. */
+/** A flag or the Deployment is invalid. */
 export const EXIT_USAGE = 64;
-/** The demo was interrupted. */
+/** SIGINT or SIGTERM interrupted the demo. */
 export const EXIT_INTERRUPTED = 130;

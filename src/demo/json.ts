@@ -1,8 +1,7 @@
-/** Reads JSON that was not checked: a value of the wrong kind reads as absent. */
+/** Reads unvalidated JSON: a value of the wrong type reads as absent. */
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** `undefined` for text that is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

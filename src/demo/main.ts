@@ -1,4 +1,4 @@
-/** `lastcall demo`: reads flags, chooses a network, runs the demo, and leaves no process and no file behind. */
+/** `lastcall demo`: reads flags, selects a network, runs the demo, and removes all its processes and files. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,18 +8,17 @@ import { problemText } from "../settings/read-settings.ts";
 import { runDemo } from "./demo-run.ts";
 import { EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE } from "./exit-statuses.ts";
 import { createLoopbackNetwork } from "./network/loopback-network.ts";
-import { createNamespaceNetwork, offerNamespaces, runInside } from "./network/namespace-network.ts";
+import { createNamespaceNetwork, detectNamespaces, runInside } from "./network/namespace-network.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { DEMO_HELP, type DemoOptions, readOptions } from "./options.ts";
 import { createProcessTable } from "./pods/process-table.ts";
 import { prepareRun } from "./prepared-run.ts";
 
-/** First argument of the demo that runs again inside its private namespaces. */
+/** First argument of the inner demo, which runs in private namespaces. */
 const INSIDE = "inside-namespaces";
 
 const LASTCALL = fileURLToPath(new URL("../lastcall.ts", import.meta.url));
 
-/** @returns the exit status: 0 when no request failed with lastcall, 64 for a wrong flag or file, else 1 */
 export async function main(args: readonly string[]): Promise<number> {
   const isInside = args[0] === INSIDE;
   const flags = isInside ? args.slice(1) : args;
@@ -30,21 +29,23 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   if (problems.length > 0) return reportProblems(EXIT_USAGE, problems.map(problemText));
   if (!existsSync(LASTCALL))
-    return reportProblems(EXIT_FAILED, ["runs in a clone of the repository only: npm ci && npm run demo"]);
+    return reportProblems(EXIT_FAILED, ["The demo runs only in a clone of the repository: npm ci && npm run demo"]);
   if (isInside) return runHere(options, createNamespaceNetwork, true);
-  const offer = options.network === "loopback" ? undefined : offerNamespaces();
-  if (offer?.possible === true) {
+  const support = options.network === "loopback" ? undefined : detectNamespaces();
+  if (support?.supported === true) {
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
     return runInside({
-      prefix: offer.prefix,
+      prefix: support.prefix,
       command: [process.execPath, LASTCALL, "demo", INSIDE, ...flags],
       environment: process.env,
       stop: stop.signal,
     });
   }
   if (options.network === "namespace")
-    return reportProblems(EXIT_USAGE, [`Network namespaces cannot be made here: ${offer?.why ?? ""}`]);
+    return reportProblems(EXIT_USAGE, [
+      `--network: cannot create network namespaces (${support?.reason ?? ""}); use --network loopback.`,
+    ]);
   return runHere(options, async () => createLoopbackNetwork(), false);
 }
 
@@ -76,13 +77,13 @@ async function runHere(
   }
 }
 
-/** Exits on Ctrl-C, on SIGTERM, or with the outer demo; the exit handler cleans up. @returns the end of the watch */
+/** Exits on Ctrl-C, on SIGTERM, or with the outer demo. @returns a function that removes the listeners */
 function exitWhenStopped(isInside: boolean): () => void {
   const exit = () => process.exit(EXIT_INTERRUPTED);
   process.on("SIGINT", exit).on("SIGTERM", exit);
-  // The reader of the output is gone, as after `lastcall demo | head`.
+  // EPIPE, as after `lastcall demo | head`.
   process.stdout.on("error", exit);
-  // The outer demo holds the other end of the standard input.
+  // Standard input ends with the outer demo.
   if (isInside) process.stdin.once("end", exit).once("error", exit).resume();
   return () => {
     process.off("SIGINT", exit).off("SIGTERM", exit);

@@ -1,9 +1,9 @@
-/** Chooses the Deployment of a run, and finds its problems before anything starts. */
+/** Selects the Deployment of a run and validates it before anything starts. */
 import { fileURLToPath } from "node:url";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { type DemoOptions, drainAnnotations } from "./options.ts";
 import { annotated, replicasOf, SAMPLE_DRIVER, sampleDeployment, servicePort } from "./rollout/deployment.ts";
-import { pictureProblems, readDeployment, thisMachine, unrunnable } from "./rollout/own-deployment.ts";
+import { readDeployment, startProblems, svgProblems, thisMachine } from "./rollout/own-deployment.ts";
 
 const SAMPLE_APP = fileURLToPath(new URL("./sample-app.ts", import.meta.url));
 
@@ -12,7 +12,7 @@ export type PreparedRun = {
   readonly deployment: object;
   readonly replicas: number;
   readonly port: number;
-  /** Variables that an image would set; containers get nothing else of this shell. */
+  /** Variables that an image would set; containers inherit nothing else of the shell's environment. */
   readonly imageEnvironment: Readonly<Record<string, string>>;
   readonly problems: readonly string[];
 };
@@ -26,14 +26,15 @@ export async function prepareRun(
     options.file === ""
       ? { deployment: sampleFor(options, network), problems: [] }
       : await readDeployment(options.file);
-  const unrunnables = problems.length > 0 ? [] : unrunnable(deployment, thisMachine(imageEnvironment["PATH"] ?? ""));
+  const machine = thisMachine(imageEnvironment["PATH"] ?? "");
+  const unstartable = problems.length > 0 ? [] : startProblems(deployment, machine);
   return {
     options,
     deployment: annotated(deployment, drainAnnotations(options)),
     replicas: replicasOf(deployment),
     port: servicePort(deployment),
     imageEnvironment,
-    problems: [...problems, ...unrunnables, ...pictureProblems(options.svg)],
+    problems: [...problems, ...unstartable, ...svgProblems(options.svg)],
   };
 }
 

@@ -1,13 +1,13 @@
 /**
- * The application of the demo: a plain HTTP server that, like most, exits at SIGTERM in the middle of requests.
+ * Sample application of the demo: an HTTP server that exits on SIGTERM without finishing open requests.
  *
- * `POST /drain` and `GET /active` are for the driver `http`: after the first, every answer closes its connection.
+ * The driver `http` uses `POST /drain`, after which responses carry `Connection: close`, and `GET /active`.
  */
 import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 
 const port = Number(process.env["PORT"] ?? "8080");
-/** Set where Pods share a network. */
+/** Set if Pods share a network namespace. */
 const host = process.env["LISTEN_ON"] ?? "::";
 let draining = false;
 let active = 0;
@@ -30,7 +30,7 @@ const server = createServer(async (request, response) => {
   return response.end("hello\n");
 });
 
-// Longer than any client keeps a connection, so that the app never closes first.
+// Longer than any client keeps an idle connection, so that the app never closes first.
 server.keepAliveTimeout = 75_000;
 server.listen(port, host);
 process.once("SIGTERM", () => process.exit(143));

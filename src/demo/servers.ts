@@ -1,4 +1,4 @@
-/** Runs what the Pods need around them: the real webhook and, for its relay, the API server that the demo plays. */
+/** Starts the webhook and, if it runs a relay, the simulated API server. */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -11,19 +11,16 @@ import type { AdmissionTarget } from "./rollout/admission-client.ts";
 
 type ServersRequest = {
   readonly relay: boolean;
-  /** Of the Pods. */
   readonly namespace: string;
 };
 
 type ServerPorts = {
   readonly clock: Clock;
   readonly processes: ProcessTable;
-  /** The command line of `lastcall`. */
   readonly program: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** A folder that is removed at the end. */
   readonly scratch: string;
-  /** Address of the webhook and its relay. */
   readonly host: string;
 };
 
@@ -34,13 +31,13 @@ export type Servers = {
   readonly stop: () => Promise<void>;
 };
 
-/** Most of a start is compiling: 2 s of CPU time, but half a minute beside thirty busy programs. */
+/** A start takes 2 s of CPU time, mostly for compiling: half a minute on a machine with thirty busy processes. */
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 2_000;
 const POLL_MS = 50;
 const OUTPUT_LINES = 20;
 
-/** @throws Fault ERR_DEMO_FAILED when a server does not start, with the webhook's last output */
+/** @throws Fault ERR_DEMO_FAILED with the webhook's last output when a server does not start */
 export async function startServers({ relay, namespace }: ServersRequest, ports: ServerPorts): Promise<Servers> {
   const cluster = relay ? await startDemoCluster({ ...ports, namespace }) : undefined;
   try {
@@ -54,7 +51,7 @@ export async function startServers({ relay, namespace }: ServersRequest, ports: 
       },
     };
   } catch (error) {
-    // An open server would keep the demo from ending.
+    // An open server would prevent the demo's exit.
     await cluster?.close();
     throw error;
   }
@@ -67,7 +64,7 @@ async function startWebhook(cluster: DemoCluster | undefined, { clock, processes
   const flags = [`--host=${host}`, `--port=${port}`, "--opt-in=all", `--ca-file=${caFile}`];
   const relayFlags = cluster === undefined ? [] : relayFlagsOf(cluster, host, await freePort(host));
   const server = processes.start({
-    // No client is left when the demo stops the webhook.
+    // The webhook has no client when the demo stops it, so it need not drain.
     argv: [...ports.program, "webhook", ...flags, "--drain-delay=0s", ...relayFlags],
     environment: ports.environment,
     onLine: (line) => void output.push(line),
@@ -85,7 +82,10 @@ async function startWebhook(cluster: DemoCluster | undefined, { clock, processes
       return { target: { host, port, authority }, stop };
     }
     if (!server.isRunning() || clock.nowMs() > untilMs)
-      throw new Fault("ERR_DEMO_FAILED", `the webhook did not start: ${output.slice(-OUTPUT_LINES).join(" | ")}`);
+      throw new Fault(
+        "ERR_DEMO_FAILED",
+        `the webhook did not start; last output: ${output.slice(-OUTPUT_LINES).join(" | ")}`,
+      );
     await clock.wait(POLL_MS);
   }
 }

@@ -17,9 +17,8 @@ type VariantRequest = {
 };
 
 export type VariantPorts = Omit<PodRunnerPorts, "onEvent"> & {
-  /** Passes a Pod through admission; returns it unchanged when there is no webhook. */
   readonly admit: (pod: object) => Promise<object>;
-  /** Stores the EndpointSlice of the Service; `undefined` where it has no reader. */
+  /** Stores the EndpointSlice of the Service; `undefined` without the relay, its only reader. */
   readonly writeSlice: SlicePorts["write"] | undefined;
   readonly random: () => number;
 };
@@ -39,8 +38,8 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
   const proxy = await startServiceProxy({ clock, network, port, targetPort: port, propagationMs });
   const slices = slicesOf(request, ports);
   const feed = createEndpointFeed((change, pod) => {
-    proxy.tell(change);
-    slices?.tell(change, pod);
+    proxy.enqueue(change);
+    slices?.enqueue(change, pod);
   });
   const runner = createPodRunner({ ...ports, onEvent: feed });
   const newPods = { runner, admit: ports.admit };
@@ -48,8 +47,8 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
     const create = (revision: string) => createPod(deployment, revision, newPods);
     const old = await Promise.all(Array.from({ length: request.replicas }, () => create("5d9c7b")));
     await allReady(old, clock);
-    proxy.catchUp();
-    slices?.catchUp();
+    proxy.flush();
+    slices?.flush();
     const counter = createRequestCounter();
     const load = startLoad(request.load, {
       clock,
@@ -85,7 +84,7 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
         slicesWithdrawnMs: slices?.withdrawnMs(pod.plan),
       }),
     );
-    return { tally: counter.tally(), ended, tookMs: clock.nowMs() - startedMs };
+    return { counts: counter.counts(), ended, tookMs: clock.nowMs() - startedMs };
   } finally {
     await runner.close();
     await proxy.close();
@@ -93,7 +92,7 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
   }
 }
 
-/** Half of the propagation passes before the slice changes, the rest before the proxy has acted on it. */
+/** The slice changes after half of the propagation time, the proxy after all of it. */
 function slicesOf({ deployment, port, propagationMs }: VariantRequest, { clock, writeSlice }: VariantPorts) {
   if (writeSlice === undefined) return undefined;
   const service = { ...placeOf(deployment), port };

@@ -1,4 +1,4 @@
-/** A heading for every alert of the chart, so that an address can end with it. */
+/** Renders docs/reference/alerts.md: one heading per alert, which runbook URLs link to. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -17,7 +17,7 @@ export function alertReference(): string {
   const { groups } = parse(readFileSync(FILE, "utf8")) as { groups: readonly { rules: readonly Alert[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules);
   const unknown = Object.keys(ALERT_COMMANDS).filter((name) => !alerts.some(({ alert }) => alert === name));
-  if (unknown.length > 0) throw new Error(`alert-commands.ts names alerts that the chart lacks: ${unknown.join(", ")}`);
+  if (unknown.length > 0) throw new Error(`ALERT_COMMANDS has unknown alerts: ${unknown.join(", ")}`);
   return alerts
     .map(({ alert, expr, labels, annotations }) => {
       const { summary, description } = annotations;
@@ -29,63 +29,61 @@ export function alertReference(): string {
 
 function commandsOf(alert: string): string {
   const commands = ALERT_COMMANDS[alert];
-  if (commands === undefined) throw new Error(`alert-commands.ts lacks the alert ${alert}`);
+  if (commands === undefined) throw new Error(`ALERT_COMMANDS lacks the alert ${alert}`);
   return ["```", ...commands, "```"].join("\n");
 }
 
-/** Prometheus fills these in: a label of the series, or its value. */
+/** Replaces Prometheus' template expressions, which only a firing alert can fill in. */
 function withoutTemplates(text: string): string {
   return text
     .replaceAll(/\{\{ *\$labels\.(\w+) *\}\}/g, (_, label: string) => code(label))
     .replaceAll(/\{\{[^}]*\}\}/g, code("value"));
 }
 
-/** By alert, the commands that find its cause, the most telling first. Every alert of the chart has an entry. */
 const IN = "--namespace lastcall";
 const SELECTOR = "--selector=app.kubernetes.io/component=webhook";
 const PODS = `kubectl get pods ${IN} ${SELECTOR} --output=wide`;
 const ENFORCE = "kubectl get mutatingwebhookconfiguration enforce.lastcall.dev";
 const NOTES = "kubectl get events --field-selector=source=lastcall";
 
-/** Lines of all replicas that have one of the words. */
-function log(words: string): string {
-  return `kubectl logs ${IN} ${SELECTOR} --prefix --tail=-1 --since=1h | grep -iE '${words}'`;
+function log(pattern: string): string {
+  return `kubectl logs ${IN} ${SELECTOR} --prefix --tail=-1 --since=1h | grep -iE '${pattern}'`;
 }
 
-/** A right of the webhook's account in all namespaces. */
-function mayRead(resource: string): string {
+function canList(resource: string): string {
   return `kubectl auth can-i list ${resource} --all-namespaces --as=system:serviceaccount:lastcall:lastcall-webhook`;
 }
 
+/** Commands that find the cause of each alert, the most useful first. */
 export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   LastcallDrainsTimeOut: [
-    "lastcall drains | grep timeout          # the Pods, and who stayed connected",
+    "lastcall drains | grep timeout          # the Pods and their remaining connections",
     `${NOTES},reason=DrainTimeout --all-namespaces`,
-    "kubectl exec --namespace NAMESPACE POD --container lastcall -- /lastcall status   # of a drain that runs",
+    "kubectl exec --namespace NAMESPACE POD --container lastcall -- /lastcall status   # while the Pod drains",
   ],
   LastcallDrainsForced: [
     "lastcall drains --namespace NAMESPACE | grep forced",
     `${NOTES} --namespace NAMESPACE`,
-    "kubectl get nodes                            # one that shut down is NotReady or gone",
+    "kubectl get nodes                            # a node that shut down is NotReady or deleted",
     log("relay"),
   ],
   LastcallDrainsBlind: [
     "lastcall drains --namespace NAMESPACE | grep blind",
-    "kubectl logs --namespace NAMESPACE POD --container lastcall | head    # what keeps the manager from the sockets",
+    "kubectl logs --namespace NAMESPACE POD --container lastcall | head    # why the manager cannot read the sockets",
     "kubectl get pod POD --namespace NAMESPACE --output=jsonpath='{.spec.runtimeClassName} {..seccompProfile}'",
   ],
   LastcallDrainsLost: [
-    "lastcall drains --namespace NAMESPACE | grep lost    # the Pods, with exit code and reason",
+    "lastcall drains --namespace NAMESPACE | grep lost    # the Pods with exit code and reason",
     `${NOTES},reason=DrainLost --namespace NAMESPACE`,
     "kubectl get pods --namespace NAMESPACE --output=jsonpath='{range .items[*]}{.metadata.name} {..lastState.terminated.reason}{\"\\n\"}{end}'",
   ],
-  LastcallRelayCannotWatch: [log("endpointslice"), mayRead("endpointslices.discovery.k8s.io")],
+  LastcallRelayCannotWatch: [log("endpointslice"), canList("endpointslices.discovery.k8s.io")],
   LastcallRelayIdentityMissing: [log("lastcall-relay"), `kubectl get secret lastcall-relay ${IN}`],
   LastcallRelayUnresponsive: [log("relay"), PODS, `kubectl top pods ${IN}`],
   LastcallRelayRestarts: [log("relay"), `kubectl top pods ${IN}`],
   LastcallRelayRefuses: [
     log("refused|credential"),
-    `kubectl get secret lastcall-relay ${IN}   # its age: Pods that are older need a restart`,
+    `kubectl get secret lastcall-relay ${IN}   # AGE: Pods older than the Secret need a restart`,
   ],
   LastcallDrainReportsRefused: [log("report"), `kubectl get secret lastcall-relay ${IN}`],
   LastcallImageUnpullable: [
@@ -97,9 +95,9 @@ export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     `kubectl describe deployment lastcall-webhook ${IN}`,
     `kubectl get podmonitors,servicemonitors ${IN}`,
   ],
-  LastcallNotEnforcing: [ENFORCE, log("failing closed")],
+  LastcallNotEnforcing: [ENFORCE, log("enforcement")],
   LastcallEnforcementBlockedByQuota: [
-    "kubectl describe resourcequotas --namespace default    # or your selfTest.namespace; Used has reached Hard",
+    "kubectl describe resourcequotas --namespace default    # or selfTest.namespace; compare Used with Hard",
     log("exceeded quota|failed quota|insufficient quota"),
     ENFORCE,
   ],
@@ -111,5 +109,5 @@ export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     log("caBundle"),
     "kubectl get mutatingwebhookconfiguration drain.lastcall.dev --output=yaml --show-managed-fields | grep -E 'caBundle|manager:'",
   ],
-  LastcallCacheStale: [log("cannot be read"), ...["namespaces", "nodes", "limitranges", "events"].map(mayRead)],
+  LastcallCacheStale: [log("unreachable"), ...["namespaces", "nodes", "limitranges", "events"].map(canList)],
 };

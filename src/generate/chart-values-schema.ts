@@ -1,7 +1,4 @@
-/**
- * JSON schema of the chart's values. The part under `policy` is the cluster configuration's own schema.
- * Draft 7 and patterns without look-around, which every Helm from 3 on understands.
- */
+/** Builds the JSON schema of the chart's values, in draft 7 and with RE2 patterns: Helm 3 supports no more. */
 import { PULL_POLICIES } from "../kubernetes/pod.ts";
 import { PULL_SECRETS_LIMIT } from "../webhook/settings.ts";
 import { configSchema } from "./config-schema.ts";
@@ -17,13 +14,13 @@ export function chartValuesSchema(): object {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "Values of the lastcall chart",
     ...closed({
-      // Helm puts it there when this chart is a part of another one.
+      // Helm adds it when this chart is a dependency.
       global: { type: "object" },
       enabled: BOOLEAN,
-      // It stands in labels and in names.
+      // A suffix of label values and names.
       revision: { type: "string", pattern: "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", maxLength: 20 },
-      nameOverride: NAME_BEGINNING,
-      fullnameOverride: NAME_BEGINNING,
+      nameOverride: NAME_PREFIX,
+      fullnameOverride: NAME_PREFIX,
       injection: closed({
         mode: oneOf("opt-in", "opt-out"),
         excludedNamespaces: { type: "array", uniqueItems: true, items: NAMESPACE },
@@ -85,13 +82,13 @@ const DURATION: Schema = { type: "string", pattern: "^[0-9]{1,6}(ms|s|m|h)$" };
 const BOOLEAN: Schema = { type: "boolean" };
 const TEXT: Schema = { type: "string" };
 const PORT: Schema = { type: "integer", minimum: 1, maximum: 65_535 };
-/** The server is no root. */
+/** The server does not run as root. */
 const HIGH_PORT: Schema = { ...PORT, minimum: 1024 };
 const NAMESPACE: Schema = { type: "string", pattern: NAME, maxLength: 63 };
 const TEXT_MAP: Schema = { type: "object", additionalProperties: TEXT };
 const ANY_MAP: Schema = { type: "object" };
 
-/** A misspelled key would widen it without a word. */
+/** A misspelled key would silently select more. */
 const SELECTOR: Schema = closed({
   matchLabels: TEXT_MAP,
   matchExpressions: {
@@ -107,7 +104,7 @@ const SELECTOR: Schema = closed({
   },
 });
 
-/** As a NetworkPolicy names who may call. Empty would be every caller, or refused by the API server. */
+/** NetworkPolicyPeer. An empty one would allow every client, or the API server would reject it. */
 const PEER: Schema = {
   ...closed({
     ipBlock: {
@@ -120,8 +117,8 @@ const PEER: Schema = {
   minProperties: 1,
 };
 
-/** The longest name that begins so is a Service's, with -webhook: 63 letters, the first of them no digit. */
-const NAME_BEGINNING: Schema = { type: "string", pattern: "^$|^[a-z]([-a-z0-9]*[a-z0-9])?$", maxLength: 40 };
+/** Prefix of Service names, which have at most 63 characters and do not start with a digit. */
+const NAME_PREFIX: Schema = { type: "string", pattern: "^$|^[a-z]([-a-z0-9]*[a-z0-9])?$", maxLength: 40 };
 
 const IMAGE = {
   repository: { type: "string", pattern: "^[a-z0-9]+([._/-]+[a-z0-9]+)*$" },
@@ -179,7 +176,7 @@ const WEBHOOK = closed({
   serviceAccountAnnotations: TEXT_MAP,
 });
 
-/** A count of replicas, or a share of them. */
+/** IntOrString: a number or a percentage of replicas. */
 const AMOUNT: Schema = { type: ["integer", "string"], minimum: 0, pattern: "^(100|[0-9]{1,2})%$" };
 const STRATEGY: Schema = closed({
   type: oneOf("RollingUpdate", "Recreate"),
@@ -216,11 +213,11 @@ const MONITORING = closed({
   dashboard: closed({ enabled: BOOLEAN, labels: TEXT_MAP }),
 });
 
-/** Unknown keys are mistakes. Nothing is required: what a person leaves out comes from values.yaml. */
+/** Rejects unknown keys. Requires none: values.yaml has a default for each. */
 function closed(properties: Readonly<Record<string, Schema>>): Schema {
   return { type: "object", additionalProperties: false, properties };
 }
 
-function oneOf(...words: readonly string[]): Schema {
-  return { type: "string", enum: words };
+function oneOf(...values: readonly string[]): Schema {
+  return { type: "string", enum: values };
 }

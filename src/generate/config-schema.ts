@@ -1,4 +1,4 @@
-/** JSON schema of the cluster configuration; the chart's values schema embeds it. */
+/** Builds the JSON schema of the cluster configuration, which the chart's values schema embeds. */
 import { ANNOTATIONS, FIELDS, fallbackText } from "../policy/fields.ts";
 
 export function configSchema(): object {

@@ -1,4 +1,4 @@
-/** Every generated file and how its content follows from the tables. Nothing here writes. */
+/** Lists every generated file with the function that renders it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FAULTS } from "../fault.ts";
@@ -36,7 +36,7 @@ import { injectWalk, prestopWalk, sliceWalk } from "./walk-reference.ts";
 
 type Sections = Readonly<Record<string, () => string>>;
 
-/** Pages of Markdown, and the sections between their marks; the rest of a page is written by hand. */
+/** Markdown pages with their generated sections; the rest of a page is written by hand. */
 const PAGES: Readonly<Record<string, Sections>> = {
   "CHANGELOG.md": { unreleased: unreleasedChanges },
   "docs/architecture.md": { injectPod: injectWalk, "the preStop calls": prestopWalk, "the slice event": sliceWalk },
@@ -80,7 +80,6 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
     path,
     render: (current: string) =>
       Object.entries(sections).reduce((page, [name, render]) => {
-        // Comment lines that Markdown does not show.
         const marks = { file: path, begin: `<!-- generated: ${name} -->`, end: `<!-- end of ${name} -->` };
         return replaceBetween(page, marks, render());
       }, current),
@@ -102,10 +101,9 @@ const YAML_MARKS: Marks = {
   end: "  # end of policy",
 };
 
-/** The changelog's unreleased part: one entry per file of `changes`, in the form of Keep a Changelog. */
 const FOLDER = join(import.meta.dirname, "../../changes");
 
-/** Nothing is released yet, so nothing was changed or removed: all of it is new to a reader. */
+/** One entry per file of `changes`. Nothing is released yet, so Keep a Changelog's sections are not needed. */
 function unreleasedChanges(): string {
   const entries = readdirSync(FOLDER)
     .filter((file) => file.endsWith(".md"))

@@ -1,9 +1,9 @@
-/** A file that is generated, whole or between two marks. */
+/** Replaces the generated section of a file between two marks. */
 
 export type GeneratedFile = {
   /** Relative to the project's root. */
   readonly path: string;
-  /** From the file as it is (empty when absent) to the file as it must be. */
+  /** @param current empty if the file does not exist */
   readonly render: (current: string) => string;
 };
 

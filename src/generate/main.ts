@@ -1,4 +1,4 @@
-/** `npm run generate` writes the generated files; with `--check` it only prints which are not current. */
+/** `npm run generate` writes the generated files; with `--check` it only reports stale ones. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GeneratedFile } from "./generated-section.ts";
@@ -7,15 +7,15 @@ const ROOT = join(import.meta.dirname, "../..");
 const checkOnly = process.argv.includes("--check");
 const stale: string[] = [];
 
-/** The other files are made by modules that load these. */
+/** Written first: the modules that render the other files import them. */
 const { MANAGER_SOURCES } = await import("./manager-settings.ts");
-MANAGER_SOURCES.forEach(bringUpToDate);
+MANAGER_SOURCES.forEach(update);
 const { GENERATED_FILES } = await import("./generated-files.ts");
-GENERATED_FILES.forEach(bringUpToDate);
+GENERATED_FILES.forEach(update);
 
-function bringUpToDate({ path: name, render }: GeneratedFile): void {
+function update({ path: name, render }: GeneratedFile): void {
   const path = join(ROOT, name);
-  const current = readIfThere(path);
+  const current = readIfExists(path);
   const wanted = render(current);
   if (current === wanted) return;
   stale.push(name);
@@ -23,11 +23,11 @@ function bringUpToDate({ path: name, render }: GeneratedFile): void {
 }
 
 if (checkOnly && stale.length > 0) {
-  process.stderr.write(`not current: ${[...new Set(stale)].join(", ")}; run: npm run generate\n`);
+  process.stderr.write(`Generated files are stale: ${[...new Set(stale)].join(", ")}. Run npm run generate.\n`);
   process.exitCode = 1;
 }
 
-function readIfThere(path: string): string {
+function readIfExists(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

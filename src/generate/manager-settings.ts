@@ -1,4 +1,7 @@
-/** The manager's settings and flags as source, from the field table: its compiler knows neither mapped types nor generics. */
+/**
+ * Generates the manager's settings and flags as TypeScript from the field table: the manager's compiler supports neither
+ * mapped types nor generics.
+ */
 import type { DerivedRow, FlagKind, Row } from "../policy/field-rows.ts";
 import { ROWS } from "../policy/fields.ts";
 import { type GeneratedFile, type Marks, replaceBetween } from "./generated-section.ts";
@@ -10,15 +13,15 @@ type ManagerField = {
   readonly isAlways: boolean;
   readonly doc: string;
   readonly fallback: unknown;
-  /** Of a choice. */
-  readonly words: readonly string[];
+  /** Values of a choice. */
+  readonly choices: readonly string[];
 };
 
 type Templates = {
   readonly type: (field: ManagerField) => string;
-  /** The flag's value as an expression; empty text where the setting is not set. */
+  /** Expression of the flag's value, an empty string if the setting is not set. */
   readonly format: (field: ManagerField) => string;
-  /** The setting as an expression of the flags' texts. */
+  /** Expression of the setting. */
   readonly parse: (field: ManagerField) => string;
 };
 
@@ -80,7 +83,7 @@ function fieldOf(key: string, row: Row<unknown> | DerivedRow): readonly ManagerF
       isAlways: written === undefined,
       doc: doc ?? ("codec" in row ? row.summary : ""),
       fallback: manager.fallback ?? row.fallback,
-      words: "codec" in row ? (row.codec.schema.enum ?? []) : [],
+      choices: "codec" in row ? (row.codec.schema.enum ?? []) : [],
     },
   ];
 }
@@ -96,9 +99,10 @@ export const MANAGER_SOURCES: readonly GeneratedFile[] = [
   { path: "src/contract/manager-flags.ts", render: managerFlagsSource },
 ];
 
-/** The type, its unions, and the defaults. */
 function drainSettingsSource(): string {
-  const unions = CHOICES.map(({ key, words }) => `export type ${typeName(key)} = ${words.map(quoted).join(" | ")};`);
+  const unions = CHOICES.map(
+    ({ key, choices }) => `export type ${typeName(key)} = ${choices.map(quoted).join(" | ")};`,
+  );
   const members = FIELDS.map(
     (field) => `  /** ${field.doc} */\n  readonly ${field.key}: ${KINDS[field.kind].type(field)};`,
   );
@@ -116,7 +120,6 @@ function drainSettingsSource(): string {
   ].join("\n");
 }
 
-/** Both directions, and the names of the flags. */
 function managerFlagsSource(): string {
   const always = VALUED.filter(({ isAlways }) => isAlways);
   const optional = VALUED.filter(({ isAlways }) => !isAlways);
@@ -165,7 +168,7 @@ function managerFlagsSource(): string {
   ].join("\n");
 }
 
-/** What of `flag-values.ts` each kind needs. */
+/** Imports from `flag-values.ts` by kind of flag. */
 const HELPERS: Readonly<Record<FlagKind, readonly string[]>> = {
   duration: ["durationOf"],
   port: ["portOf"],
@@ -181,7 +184,7 @@ const HELPERS: Readonly<Record<FlagKind, readonly string[]>> = {
 
 const LINE_WIDTH = 120;
 
-/** Names with a capital are types, but for constants. */
+/** Names in PascalCase are types. */
 function importLine(names: readonly string[], from: string): string {
   const sorted = [...new Set(names)].sort((left, right) => left.localeCompare(right, "en", { sensitivity: "base" }));
   const specifiers = sorted.map((name) => (/^[A-Z][a-z]/.test(name) ? `type ${name}` : name));
@@ -194,12 +197,12 @@ function flagText(field: ManagerField): string {
   return `    { flag: "${field.flag}", text: ${KINDS[field.kind].format(field)} },`;
 }
 
-function choiceReader({ key, flag, words, fallback }: ManagerField): string {
-  const expected = words.join(", ").replace(/, ([^,]*)$/, " or $1");
+function choiceReader({ key, flag, choices, fallback }: ManagerField): string {
+  const expected = choices.join(", ").replace(/, ([^,]*)$/, " or $1");
   return [
     `function ${key}Of(texts: FlagTexts, problems: FlagProblem[]): ${typeName(key)} {`,
     `  const text = texts.get("${flag}") ?? "${fallback}";`,
-    ...words.map((word) => `  if (text === "${word}") return text;`),
+    ...choices.map((choice) => `  if (text === "${choice}") return text;`),
     `  problems.push(wrong("${flag}", text, "${expected}"));`,
     `  return "${fallback}";`,
     "}",

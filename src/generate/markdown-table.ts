@@ -1,4 +1,4 @@
-/** Tables of the reference pages. */
+/** Formats tables of the reference pages. */
 
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(escapeCell).join(" | ")} |`;
@@ -9,7 +9,6 @@ export function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** From a table of sentences: one row per key. */
 export function meanings(head: string, sentences: Readonly<Record<string, string>>): string {
   return markdownTable(
     [head, "means"],

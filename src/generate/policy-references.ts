@@ -1,4 +1,4 @@
-/** Reference tables of what people write and what Pods get: annotations, profiles, resources, Events, lint rules. */
+/** Renders the reference tables of annotations, profiles, resources, Events and lint rules. */
 import { planResources } from "../injection/resources/manager-resources.ts";
 import { qosClass } from "../kubernetes/qos.ts";
 import { objectAt, type RawObject, valueAt } from "../kubernetes/raw-json.ts";
@@ -11,7 +11,7 @@ import { DRAIN_EVENTS } from "../relay/drains/drains-route.ts";
 import { eventReasonOf, NOT_INJECTED, WITHOUT_EVENT } from "../webhook/cluster/admission-events.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 
-/** A table, and a heading for each rule so that an address can end with it. */
+/** Each rule has a heading that URLs link to. */
 export function lintRuleReference(): string {
   const rows = RULES.map(({ id, level, title }) => [`[${code(id)}](#${id})`, level, title]);
   const parts = RULES.map(({ id, title, why, remedy }) => `## ${id}\n\n${title}. ${why}\n\n${remedy}`);
@@ -28,7 +28,6 @@ export function stopSignalReference(): string {
   return markdownTable(["images", "program", "graceful signal", "which images name it"], rows);
 }
 
-/** One row per annotation, in the table's order. */
 export function annotationReference(): string {
   const rows = FIELDS.map((field) => {
     const { name, codec, summary } = ANNOTATIONS[field];
@@ -37,7 +36,6 @@ export function annotationReference(): string {
   return markdownTable(["annotation", "values", "default", "what it does"], rows);
 }
 
-/** The profiles that ship: what each is for, its values, and why these. */
 export function profileReference(): string {
   const rows = Object.entries(SHIPPED_PROFILES).map(([name, { purpose, values, reason }]) => [
     code(name),
@@ -50,33 +48,36 @@ export function profileReference(): string {
   return markdownTable(["profile", "for", "values", "why"], rows);
 }
 
-type Asks = { readonly requests?: RawObject; readonly limits?: RawObject };
+type Resources = { readonly requests?: RawObject; readonly limits?: RawObject };
 
 const HALF = { cpu: "500m", memory: "512Mi" };
 const WHOLE = { cpu: "1", memory: "1Gi" };
 
-const pod = (resources: Asks, whole?: Asks): RawObject => ({
+const pod = (resources: Resources, whole?: Resources): RawObject => ({
   spec: { containers: [{ name: "app", resources }], ...(whole === undefined ? {} : { resources: whole }) },
 });
 
-const ROWS: readonly { readonly says: string; readonly pod: RawObject }[] = [
-  { says: "ask for nothing", pod: pod({}) },
-  { says: "request memory", pod: pod({ requests: { memory: HALF.memory } }) },
-  { says: "request CPU and memory", pod: pod({ requests: HALF }) },
-  { says: "request both, and limit memory", pod: pod({ requests: HALF, limits: { memory: WHOLE.memory } }) },
-  { says: "request both, and limit more of both", pod: pod({ requests: HALF, limits: WHOLE }) },
-  { says: "limit both to what they request", pod: pod({ requests: HALF, limits: HALF }) },
-  { says: "ask for nothing, in a Pod that requests and limits both", pod: pod({}, { requests: HALF, limits: WHOLE }) },
-  { says: "request all that the Pod as a whole requests", pod: pod({ requests: HALF }, { requests: HALF }) },
+const ROWS: readonly { readonly title: string; readonly pod: RawObject }[] = [
+  { title: "set no resources", pod: pod({}) },
+  { title: "request memory", pod: pod({ requests: { memory: HALF.memory } }) },
+  { title: "request CPU and memory", pod: pod({ requests: HALF }) },
+  { title: "request both, and limit memory", pod: pod({ requests: HALF, limits: { memory: WHOLE.memory } }) },
+  { title: "request both, with larger limits of both", pod: pod({ requests: HALF, limits: WHOLE }) },
+  { title: "request both, with equal limits", pod: pod({ requests: HALF, limits: HALF }) },
+  {
+    title: "set no resources, in a Pod with requests and limits of both",
+    pod: pod({}, { requests: HALF, limits: WHOLE }),
+  },
+  { title: "request as much as the Pod-level request", pod: pod({ requests: HALF }, { requests: HALF }) },
 ];
 
-/** The manager's resources in Pods of each kind, by the plan that injection makes. The mode does not matter: a native sidecar and a container ask for the same. */
+/** Native sidecars and classic containers get the same resources. */
 export function resourcesReference(): string {
-  const rows = ROWS.map(({ says, pod: example }) => {
+  const rows = ROWS.map(({ title, pod: example }) => {
     const { resources } = planResources(example, "auto");
     const amount = (list: string, name: string): string => String(valueAt(objectAt(resources, list), name) ?? "–");
     return [
-      says,
+      title,
       qosClass(example),
       ...["requests", "limits"].flatMap((list) => [amount(list, "cpu"), amount(list, "memory")]),
     ];
@@ -88,14 +89,13 @@ export function resourcesReference(): string {
 }
 
 const DRAINS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
-  drained: "the traffic of a Pod was gone, and the Pod was released",
-  blind: "the manager could not see whether the traffic of a Pod was gone, and released it; the message says why",
-  timeout: "the drain of a Pod ended at its deadline; the message names who stayed connected",
-  forced: "the manager was told to stop before the drain of its Pod had ended",
-  lost: "the manager of a Pod died in the middle of the drain; the message has the exit code",
+  drained: "the traffic of a Pod ended, and the manager released the Pod",
+  blind: "the manager released a Pod whose traffic it could not see; the message has the reason",
+  timeout: "the drain of a Pod ended at its deadline; the message names the remaining connections",
+  forced: "the manager was stopped before the drain of its Pod ended",
+  lost: "the manager of a Pod exited during the drain; the message has the exit code",
 };
 
-/** Every Kubernetes Event that lastcall writes. */
 export function eventReference(): string {
   const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((problem) => !WITHOUT_EVENT.includes(problem));
   const drains = (Object.keys(DRAINS) as (keyof typeof DRAINS)[]).map((outcome) => {
@@ -105,7 +105,7 @@ export function eventReference(): string {
   return markdownTable(
     ["reason", "type", "when"],
     [
-      [code(NOT_INJECTED), "Warning", "a Pod asked for injection and was left alone; the message gives the reason"],
+      [code(NOT_INJECTED), "Warning", "a Pod that requests injection was not injected; the message has the reason"],
       ...codes.map((problem) => [code(eventReasonOf(problem)), "Warning", PROBLEMS[problem]]),
       ...drains,
     ],

@@ -1,4 +1,4 @@
-/** Reference tables of the programs: flags, exit statuses, metrics. */
+/** Renders the reference tables of flags, exit statuses and metrics. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command, Option } from "commander";
@@ -31,13 +31,12 @@ export function webhookFlagReference(): string {
   return markdownTable(["flag", "value", "default", "what it sets", "environment variable"], rows);
 }
 
-/** Those that have no annotation. */
+/** Only flags without an annotation. */
 export function managerFlagReference(): string {
   const rows = ROWS.flatMap(([, row]) => ("codec" in row ? [] : [[code(`--${row.name}`), row.doc]]));
   return markdownTable(["flag", "what it sets"], rows);
 }
 
-/** Commands with flags of their own; those that only list another program's have none. */
 export function commandFlagReference(): string {
   const program = buildProgram(UNUSED_PORTS, () => {});
   return program.commands
@@ -54,7 +53,7 @@ export function selfTestFlagReference(): string {
   return `\`\`\`\n${SELF_TEST_HELP.trimEnd()}\n\`\`\``;
 }
 
-/** The commands are looked at and never run. */
+/** The commands are never run. */
 const UNUSED_PORTS = {} as Ports;
 
 function sentence(command: Command): string {
@@ -67,7 +66,7 @@ function optionTable(command: Command): string {
   return markdownTable(["flag", "default", "what it does"], rows);
 }
 
-/** Without those that are annotations too: they are on a page of their own. */
+/** Without the flags of annotations, which have their own page. */
 function ownOptions(command: Command): readonly Option[] {
   return command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined);
 }
@@ -78,18 +77,14 @@ function defaultOf({ defaultValue }: Option): string {
 
 const CONSTANT = /^\/\*\* (.+) \*\/\nexport const EXIT_\w+ = (\d+);$/gm;
 
-/**
- * Exit statuses, from the constants and the comment above each.
- *
- * @param file below `src`
- */
+/** Reads the exit statuses from constants and their comments. @param file relative to `src` */
 export function exitStatusReference(file: string): string {
   const source = readFileSync(join(import.meta.dirname, "..", file), "utf8");
   const rows = [...source.matchAll(CONSTANT)].map(([, meaning = "", status = ""]) => [status, meaning]);
   return markdownTable(["exit status", "means"], rows);
 }
 
-/** What the package's own type leaves out. */
+/** Properties that are missing in prom-client's type. */
 type MetricRow = { readonly name: string; readonly help: string; readonly labelNames?: readonly string[] };
 
 export function webhookMetricReference(): string {

@@ -1,10 +1,10 @@
-/** The files that three calls run through, by execution, for the page about the architecture. */
+/** Renders the tables of docs/architecture.md: files that three calls execute. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { code, markdownTable } from "./markdown-table.ts";
 
-/** Rooms in the order in which a request reaches them. */
+/** In the order of execution. */
 const ROOMS = ["injection", "policy", "kubernetes", "contract"];
 
 export function injectWalk(): string {
@@ -14,10 +14,9 @@ export function injectWalk(): string {
 export function prestopWalk(): string {
   const files: readonly string[] = printedBy(`${WALKS}prestop-walk.ts`);
   const { own, sockets } = managerFiles(files);
-  return `${own.length} files beside the ${sockets} that read and judge sockets:\n\n${tableOf(own, ["manager", "contract"])}`;
+  return `${own.length} files besides the ${sockets} that read sockets and classify activity:\n\n${tableOf(own, ["manager", "contract"])}`;
 }
 
-/** Rooms in the order in which an event reaches them. */
 const RELAY = ["api-server", "relay", "kubernetes"];
 
 export function sliceWalk(): string {
@@ -46,12 +45,12 @@ function managerFiles(files: readonly string[]): { readonly own: readonly string
 const SRC = fileURLToPath(new URL("..", import.meta.url));
 const WALKS = fileURLToPath(new URL("../../test/walks/", import.meta.url));
 
-/** In a process of its own: a test runner loads changed copies of the files. */
+/** Runs in a separate process: a test runner would load transformed files. */
 function printedBy(script: string) {
   return JSON.parse(execFileSync(process.execPath, [script], { encoding: "utf8" }));
 }
 
-/** @param order folders in the order in which they are reached; files of others are left out */
+/** @param order folders in the order of execution; files of other folders are omitted */
 function tableOf(files: readonly string[], order: readonly string[]): string {
   const listed = order.flatMap((folder) => files.filter((file) => file.startsWith(`${folder}/`)).sort());
   return markdownTable(
@@ -60,7 +59,7 @@ function tableOf(files: readonly string[], order: readonly string[]): string {
   );
 }
 
-/** The first sentence of the comment that heads the file. */
+/** @returns the first sentence of the file's header */
 function headerOf(file: string): string {
   const [, comment = ""] = /^\/\*\*(.*?)\*\//s.exec(readFileSync(`${SRC}${file}`, "utf8")) ?? [];
   const text = comment.replace(/\n \*/g, "").trim();

@@ -1,4 +1,4 @@
-/** Labels as flags name them. Pure. */
+/** Parses labels of flags. Pure. */
 
 export type Labels = Readonly<Record<string, string>>;
 

@@ -1,12 +1,12 @@
-/** Kinds that are known and left alone, although they make Pods or look as if they held one. */
+/** Lists kinds without injection although they create Pods or contain something shaped like one. */
 import { groupOf } from "./listed-objects.ts";
 
 type LeftAlone = {
   readonly group: string;
   readonly kinds: readonly string[];
-  /** Why, as the end of a sentence about the kind. */
+  /** End of a sentence about the kind. */
   readonly reason: string;
-  /** Most objects of the kind hold nothing like a Pod, and are not worth a word then. */
+  /** Most objects of the kind contain nothing shaped like a Pod and need no warning. */
   readonly onlyLooksLike?: true;
 };
 
@@ -14,17 +14,17 @@ const LEFT_ALONE: readonly LeftAlone[] = [
   {
     group: "serving.knative.dev",
     kinds: ["Service", "Configuration", "Revision"],
-    reason: "Knative accepts no hook, grace period or init container in it, and its queue-proxy drains the Pod",
+    reason: "Knative allows no hook, grace period or init container in it, and its queue-proxy drains the Pod",
   },
   {
     group: "kubevirt.io",
     kinds: ["VirtualMachine", "VirtualMachineInstance", "VirtualMachineInstanceReplicaSet"],
-    reason: "its template is that of a virtual machine, and KubeVirt makes the Pod around it",
+    reason: "its template describes a virtual machine, for which KubeVirt creates the Pod",
   },
   {
     group: "argoproj.io",
     kinds: ["Workflow", "CronWorkflow", "WorkflowTemplate", "ClusterWorkflowTemplate"],
-    reason: "its templates are steps that run to their end, and Argo makes the Pods around them",
+    reason: "its templates are steps that run to completion, for which Argo creates the Pods",
   },
   {
     group: "apps.kruise.io",
@@ -34,12 +34,12 @@ const LEFT_ALONE: readonly LeftAlone[] = [
   {
     group: "kyverno.io",
     kinds: ["Policy", "ClusterPolicy"],
-    reason: "it holds patterns of Pods, and not Pods",
+    reason: "it contains patterns for Pods, not Pods",
     onlyLooksLike: true,
   },
 ];
 
-/** @returns why a kind is left alone; `undefined` when it is not. */
+/** @returns `undefined` for kinds with injection */
 export function leftAlone(apiVersion: string, kind: string): Pick<LeftAlone, "reason" | "onlyLooksLike"> | undefined {
   const group = groupOf(apiVersion);
   return LEFT_ALONE.find((entry) => entry.group === group && entry.kinds.includes(kind));

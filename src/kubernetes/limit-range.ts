@@ -1,15 +1,15 @@
 /**
- * LimitRanges as far as they decide whether a container is admitted.
+ * Reads the parts of LimitRanges that decide whether a container is admitted.
  *
  * @see https://kubernetes.io/docs/concepts/policy/limit-range/
  */
 import { objectAt, objectsAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
 
-/** Quantities in the API's own words, such as `64Mi`. */
+/** Quantities such as `64Mi`. */
 export type LimitAmounts = { readonly cpu?: string; readonly memory?: string };
 
 export type LimitRangeItem = {
-  /** `Container` is about each container, `Pod` about the sum of all. */
+  /** `Container` limits each container, `Pod` the sum of all. */
   readonly type: "Container" | "Pod";
   readonly min: LimitAmounts;
   readonly max: LimitAmounts;
@@ -22,7 +22,7 @@ export type LimitRangeItem = {
 
 export type LimitRange = { readonly name: string; readonly items: readonly LimitRangeItem[] };
 
-/** Items about volumes, and resources other than CPU and memory, are left out: the manager has none of them. */
+/** Ignores items for volumes and resources other than CPU and memory, which the manager does not use. */
 export function readLimitRange(object: RawObject): LimitRange {
   const items = objectsAt(objectAt(object, "spec"), "limits").flatMap((item): readonly LimitRangeItem[] => {
     const type = textAt(item, "type");
@@ -48,7 +48,7 @@ function readAmounts(list: RawObject | undefined): LimitAmounts {
   return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
 }
 
-/** YAML makes numbers of `1` and `0.5`. */
+/** In YAML an unquoted `1` or `0.5` is a number. */
 function quantityText(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }

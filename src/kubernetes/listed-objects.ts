@@ -1,18 +1,18 @@
-/** The objects of a document: itself, or what its List holds. */
+/** Finds the objects of a document: the document itself, or the items of a List. */
 import { isRawObject, type RawObject, textAt, valueAt } from "./raw-json.ts";
 
 /** Keys and list positions from a root. */
 export type Path = readonly (string | number)[];
 
 export type ListedObject = {
-  /** From the document's root; empty unless a List is around it. */
+  /** From the document's root; empty unless the object is an item of a List. */
   readonly at: Path;
   readonly object: RawObject;
   readonly kind: string;
   readonly apiVersion: string;
 };
 
-/** Lists in lists are legal; more than this is an attack. */
+/** Nested Lists are legal; deeper nesting is treated as an attack. */
 const LIST_DEPTH_LIMIT = 8;
 
 export function objectsIn(document: unknown): readonly ListedObject[] {
@@ -27,21 +27,21 @@ function below(document: unknown, { at, depth, kindOfList }: Place): readonly Li
   const apiVersion = textAt(document, "apiVersion") ?? textAt(kindOfList, "apiVersion") ?? "";
   const items = valueAt(document, "items");
   if (!kind.endsWith("List") || !Array.isArray(items)) return [{ at, object: document, kind, apiVersion }];
-  // Items of a typed list (PodList) may leave out their own kind.
+  // Items of a typed list (PodList) may omit their kind.
   const inherited = kind === "List" ? {} : { kind: kind.slice(0, -"List".length), apiVersion };
   return items.flatMap((item: unknown, index) =>
     below(item, { at: [...at, "items", index], depth: depth - 1, kindOfList: inherited }),
   );
 }
 
-/** The API group; empty for the core's `v1`. Old groups of the same workloads still stand in many repositories. */
+/** Empty for the core group. Maps the removed group `extensions`, which many repositories still use, to `apps`. */
 export function groupOf(apiVersion: string): string {
   const cut = apiVersion.indexOf("/");
   const group = cut < 0 ? "" : apiVersion.slice(0, cut);
   return group === "extensions" ? "apps" : group;
 }
 
-/** As people write it: `spec.replicatedJobs[0].template`. */
+/** Formats a path as `spec.replicatedJobs[0].template`. */
 export function pathText(path: Path): string {
   return path.map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`)).join("");
 }

@@ -1,27 +1,26 @@
-/** Where the Pods sit inside each kind of workload. */
+/** Finds Pods and Pod templates in documents. */
 import { leftAlone } from "./left-alone.ts";
 import { groupOf, type ListedObject, objectsIn, type Path, pathText } from "./listed-objects.ts";
 import { isRawObject, objectAt, type RawObject, textAt } from "./raw-json.ts";
 import { type TemplatePath, templatesAt } from "./template-path.ts";
 import { type FoundTemplate, shapesIn } from "./template-shape.ts";
 
-/** One Pod inside a document: the path of keys to it, itself, and the namespace it will run in. */
 export type PodPlace = {
   /** From the document's root; empty for a Pod. */
   readonly path: Path;
-  /** A Pod, or a template of one: it may lack `metadata`. */
+  /** A Pod or a Pod template, which may lack `metadata`. */
   readonly pod: RawObject;
-  /** Of the document; empty when it does not say. */
+  /** Empty if the document does not set it. */
   readonly namespace: string;
-  /** Of the object around the Pod, for messages: `Deployment/web`. */
+  /** The containing object, for messages: `Deployment/web`. */
   readonly owner: string;
-  /** Which of the object's templates it is, as a path; empty where the object has one alone. */
+  /** Path of the template in its object; empty if the object has only one. */
   readonly template: string;
-  /** What stands beside the template and its operator writes into the Pods; `undefined` mostly. */
+  /** A restartPolicy next to the template, which the kind's operator copies into the Pods. */
   readonly restartPolicy: string | undefined;
 };
 
-/** The groups matter: other groups have kinds of the same name with another shape. */
+/** Keys include the group: other groups have kinds of the same name with another structure. */
 const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ["/Pod", []],
   ["/PodTemplate", ["template"]],
@@ -34,16 +33,12 @@ const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ["batch/CronJob", ["spec", "jobTemplate", "spec", "template"]],
 ]);
 
-/** A kind of the core or of a group without a dot is Kubernetes' own: its Pods are where the table says, or nowhere. */
+/** Groups without a dot belong to Kubernetes: their Pods are found only by TEMPLATES. */
 function isOwnGroup(apiVersion: string): boolean {
   return !groupOf(apiVersion).includes(".");
 }
 
-/**
- * Every Pod of a document: one for most workloads, many for a List, none for anything else.
- *
- * @param named places that hold Pods beside those that are found by themselves
- */
+/** @param named paths of `--template-path`, in addition to the detected templates */
 export function podsIn(document: unknown, named: readonly TemplatePath[] = []): readonly PodPlace[] {
   return objectsIn(document).flatMap((listed) => {
     const templates = templatesOf(listed, named);
@@ -51,10 +46,10 @@ export function podsIn(document: unknown, named: readonly TemplatePath[] = []): 
   });
 }
 
-/** Templates of one object, by paths from its own root. What a person names comes before what is found. */
+/** Paths start at the object. Named templates precede detected ones. */
 export function templatesOf(listed: ListedObject, named: readonly TemplatePath[]): readonly FoundTemplate[] {
   const all = [...named.flatMap((path) => templatesAt(listed, path)), ...foundIn(listed)];
-  // One Pod inside another cannot be edited apart from it.
+  // Nested templates cannot be edited independently.
   return all.filter(({ path }, at) => !all.slice(0, at).some((other) => overlap(other.path, path)));
 }
 
@@ -102,7 +97,7 @@ function placeOf(
   };
 }
 
-/** The document with the Pod at `path` replaced. Everything beside the path keeps its identity. */
+/** Replaces the Pod at `path` in a copy of the document; values outside of the path are shared, not copied. */
 export function withPodAt(document: unknown, path: readonly (string | number)[], pod: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return pod;

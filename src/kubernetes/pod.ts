@@ -1,17 +1,17 @@
-/** A Pod as it comes over the wire, seen through readers that never trust its shape. */
+/** Reads unvalidated Pods. */
 import { isDnsLabel } from "../contract/untrusted-text.ts";
 import { isAbsent, isRawObject, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
 
-/** What the API server fills in when a Pod does not say; manifests on disk lack it. */
 export const PULL_POLICIES = ["Always", "IfNotPresent", "Never"] as const;
 export type PullPolicy = (typeof PULL_POLICIES)[number];
 
+/** The API server's default; manifests on disk may lack the field. */
 export const DEFAULT_GRACE_SECONDS = 30;
 
-/** Longest name the API server takes. */
+/** The API server's limit. */
 const NAME_LIMIT = 253;
 
-/** What the API server takes of an object's annotations, in bytes of all their keys and values. */
+/** The API server's limit on the keys and values of all annotations of an object. */
 export const ANNOTATIONS_LIMIT_BYTES = 262_144;
 
 export type ContainerList = "initContainers" | "containers";
@@ -24,7 +24,7 @@ export function initContainersOf(pod: RawObject): readonly RawObject[] {
   return objectsAt(objectAt(pod, "spec"), "initContainers");
 }
 
-/** Containers that live as long as the Pod: the regular ones and native sidecars. */
+/** Regular containers and native sidecars: they run as long as the Pod. */
 export function lastingContainersOf(pod: RawObject): readonly RawObject[] {
   return [...initContainersOf(pod).filter(isNativeSidecar), ...containersOf(pod)];
 }
@@ -45,13 +45,12 @@ export function labelsOf(pod: RawObject): RawObject {
   return objectAt(objectAt(pod, "metadata"), "labels") ?? {};
 }
 
-/** The container of that name in either list. */
 export function containerNamed(pod: RawObject, name: string): RawObject | undefined {
   const hasName = (container: RawObject) => container["name"] === name;
   return containersOf(pod).find(hasName) ?? initContainersOf(pod).find(hasName);
 }
 
-/** What {@link containerNamed} finds for each name, for those who ask for many. */
+/** Index for repeated calls of {@link containerNamed}. */
 export function containersByName(pod: RawObject): ReadonlyMap<unknown, RawObject> {
   const found = new Map<unknown, RawObject>();
   for (const container of [...containersOf(pod), ...initContainersOf(pod)]) {
@@ -60,20 +59,20 @@ export function containersByName(pod: RawObject): ReadonlyMap<unknown, RawObject
   return found;
 }
 
-/** How many entries the lists of containers have, whatever they are. */
+/** Counts entries of any type. */
 export function countContainers(pod: RawObject): number {
   const spec = objectAt(pod, "spec");
   return listAt(spec, "containers").length + listAt(spec, "initContainers").length;
 }
 
-/** For messages, so in printable characters only. Pods of controllers have no name yet when they are admitted. */
+/** For messages, so unprintable characters are replaced. At admission a controller's Pods have only a generateName. */
 export function podName(pod: RawObject): string {
   const metadata = objectAt(pod, "metadata");
   const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
   return name === "" ? "without name" : name.slice(0, NAME_LIMIT).replace(/[^\x20-\x7e]/g, "?");
 }
 
-/** Never and OnFailure end by themselves; Always is the default. */
+/** The default restartPolicy is Always. */
 export function runsToCompletion(pod: RawObject): boolean {
   const policy = textAt(objectAt(pod, "spec"), "restartPolicy");
   return policy === "Never" || policy === "OnFailure";
@@ -81,7 +80,7 @@ export function runsToCompletion(pod: RawObject): boolean {
 
 const OS_LABELS: readonly string[] = ["kubernetes.io/os", "beta.kubernetes.io/os"];
 
-/** Said outright, by node selector, or by every term of a required affinity; anything less counts as Linux. */
+/** By `spec.os`, the node selector, or every term of a required node affinity; otherwise the Pod counts as Linux. */
 export function isForWindows(pod: RawObject): boolean {
   const spec = objectAt(pod, "spec");
   if (textAt(objectAt(spec, "os"), "name") === "windows") return true;
@@ -91,7 +90,7 @@ export function isForWindows(pod: RawObject): boolean {
   return terms.length > 0 && terms.every((term) => objectsAt(term, "matchExpressions").some(demandsWindows));
 }
 
-/** Of the node affinity; a node has to meet one of them. */
+/** A node must match one of the terms. */
 export function requiredNodeTerms(pod: RawObject): readonly RawObject[] {
   const affinity = objectAt(objectAt(objectAt(pod, "spec"), "affinity"), "nodeAffinity");
   return objectsAt(objectAt(affinity, "requiredDuringSchedulingIgnoredDuringExecution"), "nodeSelectorTerms");
@@ -107,10 +106,7 @@ function demandsWindows(expression: RawObject): boolean {
   );
 }
 
-/**
- * Whether every part that injection copies or reads by name has the shape the API server demands. Everything else
- * may be anything: the API server tells the user.
- */
+/** Validates only the fields that injection copies or reads: the API server validates the others. */
 export function isWellFormed(pod: RawObject): boolean {
   const metadata = valueAt(pod, "metadata");
   const spec = objectAt(pod, "spec");
@@ -128,7 +124,7 @@ export function isWellFormed(pod: RawObject): boolean {
   return all.every(isContainer) && new Set(all.map((container) => nameOf(container as RawObject))).size === all.length;
 }
 
-/** Never more than the bytes. */
+/** A lower bound of the size in bytes. */
 export function annotationCharacters(pod: RawObject): number {
   const annotations = annotationsOf(pod);
   let characters = 0;
@@ -136,7 +132,7 @@ export function annotationCharacters(pod: RawObject): number {
   return characters;
 }
 
-/** A container's name goes into flags and paths, so anything but a DNS label is refused. */
+/** Rejects names that are not DNS labels: they are used in flags and paths. */
 function isContainer(value: unknown): boolean {
   if (!isRawObject(value)) return false;
   const name = valueAt(value, "name");

@@ -1,4 +1,4 @@
-/** The quality-of-service class the API server will give a Pod. */
+/** Computes the quality-of-service class of a Pod. */
 import { containersOf, initContainersOf } from "./pod.ts";
 import { parseQuantity } from "./quantity.ts";
 import { objectAt, type RawObject, valueAt } from "./raw-json.ts";
@@ -10,7 +10,7 @@ export type ComputeResource = "cpu" | "memory";
 const COMPUTE: readonly ComputeResource[] = ["cpu", "memory"];
 
 /**
- * Containers and init containers count alike; resources of the Pod itself count instead of theirs.
+ * Init containers count like containers; Pod-level resources override both.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
  */
@@ -33,14 +33,14 @@ export function qosClass(pod: RawObject): QosClass {
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
-/** Resources of the Pod as a whole, if it names any CPU or memory. */
+/** `spec.resources`, if it sets CPU or memory. */
 export function podLevelResources(pod: RawObject): RawObject | undefined {
   const resources = objectAt(objectAt(pod, "spec"), "resources");
   const named = COMPUTE.some((name) => requestOf(resources, name) > 0 || limitOf(resources, name) > 0);
   return named ? resources : undefined;
 }
 
-/** Cores or bytes; 0 when not set. A limit without a request is the request too. */
+/** Cores or bytes; 0 if not set. The request defaults to the limit. */
 export function requestOf(resources: RawObject | undefined, name: ComputeResource): number {
   const requests = objectAt(resources, "requests");
   if (valueAt(requests, name) === undefined) return limitOf(resources, name);

@@ -1,4 +1,4 @@
-/** Amounts of CPU and memory as Kubernetes writes them. */
+/** Parses Kubernetes quantities. */
 
 const DIVISORS: ReadonlyMap<string, number> = new Map([
   ["n", 1e9],
@@ -22,11 +22,7 @@ const FACTORS: ReadonlyMap<string, number> = new Map([
   ["Ei", 2 ** 60],
 ]);
 
-/**
- * Reads `100m`, `0.5`, `1e3`, `128Mi`, or the bare number YAML makes of it.
- *
- * @returns cores or bytes; `undefined` when it is no quantity
- */
+/** @returns cores or bytes; `undefined` for an invalid quantity */
 export function parseQuantity(value: unknown): number | undefined {
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string") return undefined;
@@ -36,7 +32,7 @@ export function parseQuantity(value: unknown): number | undefined {
   const digits = match?.[1] ?? "";
   if (match === null || !/[0-9]/.test(digits)) return undefined;
   if (match[2] !== undefined) return Number(`${digits}e${match[2]}`);
-  // Dividing keeps 700m equal to 0.7; multiplying by 0.001 would not.
+  // 700 * 0.001 is not 0.7 in floating point; 700 / 1000 is.
   const divisor = DIVISORS.get(match[3] ?? "");
   if (divisor !== undefined) return Number(digits) / divisor;
   return Number(digits) * (FACTORS.get(match[3] ?? "") ?? 1);

@@ -1,4 +1,4 @@
-/** Reading JSON of unknown shape: every reader answers `undefined` or an empty list instead of throwing. */
+/** Reads unvalidated JSON: readers return `undefined` or an empty list for values of another type. */
 
 export type RawObject = { readonly [key: string]: unknown };
 
@@ -6,12 +6,12 @@ export function isRawObject(value: unknown): value is RawObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Absent and null mean the same to the API server. */
+/** The API server treats null as absent. */
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** `key` is one of the API's words, and no object inherits any of those: the costlier look for an own key is not needed. */
+/** `key` must be a field name of the API: objects inherit none of them, so the slower Object.hasOwn is not needed. */
 export function valueAt(parent: RawObject | undefined, key: string): unknown {
   return parent === undefined ? undefined : parent[key];
 }
@@ -26,10 +26,10 @@ export function listAt(parent: RawObject | undefined, key: string): readonly unk
   return Array.isArray(value) ? value : [];
 }
 
-/** The objects of a list; anything else in it is passed over. */
+/** Skips items that are not objects. */
 export function objectsAt(parent: RawObject | undefined, key: string): readonly RawObject[] {
   const list = listAt(parent, key);
-  // Nearly every list holds nothing else, and this is asked many times for each Pod.
+  // Hot path: nearly every list contains only objects and needs no copy.
   return list.every(isRawObject) ? list : list.filter(isRawObject);
 }
 
@@ -43,14 +43,14 @@ export function wholeNumberAt(parent: RawObject | undefined, key: string): numbe
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** A copy without one key; the same object when the key is not there. */
+/** Returns the same object if it does not have the key. */
 export function without(parent: RawObject, key: string): RawObject {
   if (!Object.hasOwn(parent, key)) return parent;
   const { [key]: _dropped, ...rest } = parent;
   return rest;
 }
 
-/** Whether two JSON values are the same, whatever the order of keys. */
+/** Ignores the order of keys. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {
@@ -66,7 +66,7 @@ export function sameJson(left: unknown, right: unknown): boolean {
   );
 }
 
-/** Whether `value` says everything `wanted` says. Further keys, such as the API server's defaults, are welcome. */
+/** Whether `value` contains all of `wanted`. It may have more keys, such as the API server's defaults. */
 export function covers(value: unknown, wanted: unknown): boolean {
   if (!isRawObject(wanted)) {
     if (!Array.isArray(wanted)) return value === wanted;

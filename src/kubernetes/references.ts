@@ -1,15 +1,15 @@
 /**
- * `$(NAME)` in a container's command, arguments and variables, which kubelet replaces by the variable's value.
+ * Escapes `$(NAME)` references, which the kubelet expands in a container's command, arguments and variables.
  *
  * @see https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/
  */
 
-/** Text of which kubelet makes exactly `text`, whatever it says: two dollar signs are its word for one. */
+/** The kubelet expands the result to exactly `text`: `$$` is an escaped dollar sign. */
 export function withoutReferences(text: string): string {
   return text.includes("$") ? text.replaceAll("$", () => "$$") : text;
 }
 
-/** What kubelet makes of {@link withoutReferences}; a reference that is really one stays as it is written. */
+/** Reverses {@link withoutReferences}. */
 export function asWritten(text: string): string {
   return text.replaceAll("$$", () => "$");
 }

@@ -1,10 +1,10 @@
-/** A place of Pod templates that a person names: `spec.workers[].pod`, or `Widget.example.com=spec.pod` for one kind. */
+/** Parses `--template-path`: `spec.workers[].pod`, or `Widget.example.com=spec.pod` for one kind. */
 import { groupOf, type ListedObject, type Path } from "./listed-objects.ts";
 import { isRawObject } from "./raw-json.ts";
 import type { FoundTemplate } from "./template-shape.ts";
 
 export type TemplatePath = {
-  /** As given, for messages. */
+  /** The flag's value, for messages. */
   readonly text: string;
   /** Empty for every kind. */
   readonly kind: string;
@@ -13,14 +13,13 @@ export type TemplatePath = {
   readonly steps: readonly Step[];
 };
 
-/** A key, a list position, or every one of either. */
 type Step = string | number | typeof EVERY;
 const EVERY = Symbol("every key or item");
 
 const FORM = /^(?:(?<kind>[A-Za-z][A-Za-z0-9]*)(?:\.(?<group>[a-z0-9.-]+))?=)?(?<path>[^=]+)$/;
 const STEP = /^(?<key>\*|[A-Za-z_][A-Za-z0-9_-]*)(?<positions>(?:\[(?:\*|\d{0,9})\])*)$/;
 
-/** @returns `undefined` when the text is no such path. */
+/** @returns `undefined` for an invalid path */
 export function readTemplatePath(text: string): TemplatePath | undefined {
   const form = FORM.exec(text)?.groups;
   if (form?.["path"] === undefined) return undefined;
@@ -38,7 +37,6 @@ function readStep(text: string): readonly Step[] | undefined {
   return [step["key"] === "*" ? EVERY : step["key"], ...positions];
 }
 
-/** The mappings that stand at the path. */
 export function templatesAt(
   { object, kind, apiVersion }: ListedObject,
   wanted: TemplatePath,

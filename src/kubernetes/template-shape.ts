@@ -1,10 +1,8 @@
 /**
- * Which part of an object of an unknown kind is a Pod template. A mapping is one when
+ * Detects Pod templates in objects of unknown kinds. A mapping is a Pod template if
  * - its key is `template` or ends with `Template`,
- * - its `spec` holds a list of containers, and beside it stands at most `metadata` (or `v1` and `Pod`),
- * - no object with a kind of its own stands between it and the root: that one's Pods are another object's.
- *
- * Lists of containers in any other place only look like a Pod.
+ * - its `spec` has a list of containers, and its other keys are at most `metadata`, `kind: Pod` and `apiVersion: v1`,
+ * - no object with its own kind contains it below the root: the Pods of that object are not this one's.
  */
 import type { Path } from "./listed-objects.ts";
 import { isAbsent, isRawObject, objectAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
@@ -13,36 +11,36 @@ export type FoundTemplate = { readonly path: Path; readonly pod: RawObject };
 
 type FoundShapes = {
   readonly templates: readonly FoundTemplate[];
-  /** Of mappings that hold `containers` and are in no template. */
+  /** Mappings with `containers` that are not in a template. */
   readonly lookAlikes: readonly Path[];
 };
 
-/** What the API server adds or people note: never what an object asks for. */
-const NOT_ASKED_FOR: readonly string[] = ["metadata", "status"];
+/** Not part of the object's specification. */
+const SKIPPED_KEYS: readonly string[] = ["metadata", "status"];
 
-/** No schema of the field comes near; deeper ones are an attack. */
+/** Far above any real schema; deeper objects are treated as an attack. */
 const DEPTH_LIMIT = 64;
 
 export function shapesIn(root: RawObject): FoundShapes {
   const found: Found = { templates: [], lookAlikes: [] };
   for (const [key, value] of Object.entries(root)) {
     if (key === "containers" && areContainers(value)) found.lookAlikes.push([]);
-    else if (!NOT_ASKED_FOR.includes(key)) look(value, { path: [key], isOfAnother: false }, found);
+    else if (!SKIPPED_KEYS.includes(key)) search(value, { path: [key], isInNestedObject: false }, found);
   }
   return found;
 }
 
 type Found = { readonly templates: FoundTemplate[]; readonly lookAlikes: Path[] };
-type Spot = { readonly path: Path; readonly isOfAnother: boolean };
+type Position = { readonly path: Path; readonly isInNestedObject: boolean };
 
-function look(value: unknown, { path, isOfAnother }: Spot, found: Found): void {
+function search(value: unknown, { path, isInNestedObject }: Position, found: Found): void {
   if (path.length > DEPTH_LIMIT) return;
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) look(item, { path: [...path, index], isOfAnother }, found);
+    for (const [index, item] of value.entries()) search(item, { path: [...path, index], isInNestedObject }, found);
     return;
   }
   if (!isRawObject(value)) return;
-  if (!isOfAnother && isTemplateKey(path.at(-1)) && isPodTemplate(value)) {
+  if (!isInNestedObject && isTemplateKey(path.at(-1)) && isPodTemplate(value)) {
     found.templates.push({ path, pod: value });
     return;
   }
@@ -52,7 +50,7 @@ function look(value: unknown, { path, isOfAnother }: Spot, found: Found): void {
   }
   const isObject = textAt(value, "kind") !== undefined && textAt(value, "apiVersion") !== undefined;
   for (const [key, part] of Object.entries(value)) {
-    look(part, { path: [...path, key], isOfAnother: isOfAnother || isObject }, found);
+    search(part, { path: [...path, key], isInNestedObject: isInNestedObject || isObject }, found);
   }
 }
 

@@ -1,12 +1,8 @@
-/** Versions of API servers and kubelets, as far as features hang on them. */
+/** Parses and compares versions of API servers and kubelets. */
 
 type Version = { readonly major: number; readonly minor: number };
 
-/**
- * Reads `1.32`, `v1.30.1-eks-1a2b3c4`, `1.31+`, `v2.0.0`.
- *
- * @returns `undefined` when the text does not begin like a version
- */
+/** Reads `1.32`, `v1.30.1-eks-1a2b3c4`, `1.31+`, `v2.0.0`. @returns `undefined` for other text */
 export function parseVersion(text: string): Version | undefined {
   const match = /^\s*v?([0-9]{1,4})\.([0-9]{1,4})(?![0-9])/.exec(text);
   if (match === null) return undefined;

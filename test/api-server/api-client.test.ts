@@ -1,4 +1,4 @@
-/** The API server as it really is reached: over TLS with a CA of its own, with a token from a file that is replaced. */
+/** Tests the API client over TLS, with a private CA and a token file that is rotated. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -15,13 +15,13 @@ const folder = mkdtempSync(join(tmpdir(), "lastcall-api-"));
 const tokenFile = join(folder, "token");
 let server: Server;
 let ca: string;
-let onRequest: (request: IncomingMessage, reply: ServerResponse) => void;
+let onRequest: (request: IncomingMessage, response: ServerResponse) => void;
 
 beforeAll(async () => {
   const made = await makeCertificate("lastcall", Date.now());
   ca = made.caCertificate;
   const { cert, key } = made.source.current();
-  server = createServer({ cert, key }, (request, reply) => onRequest(request, reply));
+  server = createServer({ cert, key }, (request, response) => onRequest(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
 });
@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function runnerWith(trusted: string | undefined, path = ""): Promise<ApiClient> {
+async function clientWith(trusted: string | undefined, path = ""): Promise<ApiClient> {
   writeFileSync(tokenFile, "first");
   const kubeconfig = join(folder, "kubeconfig");
   const { port } = server.address() as AddressInfo;
@@ -46,36 +46,36 @@ async function runnerWith(trusted: string | undefined, path = ""): Promise<ApiCl
   return createApiClient(await loadKubeConfig({ kubeconfigFile: kubeconfig }));
 }
 
-/** How long the package believes a token, as every client of Kubernetes does. */
+/** Kubernetes clients cache a token file for a minute. */
 const MINUTE_MS = 60_000;
 
-const question = { method: "GET", path: "/version?a=b", limitMs: 10_000 } as const;
+const request = { method: "GET", path: "/version?a=b", limitMs: 10_000 } as const;
 
-test("its CA is trusted, its token sent, and a path before the API kept", async () => {
+test("the client trusts the kubeconfig's CA, sends the token, and keeps the server URL's path", async () => {
   const seen: unknown[] = [];
-  onRequest = (request, reply) => {
+  onRequest = (request, response) => {
     seen.push([request.url, request.headers.authorization, request.headers.accept]);
-    reply.end("ä");
+    response.end("ä");
   };
-  const api = await runnerWith(ca, "/k8s/clusters/c-1/");
-  expect(await api.request(question)).toEqual({ status: 200, text: "ä" });
+  const api = await clientWith(ca, "/k8s/clusters/c-1/");
+  expect(await api.request(request)).toEqual({ status: 200, text: "ä" });
   expect(seen).toEqual([["/k8s/clusters/c-1/version?a=b", "Bearer first", "application/json"]]);
   api.close();
 });
 
-test("a token that was replaced is sent within a minute", async () => {
+test("the client sends a rotated token within a minute", async () => {
   const seen: unknown[] = [];
-  onRequest = (request, reply) => {
+  onRequest = (request, response) => {
     seen.push(request.headers.authorization);
-    reply.end();
+    response.end();
   };
-  const api = await runnerWith(ca);
+  const api = await clientWith(ca);
   vi.useFakeTimers({ toFake: ["Date"] });
   try {
-    await api.request(question);
+    await api.request(request);
     writeFileSync(tokenFile, "second");
     vi.setSystemTime(Date.now() + MINUTE_MS + 1);
-    await api.request(question);
+    await api.request(request);
   } finally {
     vi.useRealTimers();
   }
@@ -83,58 +83,58 @@ test("a token that was replaced is sent within a minute", async () => {
   api.close();
 });
 
-test("a server that another CA signed is not spoken to", async () => {
-  let asked = 0;
+test("the client sends no request to a server whose certificate another CA signed", async () => {
+  let requests = 0;
   onRequest = () => {
-    asked += 1;
+    requests += 1;
   };
-  const api = await runnerWith(undefined);
-  await expect(api.request(question)).rejects.toThrow(/certificate/);
-  expect(asked).toBe(0);
+  const api = await clientWith(undefined);
+  await expect(api.request(request)).rejects.toThrow(/certificate/);
+  expect(requests).toBe(0);
   api.close();
 });
 
-test("an answer of more than 64 MiB is given up, not kept", async () => {
+test("a response of more than 64 MiB fails the request", async () => {
   const chunk = Buffer.alloc(1024 * 1024, "x");
-  let given = 0;
-  onRequest = (_request, reply) => {
+  let sentBytes = 0;
+  onRequest = (_request, response) => {
     const more = (): void => {
-      if (reply.destroyed) return;
-      given += chunk.length;
-      reply.write(chunk, more);
+      if (response.destroyed) return;
+      sentBytes += chunk.length;
+      response.write(chunk, more);
     };
     more();
   };
-  const api = await runnerWith(ca);
-  await expect(api.request({ ...question, limitMs: 60_000 })).rejects.toThrow("larger than 67108864 bytes");
-  expect(given).toBeGreaterThan(64 * chunk.length);
+  const api = await clientWith(ca);
+  await expect(api.request({ ...request, limitMs: 60_000 })).rejects.toThrow("larger than 67108864 bytes");
+  expect(sentBytes).toBeGreaterThan(64 * chunk.length);
   api.close();
 });
 
-test("one connection serves question after question", async () => {
+test("sequential requests share one connection", async () => {
   const ports = new Set<number | undefined>();
-  onRequest = (request, reply) => {
+  onRequest = (request, response) => {
     ports.add(request.socket.remotePort);
-    reply.end("{}");
+    response.end("{}");
   };
-  const api = await runnerWith(ca);
-  for (let time = 0; time < 5; time += 1) await api.request(question);
+  const api = await clientWith(ca);
+  for (let time = 0; time < 5; time += 1) await api.request(request);
   expect(ports.size).toBe(1);
   api.close();
 });
 
-test("a question without an answer ends at its limit, a stream too, and half an answer is none", async () => {
-  onRequest = (_request, reply) => {
-    reply.writeHead(200, { "content-length": "10" });
-    reply.write("half");
+test("a request or stream ends at its limit, and an incomplete response fails the request", async () => {
+  onRequest = (_request, response) => {
+    response.writeHead(200, { "content-length": "10" });
+    response.write("half");
   };
-  const api = await runnerWith(ca);
-  await expect(api.request({ ...question, limitMs: 200 })).rejects.toThrow();
+  const api = await clientWith(ca);
+  await expect(api.request({ ...request, limitMs: 200 })).rejects.toThrow();
   const chunks: string[] = [];
   let opened = 0;
   await api.stream({
     path: "/watch",
-    // Long enough for a connection on a machine that does much else.
+    // Long enough to connect on a busy machine.
     limitMs: 4_000,
     signal: new AbortController().signal,
     onOpen: () => {
@@ -146,8 +146,8 @@ test("a question without an answer ends at its limit, a stream too, and half an 
   api.close();
 });
 
-test("a stream that breaks, is refused, or is not understood rejects", async () => {
-  const api = await runnerWith(ca);
+test("a stream rejects when it breaks, is refused, or its callback throws", async () => {
+  const api = await clientWith(ca);
   const stream = (onChunk: () => void) =>
     api.stream({
       path: "/w?x",
@@ -156,24 +156,24 @@ test("a stream that breaks, is refused, or is not understood rejects", async () 
       onOpen: () => undefined,
       onChunk,
     });
-  onRequest = (_request, reply) => {
-    reply.writeHead(200).write("a");
-    setImmediate(() => reply.destroy());
+  onRequest = (_request, response) => {
+    response.writeHead(200).write("a");
+    setImmediate(() => response.destroy());
   };
   await expect(stream(() => undefined)).rejects.toThrow();
-  onRequest = (_request, reply) => {
-    reply.writeHead(410).end();
+  onRequest = (_request, response) => {
+    response.writeHead(410).end();
   };
   await expect(stream(() => undefined)).rejects.toMatchObject({
     status: 410,
     message: expect.not.stringContaining("x"),
   });
-  onRequest = (_request, reply) => {
-    reply.writeHead(200).write("a");
+  onRequest = (_request, response) => {
+    response.writeHead(200).write("a");
   };
   const fails = (): void => {
-    throw new Error("not understood");
+    throw new Error("cannot be parsed");
   };
-  await expect(stream(fails)).rejects.toThrow("not understood");
+  await expect(stream(fails)).rejects.toThrow("cannot be parsed");
   api.close();
 });

@@ -9,17 +9,17 @@ function about(uid: string, namespace = "shop", type: EventSpec["type"] = "Warni
   return { namespace, owner, type, reason: "NotInjected", message: "Pod web-1 was left alone." };
 }
 
-function senderUnderTest(
-  answer: (question: ApiRequest) => Promise<ApiResponse>,
+function recorderUnderTest(
+  respond: (request: ApiRequest) => Promise<ApiResponse>,
   isKnown: (namespace: string) => boolean = () => true,
 ) {
   const clock = { nowMs: 0 };
   const counts = new Map<string, number>();
-  const asked: ApiRequest[] = [];
-  const tell = createEventRecorder({
-    request: (question) => {
-      asked.push(question);
-      return answer(question);
+  const requests: ApiRequest[] = [];
+  const recordEvent = createEventRecorder({
+    request: (request) => {
+      requests.push(request);
+      return respond(request);
     },
     nowMs: () => clock.nowMs,
     wallMs: () => 1_700_000_000_000 + clock.nowMs,
@@ -32,73 +32,73 @@ function senderUnderTest(
   });
   const settled = (counted: Readonly<Record<string, number>>) =>
     eventually(() => expect(Object.fromEntries(counts)).toEqual(counted));
-  return { tell, clock, asked, settled };
+  return { recordEvent, clock, requests, settled };
 }
 
-test("Events go one after the other to the namespace of their Pod", async () => {
-  const { tell, asked, settled } = senderUnderTest(async () => ({ status: 201, text: "" }));
-  tell(about("a"));
-  tell(about("b"));
-  tell(about("a"));
-  expect(asked).toHaveLength(1);
+test("Events are created one after the other in the namespace of their Pod", async () => {
+  const { recordEvent, requests, settled } = recorderUnderTest(async () => ({ status: 201, text: "" }));
+  recordEvent(about("a"));
+  recordEvent(about("b"));
+  recordEvent(about("a"));
+  expect(requests).toHaveLength(1);
   await settled({ sent: 2, repeated: 1 });
-  expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(
+  expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(
     Array(2).fill("POST /api/v1/namespaces/shop/events"),
   );
-  expect(JSON.parse(asked[0]?.body ?? "")).toMatchObject({ lastTimestamp: "2023-11-14T22:13:20Z", count: 1 });
+  expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject({ lastTimestamp: "2023-11-14T22:13:20Z", count: 1 });
 });
 
-test("a namespace that the cluster has not shown is told nothing, and takes no other's turn", async () => {
-  const { tell, asked, settled } = senderUnderTest(
+test("Events of an unknown namespace are neither sent nor counted against the budget", async () => {
+  const { recordEvent, requests, settled } = recorderUnderTest(
     async () => ({ status: 201, text: "" }),
     (namespace) => namespace === "shop",
   );
-  for (let at = 0; at < 1_000; at += 1) tell(about(`u${at}`, `made-up-${at}`));
-  expect(asked).toEqual([]);
-  tell(about("a"));
+  for (let at = 0; at < 1_000; at += 1) recordEvent(about(`u${at}`, `made-up-${at}`));
+  expect(requests).toEqual([]);
+  recordEvent(about("a"));
   await settled({ unknown_namespace: 1_000, sent: 1 });
 });
 
-test("an API server that never answers holds no one, and what it holds up is bounded", async () => {
-  const { tell, clock, asked, settled } = senderUnderTest(() => new Promise(() => undefined));
+test("with an unresponsive API server recording does not block, and the queue is bounded", async () => {
+  const { recordEvent, clock, requests, settled } = recorderUnderTest(() => new Promise(() => undefined));
   for (let at = 0; at < 300; at += 1) {
-    // One a second is within the budget of all.
+    // One per second is within the budget of all namespaces.
     clock.nowMs += 1_000;
-    tell(about(`u${at}`, `n${at}`));
+    recordEvent(about(`u${at}`, `n${at}`));
   }
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   await settled({ queue_full: 199 });
 });
 
 test.for([
-  { says: "does not answer", answer: () => Promise.reject(new Error("no answer")) },
-  { says: "is overloaded", answer: async () => ({ status: 429, text: "" }) },
-  { says: "fails", answer: async () => ({ status: 500, text: "" }) },
-])("while the API server $says it is not asked again for a while", async ({ answer }) => {
-  const { tell, clock, asked, settled } = senderUnderTest(answer);
-  for (const uid of ["a", "b", "c"]) tell(about(uid));
+  { title: "a request without a response", respond: () => Promise.reject(new Error("timeout")) },
+  { title: "status 429", respond: async () => ({ status: 429, text: "" }) },
+  { title: "status 500", respond: async () => ({ status: 500, text: "" }) },
+])("after $title no Event is sent for a while", async ({ respond }) => {
+  const { recordEvent, clock, requests, settled } = recorderUnderTest(respond);
+  for (const uid of ["a", "b", "c"]) recordEvent(about(uid));
   await settled({ failed: 3 });
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   clock.nowMs = 500;
-  tell(about("d"));
+  recordEvent(about("d"));
   await settled({ failed: 4 });
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
-test("one Event that is refused does not stop the next", async () => {
-  const { tell, asked, settled } = senderUnderTest(async () => ({ status: 403, text: "" }));
-  for (const uid of ["a", "b"]) tell(about(uid));
+test("a rejected Event does not delay the next one", async () => {
+  const { recordEvent, requests, settled } = recorderUnderTest(async () => ({ status: 403, text: "" }));
+  for (const uid of ["a", "b"]) recordEvent(about(uid));
   await settled({ failed: 2 });
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
-test("an Event says whether it is a warning, and which part of the program tells it", async () => {
-  const { tell, asked, settled } = senderUnderTest(async () => ({ status: 201, text: "" }));
-  tell(about("a", "shop", "Normal"));
+test("an Event has its type, the reporting component and the involved object", async () => {
+  const { recordEvent, requests, settled } = recorderUnderTest(async () => ({ status: 201, text: "" }));
+  recordEvent(about("a", "shop", "Normal"));
   const nameless = about("b", "shop");
-  tell({ ...nameless, owner: { ...nameless.owner, apiVersion: "" } });
+  recordEvent({ ...nameless, owner: { ...nameless.owner, apiVersion: "" } });
   await settled({ sent: 2 });
-  const [first, second] = asked.map(({ body }) => JSON.parse(body ?? ""));
+  const [first, second] = requests.map(({ body }) => JSON.parse(body ?? ""));
   expect(first).toMatchObject({
     type: "Normal",
     reportingComponent: "lastcall.dev/relay",

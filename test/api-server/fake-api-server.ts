@@ -1,6 +1,6 @@
 /**
- * A small API server: lists in pages, watches from a version, writes that need the current one, 410 for versions it
- * forgot, and the ways in which a real one and the network around it fail.
+ * A fake API server: paged lists, watches from a version, optimistic concurrency, 410 for expired versions, and injected
+ * failures of server and network.
  *
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
@@ -29,47 +29,47 @@ export type FakeApiServer = {
   readonly connection: KubeConfig;
   readonly put: (path: string, object: FakeObject) => void;
   readonly remove: (path: string, name: string, namespace?: string) => void;
-  /** Forgets all changes so far: older watches and pages get 410. */
+  /** Drops all changes so far: older watches and pages get 410. */
   readonly compact: () => void;
   readonly bookmark: (path: string) => void;
-  /** Raw bytes into every open watch of the path. */
-  readonly say: (path: string, bytes: string | Buffer) => void;
+  /** Writes raw bytes to all open watches of the path. */
+  readonly writeToWatches: (path: string, bytes: string | Buffer) => void;
   readonly endWatches: (cut?: boolean) => void;
   readonly openWatches: (path: string) => number;
-  /** Every request so far, as `GET /path?query`. */
+  /** All requests, as `GET /path?query`. */
   readonly requests: readonly string[];
   readonly posted: readonly FakeObject[];
-  /** Every write but refused ones, as `PATCH /path 200`. */
+  /** All writes but those that `faults.refuse` rejected, as `PATCH /path 200`. */
   readonly writes: readonly string[];
   /** Since the last `compact`, on the clock of `performance.now()`. */
   readonly changes: readonly Change[];
   /** @param path of one object */
   readonly find: (path: string) => FakeObject | undefined;
   readonly faults: Faults;
-  /** Ends every connection and listens no more, until it is told to come back on the same port. */
+  /** Closes all connections and stops listening; `comeBack` listens on the same port again. */
   readonly goAway: () => Promise<void>;
   readonly comeBack: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
 export type Faults = {
-  /** Answer every request with this status. */
+  /** Status of all responses. */
   refuse: number | undefined;
-  /** Take requests and never answer. */
+  /** Accepts requests without responding. */
   mute: boolean;
-  /** Watches are accepted and nothing is ever said on them. */
+  /** Accepts watches without sending events. */
   silentWatches: boolean;
-  /** The header of refusals that says when to come back. */
+  /** Header `Retry-After` of all responses. */
   retryAfter: string | undefined;
-  /** Watches end by themselves when the time they asked for is over. */
+  /** Ends watches at their `timeoutSeconds`. */
   endsOnTime: boolean;
-  /** Watches say a bookmark before that, as those of a real server do. */
+  /** Sends a bookmark shortly before, as API servers do. */
   bookmarks: boolean;
   /** Called before each page after the first. */
   betweenPages: () => void;
 };
 
-/** The path of one object: its collection, and its name. */
+/** Captures the collection's path and the object's name. */
 const OBJECT = /^(\/(?:api\/v1|apis\/[^/]+\/[^/]+)(?:\/namespaces\/[^/]+)?\/[^/]+)\/([^/]+)$/;
 
 export async function fakeApiServer(): Promise<FakeApiServer> {
@@ -141,16 +141,15 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     const seconds = Number(url.searchParams.get("timeoutSeconds") ?? 0);
     const endOnTime = (): void => {
       if (!faults.endsOnTime || faults.silentWatches) return;
-      // Nothing is said on it any more.
       watches.delete(open);
       reply.end();
     };
     const timer = setTimeout(endOnTime, seconds * 1_000);
-    const sayBookmark = (): void => {
+    const sendBookmark = (): void => {
       const text = line("BOOKMARK", { metadata: { resourceVersion: String(version) } });
       if (faults.bookmarks && !faults.silentWatches && !faults.mute && watches.has(open)) reply.write(text);
     };
-    const bookmarkTimer = setTimeout(sayBookmark, Math.max(100, (seconds - 2) * 1_000));
+    const bookmarkTimer = setTimeout(sendBookmark, Math.max(100, (seconds - 2) * 1_000));
     reply.on("close", () => {
       clearTimeout(timer);
       clearTimeout(bookmarkTimer);
@@ -184,7 +183,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     return [201, find(`${path}/${object.metadata.name}`) ?? object];
   };
 
-  /** 409 to a patch that names an old version, 422 to one that cannot be applied. */
+  /** Returns 409 for a patch with an old version, 422 for one that cannot be applied. */
   const patch = (path: string, operations: readonly Operation[]): readonly [number, object] => {
     const object = find(path);
     if (object === undefined) return [404, status(404, "not found")];
@@ -204,9 +203,9 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString("utf8"));
     const [path = ""] = (request.url ?? "").split("?", 1);
-    const [code, answer] = request.method === "POST" ? create(path, body) : patch(path, body);
+    const [code, object] = request.method === "POST" ? create(path, body) : patch(path, body);
     writes.push(`${request.method} ${path} ${code}`);
-    json(reply, code, answer);
+    json(reply, code, object);
   };
 
   const server = createServer((request, reply) => {
@@ -217,7 +216,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
     else if (request.method !== "GET") void write(request, reply);
     else get(new URL(request.url ?? "/", "http://fake"), reply);
   });
-  // It comes back on this port, so no one may have been given it meanwhile.
+  // comeBack() needs the same port, so it must stay leased.
   const port = await listenOnOwnPort(server, "127.0.0.1");
   const url = `http://127.0.0.1:${port}`;
   const connection = new KubeConfig();
@@ -250,7 +249,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
       const text = line("BOOKMARK", { metadata: { resourceVersion: String(version) } });
       for (const open of watches) if (open.path === path) open.reply.write(text);
     },
-    say: (path, bytes) => {
+    writeToWatches: (path, bytes) => {
       for (const open of watches) if (open.path === path) open.reply.write(bytes);
     },
     endWatches: (cut = false) => {
@@ -267,7 +266,7 @@ export async function fakeApiServer(): Promise<FakeApiServer> {
   };
 }
 
-/** @param url of a fake server, or of a proxy before one */
+/** @param url of a fake API server, or of a proxy in front of one */
 export function kubeconfigFor(url: string): string {
   return JSON.stringify({
     apiVersion: "v1",

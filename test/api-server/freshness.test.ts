@@ -9,7 +9,7 @@ import {
 } from "../../src/api-server/freshness.ts";
 import { retryDelayMs } from "../../src/api-server/retry-delay.ts";
 
-test("a cache is stale before its first list and when nothing was heard for six minutes", () => {
+test("a cache is stale before its first list and after six minutes without a response", () => {
   expect(isStale(NEVER_SYNCED, 0)).toBe(true);
   const { freshness } = afterResponse(NEVER_SYNCED, 1_000);
   expect(STALE_AFTER_MS).toBe(360_000);
@@ -17,7 +17,7 @@ test("a cache is stale before its first list and when nothing was heard for six 
   expect(isStale(freshness, 1_001 + STALE_AFTER_MS)).toBe(true);
 });
 
-test("failures alone do not make a cache stale, and only the first of them is news", () => {
+test("failures do not make a cache stale, and only the first one is reported", () => {
   let freshness: Freshness = afterResponse(NEVER_SYNCED, 1_000).freshness;
   const changes = [1, 2, 3].map(() => {
     const failed = afterFailure(freshness, "no answer");
@@ -30,7 +30,7 @@ test("failures alone do not make a cache stale, and only the first of them is ne
   expect(afterResponse(afterResponse(freshness, 3_000).freshness, 4_000).change).toBeUndefined();
 });
 
-test("pauses after failures double from a quarter to half a second up to half a minute", () => {
+test("retry delays double from 250 ms up to half a minute", () => {
   expect([0, 1, 2, 3, 7, 8, 10_000].map((failures) => retryDelayMs(failures, 0))).toEqual([
     0, 250, 500, 1_000, 15_000, 15_000, 15_000,
   ]);

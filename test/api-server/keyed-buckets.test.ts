@@ -3,14 +3,14 @@ import { keyedBuckets } from "../../src/api-server/token-buckets.ts";
 
 const SIZE = { capacity: 2, refillMs: 100 };
 
-test("a key that uses up its tokens takes none of another's", () => {
+test("a key without tokens does not affect other keys", () => {
   const buckets = keyedBuckets(SIZE, 10);
   expect([1, 2, 3].map(() => buckets.take("greedy", 0))).toEqual([true, true, false]);
   expect([1, 2, 3].map(() => buckets.take("modest", 0))).toEqual([true, true, false]);
   expect([1, 2].map(() => buckets.take("greedy", 100))).toEqual([true, false]);
 });
 
-test("a bucket is forgotten when it is full again, and not before", () => {
+test("a bucket is removed when it is full again, and not before", () => {
   const buckets = keyedBuckets(SIZE, 10);
   for (const key of ["a", "b", "c"]) buckets.take(key, 0);
   buckets.take("a", 50);
@@ -21,7 +21,7 @@ test("a bucket is forgotten when it is full again, and not before", () => {
   expect(buckets.kept()).toBe(2);
 });
 
-test("beyond the limit the bucket used longest ago starts over, and no other", () => {
+test("beyond the limit only the least recently used bucket is reset", () => {
   const buckets = keyedBuckets(SIZE, 2);
   for (const key of ["a", "a", "b", "b", "a", "c"]) buckets.take(key, 0);
   expect(buckets.kept()).toBe(2);

@@ -1,4 +1,4 @@
-/** Lists whose objects are so large that a page of them exceeds the limit of an answer. */
+/** Tests lists whose pages exceed the limit of a response. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
 import { listAll } from "../../src/api-server/list-pages.ts";
@@ -36,14 +36,14 @@ const limits = (): readonly number[] =>
     Number(new URL(request.slice("GET ".length), "http://fake").searchParams.get("limit")),
   );
 
-test("60 large Events are read in pages that fit", async () => {
+test("large Events are listed in pages below the limit", async () => {
   put(60, 300 * KB, "large");
   const { objects } = await list(250);
   expect(objects.size).toBe(60);
   expect(limits()).toEqual([250, 125, 62, 31, 31]);
 });
 
-test("pages grow back behind large objects, and the next list begins with full pages", async () => {
+test("pages grow again after large objects, and the next list starts with full pages", async () => {
   put(30, 600 * KB, "large");
   put(60, 1, "small");
   expect((await list(40)).objects.size).toBe(90);
@@ -52,14 +52,14 @@ test("pages grow back behind large objects, and the next list begins with full p
   expect(limits()[5]).toBe(40);
 });
 
-test("an object that is too large for a page of its own fails the list with the limit in the message", async () => {
+test("an object that exceeds the limit fails the list, with the limit in the message", async () => {
   put(1, 1, "small");
   put(1, 16 * 1024 * KB, "impossible");
   await expect(list(4)).rejects.toThrow("the response is larger than 16777216 bytes");
   expect(limits()).toEqual([4, 2, 1, 2, 1]);
 });
 
-test("a list is gathered in a map of its store, whose limits hold before the list is complete", async () => {
+test("a list is collected in the store's map, whose size limit applies before the list is complete", async () => {
   put(10, 1, "small");
   const stop = new AbortController();
   let largest = 0;

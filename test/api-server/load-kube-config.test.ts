@@ -22,34 +22,38 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 `;
 
-test("a kubeconfig leads to its cluster", async () => {
+test("the current context selects the cluster", async () => {
   const connection = await loadKubeConfig({ kubeconfigFile: fileWith(WHOLE) });
   expect(connection.getCurrentCluster()?.server).toBe("https://127.0.0.1:6443");
 });
 
 test.for([
-  { says: "is absent", file: () => join(folder, "absent"), tells: "absent: ENOENT" },
-  { says: "is no YAML", file: () => fileWith("a: [\n"), tells: ".yaml: " },
-  { says: "is empty", file: () => fileWith(""), tells: ".yaml: " },
-  { says: "lacks the server", file: () => fileWith("clusters: [{name: c, cluster: {}}]"), tells: "server is missing" },
+  { title: "that is absent", file: () => join(folder, "absent"), message: "absent: ENOENT" },
+  { title: "that is not YAML", file: () => fileWith("a: [\n"), message: ".yaml: " },
+  { title: "that is empty", file: () => fileWith(""), message: ".yaml: " },
   {
-    says: "names a context that is not there",
-    file: () => fileWith(WHOLE.replace("current-context: x", "current-context: y")),
-    tells: 'current-context "y" leads to no cluster',
+    title: "without a server",
+    file: () => fileWith("clusters: [{name: c, cluster: {}}]"),
+    message: "server is missing",
   },
-  { says: "names no context", file: () => fileWith("clusters: []"), tells: "current-context is missing" },
-])("a kubeconfig that $says is refused with its name", async ({ file, tells }) => {
-  await expect(loadKubeConfig({ kubeconfigFile: file() })).rejects.toThrow(tells);
+  {
+    title: "with an unknown context",
+    file: () => fileWith(WHOLE.replace("current-context: x", "current-context: y")),
+    message: 'current-context "y" leads to no cluster',
+  },
+  { title: "without a context", file: () => fileWith("clusters: []"), message: "current-context is missing" },
+])("a kubeconfig $title is rejected, with its name in the message", async ({ file, message }) => {
+  await expect(loadKubeConfig({ kubeconfigFile: file() })).rejects.toThrow(message);
 });
 
-test("outside of a Pod a kubeconfig is asked for", async () => {
+test("without a kubeconfig the client must run in a Pod", async () => {
   vi.stubEnv("KUBERNETES_SERVICE_HOST", undefined);
   vi.stubEnv("KUBERNETES_SERVICE_PORT", undefined);
   await expect(loadKubeConfig({ kubeconfigFile: "" })).rejects.toThrow("not running in a Pod; set --kubeconfig FILE");
   vi.unstubAllEnvs();
 });
 
-test("inside of a Pod its own account is used, IPv6 included", async () => {
+test("in a Pod the client uses the Pod's ServiceAccount, with IPv6 too", async () => {
   vi.stubEnv("KUBERNETES_SERVICE_HOST", "fd00::1");
   vi.stubEnv("KUBERNETES_SERVICE_PORT", "443");
   const connection = await loadKubeConfig({ kubeconfigFile: "" });

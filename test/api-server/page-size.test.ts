@@ -1,15 +1,15 @@
-/** How the pages of a list follow the size of its objects. */
+/** Tests the page sizes of lists. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { afterPage, afterTooLarge, PAGE_LIMIT_BYTES } from "../../src/api-server/list-pages.ts";
 
-test("a page that is too large is halved, down to one object and no further", () => {
+test("a page that is too large is halved, down to one object", () => {
   const sizes: (number | undefined)[] = [250];
   while (sizes.at(-1) !== undefined) sizes.push(afterTooLarge(sizes.at(-1) ?? 0));
   expect(sizes).toEqual([250, 125, 62, 31, 15, 7, 3, 1, undefined]);
 });
 
-test("a whole list in one answer has no smaller page", () => {
+test("the page size 0 (no pages) is neither halved nor grown", () => {
   expect(afterTooLarge(0)).toBeUndefined();
   expect(afterPage(0, { bytes: 1, full: 0 })).toBe(0);
 });
@@ -23,7 +23,7 @@ test.for([
   expect(afterPage(size, { bytes, full: 250 })).toBe(next);
 });
 
-test("any mixture of objects that a page of one can hold is read whole, with few requests in vain", () => {
+test("objects of any size up to the limit are listed completely, with few rejected pages", () => {
   const objects = fc.array(fc.integer({ min: 1, max: PAGE_LIMIT_BYTES }), { maxLength: 300 });
   fc.assert(
     fc.property(objects, fc.integer({ min: 1, max: 300 }), (sizes, full) => {

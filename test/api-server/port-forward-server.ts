@@ -49,7 +49,7 @@ export function serveForward(request: IncomingMessage, socket: Duplex, port: num
   });
 }
 
-/** As an API server refuses: clients of WebSockets see the status alone. */
+/** Rejects the upgrade as API servers do: WebSocket clients see only the status. */
 export function refuseUpgrade(socket: Duplex, status: number, message: string): void {
   socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: ${message.length}\r\n\r\n${message}`);
 }

@@ -1,4 +1,4 @@
-/** The loop over real sockets, against a server that behaves, and misbehaves, as API servers do. */
+/** Tests the reflector over sockets, against a server with the behaviour and the failures of API servers. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
 import { type Reflected, type ReflectorPorts, runReflector } from "../../src/api-server/reflector.ts";
@@ -15,14 +15,14 @@ let api: ApiClient;
 let stop: AbortController;
 let running: Promise<void> | undefined;
 let failures: string[];
-let heard: number;
+let responses: number;
 
 beforeEach(async () => {
   server = await fakeApiServer();
   api = createApiClient(server.connection);
   stop = new AbortController();
   failures = [];
-  heard = 0;
+  responses = 0;
 });
 
 afterEach(async () => {
@@ -52,12 +52,12 @@ function start(settings: Settings = {}): Store<string> {
     sleep: (ms, signal) => sleep(ms / 20, signal),
     random: () => 0.5,
     onListed: () => {
-      heard += 1;
+      responses += 1;
     },
     onResponse: () => {
-      heard += 1;
+      responses += 1;
     },
-    onFailed: (why) => failures.push(why),
+    onFailed: (reason) => failures.push(reason),
     ...settings.ports,
   };
   running = runReflector(followed, ports, stop.signal);
@@ -71,8 +71,8 @@ const watching = (): Promise<unknown> => eventually(() => expect(server.openWatc
 const shows = (store: Store<string>, entries: Record<string, string>): Promise<unknown> =>
   eventually(() => expect(Object.fromEntries(store.entries)).toEqual(entries));
 
-describe("a server that behaves", () => {
-  test("is read page by page, and then followed", async () => {
+describe("the reflector", () => {
+  test("lists page by page and then watches", async () => {
     for (const name of ["a", "b", "c", "d", "e"]) put(name, "1");
     const store = start();
     await shows(store, { a: "1", b: "1", c: "1", d: "1", e: "1" });
@@ -86,7 +86,7 @@ describe("a server that behaves", () => {
     expect(failures).toEqual([]);
   });
 
-  test("that ends a watch is watched again from the last version, without a list", async () => {
+  test("continues an ended watch from the last version, without a list", async () => {
     put("a", "1");
     const store = start();
     await watching();
@@ -98,32 +98,32 @@ describe("a server that behaves", () => {
     expect(lists()).toBe(1);
   });
 
-  test("whose bookmark moved on is watched from there", async () => {
+  test("continues an ended watch from the last bookmark", async () => {
     put("a", "1");
     start();
     await watching();
-    await eventually(() => expect(heard).toBe(2));
-    const before = heard;
+    await eventually(() => expect(responses).toBe(2));
+    const before = responses;
     server.bookmark(PATH);
-    await eventually(() => expect(heard).toBe(before + 1));
+    await eventually(() => expect(responses).toBe(before + 1));
     server.endWatches();
     await eventually(() => expect(server.requests.at(-1)).toContain("resourceVersion=102"));
   });
 
-  test("gets each event whole however its bytes are cut, letters too", async () => {
+  test("parses events that are split anywhere, even within a character", async () => {
     const store = start();
     await watching();
     const event = { type: "ADDED", object: { metadata: { name: "münchen-🚆", resourceVersion: "7" }, note: "größer" } };
     for (const byte of Buffer.from(`${JSON.stringify(event)}\n`)) {
-      server.say(PATH, Buffer.from([byte]));
-      await pause(1, "each byte comes by itself");
+      server.writeToWatches(PATH, Buffer.from([byte]));
+      await pause(1, "each byte arrives separately");
     }
     await shows(store, { "münchen-🚆": "größer" });
   });
 });
 
-describe("a version that the server forgot", () => {
-  test("in the watch's stream leads to a new list", async () => {
+describe("an expired version", () => {
+  test("in a watch leads to a new list", async () => {
     put("a", "1");
     const store = start();
     await watching();
@@ -137,7 +137,7 @@ describe("a version that the server forgot", () => {
     expect(failures).toEqual([]);
   });
 
-  test("between two pages leads to one whole list", async () => {
+  test("between two pages leads to a list without pages", async () => {
     for (const name of ["a", "b", "c"]) put(name, "1");
     server.faults.betweenPages = () => {
       put("d", "1");
@@ -149,8 +149,8 @@ describe("a version that the server forgot", () => {
   });
 });
 
-describe("a server or network that fails", () => {
-  test("is asked again until it answers, and what was known stays", async () => {
+describe("after a failure of the server or the network, the reflector", () => {
+  test("retries and keeps its objects", async () => {
     put("a", "1");
     const store = start();
     await watching();
@@ -163,7 +163,7 @@ describe("a server or network that fails", () => {
     await shows(store, { a: "2" });
   });
 
-  test("from the first moment on is waited for", async () => {
+  test("retries the first list", async () => {
     server.faults.refuse = 403;
     const store = start();
     await eventually(() => expect(failures).toContain(`the API server answered 403 to ${PATH}`));
@@ -172,39 +172,39 @@ describe("a server or network that fails", () => {
     await shows(store, { a: "1" });
   });
 
-  test("loses no event when a line breaks off in its middle", async () => {
+  test("loses no event when a connection breaks within a line", async () => {
     put("a", "1");
     const store = start();
     await watching();
     server.faults.silentWatches = true;
     put("a", "2");
     server.faults.silentWatches = false;
-    server.say(PATH, '{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVer');
+    server.writeToWatches(PATH, '{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVer');
     server.endWatches(true);
     await shows(store, { a: "2" });
     expect(lists()).toBe(1);
   });
 
   test.for([
-    { says: "no JSON", line: "<html>\n" },
-    { says: "no event", line: "17\n" },
-    { says: "an event without an object", line: '{"type":"ADDED"}\n' },
-    { says: "an unknown type", line: '{"type":"MOVED","object":{}}\n' },
-    { says: "an error", line: '{"type":"ERROR","object":{"code":500}}\n' },
-  ])("is listed again after a line that is $says", async ({ line }) => {
+    { title: "that is not JSON", line: "<html>\n" },
+    { title: "that is not an event", line: "17\n" },
+    { title: "with an event without an object", line: '{"type":"ADDED"}\n' },
+    { title: "with an unknown type of event", line: '{"type":"MOVED","object":{}}\n' },
+    { title: "with an error", line: '{"type":"ERROR","object":{"code":500}}\n' },
+  ])("lists again after a line $title", async ({ line }) => {
     put("a", "1");
     const store = start();
     await watching();
     server.faults.silentWatches = true;
     put("b", "1");
     server.faults.silentWatches = false;
-    server.say(PATH, line);
+    server.writeToWatches(PATH, line);
     await shows(store, { a: "1", b: "1" });
     expect(lists()).toBe(2);
     expect(failures).toHaveLength(1);
   });
 
-  test("and falls silent is listed again on the timer", async () => {
+  test("lists again at the relist interval if the watch is silent", async () => {
     put("a", "1");
     const store = start({
       relistMs: 1_000,
@@ -217,7 +217,7 @@ describe("a server or network that fails", () => {
     expect(lists()).toBe(2);
   });
 
-  test("never shows half a list: what is on the pages that did not come is not taken for deleted", async () => {
+  test("does not treat objects on missing pages as deleted", async () => {
     for (const name of ["a", "b", "c"]) put(name, "1");
     const store = start({ relistMs: 1_000, pageSize: 1 });
     await shows(store, { a: "1", b: "1", c: "1" });
@@ -231,12 +231,12 @@ describe("a server or network that fails", () => {
     expect(store.entries.size).toBe(3);
   });
 
-  test("and ends every watch at once is not asked without pause", async () => {
+  test("waits longer and longer between watches that end at once", async () => {
     const pauses: number[] = [];
     start({
       ports: {
         stream: async () => {
-          await pause(1, "a watch that ends at once");
+          await pause(1, "the watch ends at once");
         },
         sleep: async (ms, signal) => {
           pauses.push(ms);
@@ -249,8 +249,8 @@ describe("a server or network that fails", () => {
   });
 });
 
-describe("a watch of a short life", () => {
-  test("is followed by another from the last version, without a list and without a failure", async () => {
+describe("a watch with a short timeout", () => {
+  test("is continued from the last version, without a list and without a failure", async () => {
     put("a", "1");
     const store = start({ followed: { watchMs: 1_000 } });
     await eventually(() => expect(watches()).toBeGreaterThan(2));
@@ -259,7 +259,7 @@ describe("a watch of a short life", () => {
     expect([lists(), failures]).toEqual([1, []]);
   });
 
-  test("that says nothing leads to a list once the silence has lasted", async () => {
+  test("leads to a list after the silence limit without an event", async () => {
     put("a", "1");
     start({ followed: { watchMs: 1_000, silenceMs: () => 1_500 } });
     const startMs = performance.now();
@@ -268,17 +268,17 @@ describe("a watch of a short life", () => {
     expect(failures).toEqual([]);
   });
 
-  test("that says a bookmark does not", async () => {
+  test("does not lead to a list if there are bookmarks", async () => {
     server.faults.bookmarks = true;
     put("a", "1");
-    // A machine that stands still for five seconds makes no silence of it.
+    // Tolerates a machine that stalls for five seconds.
     start({ followed: { watchMs: 1_000, silenceMs: () => 6_000 } });
-    // Seven of them have ended: without a word in them the silence would have lasted.
+    // Seven watches take longer than the silence limit.
     await eventually(() => expect(watches()).toBe(8));
     expect(lists()).toBe(1);
   });
 
-  test("that the server does not end is ended here soon after", async () => {
+  test("is ended by the client if the server does not end it", async () => {
     server.faults.endsOnTime = false;
     const startMs = performance.now();
     start({ followed: { watchMs: 1_000 } });
@@ -287,31 +287,31 @@ describe("a watch of a short life", () => {
   });
 });
 
-describe("a server that asks to be left alone", () => {
+describe("Retry-After", () => {
   test.for([
-    { says: "in seconds", retryAfter: "7", pauses: [7_000, 7_000] },
-    { says: "for days is left alone for a minute", retryAfter: "999999", pauses: [60_000, 60_000] },
-    { says: "by a date is asked as any other", retryAfter: "Wed, 21 Oct 2026 07:28:00 GMT", pauses: [375, 750] },
-    { says: "with nonsense is asked as any other", retryAfter: "-1", pauses: [375, 750] },
-  ])("$says", async ({ retryAfter, pauses }) => {
+    { title: "in seconds is obeyed", retryAfter: "7", pauses: [7_000, 7_000] },
+    { title: "of days is limited to a minute", retryAfter: "999999", pauses: [60_000, 60_000] },
+    { title: "with a date is ignored", retryAfter: "Wed, 21 Oct 2026 07:28:00 GMT", pauses: [375, 750] },
+    { title: "with an invalid value is ignored", retryAfter: "-1", pauses: [375, 750] },
+  ])("$title", async ({ retryAfter, pauses }) => {
     server.faults.refuse = 429;
     server.faults.retryAfter = retryAfter;
     const slept: number[] = [];
     const shortSleep: ReflectorPorts["sleep"] = async (ms) => {
       slept.push(ms);
-      await pause(1, "in place of the sleep that is only noted");
+      await pause(1, "replaces the sleep, which is only recorded");
     };
     start({ ports: { sleep: shortSleep } });
     await eventually(() => expect(slept.length).toBeGreaterThan(1));
     expect(slept.slice(0, 2)).toEqual(pauses);
   });
 
-  test("on a watch is left alone too, and pauses of its own are no longer than its reader wants", async () => {
+  test("of a watch is obeyed too, and the reflector's own pauses are limited by retryLimitMs", async () => {
     put("a", "1");
     const slept: number[] = [];
     const shortSleep: ReflectorPorts["sleep"] = async (ms) => {
       slept.push(ms);
-      await pause(1, "in place of the sleep that is only noted");
+      await pause(1, "replaces the sleep, which is only recorded");
     };
     start({ ports: { sleep: shortSleep }, followed: { retryLimitMs: 500 } });
     await watching();
@@ -326,7 +326,7 @@ describe("a server that asks to be left alone", () => {
   });
 });
 
-test("being told to stop ends an open watch and a long pause at once", async () => {
+test("aborting ends an open watch at once", async () => {
   start();
   await watching();
   stop.abort();

@@ -23,7 +23,7 @@ function objectOf(step: { readonly name: string; readonly namespace: string; rea
   return { metadata: { name: step.name, namespace: step.namespace }, note: step.note };
 }
 
-/** A note of 0 is not worth keeping. */
+/** Notes of 0 are not kept. */
 const keep = (object: RawObject): number | undefined => (object["note"] === 0 ? undefined : Number(object["note"]));
 
 const listed = (server: ReadonlyMap<string, RawObject>) =>
@@ -32,12 +32,12 @@ const listed = (server: ReadonlyMap<string, RawObject>) =>
     return value === undefined ? [] : [[key, value] as const];
   });
 
-test("any mixture of lists and events ends in the state of the server", () => {
+test("any sequence of lists and events ends in the server's state", () => {
   fc.assert(
     fc.property(steps, fc.array(fc.nat(2), { minLength: 30, maxLength: 30 }), (given, times) => {
       const server = new Map<string, RawObject>();
       const store = createStore(keep);
-      // An event may come twice; it may be lost as long as a list follows.
+      // Events may be duplicated, and lost if a list follows.
       const lastList = given.map((step) => step.kind).lastIndexOf("list");
       given.forEach((step, at) => {
         if (step.kind === "list") {
@@ -47,15 +47,15 @@ test("any mixture of lists and events ends in the state of the server", () => {
         const object = objectOf(step);
         if (step.kind === "put") server.set(keyOf(object), object);
         else server.delete(keyOf(object));
-        const told = at > lastList ? Math.max(1, times[at] ?? 1) : (times[at] ?? 1);
-        for (let time = 0; time < told; time += 1) store[step.kind](object);
+        const deliveries = at > lastList ? Math.max(1, times[at] ?? 1) : (times[at] ?? 1);
+        for (let time = 0; time < deliveries; time += 1) store[step.kind](object);
       });
       expect([...store.entries].sort()).toEqual([...listed(server)].sort());
     }),
   );
 });
 
-test("a summary is made once per change", () => {
+test("a summary is computed once per change", () => {
   const store = createStore(keep);
   let made = 0;
   const summary = summaryOf(store, (entries) => {

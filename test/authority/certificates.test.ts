@@ -1,4 +1,4 @@
-/** What real certificates are made of. */
+/** Tests the content of generated certificates. */
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
 import { caReader, fingerprintOf } from "../../src/authority/certificate.ts";
@@ -34,7 +34,7 @@ test("a leaf is signed by its CA for every name of the Service, with P-256 and S
   expect(made.validUntilMs).toBe(NOW_MS + 7 * DAY_MS);
 });
 
-test("every CA has a subject of its own, and every certificate a serial of its own", async () => {
+test("each CA has a unique subject, and each certificate a unique serial number", async () => {
   const cas = await Promise.all([newCa(), newCa(), newCa()]);
   const [signer] = cas;
   const leaves = signer === undefined ? [] : [1, 2, 3].map(() => tools.makeLeaf({ signer, validUntilMs: NOW_MS }));
@@ -43,7 +43,7 @@ test("every CA has a subject of its own, and every certificate a serial of its o
   expect(new Set(certificates.map((made) => made.serialNumber)).size).toBe(6);
 });
 
-test("a CA is valid as early as the one it follows, and a leaf as early as its CA", async () => {
+test("a CA's validity starts with its predecessor's, and a leaf's with its CA's", async () => {
   const first = await newCa();
   const second = await newCa(first.validFromMs - 30 * DAY_MS);
   expect(first.validFromMs).toBe(NOW_MS - 3_600_000);
@@ -52,53 +52,53 @@ test("a CA is valid as early as the one it follows, and a leaf as early as its C
   expect(leaf.validFromMs).toBe(second.validFromMs);
 });
 
-test("only a CA of ours is read as one, and the rest is told apart", async () => {
+test("readCa accepts only a CA made by lastcall and reports the reason otherwise", async () => {
   const signer = await newCa();
   const other = await newCa();
   const leaf = await tools.makeLeaf({ signer, validUntilMs: NOW_MS });
-  const whyOf = (cert: string) => {
+  const reasonFor = (cert: string) => {
     const read = tools.readCa(cert);
     return "why" in read ? read.why : "";
   };
-  expect(whyOf(signer.cert)).toBe("");
-  expect(whyOf("")).toBe("is missing");
-  expect(whyOf("hello")).toContain("not one PEM");
-  expect(whyOf(signer.cert + other.cert)).toContain("not one PEM");
-  expect(whyOf("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")).toContain("cannot be decoded");
-  expect(whyOf(leaf.cert)).toContain("not a CA");
+  expect(reasonFor(signer.cert)).toBe("");
+  expect(reasonFor("")).toBe("is missing");
+  expect(reasonFor("hello")).toContain("not one PEM");
+  expect(reasonFor(signer.cert + other.cert)).toContain("not one PEM");
+  expect(reasonFor("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")).toContain("cannot be decoded");
+  expect(reasonFor(leaf.cert)).toContain("not a CA");
   expect(tools.keyFits(signer, signer.key)).toBe(true);
   expect(tools.keyFits(signer, other.key)).toBe(false);
   expect(tools.keyFits(signer, "garbage")).toBe(false);
 });
 
-test("a CA that someone else made is not used to sign", async () => {
+test("a CA that was not made by lastcall is rejected", async () => {
   const { makeCaPair } = await import("../../src/authority/signing.ts");
   const foreign = await makeCaPair("Corporate CA", { fromMs: NOW_MS, untilMs: NOW_MS + DAY_MS });
   expect(tools.readCa(foreign.cert)).toMatchObject({ why: expect.stringContaining("Corporate CA") });
 });
 
-test("a CA of one program is not read by another", async () => {
+test("a CA of another program is rejected", async () => {
   expect(caReader("lastcall relay CA").readCa((await newCa()).cert)).toMatchObject({
     why: expect.stringContaining("not made by lastcall"),
   });
 });
 
-test("an id is the DER in base64, and a fingerprint follows from it", async () => {
+test("an id is the DER in base64, and the fingerprint is its truncated SHA-256", async () => {
   const ca = await newCa();
   const der = new X509Certificate(ca.cert).raw;
   expect(ca.id).toBe(der.toString("base64"));
   expect(fingerprintOf(ca)).toBe(createHash("sha256").update(der).digest("hex").slice(0, 16));
 });
 
-/** An extension that a verifier may not pass over, as RFC 5280 encodes it in DER: its name, TRUE, its value. */
+/** A critical extension in DER (RFC 5280, 4.1): object identifier, TRUE, value. */
 const critical = (name: string, value: string) => `0603${name}0101ff${value}`;
 const [BASIC_CONSTRAINTS, KEY_USAGE] = ["551d13", "551d0f"];
 
-test("what a CA and a leaf may be used for binds every verifier", async () => {
+test("basic constraints and key usage are critical", async () => {
   const signer = await newCa();
   const leaf = await tools.makeLeaf({ signer, validUntilMs: NOW_MS });
   const bytesOf = (cert: string) => new X509Certificate(cert).raw.toString("hex");
-  // A CA of servers only, with no CA below it, that signs certificates and revocations.
+  // Path length 0; keyCertSign and cRLSign.
   expect(bytesOf(signer.cert)).toContain(critical(BASIC_CONSTRAINTS, "040830060101ff020100"));
   expect(bytesOf(signer.cert)).toContain(critical(KEY_USAGE, "040403020106"));
   expect(bytesOf(leaf.cert)).toContain(critical(BASIC_CONSTRAINTS, "04023000"));
@@ -106,10 +106,10 @@ test("what a CA and a leaf may be used for binds every verifier", async () => {
 });
 
 test.for([
-  { says: "of 64 characters", names: ["a".repeat(64)], subject: `CN=${"a".repeat(64)}` },
-  { says: "that fits, behind one that does not", names: ["a".repeat(65), "b"], subject: "CN=b" },
-  { says: "of ours, where none fits", names: ["a".repeat(65)], subject: "CN=lastcall" },
-])("the subject of a leaf is the first name $says", async ({ names, subject }) => {
+  { title: "with at most 64 characters", names: ["a".repeat(64)], subject: `CN=${"a".repeat(64)}` },
+  { title: "that is short enough, after a longer one", names: ["a".repeat(65), "b"], subject: "CN=b" },
+  { title: "or lastcall if all are too long", names: ["a".repeat(65)], subject: "CN=lastcall" },
+])("the subject of a leaf is the first name $title", async ({ names, subject }) => {
   const signer = await newCa();
   const leaf = new X509Certificate(
     (await certificateTools("lastcall CA", { dns: names }).makeLeaf({ signer, validUntilMs: NOW_MS })).cert,

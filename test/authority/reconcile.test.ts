@@ -1,9 +1,9 @@
-/** The loop of both programs, and how often it logs a failure. */
+/** Tests the reconcile loop and its failure filter. */
 import { describe, expect, test } from "vitest";
 import { createFailureFilter, reconcile } from "../../src/authority/reconcile.ts";
 
-/** Counts up to `goal`; another writer takes back the first `conflicts` writes. */
-function counting(goal: number, conflicts = 0) {
+/** Reconciles a counter to `goal`; the first `conflicts` writes fail. */
+function counterTo(goal: number, conflicts = 0) {
   const world = { count: 0, reads: 0, conflicts };
   const parts = {
     what: "the counter",
@@ -20,26 +20,26 @@ function counting(goal: number, conflicts = 0) {
   return { world, parts };
 }
 
-test("reads again after every write, and returns what was read when nothing was left to do", async () => {
-  const { world, parts } = counting(3, 2);
+test("reads again after each write and returns the final state", async () => {
+  const { world, parts } = counterTo(3, 2);
   expect(await reconcile(parts)).toBe(3);
   expect(world.reads).toBe(6);
 });
 
-test("gives up after 16 rounds and names what others changed", async () => {
-  const { world, parts } = counting(1, 100);
+test("fails after 16 conflicts and names the object", async () => {
+  const { world, parts } = counterTo(1, 100);
   await expect(reconcile(parts)).rejects.toThrow(/^the counter was changed by another writer 16 times in a row$/);
   expect(world.reads).toBe(16);
 });
 
-test("an error of a port ends it at once", async () => {
-  const { world, parts } = counting(1);
+test("an error of a port ends the loop", async () => {
+  const { world, parts } = counterTo(1);
   await expect(reconcile({ ...parts, write: () => Promise.reject(new Error("403")) })).rejects.toThrow("403");
   expect(world.reads).toBe(1);
 });
 
-describe("a failure is due for the log", () => {
-  test("once in ten minutes, however the clock goes", () => {
+describe("a failure is logged", () => {
+  test("once in ten minutes, or if the clock goes back", () => {
     const { isDue } = createFailureFilter();
     expect([0, 10, 599_999, 600_000, 600_001].map((nowMs) => isDue("away", nowMs))).toEqual([
       true,
@@ -51,7 +51,7 @@ describe("a failure is due for the log", () => {
     expect(isDue("away", -600_000)).toBe(true);
   });
 
-  test("at once when it is another one, or the first after a success", () => {
+  test("at once if its message changed or after a success", () => {
     const { isDue, reset } = createFailureFilter();
     expect([isDue("away", 0), isDue("forbidden", 0), isDue("forbidden", 1)]).toEqual([true, true, false]);
     reset();

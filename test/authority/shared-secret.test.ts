@@ -1,4 +1,4 @@
-/** CAs in entries of a Secret, and the write that follows a read. */
+/** Tests CAs in the entries of a Secret, and writes of the Secret. */
 import { expect, test } from "vitest";
 import type { SecretStore, StoredSecret } from "../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../src/api-server/stored-object.ts";
@@ -10,33 +10,37 @@ const SIGNER = pretendCa("signer", 0, 9_000);
 const { key, ...CA } = SIGNER;
 
 test.for([
-  { says: "both", entries: { "a.crt": SIGNER.cert, "a.key": key }, read: { kind: "signing", ca: SIGNER } },
-  { says: "neither", entries: { "b.crt": SIGNER.cert }, read: { kind: "missing" } },
   {
-    says: "no key",
+    title: "certificate and key",
+    entries: { "a.crt": SIGNER.cert, "a.key": key },
+    read: { kind: "signing", ca: SIGNER },
+  },
+  { title: "neither certificate nor key", entries: { "b.crt": SIGNER.cert }, read: { kind: "missing" } },
+  {
+    title: "no key",
     entries: { "a.crt": SIGNER.cert },
     read: { kind: "unusable", error: "a.key is missing", ca: CA },
   },
   {
-    says: "the key of another CA",
+    title: "the key of another CA",
     entries: { "a.crt": SIGNER.cert, "a.key": "another" },
     read: { kind: "unusable", error: "a.key is not the key of a.crt", ca: CA },
   },
   {
-    says: "no certificate",
+    title: "no certificate",
     entries: { "a.key": key },
     read: { kind: "unusable", error: "a.crt is not one PEM certificate" },
   },
   {
-    says: "half a certificate",
+    title: "a truncated certificate",
     entries: { "a.crt": SIGNER.cert.slice(0, 40), "a.key": key },
     read: { kind: "unusable", error: "a.crt is not one PEM certificate" },
   },
-])("entries with $says are read as $read.kind", ({ entries, read }) => {
+])("entries with $title are read as $read.kind", ({ entries, read }) => {
   expect(readCaEntries(entries as Readonly<Record<string, string>>, "a", READER)).toEqual(read);
 });
 
-test("text that is not JSON is undefined", () => {
+test("parsedJson returns undefined for text that is not JSON", () => {
   expect([parsedJson("{"), parsedJson(""), parsedJson("null"), parsedJson("[1]")]).toEqual([
     undefined,
     undefined,
@@ -65,7 +69,7 @@ async function written(stored: StoredSecret | undefined, result: WriteResult, se
   return { calls, events };
 }
 
-test("a missing Secret is created without the entries that would be removed, another one is updated", async () => {
+test("a missing Secret is created without removed entries, and an existing one is updated", async () => {
   const done = [{ kind: "secret-written", reason: "repair" }];
   expect(await written(undefined, "done")).toStrictEqual({ calls: [{ create: { "a.crt": "new" } }], events: done });
   expect(await written({ resourceVersion: "1", data: {} }, "done")).toStrictEqual({

@@ -1,4 +1,4 @@
-/** The demo's API server as its one client sees it: over a socket, through the product's own client. */
+/** Tests the demo's API server over a socket with the product's own client. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ beforeEach(async () => {
   const uids = ["uid-1", "uid-2", "uid-3"];
   objects = createObjectStore(() => uids.shift() ?? "uid");
   server = await startApiServer({ clock: realClock, store: objects, token: TOKEN });
-  api = await runnerWith(TOKEN);
+  api = await clientWith(TOKEN);
   stop = new AbortController();
   running = undefined;
   failures = [];
@@ -52,8 +52,8 @@ afterEach(async () => {
   rmSync(home, { recursive: true });
 });
 
-/** As the webhook reaches it: by the file that the demo writes. */
-async function runnerWith(token: string): Promise<ApiClient> {
+/** Uses the kubeconfig that the demo writes for the webhook. */
+async function clientWith(token: string): Promise<ApiClient> {
   const kubeconfigFile = join(home, "kubeconfig.json");
   writeFileSync(kubeconfigFile, kubeconfig(`http://127.0.0.1:${server.port}`, token));
   return createApiClient(await loadKubeConfig({ kubeconfigFile }));
@@ -75,27 +75,27 @@ function followSlices(relistMs = 600_000): Store<string> {
       lists += 1;
     },
     onResponse: () => {},
-    onFailed: (why) => failures.push(why),
+    onFailed: (reason) => failures.push(reason),
   };
   running = runReflector({ path: SLICES, pageSize: 1, store: kept, relistMs }, ports, stop.signal);
   return kept;
 }
 
-/** Everything a watch says until it ends by itself. */
-async function linesOf(path: string): Promise<readonly unknown[]> {
-  let said = "";
+/** Collects the events of a watch until the server ends it. */
+async function eventsOf(path: string): Promise<readonly unknown[]> {
+  let text = "";
   const onChunk = (chunk: Buffer) => {
-    said += chunk.toString();
+    text += chunk.toString();
   };
   await api.stream({ path, limitMs: 30_000, signal: stop.signal, onOpen: () => {}, onChunk });
-  return said
+  return text
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
 }
 
 describe("a watch", () => {
-  test("a follower has what was there, what comes and what changes, of its own namespace only", async () => {
+  test("delivers existing, new and changed objects of its own namespace only", async () => {
     objects.put(ENDPOINT_SLICES, slice("a", "first"));
     objects.put(ENDPOINT_SLICES, slice("b", "elsewhere", "shop"));
     objects.put(NAMESPACES, { metadata: { name: "demo" } });
@@ -113,7 +113,7 @@ describe("a watch", () => {
     expect(failures).toEqual([]);
   });
 
-  test("after the end of a watch the next one goes on without a loss", async () => {
+  test("continues where the previous watch ended, without losing a change", async () => {
     const kept = followSlices(1_000);
     await eventually(() => expect(lists).toBeGreaterThan(2));
     objects.put(ENDPOINT_SLICES, slice("a", "after"));
@@ -121,16 +121,16 @@ describe("a watch", () => {
     expect(failures).toEqual([]);
   });
 
-  test("a watch says where it ends when its time is over", async () => {
+  test("ends at its timeout with a bookmark", async () => {
     objects.put(ENDPOINT_SLICES, slice("a", "there"));
-    const said = await linesOf(`${SLICES}?watch=true&resourceVersion=0&timeoutSeconds=1&allowWatchBookmarks=true`);
-    expect(said).toMatchObject([
+    const events = await eventsOf(`${SLICES}?watch=true&resourceVersion=0&timeoutSeconds=1&allowWatchBookmarks=true`);
+    expect(events).toMatchObject([
       { type: "ADDED", object: { metadata: { name: "a", resourceVersion: "101" } } },
       { type: "BOOKMARK", object: { kind: "EndpointSlice", metadata: { resourceVersion: "101" } } },
     ]);
   });
 
-  test("closing the server ends every watch", async () => {
+  test("ends when the server closes", async () => {
     const kept = followSlices();
     objects.put(ENDPOINT_SLICES, slice("a", "there"));
     await eventually(() => expect(kept.entries.size).toBe(1));
@@ -139,44 +139,44 @@ describe("a watch", () => {
   });
 });
 
-describe("a question", () => {
-  const ask = (method: "GET" | "POST" | "PATCH", path: string, body?: unknown) =>
+describe("a request", () => {
+  const send = (method: "GET" | "POST" | "PATCH", path: string, body?: unknown) =>
     api.request({ method, path, limitMs: 30_000, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "keys", namespace: "lastcall" }, data: {} };
 
-  test("a Secret is missing, and is created once", async () => {
-    expect(await ask("GET", `${SECRETS}/keys`)).toMatchObject({ status: 404 });
-    expect(await ask("POST", SECRETS, secret)).toMatchObject({ status: 201 });
-    expect(await ask("POST", SECRETS, secret)).toMatchObject({ status: 409 });
-    const kept = JSON.parse((await ask("GET", `${SECRETS}/keys`)).text);
+  test("reads a missing Secret as 404 and creates it only once", async () => {
+    expect(await send("GET", `${SECRETS}/keys`)).toMatchObject({ status: 404 });
+    expect(await send("POST", SECRETS, secret)).toMatchObject({ status: 201 });
+    expect(await send("POST", SECRETS, secret)).toMatchObject({ status: 409 });
+    const kept = JSON.parse((await send("GET", `${SECRETS}/keys`)).text);
     expect(kept).toMatchObject({ kind: "Secret", metadata: { uid: "uid-1", resourceVersion: "101" }, data: {} });
   });
 
   test.for([
-    { says: "a kind no one keeps here", method: "GET", path: "/apis/apps/v1/deployments", status: 404 },
-    { says: "an object that is not there", method: "GET", path: "/api/v1/nodes/none", status: 404 },
-    { says: "a part of an object", method: "GET", path: "/api/v1/namespaces/demo/secrets/keys/status", status: 404 },
-    { says: "a name that cannot be decoded", method: "GET", path: "/api/v1/nodes/%ff", status: 404 },
-    { says: "a selector, which is not understood", method: "GET", path: `${SLICES}?labelSelector=a`, status: 400 },
-    { says: "a patch", method: "PATCH", path: `${SECRETS}/none`, body: [], status: 405 },
+    { title: "for an unsupported kind", method: "GET", path: "/apis/apps/v1/deployments", status: 404 },
+    { title: "for a missing object", method: "GET", path: "/api/v1/nodes/none", status: 404 },
+    { title: "for a subresource", method: "GET", path: "/api/v1/namespaces/demo/secrets/keys/status", status: 404 },
+    { title: "with a name that cannot be decoded", method: "GET", path: "/api/v1/nodes/%ff", status: 404 },
+    { title: "with a selector", method: "GET", path: `${SLICES}?labelSelector=a`, status: 400 },
+    { title: "to patch an object", method: "PATCH", path: `${SECRETS}/none`, body: [], status: 405 },
     {
-      says: "a new object with a name in the path",
+      title: "to create an object with a name in the path",
       method: "POST",
       path: `${SECRETS}/keys`,
       body: secret,
       status: 405,
     },
-  ] as const)("$says is answered $status with a Status", async (row) => {
-    const answer = await ask(row.method, row.path, "body" in row ? row.body : undefined);
-    expect(answer.status).toBe(row.status);
-    expect(JSON.parse(answer.text)).toMatchObject({ kind: "Status", status: "Failure", code: row.status });
+  ] as const)("$title gets status $status and a Status object", async (row) => {
+    const response = await send(row.method, row.path, "body" in row ? row.body : undefined);
+    expect(response.status).toBe(row.status);
+    expect(JSON.parse(response.text)).toMatchObject({ kind: "Status", status: "Failure", code: row.status });
   });
 
-  test("someone without the token learns nothing", async () => {
-    const stranger = await runnerWith("guessed");
-    const answer = await stranger.request({ method: "GET", path: "/api/v1/nodes", limitMs: 30_000 });
-    stranger.close();
-    expect(answer.status).toBe(401);
-    expect(answer.text).not.toContain("items");
+  test("with a wrong token gets status 401 and no object", async () => {
+    const unauthenticated = await clientWith("guessed");
+    const response = await unauthenticated.request({ method: "GET", path: "/api/v1/nodes", limitMs: 30_000 });
+    unauthenticated.close();
+    expect(response.status).toBe(401);
+    expect(response.text).not.toContain("items");
   });
 });

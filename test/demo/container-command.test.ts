@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { scopedTo } from "../../src/demo/network/loopback-network.ts";
 import {
-  type CommandSurroundings,
+  type CommandContext,
   containerEnvironment,
   execCommand,
   expand,
@@ -28,7 +28,7 @@ const PLAN = planPod({
   },
 });
 
-const AROUND: CommandSurroundings = {
+const CONTEXT: CommandContext = {
   address: "127.70.0.10",
   managerProgram: ["node", "manager.ts"],
   preloadLibrary: "",
@@ -42,8 +42,8 @@ function containerNamed(name: string) {
   return found;
 }
 
-test("variables come from literals, from other variables and from fields of the Pod, and nothing else leaks in", () => {
-  expect(containerEnvironment(containerNamed("app"), PLAN, AROUND)).toEqual({
+test("variables are literals, references to other variables or Pod fields, and the shell's environment is not inherited", () => {
+  expect(containerEnvironment(containerNamed("app"), PLAN, CONTEXT)).toEqual({
     PATH: "/bin",
     HOSTNAME: "web-1",
     POD_NAME: "web-1",
@@ -52,30 +52,30 @@ test("variables come from literals, from other variables and from fields of the 
   });
 });
 
-test("a command may use variables, two dollar signs write one, an unknown name stays as written", () => {
-  const command = mainCommand(containerNamed("app"), { GREETING: "hello" }, AROUND);
+test("$(NAME) is expanded in a command, $$ becomes $, and an unknown name stays unchanged", () => {
+  const command = mainCommand(containerNamed("app"), { GREETING: "hello" }, CONTEXT);
   expect(command).toEqual(["run", "hello", "$(GREETING)", "$(UNSET)"]);
   expect(expand("$$", {})).toBe("$");
 });
 
-test("the manager's container and its hook run the local manager", () => {
-  expect(mainCommand(containerNamed("lastcall"), {}, AROUND)).toEqual([
+test("the manager's container and exec hooks with /lastcall run the local manager", () => {
+  expect(mainCommand(containerNamed("lastcall"), {}, CONTEXT)).toEqual([
     "node",
     "manager.ts",
     "serve",
     "--port=17890",
     "--address-scope=127.70.0.10",
   ]);
-  expect(execCommand(["/lastcall", "drain"], AROUND)).toEqual([
+  expect(execCommand(["/lastcall", "drain"], CONTEXT)).toEqual([
     "node",
     "manager.ts",
     "drain",
     "--address-scope=127.70.0.10",
   ]);
-  expect(execCommand(["/bin/lastcall"], AROUND)).toEqual(["/bin/lastcall"]);
+  expect(execCommand(["/bin/lastcall"], CONTEXT)).toEqual(["/bin/lastcall"]);
 });
 
-test("on a shared network the Pod's own loopback means its address", () => {
+test("on a shared network, loopback addresses in manager URLs are replaced by the Pod's address", () => {
   const args = scopedTo("127.70.0.10", ["serve", "--drain-url=http://127.0.0.1:8080/drain", "--driver=http"]);
   expect(args).toEqual([
     "serve",
@@ -85,7 +85,7 @@ test("on a shared network the Pod's own loopback means its address", () => {
   ]);
 });
 
-describe("the library that an image volume would bring", () => {
+describe("the preload library of an image volume", () => {
   const preloading = planPod({
     spec: {
       containers: [
@@ -97,14 +97,14 @@ describe("the library that an image volume would bring", () => {
   const preloadOf = (index: number, preloadLibrary: string): string | undefined => {
     const container = preloading.containers[index];
     if (container === undefined) throw new Error(`no container ${index}`);
-    return containerEnvironment(container, preloading, { ...AROUND, preloadLibrary })["LD_PRELOAD"];
+    return containerEnvironment(container, preloading, { ...CONTEXT, preloadLibrary })["LD_PRELOAD"];
   };
 
-  test("is the one that was built here", () => {
+  test("is replaced by the local build", () => {
     expect(preloadOf(0, "/build/here.so")).toBe("/own.so:/build/here.so");
   });
 
-  test("is left away where none was built, and a value of the app's own stays", () => {
+  test("is removed if there is no local build, and the app's own LD_PRELOAD stays", () => {
     expect(preloadOf(0, "")).toBe("/own.so:");
     expect(preloadOf(1, "/build/here.so")).toBe("/own.so");
   });

@@ -1,4 +1,4 @@
-/** The real demo as a process, in a home folder of its own by which everything it starts can be found again. */
+/** Runs the demo as a process. Its HOME, a temporary directory, identifies all processes that it starts. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,11 +14,11 @@ export type DemoProcess = {
   readonly home: string;
   readonly child: ChildProcess;
   readonly output: () => string;
-  /** The exit status; -1 after a signal. */
+  /** Exit status, -1 after a signal. */
   readonly ended: Promise<number>;
   /** Waits for a text in the output. */
-  readonly says: (text: string) => Promise<void>;
-  /** Waits until none of its processes and files is left. */
+  readonly prints: (text: string) => Promise<void>;
+  /** Waits until its processes and files are gone. */
   readonly leavesNothing: () => Promise<void>;
   readonly remove: () => void;
 };
@@ -42,17 +42,16 @@ export function startDemo(...args: readonly string[]): DemoProcess {
     child,
     output: () => output,
     ended,
-    says: (text) => eventually(() => expect(output).toContain(text)),
+    prints: (text) => eventually(() => expect(output).toContain(text)),
     leavesNothing: () => eventually(() => expect([...processesOf(home), ...readdirSync(home)]).toEqual([])),
     remove: () => {
-      // Only a failed test leaves some; on loopback addresses they would outlive a kill of the demo.
+      // After a failed test, processes on loopback addresses may outlive the demo.
       for (const line of processesOf(home)) killQuietly(Number(line.split(" ")[0]));
       rmSync(home, { recursive: true, force: true });
     },
   };
 }
 
-/** Everything the demo starts carries its home folder in its environment. */
 export function processesOf(home: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
@@ -64,7 +63,7 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It left by itself meanwhile.
+    // ESRCH: the process has exited.
   }
 }
 

@@ -3,35 +3,35 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, type TestContext, test } from "vitest";
-import { offerNamespaces } from "../../src/demo/network/namespace-network.ts";
+import { detectNamespaces } from "../../src/demo/network/namespace-network.ts";
 import { eventually } from "../time/eventually.ts";
 import { type DemoProcess, processesOf, startDemo } from "./demo-process.ts";
 
 const SAMPLE_APP = fileURLToPath(new URL("../../src/demo/sample-app.ts", import.meta.url));
-const NAMESPACES = offerNamespaces().possible;
+const NAMESPACES = detectNamespaces().supported;
 const LIMIT = { timeout: 400_000 };
-/** The shortest update that still shows something. */
+/** The shortest update that still loses requests without lastcall. */
 const BRIEF = ["--propagation=1s", "--drain-delay=3s"];
 const SHORT = ["--replicas=1", ...BRIEF];
 
-/** The context says which of the tests side by side owns it. */
+/** Concurrent tests need their own context for cleanup. */
 function demo(context: TestContext, ...args: readonly string[]): DemoProcess {
   const process = startDemo(...args);
   context.onTestFinished(process.remove);
   return process;
 }
 
-/** The last line is the result; without one the whole output tells why. */
+/** The last line is the result; without one the error shows the whole output. */
 function resultOf(run: DemoProcess, status: number) {
   const last = run.output().trim().split("\n").at(-1) ?? "";
   if (!last.startsWith("{")) throw new Error(`ended with ${status} and: ${run.output()}`);
   return JSON.parse(last);
 }
 
-// Mostly waiting: side by side they take as long as the longest.
+// The tests mostly wait, so running concurrently they take as long as the longest.
 describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", () => {
   test(
-    "an update loses requests without lastcall, none with it, and nothing is left behind",
+    "the update loses requests without lastcall and none with it, and no process or file remains",
     LIMIT,
     async (context) => {
       const run = demo(context, "--network=namespace", "--json", ...SHORT);
@@ -47,8 +47,8 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     },
   );
 
-  test("a manager learns from the relay when EndpointSlices withdraw its Pod", LIMIT, async (context) => {
-    // On a busy machine a hook and the relay's client take long to start; the delay leaves them the time.
+  test("the relay notifies the manager when EndpointSlices withdraw its Pod", LIMIT, async (context) => {
+    // On a busy machine a hook and the relay's client start slowly, so the drain delay is long.
     const run = demo(context, "--network=namespace", "--json", "--replicas=1", "--propagation=2s", "--drain-delay=8s");
     const [drain] = resultOf(run, await run.ended).with.drains;
     expect(drain).toMatchObject({ outcome: "drained", relay: "withdrawn" });
@@ -58,7 +58,7 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     await run.leavesNothing();
   });
 
-  test("without the relay nothing is lost either, and nothing is said of the slices", LIMIT, async (context) => {
+  test("with --no-relay no request fails, and the result has no withdrawal times", LIMIT, async (context) => {
     const run = demo(context, "--network=namespace", "--json", "--no-relay", ...SHORT);
     const result = resultOf(run, await run.ended);
     expect(result).toMatchObject({ with: { failed: 0 }, ok: true });
@@ -70,11 +70,11 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     { signal: "SIGINT", during: "Rolling update with lastcall" },
     { signal: "SIGTERM", during: "Rolling update without lastcall" },
   ] as const)(
-    "$signal during '$during' ends it at once with nothing left",
+    "$signal during '$during' stops the demo with status 130, and no process or file remains",
     LIMIT,
     async ({ signal, during }, context) => {
       const run = demo(context, "--network=namespace", ...SHORT);
-      await run.says(during);
+      await run.prints(during);
       await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
       run.child.kill(signal);
       expect(await run.ended).toBe(130);
@@ -82,9 +82,9 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     },
   );
 
-  test("even a kill leaves no process and no file", LIMIT, async (context) => {
+  test("SIGKILL leaves no process and no file", LIMIT, async (context) => {
     const run = demo(context, "--network=namespace", ...SHORT);
-    await run.says("Rolling update without lastcall");
+    await run.prints("Rolling update without lastcall");
     run.child.kill("SIGKILL");
     await run.ended;
     await run.leavesNothing();
@@ -92,22 +92,22 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
 });
 
 describe.concurrent("with a loopback address for each Pod", () => {
-  test("a Deployment of one's own is rolled without a loss, and the picture is written", LIMIT, async (context) => {
+  test("the user's own Deployment loses no request, and --svg writes an image", LIMIT, async (context) => {
     const home = homeOf(context);
     const file = join(home, "deployment.json");
-    const picture = join(home, "end.svg");
+    const image = join(home, "end.svg");
     writeFileSync(file, JSON.stringify(ownDeployment()));
-    const rolled = demo(context, "--network=loopback", "--json", "-f", file, `--svg=${picture}`, ...BRIEF);
+    const rolled = demo(context, "--network=loopback", "--json", "-f", file, `--svg=${image}`, ...BRIEF);
     const status = await rolled.ended;
     expect(resultOf(rolled, status)).toMatchObject({ with: { failed: 0 }, network: "loopback", ok: true });
     expect(status).toBe(0);
-    expect(readFileSync(picture, "utf8")).toContain("The end of Pod own-");
+    expect(readFileSync(image, "utf8")).toContain("Shutdown of Pod own-");
     await rolled.leavesNothing();
   });
 
-  test("Ctrl-C in the middle ends it at once with nothing left", LIMIT, async (context) => {
+  test("SIGINT stops the demo with status 130, and no process or file remains", LIMIT, async (context) => {
     const run = demo(context, "--network=loopback", ...SHORT);
-    await run.says("Rolling update without lastcall");
+    await run.prints("Rolling update without lastcall");
     await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
     run.child.kill("SIGINT");
     expect(await run.ended).toBe(130);
@@ -115,14 +115,14 @@ describe.concurrent("with a loopback address for each Pod", () => {
   });
 });
 
-describe.concurrent("what cannot run", () => {
-  test("a wrong flag ends with status 64 and a sentence", LIMIT, async (context) => {
+describe.concurrent("invalid input", () => {
+  test("an invalid flag ends with status 64 and names the flag", LIMIT, async (context) => {
     const run = demo(context, "--propagation=soon");
     expect(await run.ended).toBe(64);
     expect(run.output()).toContain('--propagation: Got "soon"');
   });
 
-  test("a Deployment without commands ends with status 64, a sentence, and nothing left", LIMIT, async (context) => {
+  test("a container without a command ends with status 64 and is named", LIMIT, async (context) => {
     const file = join(homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
@@ -130,13 +130,11 @@ describe.concurrent("what cannot run", () => {
     );
     const run = demo(context, "--network=loopback", "-f", file);
     expect(await run.ended).toBe(64);
-    expect(run.output()).toContain("Container a of Deployment web names no command");
+    expect(run.output()).toContain("Container a of Deployment web has no command");
     await run.leavesNothing();
   });
-});
 
-describe.concurrent("what is found out before anything runs", () => {
-  test("a program that is not installed", LIMIT, async (context) => {
+  test("a program that is not installed ends with status 64 and is named", LIMIT, async (context) => {
     const file = join(homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
@@ -144,17 +142,16 @@ describe.concurrent("what is found out before anything runs", () => {
     );
     const run = demo(context, "--network=loopback", "-f", file);
     expect(await run.ended).toBe(64);
-    expect(run.output()).toContain("Container a runs no-such-program, which is in no folder of PATH");
+    expect(run.output()).toContain("Container a runs no-such-program, which is not in PATH");
   });
 
-  test.for(["/nowhere/end.svg", tmpdir()])("a picture that cannot be written: %s", LIMIT, async (path, context) => {
+  test.for(["/nowhere/end.svg", tmpdir()])("--svg=%s ends with status 64", LIMIT, async (path, context) => {
     const run = demo(context, "--network=loopback", `--svg=${path}`);
     expect(await run.ended).toBe(64);
-    expect(run.output()).toContain(`--svg got "${path}", which cannot be written`);
+    expect(run.output()).toContain(`--svg: cannot write "${path}"`);
   });
 });
 
-/** A folder that lives as long as the test. */
 function homeOf(context: TestContext): string {
   const home = mkdtempSync(join(tmpdir(), "lastcall-demo-files-"));
   context.onTestFinished(() => rmSync(home, { recursive: true }));

@@ -20,7 +20,7 @@ function file(text: string): string {
 
 const SAMPLE = sampleDeployment({ command: ["node", "app.ts"], listensOnPodAddress: true, replicas: 2 });
 
-test("annotations reach the Pods, and what the author wrote wins", () => {
+test("annotations are added to the Pods without overriding existing ones", () => {
   const first = annotated(SAMPLE, { "lastcall.dev/drain-delay": "9s" });
   const second = annotated(first, { "lastcall.dev/drain-delay": "11s", "lastcall.dev/driver": "http" });
   expect(objectAt(podOf(second, "abc"), "metadata", "annotations")).toEqual({
@@ -30,7 +30,7 @@ test("annotations reach the Pods, and what the author wrote wins", () => {
   expect(textAt(podOf(second, "abc"), "metadata", "generateName")).toBe("hello-abc-");
 });
 
-test("the Deployment is found among other documents of the file", async () => {
+test("the Deployment is read from a file with several documents", async () => {
   const path = file(`kind: Service\n---\nkind: Deployment\nmetadata: {name: web}\nspec:
   template:
     spec:
@@ -43,57 +43,57 @@ test("the Deployment is found among other documents of the file", async () => {
 
 test.for([
   {
-    says: "a container without a command",
+    title: "a container without a command",
     text: "kind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: web, image: x, ports: [{containerPort: 1}]}]}}}",
-    tells: "Container web of Deployment web names no command",
+    problem: "Container web of Deployment web has no command",
   },
   {
-    says: "no port",
+    title: "no containerPort",
     text: "kind: Deployment\nspec: {template: {spec: {containers: [{name: web, command: [x]}]}}}",
-    tells: "names no port",
+    problem: "has no containerPort",
   },
   {
-    says: "a stop signal that is none",
+    title: "an unknown stop signal",
     text: "kind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: app, command: [x], ports: [{containerPort: 1}], lifecycle: {stopSignal: QUIT}}]}}}",
-    tells: "Container app of Deployment web has the stopSignal QUIT, expected one of SIGTERM, SIGQUIT",
+    problem: "Container app of Deployment web has the stopSignal QUIT, expected one of SIGTERM, SIGQUIT",
   },
   {
-    says: "a port that cannot be",
+    title: "a containerPort out of range",
     text: "kind: Deployment\nspec: {template: {spec: {containers: [{name: web, command: [x], ports: [{containerPort: 99999}]}]}}}",
-    tells: "containerPort 99999, expected 1 to 65535",
+    problem: "containerPort 99999, expected 1 to 65535",
   },
   {
-    says: "aliases that multiply",
+    title: "excessive aliases",
     text: ["a: &a [x,x,x,x,x,x,x,x,x,x]", ..."bcdef".split("").map((name, at) => bomb(name, "abcde"[at] ?? ""))].join(
       "\n",
     ),
-    tells: "is no YAML or JSON: Excessive alias count",
+    problem: "is not YAML or JSON: Excessive alias count",
   },
-  { says: "no containers", text: "kind: Deployment\nmetadata: {name: web}", tells: "has no containers" },
-  { says: "no Deployment", text: "kind: Pod", tells: "holds no Deployment" },
-  { says: "text that is not YAML", text: "a: [", tells: "is no YAML or JSON" },
-  { says: "an empty file", text: "", tells: "holds no Deployment" },
-])("a file with $says is refused with a sentence", async ({ text, tells }) => {
+  { title: "no containers", text: "kind: Deployment\nmetadata: {name: web}", problem: "has no containers" },
+  { title: "no Deployment", text: "kind: Pod", problem: "does not contain a Deployment" },
+  { title: "a syntax error", text: "a: [", problem: "is not YAML or JSON" },
+  { title: "no content", text: "", problem: "does not contain a Deployment" },
+])("a file with $title is rejected with the reason", async ({ text, problem }) => {
   const { problems } = await readDeployment(file(text));
-  expect(problems.join("\n")).toContain(tells);
+  expect(problems.join("\n")).toContain(problem);
 });
 
 function bomb(name: string, before: string): string {
   return `${name}: &${name} [${Array.from({ length: 10 }, () => `*${before}`).join(",")}]`;
 }
 
-test("what is wrong with the text is told in one printable line", async () => {
+test("a syntax error is reported in one printable line", async () => {
   const { problems } = await readDeployment(file("a: b\u0001\n\tc: [d\n"));
   expect(problems).toHaveLength(1);
-  expect(problems[0]).toMatch(/is no YAML or JSON: .+ at line [0-9]+, column [0-9]+$/);
+  expect(problems[0]).toMatch(/is not YAML or JSON: .+ at line [0-9]+, column [0-9]+$/);
 });
 
-test("a folder is refused with a sentence", async () => {
-  expect((await readDeployment(folder)).problems.join()).toContain("cannot be read: it is a folder");
+test("a directory is rejected", async () => {
+  expect((await readDeployment(folder)).problems.join()).toContain("cannot be read: it is a directory");
 });
 
-test("a file that is not there is refused with a sentence", async () => {
+test("a missing file is rejected", async () => {
   expect((await readDeployment(join(folder, "nothing.yaml"))).problems.join()).toContain(
-    "cannot be read: there is no such file",
+    "cannot be read: the file does not exist",
   );
 });

@@ -16,16 +16,16 @@ const reportLine = (report: object) => JSON.stringify({ level: "info", message: 
 const phaseLine = (phase: string, sinceTriggerMs: number) =>
   JSON.stringify({ message: "drain phase", phase, sinceTriggerMs });
 
-test("what the manager knew of the withdrawal is read from its report", () => {
-  const told = { ...REPORT, relay: "withdrawn", withdrawnAfterMs: 1_020 };
-  expect(drainSummary([reportLine(told)])).toMatchObject({ relay: "withdrawn", withdrawnAfterMs: 1_020 });
+test("the relay's status and the time of the withdrawal are read from the drain report", () => {
+  const report = { ...REPORT, relay: "withdrawn", withdrawnAfterMs: 1_020 };
+  expect(drainSummary([reportLine(report)])).toMatchObject({ relay: "withdrawn", withdrawnAfterMs: 1_020 });
 });
 
-test("a manager that knows no relay never knew its Pod out of rotation", () => {
+test("a report without a relay status has no time of withdrawal", () => {
   expect(drainSummary([reportLine(REPORT)])).toMatchObject({ relay: "", withdrawnAfterMs: -1 });
 });
 
-test("the trigger is dated back from the line that tells it, whatever else is printed", () => {
+test("the time of the trigger is computed from the log line of the phase withdrawing", () => {
   const lines = [
     { atMs: 90, detail: "{ no JSON" },
     { atMs: 95, detail: phaseLine("idle", 0) },

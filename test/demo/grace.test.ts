@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { graceAfter, podGraceSeconds, stopSeconds } from "../../src/demo/pods/kubelet-rules.ts";
 
-test("a hook that takes 1.9 seconds costs one second of the grace period", () => {
+test("a hook of 1.9 seconds uses one second of the grace period", () => {
   expect(graceAfter(30, 1_900)).toBe(29);
   expect(graceAfter(30, 999)).toBe(30);
 });
 
-test("a container always gets at least two seconds between its stop signal and the kill", () => {
+test("a container always has at least two seconds between its stop signal and SIGKILL", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 3_600 }), fc.integer({ min: 0, max: 4_000_000 }), (grace, elapsedMs) => {
       const seconds = stopSeconds(graceAfter(grace, elapsedMs));
@@ -17,7 +17,7 @@ test("a container always gets at least two seconds between its stop signal and t
   );
 });
 
-test("a Pod that names no grace period has 30 seconds, and 0 stays 0", () => {
+test("a Pod without a grace period has 30 seconds, and 0 stays 0", () => {
   expect(podGraceSeconds(undefined)).toBe(30);
   expect(podGraceSeconds(0)).toBe(0);
 });

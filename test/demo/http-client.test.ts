@@ -6,7 +6,7 @@ import { ownAddress } from "../leases/own-address.ts";
 import { eventually } from "../time/eventually.ts";
 import { pause } from "../time/pause.ts";
 
-const ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+const RESPONSE = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
 
 let server: Server | undefined;
 const sockets = new Set<Socket>();
@@ -16,7 +16,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A server that does what is written for each request, in order of arrival; it ends quietly after the last. */
+/** A server that runs one function of the script for each request; further requests get no response. */
 async function scripted(...script: ((socket: Socket) => void)[]): Promise<(timeoutMs?: number) => HttpConnection> {
   const started = createServer((socket) => {
     sockets.add(socket);
@@ -41,47 +41,47 @@ function connectionTo(host: string, port: number, timeoutMs = 30_000): HttpConne
   });
 }
 
-test.for<{ says: string; failure: string | undefined; act: (socket: Socket) => void; timeoutMs?: number }>([
-  { says: "an answer", failure: undefined, act: (socket) => socket.write(ANSWER) },
-  { says: "an answer of 503", failure: "bad-status", act: (socket) => socket.write(ANSWER.replace("200", "503")) },
-  { says: "a reset", failure: "reset", act: (socket) => socket.resetAndDestroy() },
-  { says: "a close without an answer", failure: "closed-unanswered", act: (socket) => socket.end() },
+test.for<{ title: string; failure: string | undefined; act: (socket: Socket) => void; timeoutMs?: number }>([
+  { title: "a complete response", failure: undefined, act: (socket) => socket.write(RESPONSE) },
+  { title: "status 503", failure: "bad-status", act: (socket) => socket.write(RESPONSE.replace("200", "503")) },
+  { title: "a reset", failure: "reset", act: (socket) => socket.resetAndDestroy() },
+  { title: "a close without a response", failure: "closed-unanswered", act: (socket) => socket.end() },
   {
-    says: "half an answer and a close",
+    title: "a close within the response",
     failure: "closed-unanswered",
-    act: (socket) => socket.end(ANSWER.slice(0, -1)),
+    act: (socket) => socket.end(RESPONSE.slice(0, -1)),
   },
   {
-    says: "half an answer and a reset",
+    title: "a reset within the response",
     failure: "reset",
     act: (socket) => socket.write("HTTP/1.1 2", () => socket.resetAndDestroy()),
   },
-  { says: "silence", failure: "timed-out", act: () => {}, timeoutMs: 1_000 },
-])("$says counts as $failure", async ({ act, failure, timeoutMs }) => {
+  { title: "no response before the timeout", failure: "timed-out", act: () => {}, timeoutMs: 1_000 },
+])("$title counts as $failure", async ({ act, failure, timeoutMs }) => {
   const open = await scripted(act);
   expect(await open(timeoutMs).request("/", true)).toEqual({ failure });
 });
 
-test("a port where no one listens counts as refused", async () => {
+test("a port without a listener counts as refused", async () => {
   expect(await connectionTo(ownAddress(), 8_080).request("/", true)).toEqual({ failure: "refused" });
 });
 
-test("no failure is ever tried again", async () => {
-  let asked = 0;
+test("a failed request is not retried", async () => {
+  let requests = 0;
   const once = (socket: Socket) => {
-    asked += 1;
+    requests += 1;
     socket.resetAndDestroy();
   };
   const open = await scripted(once, once, once);
   await open().request("/", true);
-  await pause(300, "a second try would have come by now");
-  expect(asked).toBe(1);
+  await pause(300, "a retry would have arrived by now");
+  expect(requests).toBe(1);
 });
 
-test("a kept connection carries one request after the other", async () => {
+test("a keep-alive connection carries several requests", async () => {
   const open = await scripted(
-    (socket) => socket.write(ANSWER),
-    (socket) => socket.write(ANSWER),
+    (socket) => socket.write(RESPONSE),
+    (socket) => socket.write(RESPONSE),
   );
   const connection = open();
   await connection.request("/", true);
@@ -89,23 +89,23 @@ test("a kept connection carries one request after the other", async () => {
   expect(await connection.request("/", true)).toEqual({ failure: undefined });
 });
 
-test("an answer that asks to close makes the connection unusable without a failure", async () => {
-  const open = await scripted((socket) => socket.write(ANSWER.replace("OK\r\n", "OK\r\nConnection: close\r\n")));
+test("Connection: close makes the connection unusable without a failure", async () => {
+  const open = await scripted((socket) => socket.write(RESPONSE.replace("OK\r\n", "OK\r\nConnection: close\r\n")));
   const connection = open();
   expect(await connection.request("/", true)).toEqual({ failure: undefined });
   expect(connection.isUsable()).toBe(false);
 });
 
-test("a close between two requests is noticed and is no failure", async () => {
-  const open = await scripted((socket) => socket.write(ANSWER, () => setTimeout(() => socket.end(), 100)));
+test("a close between two requests makes the connection unusable without a failure", async () => {
+  const open = await scripted((socket) => socket.write(RESPONSE, () => setTimeout(() => socket.end(), 100)));
   const connection = open();
   expect(await connection.request("/", true)).toEqual({ failure: undefined });
   await eventually(() => expect(connection.isUsable()).toBe(false));
 });
 
 test("a request that races with the server's close is a failure", async () => {
-  // The server's close is on its way while the client, which has not seen it, asks again.
-  const open = await scripted((socket) => socket.end(ANSWER));
+  // The client sends again before the server's FIN arrives.
+  const open = await scripted((socket) => socket.end(RESPONSE));
   const connection = open();
   const first = connection.request("/", true);
   const second = first.then(() => connection.request("/", true));

@@ -44,37 +44,37 @@ async function counting(delayMs = 0) {
   return { ports, counter, perConnection, paths, port };
 }
 
-test("a client of new connections never asks twice on one", async () => {
+test("a new-connection client sends one request per connection", async () => {
   const { ports, perConnection, counter } = await counting();
   const load = startLoad({ ...NO_CLIENTS, newConnectionClients: 2 }, ports);
   await eventually(() => expect(perConnection.length).toBeGreaterThan(10));
   await load.stop();
   expect(Math.max(...perConnection)).toBe(1);
-  expect(counter.tally()).toMatchObject({ requests: perConnection.length, failed: 0 });
+  expect(counter.counts()).toMatchObject({ requests: perConnection.length, failed: 0 });
 });
 
-test("a pooled connection ends after its life, between two requests, and the next one takes over", async () => {
+test("a pooled connection is replaced between two requests when it reaches its maximum age", async () => {
   const { ports, perConnection, counter } = await counting();
-  const load = startLoad({ ...NO_CLIENTS, pooledClients: 1, poolLifeMs: 400 }, ports);
+  const load = startLoad({ ...NO_CLIENTS, pooledClients: 1, maxConnectionMs: 400 }, ports);
   await eventually(() => expect(perConnection.length).toBeGreaterThan(3));
   await load.stop();
   expect(Math.max(...perConnection)).toBeGreaterThan(1);
-  expect(counter.tally().failed).toBe(0);
+  expect(counter.counts().failed).toBe(0);
 });
 
-test("an endless client stays on its connection", async () => {
+test("an endless client never closes its connection", async () => {
   const { ports, perConnection } = await counting();
-  const load = startLoad({ ...NO_CLIENTS, endlessClients: 1, poolLifeMs: 100 }, ports);
+  const load = startLoad({ ...NO_CLIENTS, endlessClients: 1, maxConnectionMs: 100 }, ports);
   await eventually(() => expect(perConnection[0] ?? 0).toBeGreaterThan(20));
   await load.stop();
   expect(perConnection).toHaveLength(1);
 });
 
-test("stopping waits for the answers under way and counts them", async () => {
+test("stop() waits for requests in flight and counts them", async () => {
   const { ports, counter, paths, port } = await counting(700);
   const load = startLoad(NO_CLIENTS, ports);
   load.requestLong("127.0.0.1", port, 5_000);
   await eventually(() => expect(paths).toEqual(["/slow?ms=5000"]));
   await load.stop();
-  expect(counter.tally().clients.long).toEqual({ requests: 1, failed: 0 });
+  expect(counter.counts().clients.long).toEqual({ requests: 1, failed: 0 });
 });

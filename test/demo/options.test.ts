@@ -5,24 +5,24 @@ import { problemText } from "../../src/settings/read-settings.ts";
 const problemsOf = (...args: string[]) => readOptions(args).problems.map(problemText);
 const annotationsFor = (...args: string[]) => drainAnnotations(readOptions(args).settings);
 
-test("the drain delay is left to the product where the default outlasts the propagation", () => {
+test("no drain delay is set if the default is longer than the propagation", () => {
   expect(annotationsFor()).toEqual({});
   expect(annotationsFor("--propagation", "0s")).toEqual({});
 });
 
-test("the drain delay is raised above a long propagation, and a chosen one wins", () => {
+test("a long propagation raises the drain delay unless --drain-delay is set", () => {
   expect(annotationsFor("--propagation=8s")).toEqual({ "lastcall.dev/drain-delay": "11s" });
   expect(annotationsFor("--propagation=8s", "--drain-delay=9500ms")).toEqual({
     "lastcall.dev/drain-delay": "9500ms",
   });
 });
 
-test("with clients that never leave the drain timeout is short unless one is chosen", () => {
+test("--endless-clients shortens the drain timeout unless --drain-timeout is set", () => {
   expect(annotationsFor("--endless-clients")).toEqual({ "lastcall.dev/drain-timeout": "8s" });
   expect(annotationsFor("--endless-clients", "--drain-timeout=3s")).toEqual({ "lastcall.dev/drain-timeout": "3s" });
 });
 
-test("every wrong flag is told, each in a sentence", () => {
+test("every invalid flag is reported", () => {
   expect(problemsOf("--propagation=2", "--driver=envoy", "--replicas=9", "--path=x")).toEqual([
     '--propagation: Got "2", expected a duration with a unit, such as 5s or 500ms, of at most 30s.',
     '--driver: Got "envoy", expected one of none, http.',
@@ -31,12 +31,12 @@ test("every wrong flag is told, each in a sentence", () => {
   ]);
 });
 
-test("the relay is there unless it is left out", () => {
+test("--no-relay disables the relay", () => {
   expect(readOptions([]).settings.withoutRelay).toBe(false);
   expect(readOptions(["--no-relay"]).settings.withoutRelay).toBe(true);
 });
 
-test("an unknown flag is a problem", () => {
+test("an unknown flag is reported with the nearest known one", () => {
   expect(problemsOf("--propagatoin=2s")).toEqual(['"--propagatoin": Unknown flag; did you mean --propagation?']);
 });
 
@@ -44,20 +44,20 @@ test.for([
   { flag: "--propagation=10m", limit: "30s" },
   { flag: "--drain-delay=10h", limit: "2m" },
   { flag: "--drain-timeout=1h", limit: "10m" },
-])("$flag is refused: it is longer than a demo takes", ({ flag, limit }) => {
+])("$flag is rejected because it exceeds $limit", ({ flag, limit }) => {
   expect(problemsOf(flag)).toEqual([expect.stringContaining(`of at most ${limit}.`)]);
 });
 
-test("a missing value, and a value that a switch does not take, are problems", () => {
+test("a missing value and a value for a switch are reported", () => {
   expect(problemsOf("--json=yes", "--path")).toEqual(["--json: Takes no value.", "--path: Missing value."]);
 });
 
-test("a flag of the sample beside one's own Deployment is refused instead of ignored, and the other way round", () => {
+test("flags of the sample are rejected with -f, and --path without it", () => {
   expect(problemsOf("-f", "web.yaml", "--replicas=3")).toEqual([
-    "--replicas: It is for the sample; write spec.replicas into your Deployment.",
+    "--replicas: Applies only to the sample Deployment; set spec.replicas in your Deployment.",
   ]);
   for (const path of ["/", "/x"])
     expect(problemsOf(`--path=${path}`)).toEqual([
-      "--path: It is for your own Deployment (-f FILE); the sample answers every path.",
+      "--path: Applies only to your own Deployment; add -f FILE or remove --path.",
     ]);
 });

@@ -7,14 +7,14 @@ import { pause } from "../time/pause.ts";
 import {
   container,
   createTestRunner,
+  eventLines,
   execHook,
   OBEDIENT,
   pod,
   STUBBORN,
   secondsBetween,
   sidecar,
-  story,
-  tells,
+  untilEvents,
 } from "./pod-under-test.ts";
 import { scriptGate } from "./script-gate.ts";
 
@@ -24,14 +24,14 @@ beforeEach(() => {
 });
 afterEach(() => runner.close());
 
-/** Starts the Pod and waits for the traps of the named containers. */
+/** Starts the Pod and waits until the named containers have set their traps. */
 async function running(spec: object, ...up: readonly string[]): Promise<RunningPod> {
   const started = await runner.start(pod(spec));
-  await tells(started, ...up.map((name) => `${name}: up`));
+  await untilEvents(started, ...up.map((name) => `${name}: up`));
   return started;
 }
 
-describe("the end of a Pod", () => {
+describe("the deletion of a Pod", () => {
   test("starts all hooks before any of them ends, and signals each container after its own", async () => {
     const web = await running(
       {
@@ -43,33 +43,33 @@ describe("the end of a Pod", () => {
       "b",
     );
     await web.remove();
-    const told = story(web);
-    const lastStart = told.findLastIndex((line) => line.startsWith("hook-started"));
-    const firstEnd = told.findIndex((line) => line.startsWith("hook-ended"));
-    expect(told.filter((line) => line.startsWith("hook-started"))).toHaveLength(3);
+    const lines = eventLines(web);
+    const lastStart = lines.findLastIndex((line) => line.startsWith("hook-started"));
+    const firstEnd = lines.findIndex((line) => line.startsWith("hook-ended"));
+    expect(lines.filter((line) => line.startsWith("hook-started"))).toHaveLength(3);
     expect(firstEnd).toBeGreaterThan(lastStart);
     for (const name of ["a", "b", "mesh"])
-      expect(told.indexOf(`SIGTERM ${name}`)).toBeGreaterThan(told.indexOf(`hook-ended ${name}`));
+      expect(lines.indexOf(`SIGTERM ${name}`)).toBeGreaterThan(lines.indexOf(`hook-ended ${name}`));
   });
 
-  test("stops a container with the signal that its Pod names", async () => {
+  test("stops a container with its lifecycle.stopSignal", async () => {
     const quits = "trap '' TERM; trap 'echo quit; exit 0' QUIT; echo up; while :; do sleep 0.05; done";
     const web = await running({ containers: [container("a", quits, { lifecycle: { stopSignal: "SIGQUIT" } })] }, "a");
     await web.remove();
-    await tells(web, "a: quit");
-    expect(story(web)).not.toContain("SIGKILL a");
+    await untilEvents(web, "a: quit");
+    expect(eventLines(web)).not.toContain("SIGKILL a");
   });
 
-  test("signals a container without a hook while the hook of another still runs", async () => {
+  test("signals a container without a hook while another container's hook runs", async () => {
     const hook = scriptGate();
     const spec = { containers: [container("a", OBEDIENT, execHook(hook.wait)), container("b", OBEDIENT)] };
     const web = await running(spec, "a", "b");
     const ending = web.remove();
-    await tells(web, "exited b");
+    await untilEvents(web, "exited b");
     hook.open();
     await ending;
-    const told = story(web);
-    expect(told.indexOf("exited b")).toBeLessThan(told.indexOf("hook-ended a"));
+    const lines = eventLines(web);
+    expect(lines.indexOf("exited b")).toBeLessThan(lines.indexOf("hook-ended a"));
   });
 
   test("signals sidecars only after the regular containers have exited, the first one listed last", async () => {
@@ -79,7 +79,7 @@ describe("the end of a Pod", () => {
     };
     const web = await running(spec, "first", "second", "app");
     await web.remove();
-    const order = story(web).filter((line) => line.startsWith("SIGTERM") || line.startsWith("exited"));
+    const order = eventLines(web).filter((line) => line.startsWith("SIGTERM") || line.startsWith("exited"));
     expect(order).toEqual([
       "SIGTERM app",
       "exited app",
@@ -90,7 +90,7 @@ describe("the end of a Pod", () => {
     ]);
   });
 
-  test("signals everyone when the grace period is over and kills 2 s later, hooks and all", async () => {
+  test("signals all containers when the grace period has passed and kills them 2 s later, with their hooks", async () => {
     const spec = {
       terminationGracePeriodSeconds: 1,
       initContainers: [sidecar("mesh", STUBBORN)],
@@ -98,38 +98,38 @@ describe("the end of a Pod", () => {
     };
     const web = await running(spec, "mesh", "app");
     await web.remove();
-    const told = story(web);
-    expect(told).toContain("hook-overran app");
+    const lines = eventLines(web);
+    expect(lines).toContain("hook-overran app");
     for (const name of ["app", "mesh"]) {
       expect(secondsBetween(web, "deleted", `SIGTERM ${name}`)).toBeGreaterThanOrEqual(0.99);
       expect(secondsBetween(web, `SIGTERM ${name}`, `SIGKILL ${name}`)).toBeGreaterThanOrEqual(1.99);
     }
-    // The hook's process dies with its container, and only then has it failed.
-    await tells(web, "FailedPreStopHook app");
-    expect(story(web).indexOf("FailedPreStopHook app")).toBeGreaterThan(told.indexOf("SIGKILL app"));
+    // The hook fails when its process is killed with its container.
+    await untilEvents(web, "FailedPreStopHook app");
+    expect(eventLines(web).indexOf("FailedPreStopHook app")).toBeGreaterThan(lines.indexOf("SIGKILL app"));
   });
 
-  test("takes the grace period of the deletion over the Pod's own", async () => {
-    // Its own would not be over before the test is.
+  test("uses its own grace period instead of the Pod's", async () => {
+    // The Pod's is longer than the test's time limit.
     const web = await running(
       { terminationGracePeriodSeconds: 3_600, containers: [container("app", STUBBORN)] },
       "app",
     );
     await web.remove(0);
-    expect(story(web)).toContain("SIGKILL app");
+    expect(eventLines(web)).toContain("SIGKILL app");
   });
 
-  test("is joined by a second deletion, whatever grace period that one names", async () => {
+  test("is not shortened by a second deletion with another grace period", async () => {
     const web = await running({ containers: [container("app", OBEDIENT, execHook("sleep 1"))] }, "app");
     await Promise.all([web.remove(), web.remove(0)]);
-    expect(story(web).filter((line) => line === "hook-started app")).toHaveLength(1);
-    expect(story(web)).toContain("hook-ended app");
+    expect(eventLines(web).filter((line) => line === "hook-started app")).toHaveLength(1);
+    expect(eventLines(web)).toContain("hook-ended app");
   });
 
-  test("leaves no process of a container behind", async () => {
+  test("kills the remaining processes of a container", async () => {
     const script = `sh -c 'trap "" TERM; while :; do sleep 0.05; done' & echo "child $!"; trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done`;
     const web = await running({ containers: [container("app", script)] }, "app");
-    const line = story(web).find((told) => told.startsWith("app: child ")) ?? "";
+    const line = eventLines(web).find((lines) => lines.startsWith("app: child ")) ?? "";
     const child = Number(line.split(" ").at(-1));
     expect(() => process.kill(child, 0)).not.toThrow();
     await web.remove();
@@ -139,21 +139,21 @@ describe("the end of a Pod", () => {
 
 describe("a hook", () => {
   test.for([
-    { says: "that fails", handler: { exec: { command: ["sh", "-c", "exit 3"] } } },
-    { says: "whose program is missing", handler: { exec: { command: ["/no/such/program"] } } },
-    { says: "whose connection is refused", handler: { httpGet: { path: "/", port: 9 } } },
-    { says: "of a kind the kubelet does not know", handler: { tcpSocket: { port: 9 } } },
-  ])("$says is told as FailedPreStopHook and the stop signal follows at once", async ({ handler }) => {
+    { title: "that fails", handler: { exec: { command: ["sh", "-c", "exit 3"] } } },
+    { title: "whose program is missing", handler: { exec: { command: ["/no/such/program"] } } },
+    { title: "whose connection is refused", handler: { httpGet: { path: "/", port: 9 } } },
+    { title: "of a type that the kubelet does not support", handler: { tcpSocket: { port: 9 } } },
+  ])("$title is recorded as FailedPreStopHook, and the stop signal follows at once", async ({ handler }) => {
     const web = await running({ containers: [container("app", OBEDIENT, { lifecycle: { preStop: handler } })] }, "app");
     await web.remove();
-    const told = story(web).filter(isOfRunner);
-    expect(told.slice(-5)).toEqual(["hook-started app", "FailedPreStopHook app", "SIGTERM app", "exited app", "gone"]);
+    const lines = eventLines(web).filter(isOfRunner);
+    expect(lines.slice(-5)).toEqual(["hook-started app", "FailedPreStopHook app", "SIGTERM app", "exited app", "gone"]);
   });
 
-  test("that is answered with 500 has succeeded, and came from the kubelet with its headers", async () => {
-    const asked: string[] = [];
+  test("succeeds with status 500, and its request has the kubelet's user agent and the hook's headers", async () => {
+    const requests: string[] = [];
     const server = createServer((request, response) => {
-      asked.push(`${request.method} ${request.url} ${request.headers["user-agent"]} ${request.headers["x-a"]}`);
+      requests.push(`${request.method} ${request.url} ${request.headers["user-agent"]} ${request.headers["x-a"]}`);
       response.writeHead(500).end("no");
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -164,11 +164,11 @@ describe("a hook", () => {
     const web = await running({ containers: [container("app", OBEDIENT, hook)] }, "app");
     await web.remove();
     server.close();
-    expect(asked).toEqual(["GET /stop kube-lifecycle/1.37 1"]);
-    expect(story(web)).toContain("hook-ended app");
+    expect(requests).toEqual(["GET /stop kube-lifecycle/1.37 1"]);
+    expect(eventLines(web)).toContain("hook-ended app");
   });
 
-  test("that was answered leaves its connection open until the Pod is gone, as the kubelet does", async () => {
+  test("keeps its connection open until the Pod is gone, as in the kubelet", async () => {
     let open = 0;
     const server = createServer((_request, response) => response.end("ok")).on("connection", (socket) => {
       open += 1;
@@ -185,7 +185,7 @@ describe("a hook", () => {
     const spec = { containers: [container("app", OBEDIENT, hook), container("other", OBEDIENT, execHook(other.wait))] };
     const web = await running(spec, "app", "other");
     const ending = web.remove();
-    await tells(web, "exited app");
+    await untilEvents(web, "exited app");
     expect(open).toBe(1);
     other.open();
     await ending;
@@ -193,7 +193,7 @@ describe("a hook", () => {
     server.close();
   });
 
-  test("that sleeps takes its time and succeeds", async () => {
+  test("of type sleep succeeds after its seconds", async () => {
     const hook = { lifecycle: { preStop: { sleep: { seconds: 1 } } } };
     const web = await running({ containers: [container("app", OBEDIENT, hook)] }, "app");
     await web.remove();
@@ -201,25 +201,25 @@ describe("a hook", () => {
   });
 });
 
-describe("a container that exits by itself", () => {
-  test("is started again while the Pod lives, a native sidecar too", async () => {
+describe("a container that exits", () => {
+  test("is restarted unless the Pod is terminating, native sidecars included", async () => {
     const spec = {
       initContainers: [sidecar("mesh", "echo up; sleep 0.2")],
       containers: [container("app", "sleep 0.2")],
     };
     const web = await running(spec, "mesh");
-    await tells(web, "restarting mesh", "restarting app");
+    await untilEvents(web, "restarting mesh", "restarting app");
     await eventually(() => expect(starts(web, "mesh") > 1 && starts(web, "app") > 1).toBe(true));
   });
 
-  test("is started again later and later", async () => {
+  test("is restarted with back-off", async () => {
     const web = await running({ containers: [container("app", "echo up; sleep 0.2")] }, "app");
-    const delays = () => web.events.filter(({ what }) => what === "restarting").map(({ detail }) => detail);
+    const delays = () => web.events.filter(({ type }) => type === "restarting").map(({ detail }) => detail);
     await eventually(() => expect(delays()).toEqual(["in 500 ms", "in 10000 ms"]));
     await web.remove();
   });
 
-  test("is not started again while the Pod ends", async () => {
+  test("is not restarted while the Pod is terminating", async () => {
     const [mesh, hook] = [scriptGate(), scriptGate()];
     const spec = {
       initContainers: [sidecar("mesh", `echo up; ${mesh.wait}; echo done`)],
@@ -228,14 +228,14 @@ describe("a container that exits by itself", () => {
     const web = await running(spec, "mesh", "app");
     const ending = web.remove();
     mesh.open();
-    await tells(web, "mesh: done");
-    await pause(1_000, "twice the time after which it would be started again");
+    await untilEvents(web, "mesh: done");
+    await pause(1_000, "twice the delay of a restart");
     hook.open();
     await ending;
     expect(starts(web, "mesh")).toBe(1);
   });
 
-  test("completes a Pod that does not restart: the sidecar's hook runs, then it is signalled", async () => {
+  test("completes a Pod with restartPolicy Never: the sidecar's hook runs before its stop signal", async () => {
     const job = scriptGate();
     const spec = {
       restartPolicy: "Never",
@@ -245,9 +245,9 @@ describe("a container that exits by itself", () => {
     const web = await running(spec, "mesh");
     job.open();
     await web.gone;
-    // What a process has written may be read after its end.
-    await tells(web, "mesh: hooked");
-    expect(story(web).filter(isOfRunner).slice(-5)).toEqual([
+    // Output of a process may be read after its exit.
+    await untilEvents(web, "mesh: hooked");
+    expect(eventLines(web).filter(isOfRunner).slice(-5)).toEqual([
       "hook-started mesh",
       "hook-ended mesh",
       "SIGTERM mesh",
@@ -258,25 +258,25 @@ describe("a container that exits by itself", () => {
   });
 });
 
-describe("the life of a Pod", () => {
-  test("begins with init containers in order, each one to its end, sidecars staying", async () => {
+describe("a Pod", () => {
+  test("runs its init containers to completion in order and keeps its sidecars running", async () => {
     const migration = scriptGate();
     const spec = {
-      initContainers: [sidecar("mesh", OBEDIENT), container("migrate", `sleep 0.2; ${migration.openIt}`)],
+      initContainers: [sidecar("mesh", OBEDIENT), container("migrate", `sleep 0.2; ${migration.openCommand}`)],
       containers: [container("app", `${migration.isOpen} && echo migrated; ${OBEDIENT}`)],
     };
     const web = await running(spec, "mesh", "app");
-    expect(story(web).filter(isOfRunner).slice(0, 3)).toEqual(["started mesh", "started migrate", "started app"]);
-    expect(story(web)).toContain("app: migrated");
+    expect(eventLines(web).filter(isOfRunner).slice(0, 3)).toEqual(["started mesh", "started migrate", "started app"]);
+    expect(eventLines(web)).toContain("app: migrated");
     expect(web.isRunning("mesh")).toBe(true);
   });
 
-  test("does not begin when an init container fails", async () => {
+  test("does not start when an init container fails", async () => {
     const spec = { initContainers: [container("migrate", "exit 2")], containers: [container("app", OBEDIENT)] };
     await expect(runner.start(pod(spec))).rejects.toThrow("init container migrate of Pod web failed");
   });
 
-  test("goes on when a liveness probe fails: one container's hook, stop and restart, and no deletion", async () => {
+  test("runs the hook of a container whose liveness probe fails and restarts only that container", async () => {
     const spec = {
       containers: [
         container("app", OBEDIENT, execHook("echo hooked")),
@@ -286,17 +286,17 @@ describe("the life of a Pod", () => {
     const web = await running(spec, "app", "other");
     await web.restart("app");
     await eventually(() => expect(starts(web, "app")).toBe(2));
-    await tells(web, "app: hooked");
-    expect(story(web)).not.toContain("other: no");
-    expect(story(web)).not.toContain("deleted");
+    await untilEvents(web, "app: hooked");
+    expect(eventLines(web)).not.toContain("other: no");
+    expect(eventLines(web)).not.toContain("deleted");
   });
 
-  test("is Ready when its probe succeeds, and no longer when it fails, in its period and while it ends too", async () => {
-    const answers = { status: 503 };
+  test("is Ready while its probe succeeds, is probed in the probe's period, and still while it is terminating", async () => {
+    const responses = { status: 503 };
     const probes = { count: 0 };
     const server = createServer((_request, response) => {
       probes.count += 1;
-      response.writeHead(answers.status).end();
+      response.writeHead(responses.status).end();
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
@@ -306,30 +306,30 @@ describe("the life of a Pod", () => {
     const spec = { containers: [container("app", OBEDIENT, { readinessProbe, ...execHook(hook.wait) })] };
     const web = await running(spec, "app");
     expect(web.isReady()).toBe(false);
-    answers.status = 204;
-    await tells(web, "ready");
+    responses.status = 204;
+    await untilEvents(web, "ready");
     const ending = web.remove();
-    answers.status = 500;
-    await tells(web, "unready");
-    // Once a second, and never as often as before the first success.
+    responses.status = 500;
+    await untilEvents(web, "unready");
+    // Before the first success probes are more frequent than the period.
     const { count } = probes;
     const fromMs = performance.now();
     await eventually(() => expect(probes.count - count).toBeGreaterThan(1));
     expect(performance.now() - fromMs).toBeGreaterThan(950);
-    expect(story(web)).not.toContain("hook-ended app");
+    expect(eventLines(web)).not.toContain("hook-ended app");
     hook.open();
     await ending;
     server.close();
   });
 });
 
-/** Not a line that a container wrote. */
+/** Excludes lines of container output. */
 function isOfRunner(line: string): boolean {
   return !line.includes(": ");
 }
 
 function starts(web: RunningPod, name: string): number {
-  return story(web).filter((line) => line === `started ${name}`).length;
+  return eventLines(web).filter((line) => line === `started ${name}`).length;
 }
 
 function isAlive(pid: number): boolean {

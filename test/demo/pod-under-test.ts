@@ -9,7 +9,7 @@ import { eventually } from "../time/eventually.ts";
 
 /** Exits at SIGTERM; `up` is printed once that works. */
 export const OBEDIENT = "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done";
-/** Goes on at SIGTERM. */
+/** Ignores SIGTERM. */
 export const STUBBORN = "trap '' TERM; echo up; while :; do sleep 0.05; done";
 
 export function container(name: string, script: string, more: object = {}): object {
@@ -40,20 +40,20 @@ export function createTestRunner(): PodRunner {
   });
 }
 
-/** Waits for all that is looked for, in any order. */
-export async function tells(pod: RunningPod, ...wanted: readonly string[]): Promise<void> {
-  await eventually(() => expect(story(pod)).toEqual(expect.arrayContaining([...wanted])));
+/** Waits for all lines, in any order. */
+export async function untilEvents(pod: RunningPod, ...wanted: readonly string[]): Promise<void> {
+  await eventually(() => expect(eventLines(pod)).toEqual(expect.arrayContaining([...wanted])));
 }
 
-/** What happened, as `what container` or, for output, `container: line`. */
-export function story(pod: RunningPod): string[] {
+/** Formats events as `type container`, and output as `container: line`. */
+export function eventLines(pod: RunningPod): string[] {
   return pod.events.map((event) =>
-    event.what === "line" ? `${event.container}: ${event.detail}` : `${event.what} ${event.container}`.trim(),
+    event.type === "line" ? `${event.container}: ${event.detail}` : `${event.type} ${event.container}`.trim(),
   );
 }
 
 export function secondsBetween(pod: RunningPod, from: string, to: string): number {
-  const told = story(pod);
-  const at = (line: string) => pod.events[told.indexOf(line)]?.atMs ?? Number.NaN;
+  const lines = eventLines(pod);
+  const at = (line: string) => pod.events[lines.indexOf(line)]?.atMs ?? Number.NaN;
   return (at(to) - at(from)) / 1_000;
 }

@@ -4,21 +4,21 @@ import type { PodEvent } from "../../src/demo/pods/running-pod.ts";
 import { readinessFailure } from "../../src/demo/rollout/rollout.ts";
 
 const plan = planPod({ metadata: { name: "web-1" }, spec: { containers: [{ name: "app" }] } });
-const event = (what: PodEvent["what"], detail: string): PodEvent => ({ atMs: 0, container: "app", what, detail });
+const event = (type: PodEvent["type"], detail: string): PodEvent => ({ atMs: 0, container: "app", type, detail });
 const EXIT = event("exited", "status 3");
 
-test("an app that has ended once or twice is waited for", () => {
+test("an app may exit twice before the wait ends", () => {
   expect(readinessFailure([{ plan, events: [EXIT, EXIT] }], 29_000)).toBeUndefined();
 });
 
-test("an app that ends again and again is not waited for, and its last words are told", () => {
+test("an app that exits a third time ends the wait, and its last output is reported", () => {
   expect(readinessFailure([{ plan, events: [EXIT, EXIT, event("line", "boom"), EXIT] }], 1_500)).toBe(
-    "Pod web-1 does not stay up: app ended with status 3; it printed last: app: boom",
+    "Pod web-1 keeps exiting: container app exited with status 3; last output: app: boom",
   );
 });
 
-test("a Pod that runs and never gets Ready is told after 30 s, even when it prints nothing", () => {
+test("a running Pod that is not Ready after 30 s ends the wait, even without output", () => {
   expect(readinessFailure([{ plan, events: [] }], 30_001)).toBe(
-    "Pod web-1 was not Ready within 30 s: it runs, and its readiness probe fails; it printed nothing",
+    "Pod web-1 did not become Ready within 30 s: it runs, but its readiness probe fails; it printed nothing",
   );
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { realClock } from "../../src/demo/clock.ts";
 
-test("a wait is never over before its time by the same clock", async () => {
+test("a wait never resolves early", async () => {
   const wantedMs = [3, 7, 10, 20, 33, 50];
   const waits = Array.from({ length: 600 }, async (_, index) => {
     const ms = wantedMs[index % wantedMs.length] ?? 0;
-    // Each begins at another part of a millisecond: timers count whole ones.
+    // Timers count whole milliseconds, so each wait starts at another fraction of one.
     await realClock.wait((index % 100) / 7);
     const fromMs = realClock.nowMs();
     await realClock.wait(ms);
@@ -14,10 +14,10 @@ test("a wait is never over before its time by the same clock", async () => {
   expect(Math.min(...(await Promise.all(waits)))).toBeGreaterThanOrEqual(0);
 });
 
-test("a wait that is stopped ends at once, before it began or within", async () => {
+test("a wait resolves at once when its signal is or was aborted", async () => {
   const stop = new AbortController();
-  const within = realClock.wait(3_600_000, stop.signal);
+  const pending = realClock.wait(3_600_000, stop.signal);
   stop.abort();
-  await within;
+  await pending;
   await realClock.wait(3_600_000, stop.signal);
 });

@@ -30,33 +30,33 @@ function ended(drainSeconds: number, withdrawing: number, draining: number): End
 
 const lineOf = (end: EndedPod) => timeSpent([end])[1];
 
-test("the parts of a Pod's end add up to the whole, starting hooks and stopping included", () => {
+test("the parts add up to the time until the stop signal", () => {
   expect(lineOf(ended(7.5, 5_000, 700))).toBe(
     "  hello-1  7.5 s = withdrawing 5.0 s, draining 0.7 s, starting hooks and stopping 1.8 s",
   );
 });
 
-test("a part too short to be seen is left out", () => {
+test("parts that would be shown as 0.0 s are omitted", () => {
   expect(lineOf(ended(5.04, 5_000, 20))).toBe("  hello-1  5.0 s = withdrawing 5.0 s");
 });
 
-test("the table shows the kinds of failure that happened, and fits a terminal of 80 columns", () => {
+test("the table has columns only for the kinds of failure that occurred", () => {
   const without = createRequestCounter();
   without.count("pooled", "refused");
   without.count("pooled", "closed-unanswered");
   without.count("pooled", undefined);
   const withLastcall = createRequestCounter();
   withLastcall.count("pooled", undefined);
-  expect(failureTable(without.tally(), withLastcall.tally())).toEqual([
+  expect(failureTable(without.counts(), withLastcall.counts())).toEqual([
     "                   requests  failed  refused  closed-unanswered",
     "without lastcall          3       2        1                  1",
     "with lastcall             1       0        0                  0",
   ]);
 });
 
-describe("what is said of the endpoint withdrawal", () => {
+describe("the line about the withdrawal", () => {
   /** Deleted at 0, triggered at 300 ms, withdrawn from slices at 1 s. */
-  function saying(relay: string, withdrawnAfterMs: number): string | undefined {
+  function lineFor(relay: string, withdrawnAfterMs: number): string | undefined {
     const end = { ...ended(7.5, 5_000, 700), triggeredMs: 300, slicesWithdrawnMs: 1_000 };
     if (end.summary === undefined) return undefined;
     return timeSpent([{ ...end, summary: { ...end.summary, relay, withdrawnAfterMs } }])[3];
@@ -66,38 +66,40 @@ describe("what is said of the endpoint withdrawal", () => {
     {
       relay: "withdrawn",
       afterMs: 712,
-      says: "    EndpointSlices withdrew it after 1.00 s; its manager learned that after 1.01 s.",
+      line: "    EndpointSlices withdrew the Pod after 1.00 s; its manager was notified after 1.01 s.",
     },
     {
       relay: "offered",
       afterMs: -1,
-      says: "    EndpointSlices withdrew it after 1.00 s; its manager did not learn that: the deadline came first.",
+      line: "    EndpointSlices withdrew the Pod after 1.00 s; its manager was not notified: its drain reached the deadline first.",
     },
     {
       relay: "unknown: the relay refused the connection",
       afterMs: -1,
-      says: "    EndpointSlices withdrew it after 1.00 s; its manager did not learn that: the relay refused the connection.",
+      line: "    EndpointSlices withdrew the Pod after 1.00 s; its manager was not notified: the relay refused the connection.",
     },
     {
       relay: "",
       afterMs: -1,
-      says: "    EndpointSlices withdrew it after 1.00 s; its manager did not learn that: it told nothing of the relay.",
+      line: "    EndpointSlices withdrew the Pod after 1.00 s; its manager was not notified: its report has no relay status.",
     },
-  ])("a manager whose relay was '$relay'", ({ relay, afterMs, says }) => {
-    expect(saying(relay, afterMs)).toBe(says);
+  ])("explains the relay status '$relay'", ({ relay, afterMs, line }) => {
+    expect(lineFor(relay, afterMs)).toBe(line);
   });
 
   test.for([
-    { afterMs: 90, says: "learned that after 2.49 s, 0.09 s after its drain had begun." },
-    { afterMs: 0, says: "learned that after 2.40 s, as soon as its drain began." },
-  ])("a manager whose hook took long to start is not blamed for it: $says", ({ afterMs, says }) => {
+    { afterMs: 90, rest: "was notified after 2.49 s, 0.09 s after its drain started." },
+    { afterMs: 0, rest: "was notified after 2.40 s, as soon as its drain started." },
+  ])("shows the time since the start of the drain if a hook started late: $rest", ({ afterMs, rest }) => {
     const end = { ...ended(7.5, 5_000, 700), triggeredMs: 2_400, slicesWithdrawnMs: 1_000 };
-    const told = { relay: "withdrawn", withdrawnAfterMs: afterMs };
-    const summary = end.summary === undefined ? undefined : { ...end.summary, ...told };
-    expect(withdrawalText({ ...end, summary })).toBe(`EndpointSlices withdrew it after 1.00 s; its manager ${says}`);
+    const withdrawal = { relay: "withdrawn", withdrawnAfterMs: afterMs };
+    const summary = end.summary === undefined ? undefined : { ...end.summary, ...withdrawal };
+    expect(withdrawalText({ ...end, summary })).toBe(
+      `EndpointSlices withdrew the Pod after 1.00 s; its manager ${rest}`,
+    );
   });
 
-  test("nothing where no one keeps EndpointSlices", () => {
+  test("is omitted without EndpointSlices", () => {
     expect(timeSpent([ended(7.5, 5_000, 700)])).toHaveLength(3);
   });
 });

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nextStep, type RolloutStep } from "../../src/demo/rollout/rollout.ts";
 
-/** Plays a whole update in which new Pods get Ready whenever nothing else is left to do. */
-function play(desired: number): { steps: RolloutStep[]; fewestReady: number; most: number } {
-  const state = { desired, old: desired, fresh: 0, freshReady: 0 };
+/** Simulates an update in which a new Pod becomes Ready in each wait. */
+function simulate(desired: number): { steps: RolloutStep[]; fewestReady: number; most: number } {
+  const state = { desired, old: desired, updated: 0, updatedReady: 0 };
   const steps: RolloutStep[] = [];
   let fewestReady = desired;
   let most = desired;
@@ -12,26 +12,26 @@ function play(desired: number): { steps: RolloutStep[]; fewestReady: number; mos
     const step = nextStep(state);
     steps.push(step);
     if (step === "finished") break;
-    if (step === "create") state.fresh += 1;
+    if (step === "create") state.updated += 1;
     if (step === "delete") state.old -= 1;
-    if (step === "wait") state.freshReady += 1;
-    fewestReady = Math.min(fewestReady, state.old + state.freshReady);
-    most = Math.max(most, state.old + state.fresh);
+    if (step === "wait") state.updatedReady += 1;
+    fewestReady = Math.min(fewestReady, state.old + state.updatedReady);
+    most = Math.max(most, state.old + state.updated);
   }
   return { steps, fewestReady, most };
 }
 
-test("a Deployment of two creates one, waits for it, deletes one, and again", () => {
-  expect(play(2).steps).toEqual(["create", "wait", "delete", "create", "wait", "delete", "finished"]);
+test("an update of two replicas creates a Pod, waits for it, deletes an old one, and repeats", () => {
+  expect(simulate(2).steps).toEqual(["create", "wait", "delete", "create", "wait", "delete", "finished"]);
 });
 
-test("an update of any size ends, never has fewer Ready Pods than wanted, and never more than one too many", () => {
+test("an update of any size finishes, with maxUnavailable 0 and maxSurge 1 at every step", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 12 }), (desired) => {
-      const played = play(desired);
-      expect(played.steps.at(-1)).toBe("finished");
-      expect(played.fewestReady).toBe(desired);
-      expect(played.most).toBe(desired + 1);
+      const update = simulate(desired);
+      expect(update.steps.at(-1)).toBe("finished");
+      expect(update.fewestReady).toBe(desired);
+      expect(update.most).toBe(desired + 1);
     }),
   );
 });

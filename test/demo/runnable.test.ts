@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type MachinePorts, unrunnable } from "../../src/demo/rollout/own-deployment.ts";
+import { type MachinePorts, startProblems } from "../../src/demo/rollout/own-deployment.ts";
 
 const MACHINE: MachinePorts = {
   isProgram: (path) => path === "/usr/bin/python3" || path === "/srv/app/server" || path === "/opt/bin/tool",
@@ -9,35 +9,35 @@ const MACHINE: MachinePorts = {
 };
 
 const problemsOf = (container: object) =>
-  unrunnable({ spec: { template: { spec: { containers: [{ name: "web", ...container }] } } } }, MACHINE);
+  startProblems({ spec: { template: { spec: { containers: [{ name: "web", ...container }] } } } }, MACHINE);
 
 test.for([
-  { says: "a program found in PATH", container: { command: ["python3", "-m", "http.server"] } },
-  { says: "a program at its path", container: { command: ["/srv/app/server"] } },
-  { says: "a program below its workingDir", container: { command: ["./server"], workingDir: "/srv/app" } },
+  { title: "a program in PATH", container: { command: ["python3", "-m", "http.server"] } },
+  { title: "a program with an absolute path", container: { command: ["/srv/app/server"] } },
+  { title: "a program relative to its workingDir", container: { command: ["./server"], workingDir: "/srv/app" } },
   {
-    says: "a program in a PATH of its own",
+    title: "a program in the container's own PATH",
     container: { command: ["tool"], env: [{ name: "PATH", value: "/opt/bin" }] },
   },
-  { says: "a program named by a variable", container: { command: ["$(SHELL)"] } },
-])("$says can run", ({ container }) => {
+  { title: "a program from a variable", container: { command: ["$(SHELL)"] } },
+])("a container with $title can start", ({ container }) => {
   expect(problemsOf(container)).toEqual([]);
 });
 
-test("a program that is nowhere in PATH is named", () => {
+test("a program that is not in PATH is reported", () => {
   expect(problemsOf({ command: ["ruby"] })).toEqual([
-    "Container web runs ruby, which is in no folder of PATH; install it or name another command.",
+    "Container web runs ruby, which is not in PATH; install it or change the command.",
   ]);
 });
 
-test("a path that leads to no program is named", () => {
+test("a path that is not an executable file is reported", () => {
   expect(problemsOf({ command: ["./server"] })).toEqual([
-    "Container web runs ./server, which is no program here; install it or name another command.",
+    "Container web runs ./server, which is not an executable file on this machine; install it or change the command.",
   ]);
 });
 
-test("a workingDir that does not exist is named", () => {
+test("a workingDir that does not exist is reported", () => {
   expect(problemsOf({ command: ["python3"], workingDir: "/nope" })).toEqual([
-    "Container web has the workingDir /nope, which is no folder here.",
+    "Container web has the workingDir /nope, which is not a directory on this machine.",
   ]);
 });

@@ -1,19 +1,18 @@
-/** Where a script waits until the test lets it go on, so that no clock decides which of two things comes first. */
+/** Makes shell scripts wait until the test opens a gate, so that the order of two events does not depend on time. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
 export type ScriptGate = {
-  /** Shell that goes on once the gate is open. */
+  /** Shell command that waits until the gate is open. */
   readonly wait: string;
-  /** Shell that opens it, and shell that is true once it is open. */
-  readonly openIt: string;
+  readonly openCommand: string;
   readonly isOpen: string;
   readonly open: () => void;
 };
 
-/** Stays as long as the test that asks for it. */
+/** The gate is removed after the current test. */
 export function scriptGate(): ScriptGate {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-gate-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -21,7 +20,7 @@ export function scriptGate(): ScriptGate {
   const isOpen = `[ -e ${file} ]`;
   return {
     wait: `until ${isOpen}; do sleep 0.05; done`,
-    openIt: `: > ${file}`,
+    openCommand: `: > ${file}`,
     isOpen,
     open: () => writeFileSync(file, ""),
   };

@@ -7,13 +7,13 @@ import { createProcessTable } from "../../src/demo/pods/process-table.ts";
 import { startServers } from "../../src/demo/servers.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** A webhook that only says how the API server is reached and as whom, and leaves. */
-const LEAVES =
+/** A webhook that prints its kubeconfig and exits. */
+const EXITING_WEBHOOK =
   "console.log(require('node:fs').readFileSync(process.argv.find((word) => word.startsWith('--kubeconfig=')).slice(13), 'utf8'))";
 
 const openServers = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
 
-test("a webhook that does not start leaves no API server behind, and its words are told", async () => {
+test("if the webhook does not start, its output is reported and the API server is closed", async () => {
   const scratch = mkdtempSync(join(tmpdir(), "lastcall-servers-"));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const before = openServers();
@@ -22,17 +22,17 @@ test("a webhook that does not start leaves no API server behind, and its words a
     {
       clock: realClock,
       processes: createProcessTable(),
-      program: [process.execPath, "-e", LEAVES, "--"],
+      program: [process.execPath, "-e", EXITING_WEBHOOK, "--"],
       environment: {},
       scratch,
       host: "127.0.0.1",
     },
   );
-  await expect(started).rejects.toThrow(/the webhook did not start: .*current-context/);
+  await expect(started).rejects.toThrow(/the webhook did not start; last output: .*current-context/);
   const file = join(scratch, "kubeconfig.json");
-  // It holds the only key to the API server.
+  // The file contains the API server's token.
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readFileSync(file, "utf8")).toMatch(/127\.0\.0\.1:[1-9]/);
-  // Not seen by its port, which another program may have been given by now.
+  // Its port may be in use by another program by now.
   await eventually(() => expect(openServers()).toBe(before));
 });

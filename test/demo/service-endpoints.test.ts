@@ -5,19 +5,19 @@ const ready = { address: "10.0.0.1", serving: true, terminating: false };
 const ending = { address: "10.0.0.2", serving: true, terminating: true };
 const unready = { address: "10.0.0.3", serving: false, terminating: false };
 
-test("only ready endpoints get connections while there is one", () => {
+test("only ready endpoints get connections if there are any", () => {
   expect(usableEndpoints([ending, ready, unready])).toEqual([ready]);
 });
 
-test("a Pod that ends but still serves gets connections when no other is ready", () => {
+test("a serving terminating endpoint gets connections if none is ready", () => {
   expect(usableEndpoints([ending, unready])).toEqual([ending]);
 });
 
-test("nothing is used when nothing serves", () => {
+test("endpoints that do not serve get no connections", () => {
   expect(usableEndpoints([unready, { ...ending, serving: false }])).toEqual([]);
 });
 
-test("a change replaces what was known of that address, and gone removes it", () => {
+test("a change replaces the endpoint of its address, and gone removes it", () => {
   const changed = applyChange([ready, unready], { ...ready, terminating: true });
   expect(changed).toEqual([unready, { ...ready, terminating: true }]);
   expect(applyChange(changed, { address: ready.address, gone: true })).toEqual([unready]);

@@ -9,29 +9,32 @@ import { eventually } from "../time/eventually.ts";
 import { pause } from "../time/pause.ts";
 
 const NETWORK = createLoopbackNetwork();
-/** Every server of a test listens on the same port, each on an address of its own. */
+/** All servers of a test listen on this port, each on its own address. */
 const PORT = 18_080;
-const LATE_MS = 700;
+const PROPAGATION_MS = 700;
 
-let arrive = (): void => undefined;
-let arrivals = new Promise<void>(() => undefined);
-const arrival = (stop?: AbortSignal): Promise<void> =>
-  Promise.race([arrivals, new Promise<void>((resolve) => stop?.addEventListener("abort", () => resolve()))]);
+let propagate = (): void => undefined;
+let propagated = new Promise<void>(() => undefined);
+const propagation = (stop?: AbortSignal): Promise<void> =>
+  Promise.race([propagated, new Promise<void>((resolve) => stop?.addEventListener("abort", () => resolve()))]);
 
 let proxy: ServiceProxy;
 let servers: Server[] = [];
 
 beforeEach(async () => {
-  arrivals = new Promise((resolve) => {
-    arrive = resolve;
+  propagated = new Promise((resolve) => {
+    propagate = resolve;
   });
   proxy = await startServiceProxy({
-    // The change arrives when the test says so; nothing else of the proxy is late enough to be seen.
-    clock: { nowMs: realClock.nowMs, wait: (ms, stop) => (ms === LATE_MS ? arrival(stop) : realClock.wait(ms, stop)) },
+    // propagate() ends the wait of every change.
+    clock: {
+      nowMs: realClock.nowMs,
+      wait: (ms, stop) => (ms === PROPAGATION_MS ? propagation(stop) : realClock.wait(ms, stop)),
+    },
     network: NETWORK,
     port: 0,
     targetPort: PORT,
-    propagationMs: LATE_MS,
+    propagationMs: PROPAGATION_MS,
   });
 });
 afterEach(async () => {
@@ -41,8 +44,8 @@ afterEach(async () => {
   servers = [];
 });
 
-/** A Pod that answers with its own address and counts its requests. */
-async function podAnswering(): Promise<{ address: string; requests: () => number }> {
+/** A Pod that counts its requests. */
+async function servingPod(): Promise<{ address: string; requests: () => number }> {
   const { address } = await NETWORK.attach();
   let requests = 0;
   const server = createServer((_request, response) => {
@@ -65,51 +68,51 @@ function client() {
   });
 }
 
-const ask = () => client().request("/", false);
+const send = () => client().request("/", false);
 const ready = (address: string) => ({ address, serving: true, terminating: false });
 
-test("new connections go to a Pod that ends until the change has arrived, and to the others afterwards", async () => {
-  const [a, b] = [await podAnswering(), await podAnswering()];
-  proxy.tell(ready(a.address));
-  proxy.tell(ready(b.address));
-  proxy.catchUp();
-  proxy.tell({ ...ready(a.address), terminating: true });
-  await ask();
-  await ask();
+test("new connections go to a terminating Pod until the change is applied, and to the others afterwards", async () => {
+  const [a, b] = [await servingPod(), await servingPod()];
+  proxy.enqueue(ready(a.address));
+  proxy.enqueue(ready(b.address));
+  proxy.flush();
+  proxy.enqueue({ ...ready(a.address), terminating: true });
+  await send();
+  await send();
   expect([a.requests(), b.requests()]).toEqual([1, 1]);
-  arrive();
-  await pause(0, "what waits for the change goes on first");
-  await ask();
-  await ask();
+  propagate();
+  await pause(0, "the proxy applies the change first");
+  await send();
+  await send();
   expect([a.requests(), b.requests()]).toEqual([1, 3]);
 });
 
-test("a connection that is open stays with its Pod after the change has arrived", async () => {
-  const [a, b] = [await podAnswering(), await podAnswering()];
-  proxy.tell(ready(a.address));
-  proxy.catchUp();
+test("an open connection stays with its Pod after the change was applied", async () => {
+  const [a, b] = [await servingPod(), await servingPod()];
+  proxy.enqueue(ready(a.address));
+  proxy.flush();
   const kept = client();
   await kept.request("/", true);
-  proxy.tell({ address: a.address, gone: true });
-  proxy.tell(ready(b.address));
-  proxy.catchUp();
+  proxy.enqueue({ address: a.address, gone: true });
+  proxy.enqueue(ready(b.address));
+  proxy.flush();
   expect(await kept.request("/", true)).toEqual({ failure: undefined });
   expect([a.requests(), b.requests()]).toEqual([2, 0]);
   kept.close();
 });
 
-test("a Pod that refuses is told from one that resets", async () => {
+test("a Pod's refusal is reported as refused, not as reset", async () => {
   const { address } = await NETWORK.attach();
-  proxy.tell(ready(address));
-  proxy.catchUp();
-  expect(await ask()).toEqual({ failure: "refused" });
+  proxy.enqueue(ready(address));
+  proxy.flush();
+  expect(await send()).toEqual({ failure: "refused" });
 });
 
-test("a Service without endpoints refuses", async () => {
-  expect(await ask()).toEqual({ failure: "refused" });
+test("a Service without endpoints refuses connections", async () => {
+  expect(await send()).toEqual({ failure: "refused" });
 });
 
-test("an orderly close and a reset of the Pod both reach the client as what they are", async () => {
+test("the client sees a FIN of the Pod as a close and an RST as a reset", async () => {
   const { address } = await NETWORK.attach();
   const endings: ("close" | "reset")[] = ["close", "reset"];
   const server = createServer();
@@ -119,25 +122,25 @@ test("an orderly close and a reset of the Pod both reach the client as what they
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(PORT, address, resolve));
-  proxy.tell(ready(address));
-  proxy.catchUp();
-  expect(await ask()).toEqual({ failure: "closed-unanswered" });
-  expect(await ask()).toEqual({ failure: "reset" });
+  proxy.enqueue(ready(address));
+  proxy.flush();
+  expect(await send()).toEqual({ failure: "closed-unanswered" });
+  expect(await send()).toEqual({ failure: "reset" });
 });
 
-test("a thousand requests through the proxy lose nothing, and every connection to a Pod is closed again", async () => {
-  const a = await podAnswering();
-  proxy.tell(ready(a.address));
-  proxy.catchUp();
+test("a thousand requests succeed, and all connections to the Pod are closed afterwards", async () => {
+  const a = await servingPod();
+  proxy.enqueue(ready(a.address));
+  proxy.flush();
   for (let round = 0; round < 20; round++) {
-    const results = await Promise.all(Array.from({ length: 50 }, ask));
+    const results = await Promise.all(Array.from({ length: 50 }, send));
     expect(results.filter((result) => result.failure !== undefined)).toEqual([]);
   }
   expect(a.requests()).toBe(1_000);
   await eventually(() => expect(proxy.forwarded().filter((one) => one.toMs < 0).length).toBe(0));
 });
 
-test("a client that vanishes within a request takes its connection to the Pod along", async () => {
+test("a client's reset within a request closes the connection to the Pod", async () => {
   const { address } = await NETWORK.attach();
   const closed = new Promise<void>((resolve) => {
     const server = createServer(() => {});
@@ -149,8 +152,8 @@ test("a client that vanishes within a request takes its connection to the Pod al
     server.listen(PORT, address);
   });
   await eventually(() => expect(servers.at(-1)?.listening).toBe(true));
-  proxy.tell(ready(address));
-  proxy.catchUp();
+  proxy.enqueue(ready(address));
+  proxy.flush();
   const socket = connectTcp(proxy.port, NETWORK.serviceAddress);
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   await eventually(() => expect(proxy.forwarded().length).toBe(1));

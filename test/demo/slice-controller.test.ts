@@ -15,9 +15,9 @@ function controlled(lagMs: number) {
     lagMs,
     write: (slice) => written.push({ atMs: clock.nowMs(), slice }),
   });
-  const feed = createEndpointFeed(controller.tell);
-  const happens = (what: PodEvent["what"], pod = POD) =>
-    feed(pod, { atMs: clock.nowMs(), container: "", what, detail: "" });
+  const feed = createEndpointFeed(controller.enqueue);
+  const happens = (type: PodEvent["type"], pod = POD) =>
+    feed(pod, { atMs: clock.nowMs(), container: "", type, detail: "" });
   const pass = (ms: number) => clock.runUntil(clock.wait(ms));
   return { clock, controller, written, happens, pass };
 }
@@ -25,10 +25,10 @@ function controlled(lagMs: number) {
 const conditions = (slice: unknown) =>
   (slice as { endpoints: { conditions: object }[] }).endpoints.map((e) => e.conditions);
 
-test("a slice has the shape that the EndpointSlice controller gives it", () => {
+test("a slice has the fields that the EndpointSlice controller sets", () => {
   const { controller, written, happens } = controlled(1_000);
   happens("ready");
-  controller.catchUp();
+  controller.flush();
   expect(written.at(-1)?.slice).toMatchObject({
     metadata: { namespace: "demo", labels: { "kubernetes.io/service-name": "hello" } },
     addressType: "IPv4",
@@ -43,10 +43,10 @@ test("a slice has the shape that the EndpointSlice controller gives it", () => {
   });
 });
 
-test("a deleted Pod is terminating and not ready after the lag, serves as long as its probes say, and then is gone", async () => {
+test("after the lag a deleted Pod is terminating and not ready, serves until it is unready, and is removed", async () => {
   const { controller, written, happens, pass } = controlled(1_000);
   happens("ready");
-  controller.catchUp();
+  controller.flush();
   happens("deleted");
   await pass(999);
   expect(conditions(written.at(-1)?.slice)).toEqual([{ ready: true, serving: true, terminating: false }]);
@@ -60,11 +60,11 @@ test("a deleted Pod is terminating and not ready after the lag, serves as long a
   happens("gone");
   await pass(1_000);
   expect(conditions(written.at(-1)?.slice)).toEqual([]);
-  // The first time counts, not the removal.
+  // The withdrawal counts, not the removal.
   expect(controller.withdrawnMs(POD)).toBe(1_000);
 });
 
-test("a Pod that becomes ready again is offered again", async () => {
+test("a Pod that becomes ready again is not withdrawn", async () => {
   const { controller, happens, pass } = controlled(10);
   happens("ready");
   await pass(10);
@@ -76,11 +76,11 @@ test("a Pod that becomes ready again is offered again", async () => {
   expect(controller.withdrawnMs(POD)).toBeUndefined();
 });
 
-test("what was caught up with is not applied a second time, and nothing is written after the end", async () => {
+test("flushed changes are not applied again, and nothing is written after close()", async () => {
   const { controller, written, happens, pass } = controlled(1_000);
   happens("ready");
   await pass(500);
-  controller.catchUp();
+  controller.flush();
   expect(written).toHaveLength(1);
   happens("unready");
   await pass(600);

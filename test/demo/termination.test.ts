@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
-import { type StopNote, type StoppingContainer, terminate } from "../../src/demo/pods/termination.ts";
+import { type StoppingContainer, type TerminationEvent, terminate } from "../../src/demo/pods/termination.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 type Script = {
   readonly sidecar?: boolean;
   readonly hookMs?: number;
   readonly hookFails?: string;
-  /** From the stop signal to the exit; never when absent. */
+  /** From the stop signal to the exit; absent: ignores the signal. */
   readonly exitsAfterMs?: number;
 };
 
-/** Containers that behave as written, and what was seen of their end as `time what container`. */
+/** Runs scripted containers and records events as `time type container`. */
 function scene(scripts: Readonly<Record<string, Script>>) {
   const clock = createVirtualClock();
   const seen: string[] = [];
-  const note = (entry: StopNote) => seen.push(`${clock.nowMs()} ${entry.what} ${entry.container}`);
+  const recordEvent = (event: TerminationEvent) => seen.push(`${clock.nowMs()} ${event.type} ${event.container}`);
   const containers = Object.entries(scripts).map(([name, script]) => actor(name, script, clock));
   const end = async (graceSeconds: number) => {
-    await clock.runUntil(terminate({ containers, graceSeconds, clock, note }));
+    await clock.runUntil(terminate({ containers, graceSeconds, clock, recordEvent }));
     return seen;
   };
   return { end, seen };
@@ -47,7 +47,7 @@ function actor(name: string, script: Script, clock: VirtualClock): StoppingConta
   };
 }
 
-test("all hooks start together, those of sidecars too", async () => {
+test("all hooks start at once, including those of sidecars", async () => {
   const seen = await scene({
     mesh: { sidecar: true, hookMs: 10, exitsAfterMs: 0 },
     app: { hookMs: 4_000, exitsAfterMs: 0 },
@@ -79,7 +79,7 @@ test("sidecars are signalled after every regular container has exited, the last 
   ]);
 });
 
-test("when a hook outlasts the grace period everyone is signalled then and killed 2 s later", async () => {
+test("when a hook outlasts the grace period, all containers are signalled and killed 2 s later", async () => {
   const seen = await scene({ mesh: { sidecar: true }, app: { hookMs: 60_000 } }).end(6);
   expect(seen).toContain("6000 SIGTERM app");
   expect(seen).toContain("6000 SIGTERM mesh");
@@ -87,7 +87,7 @@ test("when a hook outlasts the grace period everyone is signalled then and kille
   expect(seen).toContain("8000 SIGKILL mesh");
 });
 
-test("a hook is paid from the grace period in whole seconds", async () => {
+test("a hook uses whole seconds of the grace period", async () => {
   const seen = await scene({ app: { hookMs: 3_900 } }).end(10);
   expect(seen).toContain("3900 SIGTERM app");
   expect(seen).toContain("10900 SIGKILL app");
@@ -98,7 +98,7 @@ test("a failing hook leads to the stop signal at once", async () => {
   expect(seen).toEqual(["0 hook-started app", "0 FailedPreStopHook app", "0 SIGTERM app", "0 exited app"]);
 });
 
-test("with a grace period of zero no hook runs and the kill comes after the floor", async () => {
+test("with a grace period of zero no hook runs, and SIGKILL follows after 2 s", async () => {
   const seen = await scene({ app: { hookMs: 1_000 } }).end(0);
   expect(seen).toEqual(["0 SIGTERM app", "2000 SIGKILL app", "2000 exited app"]);
 });
@@ -108,7 +108,7 @@ test("a container that exits during its hook is not signalled", async () => {
   const seen: string[] = [];
   const app = actor("app", { hookMs: 5_000, exitsAfterMs: 0 }, clock);
   app.signal("SIGTERM");
-  const work = terminate({ containers: [app], graceSeconds: 30, clock, note: (entry) => seen.push(entry.what) });
+  const work = terminate({ containers: [app], graceSeconds: 30, clock, recordEvent: (event) => seen.push(event.type) });
   await clock.runUntil(work);
   expect(seen).toEqual(["hook-started", "hook-ended", "exited"]);
 });

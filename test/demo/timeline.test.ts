@@ -12,12 +12,12 @@ const END: PodEnd = {
   slicesWithdrawnMs: undefined,
   propagationMs: 2_000,
   events: [
-    { atMs: 100_000, container: "", what: "deleted", detail: "" },
-    { atMs: 107_000, container: "app", what: "SIGTERM", detail: "" },
-    { atMs: 107_020, container: "app", what: "exited", detail: "" },
-    { atMs: 107_030, container: "lastcall", what: "SIGTERM", detail: "" },
-    { atMs: 107_100, container: "lastcall", what: "exited", detail: "" },
-    { atMs: 107_110, container: "", what: "gone", detail: "" },
+    { atMs: 100_000, container: "", type: "deleted", detail: "" },
+    { atMs: 107_000, container: "app", type: "SIGTERM", detail: "" },
+    { atMs: 107_020, container: "app", type: "exited", detail: "" },
+    { atMs: 107_030, container: "lastcall", type: "SIGTERM", detail: "" },
+    { atMs: 107_100, container: "lastcall", type: "exited", detail: "" },
+    { atMs: 107_110, container: "", type: "gone", detail: "" },
   ],
   forwarded: [
     { pod: "10.66.0.10", fromMs: 99_000, toMs: 101_000 },
@@ -37,7 +37,7 @@ const END: PodEnd = {
   },
 };
 
-/** The slices changed after 1 s, and the manager knew 20 ms later; its hook had taken 200 ms to start. */
+/** The slice changed after 1 s and the manager was notified 20 ms later; the hook took 200 ms to start. */
 const WITH_RELAY: PodEnd = {
   ...END,
   triggeredMs: 100_200,
@@ -46,14 +46,14 @@ const WITH_RELAY: PodEnd = {
 };
 
 function summaryOf({ summary }: PodEnd): NonNullable<PodEnd["summary"]> {
-  if (summary === undefined) throw new Error("a case without a report");
+  if (summary === undefined) throw new Error("the fixture has no report");
   return summary;
 }
 
-test("the timeline of a Pod's end shows the proxy's lateness, its own connections only, phases and processes", () => {
+test("the timeline has lanes for the proxy, the Pod's own connections, the drain's phases and the containers", () => {
   const lanes = Object.fromEntries(timelineOf(END).lanes.map((lane) => [lane.label, lane.spans]));
   expect(lanes).toEqual({
-    "API offers the Pod": [{ fromMs: -1_000, toMs: 0 }],
+    "Pod is listed as ready": [{ fromMs: -1_000, toMs: 0 }],
     "proxy sends new connections": [{ fromMs: -1_000, toMs: 2_000 }],
     "open connections": [{ fromMs: -1_000, toMs: 4_000 }],
     "lastcall: withdrawing": [{ fromMs: 0, toMs: 5_000 }],
@@ -63,62 +63,65 @@ test("the timeline of a Pod's end shows the proxy's lateness, its own connection
   });
 });
 
-test("with the relay it shows when EndpointSlices withdrew the Pod, and when the manager learned that", () => {
+test("with the relay it shows when EndpointSlices withdrew the Pod and when the manager was notified", () => {
   const { lanes, marks } = timelineOf(WITH_RELAY);
   expect(Object.fromEntries(lanes.map((lane) => [lane.label, lane.spans]))).toMatchObject({
-    "EndpointSlices offer the Pod": [{ fromMs: -1_000, toMs: 1_000 }],
+    "EndpointSlices list the Pod": [{ fromMs: -1_000, toMs: 1_000 }],
     "proxy sends new connections": [{ fromMs: -1_000, toMs: 2_000 }],
-    "lastcall: not withdrawn yet": [{ fromMs: 200, toMs: 1_020 }],
+    "lastcall: before withdrawal": [{ fromMs: 200, toMs: 1_020 }],
     "lastcall: withdrawing": [{ fromMs: 200, toMs: 5_200 }],
     "lastcall: draining": [{ fromMs: 5_200, toMs: 7_200 }],
   });
   expect(marks.slice(0, 4)).toEqual([
     { atMs: 0, label: "deleted" },
-    { atMs: 1_000, label: "EndpointSlices withdraw it" },
-    { atMs: 1_020, label: "lastcall learns of the withdrawal" },
+    { atMs: 1_000, label: "EndpointSlices withdraw the Pod" },
+    { atMs: 1_020, label: "lastcall is notified of the withdrawal" },
     { atMs: 7_000, label: "SIGTERM to app" },
   ]);
 });
 
-test("a withdrawal the manager never learned of leaves only the slices' own mark", () => {
-  const never = { ...WITH_RELAY, summary: { ...summaryOf(END), relay: "unknown: no answer", withdrawnAfterMs: -1 } };
-  const { lanes, marks } = timelineOf(never);
-  expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: not withdrawn yet");
+test("without a notification of the manager it shows only the withdrawal from EndpointSlices", () => {
+  const unnotified = {
+    ...WITH_RELAY,
+    summary: { ...summaryOf(END), relay: "unknown: no answer", withdrawnAfterMs: -1 },
+  };
+  const { lanes, marks } = timelineOf(unnotified);
+  expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: before withdrawal");
   expect(marks.map((mark) => mark.label)).toEqual([
     "deleted",
-    "EndpointSlices withdraw it",
+    "EndpointSlices withdraw the Pod",
     "SIGTERM to app",
     "SIGTERM to lastcall",
     "gone",
   ]);
 });
 
-test("a withdrawal known before the trigger is a mark at the trigger", () => {
+test("a withdrawal before the trigger is marked at the trigger", () => {
   const early = {
     ...WITH_RELAY,
     slicesWithdrawnMs: 100_100,
     summary: { ...summaryOf(WITH_RELAY), withdrawnAfterMs: 0 },
   };
   const { lanes, marks } = timelineOf(early);
-  expect(marks).toContainEqual({ atMs: 200, label: "lastcall learns of the withdrawal" });
-  expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: not withdrawn yet");
+  expect(marks).toContainEqual({ atMs: 200, label: "lastcall is notified of the withdrawal" });
+  expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: before withdrawal");
 });
 
-test("both pictures tell the withdrawal, and no label is cut", () => {
+test("the text and the SVG image show the withdrawal without truncated labels", () => {
   const timeline = timelineOf(WITH_RELAY);
   const lines = timelineText(timeline, 100).join("\n");
   const svg = timelineSvg(timeline);
-  for (const told of [
-    "EndpointSlices offer the Pod",
-    "lastcall: not withdrawn yet",
-    "1.02 s  lastcall learns of the withdrawal",
+  for (const label of [
+    "EndpointSlices list the Pod",
+    "lastcall: before withdrawal",
+    "1.02 s  lastcall is notified of the withdrawal",
   ]) {
-    expect(lines).toContain(told);
-    expect(svg).toContain(told);
+    expect(lines).toContain(label);
+    expect(svg).toContain(label);
   }
 });
 
-test("the terminal picture has one row per lane, no row wider than asked for, and every mark", () => {
+test("the text has one row per lane and mark, and no row exceeds the width", () => {
   const timeline = timelineOf(END);
   const lines = timelineText(timeline, 90);
   expect(lines.length).toBe(2 + timeline.lanes.length + timeline.marks.length);
@@ -129,7 +132,7 @@ test("the terminal picture has one row per lane, no row wider than asked for, an
   expect(phase.indexOf("█") / phase.length).toBeGreaterThan(0.7);
 });
 
-test("overlapping connections become one span, and no moment is lost or added", () => {
+test("overlapping connections are merged into spans that cover the same time", () => {
   const span = fc.tuple(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 0, max: 30 }));
   fc.assert(
     fc.property(fc.array(span), (pairs) => {
@@ -145,9 +148,9 @@ test("overlapping connections become one span, and no moment is lost or added", 
   );
 });
 
-test("the picture file names every lane and escapes what a name may hold", () => {
+test("the SVG image has every lane and escapes names", () => {
   const svg = timelineSvg(timelineOf({ ...END, pod: "a<b>&c" }));
-  expect(svg).toContain("The end of Pod a&lt;b&gt;&amp;c");
+  expect(svg).toContain("Shutdown of Pod a&lt;b&gt;&amp;c");
   for (const lane of timelineOf(END).lanes) expect(svg).toContain(lane.label);
   expect(svg.startsWith("<svg ")).toBe(true);
 });

@@ -1,8 +1,8 @@
-/** A clock that jumps from one waiter to the next as soon as nothing else can happen. */
+/** A clock that jumps to the next timer as soon as no other work is pending. */
 import type { Clock } from "../../src/demo/clock.ts";
 
 export type VirtualClock = Clock & {
-  /** Runs until the work is over; waits take no real time. */
+  /** Resolves when the work has settled; waits take no real time. */
   readonly runUntil: (work: Promise<unknown>) => Promise<void>;
 };
 
@@ -38,7 +38,7 @@ export function createVirtualClock(): VirtualClock {
         await new Promise((resolve) => setImmediate(resolve));
         if (over) break;
         const next = [...waiters].sort((a, b) => a.atMs - b.atMs)[0];
-        if (next === undefined) throw new Error("everyone waits for something that is not time");
+        if (next === undefined) throw new Error("deadlock: no timer is pending");
         nowMs = Math.max(nowMs, next.atMs);
         next.wake();
       }

@@ -12,11 +12,11 @@ describe("the defaults shown in the chart's values", () => {
     .split("\n")
     .slice(1)
     .map((line) => line.replace("  # ", ""))
-    // What has no value to show stands in angle brackets.
+    // Angle brackets mark settings without a literal default.
     .filter((line) => !/: <.*>$/.test(line))
     .join("\n");
 
-  test("can be uncommented and change nothing", () => {
+  test("change nothing when they are uncommented", () => {
     const { config, problems } = readClusterConfig(parse(uncommented));
     expect(problems).toEqual([]);
     const { policy } = resolvePolicy([clusterLayer(config)], {});
@@ -24,13 +24,13 @@ describe("the defaults shown in the chart's values", () => {
     expect(Object.keys(config.defaults).length).toBeGreaterThan(8);
   });
 
-  test("name every annotation that a cluster may set", () => {
+  test("contain every annotation that the cluster configuration can set", () => {
     const settable = FIELDS.filter((field) => ANNOTATIONS[field].scopes.includes("cluster"));
     for (const field of settable)
       expect(chartPolicyComment()).toMatch(new RegExp(`^  #   ${ANNOTATIONS[field].name}: `, "m"));
   });
 
-  test("stay within the width of a page", () => {
+  test("have at most 120 columns", () => {
     expect(
       chartPolicyComment()
         .split("\n")
@@ -49,12 +49,12 @@ describe("the schema of the chart's values", () => {
     return "properties" in node ? [node as Node, ...inner] : inner;
   }
 
-  test("refuses unknown keys everywhere", () => {
+  test("rejects unknown keys at every level", () => {
     const open = objectsIn(schema).filter((node) => node["additionalProperties"] !== false);
     expect(open).toEqual([]);
   });
 
-  test("knows the log levels of the server", () => {
+  test("has the log levels of the server", () => {
     expect(JSON.stringify(schema)).toContain(JSON.stringify({ type: "string", enum: LOG_LEVELS }));
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** What `npm run generate` reads and writes. */
+/** Input and output of `npm run generate`. */
 const PARTS = ["src", "docs", "charts", "changes", "CHANGELOG.md", "package.json", "tsconfig.json"];
 const NEW_ROW = `  greetingDelayMs: setting({
     name: "greeting-delay",
@@ -14,8 +14,8 @@ const NEW_ROW = `  greetingDelayMs: setting({
     manager: { kind: "duration" },
   }),
 `;
-/** The value of an annotation, on its way through the flags to the manager's settings. */
-const WAY = `
+/** Passes an annotation's value through the flags to the manager's settings. */
+const SCRIPT = `
 import { DEFAULT_SETTINGS } from "./src/contract/drain-settings.ts";
 import { formatServeFlags, parseServeFlags } from "./src/contract/serve-flags.ts";
 import { managerSettings } from "./src/injection/plan/settings.ts";
@@ -33,7 +33,7 @@ let scratch = "";
 
 beforeAll(() => {
   mkdirSync(join(ROOT, "build"), { recursive: true });
-  // Inside the project, where packages are found.
+  // Inside the project, where Node finds packages.
   scratch = mkdtempSync(join(ROOT, "build/new-setting-"));
   for (const part of PARTS) cpSync(join(ROOT, part), join(scratch, part), { recursive: true });
   const fields = join(scratch, "src/policy/fields.ts");
@@ -41,8 +41,8 @@ beforeAll(() => {
   const after = before.replace("\n  quietPeriodMs: setting({", `\n${NEW_ROW}  quietPeriodMs: setting({`);
   expect(after).not.toBe(before);
   writeFileSync(fields, after);
-  writeFileSync(join(scratch, "way.ts"), WAY);
-  // The walks of docs/architecture.md run scripts from there; the compiler is not to see them.
+  writeFileSync(join(scratch, "setting.ts"), SCRIPT);
+  // docs/architecture.md needs the scripts in test/walks, which must not be compiled.
   const tests = join(scratch, "test");
   symlinkSync(join(ROOT, "test"), tests);
   execFileSync(process.execPath, ["src/generate/main.ts"], { cwd: scratch });
@@ -51,13 +51,13 @@ beforeAll(() => {
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-test("one row of the field table is a setting that compiles", () => {
+test("a new row of the field table compiles", () => {
   const compiler = join(ROOT, "node_modules/.bin/tsc");
   execFileSync(compiler, ["--noEmit", "-p", "."], { cwd: scratch, encoding: "utf8", stdio: "pipe" });
 });
 
 test("its annotation reaches the manager as a flag", () => {
-  const printed = execFileSync(process.execPath, ["way.ts"], { cwd: scratch, encoding: "utf8" });
+  const printed = execFileSync(process.execPath, ["setting.ts"], { cwd: scratch, encoding: "utf8" });
   const { problems, flags, read, fallback } = JSON.parse(printed);
   expect(problems).toEqual([]);
   expect(flags).toContain("--greeting-delay=7s");
@@ -69,6 +69,6 @@ test.for([
   ["docs/config.schema.json", '"greeting-delay"'],
   ["charts/lastcall/values.schema.json", '"greeting-delay"'],
   ["charts/lastcall/values.yaml", "#   greeting-delay: 1s"],
-] as const)("%s has it", ([file, text]) => {
+] as const)("%s contains the new setting", ([file, text]) => {
   expect(readFileSync(join(scratch, file), "utf8")).toContain(text);
 });

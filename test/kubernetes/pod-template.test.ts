@@ -8,7 +8,7 @@ function workload(apiVersion: string, kind: string) {
   return { apiVersion, kind, metadata, spec: { replicas: 2, template: TEMPLATE } };
 }
 
-describe("the Pod of a document", () => {
+describe("the Pod template of a document", () => {
   test.for<[string, string]>([
     ["apps/v1", "Deployment"],
     ["apps/v1", "ReplicaSet"],
@@ -17,12 +17,12 @@ describe("the Pod of a document", () => {
     ["batch/v1", "Job"],
     ["v1", "ReplicationController"],
     ["extensions/v1beta1", "Deployment"],
-  ])("%s %s lies in its template", ([apiVersion, kind]) => {
+  ])("of kind %s %s is at spec.template", ([apiVersion, kind]) => {
     const [place] = podsIn(workload(apiVersion, kind));
     expect(place).toMatchObject({ path: ["spec", "template"], pod: TEMPLATE, namespace: "shop", owner: `${kind}/web` });
   });
 
-  test("a CronJob's lies in the template of its job", () => {
+  test("of a CronJob is in its jobTemplate", () => {
     const document = {
       apiVersion: "batch/v1",
       kind: "CronJob",
@@ -32,7 +32,7 @@ describe("the Pod of a document", () => {
     expect(podsIn(document)).toMatchObject([{ path: ["spec", "jobTemplate", "spec", "template"], pod: TEMPLATE }]);
   });
 
-  test("a Pod is itself and a PodTemplate holds one", () => {
+  test("of a Pod is the Pod, of a PodTemplate its template", () => {
     const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: {} };
     expect(podsIn(pod)).toMatchObject([{ path: [], pod, owner: "Pod/web" }]);
     expect(podsIn({ apiVersion: "v1", kind: "PodTemplate", metadata, template: TEMPLATE })).toMatchObject([
@@ -40,7 +40,7 @@ describe("the Pod of a document", () => {
     ]);
   });
 
-  test("a List has those of its items, a typed list too", () => {
+  test("is found in each item of a List or a typed list", () => {
     const list = {
       apiVersion: "v1",
       kind: "List",
@@ -67,28 +67,28 @@ describe("the Pod of a document", () => {
       { template: { spec: { template: TEMPLATE } } },
       ["template", "spec", "template"],
     ],
-    ["that says it is a Pod", { template: { apiVersion: "v1", kind: "Pod", ...TEMPLATE } }, ["template"]],
-  ])("of another group's kind lies %s", ([, spec, path]) => {
+    ["with kind: Pod and apiVersion: v1", { template: { apiVersion: "v1", kind: "Pod", ...TEMPLATE } }, ["template"]],
+  ])("of a custom kind is found %s", ([, spec, path]) => {
     expect(podsIn(shaped(spec)).map((place) => place.path)).toEqual([["spec", ...path]]);
   });
 
   test.for<[string, unknown]>([
     ["another key", { pod: TEMPLATE }],
     ["further keys beside spec", { template: { ...TEMPLATE, size: 3 } }],
-    ["metadata that is no mapping", { template: { ...TEMPLATE, metadata: [] } }],
-    ["containers that are none", { template: { spec: { containers: [{}] } } }],
-    ["containers that are text", { template: { spec: { containers: ["app"] } } }],
+    ["metadata that is not a mapping", { template: { ...TEMPLATE, metadata: [] } }],
+    ["containers without name and image", { template: { spec: { containers: [{}] } } }],
+    ["containers that are strings", { template: { spec: { containers: ["app"] } } }],
     ["the kind of another object", { template: { ...TEMPLATE, apiVersion: "v1", kind: "Node" } }],
-    ["an object of its own around it", { manifests: [workload("apps/v1", "Deployment")] }],
-  ])("of another group's kind is not what has %s", ([, spec]) => {
+    ["a containing object with its own kind", { manifests: [workload("apps/v1", "Deployment")] }],
+  ])("of a custom kind is not found with %s", ([, spec]) => {
     expect(podsIn(shaped(spec))).toEqual([]);
   });
 
-  test("what the API server wrote about an object is not searched", () => {
+  test("is not searched in the status", () => {
     expect(podsIn({ ...shaped({}), status: { template: TEMPLATE } })).toEqual([]);
   });
 
-  test("kinds that Kubernetes does not have in its groups, and things that are no workload, have none", () => {
+  test("does not exist in unknown kinds of Kubernetes' groups and in other documents", () => {
     for (const document of [
       { apiVersion: "v1", kind: "Service", spec: {} },
       workload("apps/v1", "Rollout"),
@@ -102,14 +102,14 @@ describe("the Pod of a document", () => {
       expect(podsIn(document)).toEqual([]);
   });
 
-  test("lists within lists end somewhere", () => {
+  test("is not searched in deeply nested Lists", () => {
     let nested: unknown = workload("apps/v1", "Deployment");
     for (let depth = 0; depth < 1_000; depth += 1) nested = { apiVersion: "v1", kind: "List", items: [nested] };
     expect(podsIn(nested)).toEqual([]);
   });
 });
 
-test("putting a Pod back changes its place alone", () => {
+test("withPodAt replaces only the Pod", () => {
   const other = { apiVersion: "v1", kind: "Service" };
   const list = { apiVersion: "v1", kind: "List", items: [other, workload("apps/v1", "Deployment")] };
   const [place] = podsIn(list);

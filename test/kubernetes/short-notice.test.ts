@@ -1,4 +1,4 @@
-/** Which Pods may run on nodes that are taken back at short notice, and what in them says so. */
+/** Tests the detection of Pods that may run on preemptible nodes. */
 import { expect, test } from "vitest";
 import { shortNoticeOf } from "../../src/injection/hooks/grace.ts";
 
@@ -38,6 +38,6 @@ test.for([
   { tolerations: [{ operator: "Exists" }] },
   { tolerations: [{ key: AKS, operator: "Equal", value: "regular" }] },
   { nodeSelector: "spot", tolerations: [7], affinity: [] },
-])("%j says nothing of a short notice", (spec) => {
+])("%j does not imply a short notice", (spec) => {
   expect(shortNoticeOf(podWith(spec))).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { leaseLoopbackNetwork, takesName } from "../../src/demo/network/loopback-network.ts";
+import { bindAbstractSocket, leaseLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";
 import { eventually } from "../time/eventually.ts";
 import { ownAddress } from "./own-address.ts";
 import { listenOnOwnPort } from "./own-port.ts";
@@ -45,10 +45,10 @@ test("a lease is as long as its process lives, and is over when that is killed",
   const name = `lastcall-test-${process.pid}`;
   const { child, said } = await another(`takesName(${JSON.stringify(name)})`);
   expect(said).toBe("true");
-  expect(takesName(name)).toBe(false);
+  expect(bindAbstractSocket(name)).toBe(false);
   child.kill("SIGKILL");
-  await eventually(() => expect(takesName(name)).toBe(true));
-  expect(takesName(name)).toBe(false);
+  await eventually(() => expect(bindAbstractSocket(name)).toBe(true));
+  expect(bindAbstractSocket(name)).toBe(false);
 });
 
 test("a process has as many addresses of its own as it asks for", () => {

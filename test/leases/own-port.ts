@@ -3,7 +3,7 @@
  * there; where the address may be chosen, any port of an `ownAddress` does.
  */
 import type { Server } from "node:net";
-import { takesName } from "../../src/demo/network/loopback-network.ts";
+import { bindAbstractSocket } from "../../src/demo/network/loopback-network.ts";
 
 /** Below what any kernel hands out by itself, and no port that a program here has by default. */
 const FIRST = 11_000;
@@ -13,7 +13,7 @@ const COUNT = 6_000;
 export async function listenOnOwnPort(server: Server, host: string): Promise<number> {
   for (let tries = 0; tries < COUNT; tries += 1) {
     const port = FIRST + ((process.pid + tries) % COUNT);
-    if (takesName(`lastcall-port-${port}`) && (await listensOn(server, port, host))) return port;
+    if (bindAbstractSocket(`lastcall-port-${port}`) && (await listensOn(server, port, host))) return port;
   }
   throw new Error(`no port from ${FIRST} to ${FIRST + COUNT - 1} is left`);
 }

@@ -50,7 +50,7 @@ describe("the npm package", { timeout: LIMIT_MS }, () => {
     expect(run(command, ["uninject"], installed, inject.out).out).toBe(POD);
     const demo = run(command, ["demo"], installed);
     expect(demo.status).toBe(1);
-    expect(demo.err).toBe("lastcall demo: runs in a clone of the repository only: npm ci && npm run demo\n");
+    expect(demo.err).toBe("lastcall demo: The demo runs only in a clone of the repository: npm ci && npm run demo\n");
   });
 
   test("packed without its bundle, names the command that packs it", () => {

@@ -1,8 +1,7 @@
 /**
- * Plays the API server for the webhook of the demo: lists, watches, gets and creates the objects that the webhook and
- * its relay use, in the documented shapes.
+ * Simulates the API server for the demo's webhook: lists, watches, gets and creates the objects that it and its relay use.
  *
- * Not modelled: RBAC (one account that may do everything), validation, defaults, selectors, pages, patches, deletion,
+ * Not modelled: RBAC (one account may do everything), validation, defaults, selectors, pages, patches, deletion,
  * expired versions, TLS.
  *
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/
@@ -17,13 +16,13 @@ import { apiVersionOf, type Collection, type ObjectStore, RESOURCES } from "./ob
 type ApiServerPorts = {
   readonly clock: Clock;
   readonly store: ObjectStore;
-  /** Requests without it get 401: other users of this machine reach the port, and the store holds a private key. */
+  /** Other users of this machine reach the port, and the store holds a private key. */
   readonly token: string;
 };
 
 export type ApiServer = { readonly port: number; readonly close: () => Promise<void> };
 
-/** Version of the server and of its node; a cluster of this version has native sidecars and mounts images. */
+/** A cluster of this version has native sidecars and image volumes. */
 export const SERVER_VERSION = "v1.37.0";
 
 /** @throws Fault ERR_DEMO_FAILED when 127.0.0.1 has no free port */
@@ -46,25 +45,24 @@ async function serve(request: IncomingMessage, reply: ServerResponse, ports: Api
   const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://api-server");
   const target = targetOf(pathname);
   const isAuthorized = request.headers.authorization === `Bearer ${ports.token}`;
-  // A list or watch that ignored its selector would contain too much, unnoticed.
-  const selects = query.has("labelSelector") || query.has("fieldSelector");
+  // Ignoring a selector would silently return too many objects.
+  const hasSelector = query.has("labelSelector") || query.has("fieldSelector");
   const watches = request.method === "GET" && query.get("watch") === "true";
-  if (isAuthorized && watches && target?.name === "" && !selects) return streamWatch(target, query, reply, ports);
-  // Only the webhook's bodies are read whole: other users of this machine could send endless ones.
-  const body = isAuthorized ? await text(request) : "";
-  const call = { method: request.method ?? "", pathname, selects, body: objectAt(parsedJson(body)) };
-  const { status, answer } = isAuthorized
-    ? answerTo(call, target, ports.store)
-    : refusal(401, "Unauthorized", "Unauthorized");
-  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+  if (isAuthorized && watches && target?.name === "" && !hasSelector) return streamWatch(target, query, reply, ports);
+  // An unauthenticated client could send an endless body.
+  const sent = isAuthorized ? await text(request) : "";
+  const call = { method: request.method ?? "", pathname, hasSelector, body: objectAt(parsedJson(sent)) };
+  const { status, body } = isAuthorized
+    ? respond(call, target, ports.store)
+    : errorResponse(401, "Unauthorized", "Unauthorized");
+  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
 type Target = Collection & {
-  /** Empty: the whole collection. */
   readonly name: string;
 };
 
-/** `undefined` for a path that this server does not serve. Names of Kubernetes need no decoding. */
+/** Kubernetes names contain no character that URLs encode. @returns `undefined` for a path that is not served */
 function targetOf(pathname: string): Target | undefined {
   const [, group, namespace = "", plural, name = ""] =
     /^(\/api\/v1|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?$/.exec(pathname) ?? [];
@@ -72,54 +70,55 @@ function targetOf(pathname: string): Target | undefined {
   return resource === undefined ? undefined : { resource, namespace, name };
 }
 
-type ApiCall = {
+type ApiRequest = {
   readonly method: string;
   readonly pathname: string;
-  readonly selects: boolean;
+  readonly hasSelector: boolean;
   readonly body: Json;
 };
 
-type ApiAnswer = { readonly status: number; readonly answer: Json };
+type ApiResponse = { readonly status: number; readonly body: Json };
 
-/** Answers everything but watches. Lists are whole: a server may ignore `limit`. */
-function answerTo(call: ApiCall, target: Target | undefined, store: ObjectStore): ApiAnswer {
-  const { method, pathname, selects, body } = call;
+/** Handles every request but watches. Lists are complete: a server may ignore `limit`. */
+function respond(call: ApiRequest, target: Target | undefined, store: ObjectStore): ApiResponse {
+  const { method, pathname, hasSelector, body } = call;
   if (method === "GET" && pathname === "/version")
-    return { status: 200, answer: { major: "1", minor: "37", gitVersion: SERVER_VERSION } };
-  if (target === undefined) return refusal(404, "NotFound", "the API server of the demo has no such objects");
+    return { status: 200, body: { major: "1", minor: "37", gitVersion: SERVER_VERSION } };
+  if (target === undefined)
+    return errorResponse(404, "NotFound", `the demo's API server does not serve the path ${pathname}`);
   const { resource, name } = target;
-  if (selects) return refusal(400, "BadRequest", "the API server of the demo has no selectors");
-  if (method === "GET" && name === "") return { status: 200, answer: listed(target, store) };
+  if (hasSelector) return errorResponse(400, "BadRequest", "the demo's API server does not support selectors");
+  if (method === "GET" && name === "") return { status: 200, body: listResponse(target, store) };
   if (method === "GET") {
     const object = store.get(target, name);
     return object === undefined
-      ? refusal(404, "NotFound", `${resource.plural} "${name}" not found`)
-      : { status: 200, answer: object };
+      ? errorResponse(404, "NotFound", `${resource.plural} "${name}" not found`)
+      : { status: 200, body: object };
   }
   if (method !== "POST" || name !== "")
-    return refusal(405, "MethodNotAllowed", `the API server of the demo does not ${method} ${resource.plural}`);
+    return errorResponse(405, "MethodNotAllowed", `the demo's API server does not support ${method} of ${pathname}`);
   const created = textAt(body, "metadata", "name") ?? "";
   if (store.get(target, created) !== undefined)
-    return refusal(409, "AlreadyExists", `${resource.plural} "${created}" already exists`);
-  return { status: 201, answer: store.put(resource, body) };
+    return errorResponse(409, "AlreadyExists", `${resource.plural} "${created}" already exists`);
+  return { status: 201, body: store.put(resource, body) };
 }
 
-function refusal(code: number, reason: string, message: string): ApiAnswer {
-  const answer = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
-  return { status: code, answer };
+function errorResponse(code: number, reason: string, message: string): ApiResponse {
+  const body = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
+  return { status: code, body };
 }
 
-function listed(target: Target, store: ObjectStore): Json {
+function listResponse(target: Target, store: ObjectStore): Json {
   return {
     kind: `${target.resource.kind}List`,
     apiVersion: apiVersionOf(target.resource),
     metadata: { resourceVersion: String(store.version()) },
-    // Items of a list have neither kind nor version of the API.
+    // List items carry neither kind nor apiVersion.
     items: store.list(target).map(({ kind: _kind, apiVersion: _apiVersion, ...object }) => object),
   };
 }
 
-/** Ends when the client leaves, when its timeout has passed, or when the server closes. */
+/** Ends when the client disconnects, at its timeout, or when the server closes. */
 async function streamWatch(
   collection: Collection,
   query: URLSearchParams,

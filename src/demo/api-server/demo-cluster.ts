@@ -1,4 +1,4 @@
-/** The cluster that the webhook of the demo sees: two namespaces, one node, and the EndpointSlices of one Service. */
+/** Simulates the webhook's cluster: two namespaces, one node, and the EndpointSlices of one Service. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,6 @@ type DemoClusterPorts = {
   readonly clock: Clock;
   /** A folder that is removed at the end. */
   readonly scratch: string;
-  /** Of the Pods. */
   readonly namespace: string;
 };
 
@@ -40,12 +39,11 @@ export async function startDemoCluster({ clock, scratch, namespace }: DemoCluste
   return { kubeconfigFile, writeSlice: (slice) => void store.put(ENDPOINT_SLICES, slice), close: server.close };
 }
 
-/** JSON is YAML too. */
 export function kubeconfig(server: string, token: string): string {
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",
-    // The client refuses plain HTTP without this.
+    // Without it the client refuses plain HTTP.
     clusters: [{ name: "demo", cluster: { server, "insecure-skip-tls-verify": true } }],
     users: [{ name: "demo", user: { token } }],
     contexts: [{ name: "demo", context: { cluster: "demo", user: "demo" } }],

@@ -1,8 +1,7 @@
-/** The objects of the demo's cluster. Each change has a version; none is deleted or forgotten. Pure. */
+/** Stores the objects of the demo's cluster and the complete history of their changes. Pure. */
 import { type Json, objectAt, textAt } from "../json.ts";
 
 type ApiResource = {
-  /** `/api/v1` or `/apis/<group>/<version>`. */
   readonly group: string;
   readonly plural: string;
   readonly kind: string;
@@ -25,7 +24,7 @@ export const RESOURCES: readonly ApiResource[] = [
   ENDPOINT_SLICES,
 ];
 
-/** An empty namespace stands for all of them, and for objects that have none. */
+/** An empty namespace selects all namespaces, and cluster-scoped objects. */
 export type Collection = { readonly resource: ApiResource; readonly namespace: string };
 
 type Change = {
@@ -39,13 +38,12 @@ export type ObjectStore = {
   readonly version: () => number;
   readonly list: (collection: Collection) => readonly Json[];
   readonly get: (collection: Collection, name: string) => Json | undefined;
-  /** Adds or replaces the object; returns it with its version. */
   readonly put: (resource: ApiResource, object: Json) => Json;
-  /** Calls back for each change after `version`, past ones first. @returns the end of it */
+  /** Calls back for each change after `version`, past ones first. @returns a function that stops the callbacks */
   readonly follow: (collection: Collection, version: number, onChange: (change: Change) => void) => () => void;
 };
 
-/** Above 0, which means "any version" in the API. */
+/** Version 0 means "any version" in the API. */
 const FIRST_VERSION = 100;
 
 export function createObjectStore(makeUid: () => string): ObjectStore {
@@ -86,7 +84,6 @@ export function createObjectStore(makeUid: () => string): ObjectStore {
   };
 }
 
-/** `v1`, `discovery.k8s.io/v1`. */
 export function apiVersionOf({ group }: ApiResource): string {
   return group.replace(/^\/apis?\//, "");
 }

@@ -1,4 +1,4 @@
-/** Keeps the EndpointSlice of a Service as its controller does: a little behind the Pods. */
+/** Simulates the EndpointSlice controller for one Service, with a configurable lag behind its Pods. */
 import type { Clock } from "../clock.ts";
 import type { Json } from "../json.ts";
 import type { Endpoint, EndpointChange } from "../network/service-proxy.ts";
@@ -10,16 +10,14 @@ type SlicedService = { readonly namespace: string; readonly name: string; readon
 export type SlicePorts = {
   readonly clock: Clock;
   readonly service: SlicedService;
-  /** From the change of a Pod to the change of the slice. */
   readonly lagMs: number;
   readonly write: (slice: Json) => void;
 };
 
 type SliceController = {
-  readonly tell: (change: EndpointChange, pod: PodIdentity) => void;
-  /** Writes every pending change now. */
-  readonly catchUp: () => void;
-  /** When the slice stopped offering the Pod, on the clock; `undefined` when it offers it or never did. */
+  readonly enqueue: (change: EndpointChange, pod: PodIdentity) => void;
+  readonly flush: () => void;
+  /** Clock time at which the Pod's endpoint stopped being ready; `undefined` while it is ready or if it never was. */
   readonly withdrawnMs: (pod: Pick<PodIdentity, "uid">) => number | undefined;
   readonly close: () => void;
 };
@@ -38,16 +36,15 @@ export function createSliceController({ clock, service, lagMs, write }: SlicePor
     const before = endpoints.get(change.address);
     const endpoint = "gone" in change ? undefined : change;
     pending.delete(each);
-    // The changed endpoint comes last.
     endpoints.delete(change.address);
     if (endpoint !== undefined) endpoints.set(change.address, { endpoint, pod });
-    if (isOffered(endpoint)) withdrawn.delete(pod.uid);
-    else if (isOffered(before?.endpoint)) withdrawn.set(pod.uid, clock.nowMs());
+    if (isReady(endpoint)) withdrawn.delete(pod.uid);
+    else if (isReady(before?.endpoint)) withdrawn.set(pod.uid, clock.nowMs());
   };
   const writeSlice = (): void => write(sliceOf(service, [...endpoints.values()]));
 
   return {
-    tell: (change, pod) => {
+    enqueue: (change, pod) => {
       const each = { change, pod };
       pending.add(each);
       void clock.wait(lagMs, closing.signal).then(() => {
@@ -56,7 +53,7 @@ export function createSliceController({ clock, service, lagMs, write }: SlicePor
         writeSlice();
       });
     },
-    catchUp: () => {
+    flush: () => {
       for (const each of pending) apply(each);
       writeSlice();
     },
@@ -65,10 +62,9 @@ export function createSliceController({ clock, service, lagMs, write }: SlicePor
   };
 }
 
-/** The one node of the demo. */
 export const NODE_NAME = "this-machine";
 
-/** One slice is enough: a real controller begins a second one at 100 endpoints. */
+/** A real controller starts a second slice at 100 endpoints, more than the demo has. */
 function sliceOf({ namespace, name, port }: SlicedService, endpoints: readonly SlicedEndpoint[]): Json {
   return {
     metadata: {
@@ -84,7 +80,7 @@ function sliceOf({ namespace, name, port }: SlicedService, endpoints: readonly S
     addressType: "IPv4",
     endpoints: endpoints.map(({ endpoint, pod }) => ({
       addresses: [endpoint.address],
-      conditions: { ready: isOffered(endpoint), serving: endpoint.serving, terminating: endpoint.terminating },
+      conditions: { ready: isReady(endpoint), serving: endpoint.serving, terminating: endpoint.terminating },
       nodeName: NODE_NAME,
       targetRef: { kind: "Pod", namespace, name: pod.name, uid: pod.uid },
     })),
@@ -92,24 +88,23 @@ function sliceOf({ namespace, name, port }: SlicedService, endpoints: readonly S
   };
 }
 
-/** The condition `ready`: a terminating Pod never has it. */
-function isOffered(endpoint: Endpoint | undefined): boolean {
+/** Computes the condition `ready`: a terminating Pod is never ready. */
+function isReady(endpoint: Endpoint | undefined): boolean {
   return endpoint?.serving === true && !endpoint.terminating;
 }
 
-/** Turns events of Pods into changes of endpoints. */
 export function createEndpointFeed(
-  tell: (change: EndpointChange, pod: PodIdentity) => void,
+  enqueue: (change: EndpointChange, pod: PodIdentity) => void,
 ): (pod: PodIdentity, event: PodEvent) => void {
   const serving = new Set<string>();
   const terminating = new Set<string>();
-  return (pod, { what }) => {
+  return (pod, { type }) => {
     const { address } = pod;
-    if (what === "gone") return tell({ address, gone: true }, pod);
-    if (what === "ready") serving.add(address);
-    else if (what === "unready") serving.delete(address);
-    else if (what === "deleted") terminating.add(address);
+    if (type === "gone") return enqueue({ address, gone: true }, pod);
+    if (type === "ready") serving.add(address);
+    else if (type === "unready") serving.delete(address);
+    else if (type === "deleted") terminating.add(address);
     else return;
-    tell({ address, serving: serving.has(address), terminating: terminating.has(address) }, pod);
+    enqueue({ address, serving: serving.has(address), terminating: terminating.has(address) }, pod);
   };
 }

@@ -1,14 +1,14 @@
-/** A raw HTTP/1.1 client that never retries and distinguishes the ways a request can fail. */
+/** HTTP/1.1 client on raw sockets that never retries and classifies failures. */
 import { connect } from "node:net";
 import { type Clock, waitAtMost } from "../clock.ts";
 import { isRefusal } from "../network/sockets.ts";
 
-/** In the order of the report. `closed-unanswered` is an orderly close without a whole answer; `bad-status` is 5xx. */
+/** In the order of the report. `closed-unanswered`: FIN before a complete response; `bad-status`: 5xx. */
 export const FAILURE_KINDS = ["refused", "reset", "closed-unanswered", "timed-out", "bad-status"] as const;
 
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
-type RequestResult = { readonly failure: FailureKind | undefined };
+type RequestOutcome = { readonly failure: FailureKind | undefined };
 
 export type HttpTarget = {
   readonly clock: Clock;
@@ -16,14 +16,13 @@ export type HttpTarget = {
   readonly port: number;
   readonly localAddress: string;
   readonly timeoutMs: number;
-  /** Whether a reset of this local port was a refusal behind the proxy. */
+  /** Whether the proxy reset the connection from this local port because the Pod refused it. */
   readonly wasRefused: (localPort: number) => boolean;
 };
 
 export type HttpConnection = {
-  /** One request at a time. */
-  readonly request: (path: string, keepOpen: boolean) => Promise<RequestResult>;
-  /** False once either side has closed or announced it: a pool drops such a connection. */
+  readonly request: (path: string, keepAlive: boolean) => Promise<RequestOutcome>;
+  /** False once either side has closed the connection or sent `Connection: close`. */
   readonly isUsable: () => boolean;
   readonly close: () => void;
 };
@@ -34,7 +33,7 @@ export function openConnection(target: HttpTarget): HttpConnection {
   let ended = false;
   let failure: FailureKind | undefined;
   let notify = () => {};
-  // After an error the socket has no local port any more; 0 before it is connected.
+  // Node clears socket.localPort on errors. 0: not connected yet.
   let localPort = 0;
   const { host, port, localAddress } = target;
   const socket = connect({ host, port, localAddress, noDelay: true });
@@ -60,11 +59,11 @@ export function openConnection(target: HttpTarget): HttpConnection {
   });
   socket.once("close", end);
 
-  const settled = (): RequestResult | undefined => {
-    const answer = readAnswer(text, ended);
-    if (answer.complete) {
-      if (!answer.keepsOpen) usable = false;
-      return { failure: answer.status >= 500 ? "bad-status" : undefined };
+  const settled = (): RequestOutcome | undefined => {
+    const response = readResponse(text, ended);
+    if (response.complete) {
+      if (!response.keepAlive) usable = false;
+      return { failure: response.status >= 500 ? "bad-status" : undefined };
     }
     if (failure !== undefined) return { failure };
     return ended ? { failure: "closed-unanswered" } : undefined;
@@ -76,63 +75,57 @@ export function openConnection(target: HttpTarget): HttpConnection {
       usable = false;
       socket.end();
     },
-    request: async (path, keepOpen) => {
+    request: async (path, keepAlive) => {
       text = "";
-      const answered = new Promise<RequestResult>((resolve) => {
+      const responded = new Promise<RequestOutcome>((resolve) => {
         notify = () => {
           const result = settled();
           if (result !== undefined) resolve(result);
         };
-        // A connection that broke between isUsable and here emits nothing any more.
+        // A connection that broke since isUsable() emits no further event.
         notify();
       });
-      const connection = keepOpen ? "keep-alive" : "close";
+      const connection = keepAlive ? "keep-alive" : "close";
       socket.write(`GET ${path} HTTP/1.1\r\nHost: ${target.host}\r\nConnection: ${connection}\r\n\r\n`);
-      const outcome = await waitAtMost(target.clock, target.timeoutMs, answered);
+      const outcome = await waitAtMost(target.clock, target.timeoutMs, responded);
       notify = () => {};
       if (outcome === "late") {
         usable = false;
         socket.destroy();
         return { failure: "timed-out" };
       }
-      if (!keepOpen || !usable) {
+      if (!keepAlive || !usable) {
         usable = false;
         socket.end();
       }
-      return answered;
+      return responded;
     },
   };
 }
 
-type AnswerReading =
+type ResponseReading =
   | { readonly complete: false }
-  | { readonly complete: true; readonly status: number; readonly keepsOpen: boolean };
+  | { readonly complete: true; readonly status: number; readonly keepAlive: boolean };
 
-const INCOMPLETE: AnswerReading = { complete: false };
+const INCOMPLETE: ResponseReading = { complete: false };
 
-/**
- * Finds the end of an answer. Pure.
- *
- * @param text everything received for this request, one character per byte
- * @param ended whether the server closed
- */
-export function readAnswer(text: string, ended: boolean): AnswerReading {
+/** @param text bytes received for this request, as latin1 */
+export function readResponse(text: string, ended: boolean): ResponseReading {
   const headEnd = text.indexOf("\r\n\r\n");
   const status = /^HTTP\/1\.[01] ([0-9]{3})[ \r]/.exec(text);
   if (headEnd < 0 || status === null) return INCOMPLETE;
   const head = text.slice(0, headEnd + 2).toLowerCase();
-  const keepsOpen = !ended && keepsAlive(head);
-  const done: AnswerReading = { complete: true, status: Number(status[1]), keepsOpen };
+  const keepAlive = !ended && keepsAlive(head);
+  const done: ResponseReading = { complete: true, status: Number(status[1]), keepAlive };
   const body = text.slice(headEnd + 4);
   const length = /\r\ncontent-length: *([0-9]+)/.exec(head);
   if (length !== null) return body.length >= Number(length[1]) ? done : INCOMPLETE;
   if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return hasLastChunk(body) ? done : INCOMPLETE;
   if (status[1] === "204" || status[1] === "304") return done;
-  // Without a length only the close ends the answer.
-  return ended ? { ...done, keepsOpen: false } : INCOMPLETE;
+  // RFC 9112, 6.3: without a length the close ends the body.
+  return ended ? { ...done, keepAlive: false } : INCOMPLETE;
 }
 
-/** HTTP/1.1 keeps the connection by default, HTTP/1.0 closes it. @param head in lower case */
 function keepsAlive(head: string): boolean {
   if (head.startsWith("http/1.0")) return /\r\nconnection:[^\r]*keep-alive/.test(head);
   return !/\r\nconnection:[^\r]*close/.test(head);

@@ -1,6 +1,6 @@
 /**
- * Gives every Pod a loopback address. Needs no privileges, but all Pods share one network namespace: programs must listen
- * on `POD_IP`, and the manager counts only the sockets of that address.
+ * Assigns a loopback address to each Pod. Needs no privileges, but all Pods share one network namespace: programs must
+ * listen on `POD_IP`, and the manager counts only the sockets of that address.
  */
 import { createServer } from "node:net";
 import { Fault } from "../../fault.ts";
@@ -16,10 +16,10 @@ export function createLoopbackNetwork(): PodNetwork {
   }));
 }
 
-/** Commands of the manager that concern the network of one Pod. */
+/** Manager commands that take `--address-scope`. */
 const SCOPED: readonly string[] = ["serve", "drain", "status"];
 
-/** Puts the Pod's address into URLs of the Pod's loopback, which is shared here. */
+/** Replaces loopback addresses in URLs by the Pod's address: all Pods share the loopback device. */
 export function scopedTo(address: string, args: readonly string[]): string[] {
   const adapted = args.map((arg) =>
     /^--(driver|drain|active)-url=/.test(arg)
@@ -34,27 +34,26 @@ const SECOND_BYTES = 128;
 const THIRD_BYTES = 256;
 
 /**
- * Leases a network from all processes of the machine until this one ends, however it ends. The lease is the name of an
- * abstract socket: the kernel keeps one list of those names for each network namespace, as it does for loopback addresses.
+ * Leases a loopback network until this process ends. The lease is an abstract Unix socket: the kernel releases it even
+ * after SIGKILL, and its names are unique per network namespace, as loopback addresses are.
  *
  * @returns the first three bytes of its addresses, such as `127.64.0`
- * @throws Fault ERR_DEMO_FAILED when none is left, or where the system has no abstract sockets
+ * @throws Fault ERR_DEMO_FAILED when all are leased, or on a system without abstract sockets
  */
 export function leaseLoopbackNetwork(): string {
   const total = SECOND_BYTES * THIRD_BYTES;
   for (let tries = 0; tries < total; tries += 1) {
-    // Processes that lease at the same time begin apart.
     const number = (process.pid + tries) % total;
     const network = `127.${FIRST_SECOND_BYTE + (number % SECOND_BYTES)}.${Math.trunc(number / SECOND_BYTES)}`;
-    if (takesName(`lastcall-loopback-${network}`)) return network;
+    if (bindAbstractSocket(`lastcall-loopback-${network}`)) return network;
   }
-  throw new Fault("ERR_DEMO_FAILED", "no loopback network is left for the Pods");
+  throw new Fault("ERR_DEMO_FAILED", "all loopback networks for Pods are in use");
 }
 
-/** Takes a name that only one process can have. @returns false where any process has it, this one included */
-export function takesName(name: string): boolean {
+/** @returns false if any process, this one included, has bound the name */
+export function bindAbstractSocket(name: string): boolean {
   const holder = createServer();
-  // The error event comes later, but `listening` is valid at once.
+  // `listening` is already valid here; the error event follows in a later tick.
   holder.on("error", () => {});
   holder.listen({ path: `\0${name}`, exclusive: true });
   holder.unref();

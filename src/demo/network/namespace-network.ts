@@ -1,6 +1,6 @@
 /**
- * Gives every Pod a network namespace, joined by a bridge. Runs only inside the private namespaces of {@link runInside},
- * so nothing needs removal: all of it ends with the last process.
+ * Creates a network namespace for each Pod, joined by a bridge. Runs only inside the private namespaces of
+ * {@link runInside}, which the kernel removes with their last process.
  */
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -10,12 +10,12 @@ import { type PodAttachment, type PodNetwork, podNetwork } from "./pod-network.t
 
 const BRIDGE = "lastcall0";
 const PREFIX = "10.66.0";
-/** The kubelet, traffic, the Service and the webhook. */
-const OWN_HOSTS = [1, 2, 3, 4];
+/** Hosts of the kubelet, the clients, the Service and the webhook. */
+const RESERVED_HOSTS = [1, 2, 3, 4];
 
 /**
- * A bridge without an address of its own takes the lowest of its ports, which changes whenever a Pod comes or goes. Pods
- * with the old one in their ARP cache could not answer for seconds.
+ * A bridge without a configured MAC address takes the lowest of its ports, which changes whenever a Pod comes or goes:
+ * Pods with the old one in their ARP cache could not respond for seconds.
  */
 const BRIDGE_MAC = "02:00:0a:42:00:01";
 
@@ -23,7 +23,7 @@ const BRIDGE_MAC = "02:00:0a:42:00:01";
 export async function createNamespaceNetwork(): Promise<PodNetwork> {
   await ip("link", "set", "lo", "up");
   await ip("link", "add", BRIDGE, "address", BRIDGE_MAC, "type", "bridge", "forward_delay", "0");
-  for (const host of OWN_HOSTS) await ip("address", "add", `${PREFIX}.${host}/24`, "dev", BRIDGE);
+  for (const host of RESERVED_HOSTS) await ip("address", "add", `${PREFIX}.${host}/24`, "dev", BRIDGE);
   await ip("link", "set", BRIDGE, "up");
   return podNetwork("namespace", PREFIX, attach);
 }
@@ -48,14 +48,14 @@ async function attach(address: string, host: number): Promise<PodAttachment> {
 
 type Holder = { readonly pid: number; readonly release: () => void };
 
-/** A namespace lives as long as a process in it: this one reads its input to the end. */
+/** A namespace lives as long as a process in it: this one runs until its standard input ends. */
 function holdNamespace(): Promise<Holder> {
   const child = spawn("unshare", ["--net", "--", "sh", "-c", "echo ready; exec cat"], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   return new Promise((resolve, reject) => {
     child.once("error", (error) => reject(new Fault("ERR_DEMO_FAILED", "unshare did not start", error)));
-    child.once("exit", () => reject(new Fault("ERR_DEMO_FAILED", "a Pod's network namespace could not be made")));
+    child.once("exit", () => reject(new Fault("ERR_DEMO_FAILED", "cannot create a Pod's network namespace")));
     child.stdout.once("data", () => resolve({ pid: child.pid ?? 0, release: () => child.stdin.end() }));
   });
 }
@@ -73,50 +73,48 @@ async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-type NamespaceOffer =
-  | { readonly possible: true; readonly prefix: readonly string[] }
-  | { readonly possible: false; readonly why: string };
+type NamespaceSupport =
+  | { readonly supported: true; readonly prefix: readonly string[] }
+  | { readonly supported: false; readonly reason: string };
 
 const COMMON = ["--net", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc"];
-const WAYS: readonly (readonly string[])[] = [
+const UNSHARE_COMMANDS: readonly (readonly string[])[] = [
   ["unshare", ...COMMON, "--"],
   ["unshare", "--user", "--map-root-user", ...COMMON, "--"],
 ];
-/** Makes one of everything that the Pods' network consists of. */
-const TRIAL =
+const TRIAL_SCRIPT =
   "ip link set lo up && ip link add trial type bridge && ip link add v0 type veth peer name v1 && nsenter --net=/proc/self/ns/net -- true";
 
-/** Tries it: only that finds missing privileges, kernel settings and programs alike. */
-export function offerNamespaces(): NamespaceOffer {
+/** Runs a trial, the only test that covers privileges, kernel settings and installed programs. */
+export function detectNamespaces(): NamespaceSupport {
   const failures: string[] = [];
-  for (const way of WAYS) {
-    const [program = "", ...args] = way;
-    const trial = spawnSync(program, [...args, "sh", "-c", TRIAL], { encoding: "utf8", timeout: 10_000 });
-    if (trial.status === 0) return { possible: true, prefix: way };
+  for (const prefix of UNSHARE_COMMANDS) {
+    const [program = "", ...args] = prefix;
+    const trial = spawnSync(program, [...args, "sh", "-c", TRIAL_SCRIPT], { encoding: "utf8", timeout: 10_000 });
+    if (trial.status === 0) return { supported: true, prefix };
     failures.push((trial.error?.message ?? trial.stderr).trim().split("\n")[0] ?? "");
   }
-  return { possible: false, why: failures.filter((failure) => failure !== "").join("; ") };
+  return { supported: false, reason: failures.filter((failure) => failure !== "").join("; ") };
 }
 
 type InsideRun = {
   readonly prefix: readonly string[];
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Aborted by Ctrl-C or SIGTERM: the inner demo cleans up and exits. */
   readonly stop: AbortSignal;
 };
 
 const EXIT_LIMIT_MS = 5_000;
 
 /**
- * Runs a command inside private namespaces, where it is process 1 and root of an empty network: its children end with it.
- * It must exit at the end of its standard input.
+ * Runs a command in private namespaces, where it is process 1: the kernel kills its children with it. The command must
+ * exit when its standard input ends.
  *
  * @returns its exit status
  */
 export async function runInside(run: InsideRun): Promise<number> {
   const [program = "", ...args] = [...run.prefix, ...run.command];
-  // A session of its own, or the terminal's Ctrl-C would reach it directly.
+  // In the same session the terminal's Ctrl-C would reach the command directly.
   const child = spawn(program, args, { stdio: ["pipe", "inherit", "inherit"], detached: true, env: run.environment });
   let limit: NodeJS.Timeout | undefined;
   run.stop.addEventListener("abort", () => {

@@ -1,9 +1,8 @@
-/** Addresses of Pods: each has a network namespace or a loopback address of its own. */
+/** Assigns addresses to Pods, the Service, the webhook and the clients. */
 import { Fault } from "../../fault.ts";
 
 export type PodAttachment = {
   readonly address: string;
-  /** The command line that runs `argv` where the Pod's sockets are. */
   readonly inside: (argv: readonly string[]) => readonly string[];
   /** Adapts arguments of the manager to a network that all Pods share. */
   readonly managerArguments: (args: readonly string[]) => readonly string[];
@@ -12,11 +11,9 @@ export type PodAttachment = {
 
 export type PodNetwork = {
   readonly kind: "namespace" | "loopback";
-  /** Of the Service: clients connect to it. */
   readonly serviceAddress: string;
-  /** Of the webhook's own Service: Pods connect to the relay there. */
   readonly webhookAddress: string;
-  /** Source of hooks and probes. Differs from the one of traffic, as in a cluster. */
+  /** Source address of hooks and probes. Differs from that of traffic, as in a cluster. */
   readonly kubeletAddress: string;
   readonly trafficAddress: string;
   readonly attach: () => Promise<PodAttachment>;
@@ -25,7 +22,6 @@ export type PodNetwork = {
 const FIRST_POD = 10;
 const LAST_POD = 250;
 
-/** @param prefix first three bytes of every address */
 export function podNetwork(
   kind: PodNetwork["kind"],
   prefix: string,
@@ -39,7 +35,7 @@ export function podNetwork(
     serviceAddress: `${prefix}.3`,
     webhookAddress: `${prefix}.4`,
     attach: async () => {
-      if (next > LAST_POD) throw new Fault("ERR_DEMO_FAILED", "no address is left for a Pod");
+      if (next > LAST_POD) throw new Fault("ERR_DEMO_FAILED", "all Pod addresses are in use");
       const host = next++;
       return attach(`${prefix}.${host}`, host);
     },

@@ -1,7 +1,7 @@
 /**
- * The Service: a TCP forwarder that applies endpoint changes late, as the proxies of a cluster do.
+ * Simulates a Service: forwards TCP connections and applies endpoint changes late, as kube-proxy does.
  *
- * A change affects new connections only. A Pod's refusal or reset becomes a reset, its close a close.
+ * Changes affect new connections only. A refusal or reset by the Pod becomes a reset, FIN becomes FIN.
  */
 import { connect, createServer, type Socket } from "node:net";
 import type { Clock } from "../clock.ts";
@@ -11,23 +11,20 @@ import { closeServer, isRefusal, listen } from "./sockets.ts";
 type ServiceProxyPorts = {
   readonly clock: Clock;
   readonly network: Pick<PodNetwork, "serviceAddress" | "trafficAddress">;
-  /** 0 lets the system choose, for tests. */
   readonly port: number;
   readonly targetPort: number;
   readonly propagationMs: number;
 };
 
-/** One forwarded connection, on the proxy's clock; `toMs` is -1 while it is open. */
-export type Forwarded = { readonly pod: string; readonly fromMs: number; readonly toMs: number };
+/** Times are on the proxy's clock; `toMs` is -1 while the connection is open. */
+export type ForwardedConnection = { readonly pod: string; readonly fromMs: number; readonly toMs: number };
 
 export type ServiceProxy = {
   readonly port: number;
-  /** Applies the change `propagationMs` later. */
-  readonly tell: (change: EndpointChange) => void;
-  /** Applies every pending change now. */
-  readonly catchUp: () => void;
-  readonly forwarded: () => readonly Forwarded[];
-  /** Whether the Pod refused this client connection, which the client sees as a reset. */
+  readonly enqueue: (change: EndpointChange) => void;
+  readonly flush: () => void;
+  readonly forwarded: () => readonly ForwardedConnection[];
+  /** Whether the Pod refused this client's connection, which reaches the client as a reset. */
   readonly wasRefused: (clientPort: number) => boolean;
   readonly close: () => Promise<void>;
 };
@@ -35,8 +32,8 @@ export type ServiceProxy = {
 const REFUSAL_MS = 5;
 
 export async function startServiceProxy(ports: ServiceProxyPorts): Promise<ServiceProxy> {
-  let inApi: readonly Endpoint[] = [];
-  let known: readonly Endpoint[] = [];
+  let published: readonly Endpoint[] = [];
+  let applied: readonly Endpoint[] = [];
   let turn = 0;
   const closing = new AbortController();
   const sockets = new Set<Socket>();
@@ -46,11 +43,11 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
   const refuse = (client: Socket) => {
     client.on("error", () => {});
     refused.add(client.remotePort ?? 0);
-    // A client that is reset before it is connected has no local port for `wasRefused`.
+    // A client that is reset before its connect event has no local port for `wasRefused`.
     void ports.clock.wait(REFUSAL_MS, closing.signal).then(() => client.resetAndDestroy());
   };
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    const usable = usableEndpoints(known);
+    const usable = usableEndpoints(applied);
     const endpoint = usable[turn++ % Math.max(1, usable.length)];
     sockets.add(client);
     client.once("close", () => sockets.delete(client));
@@ -75,16 +72,16 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
   });
   return {
     port: await listen(server, ports.network.serviceAddress, ports.port),
-    tell: (change) => {
-      inApi = applyChange(inApi, change);
+    enqueue: (change) => {
+      published = applyChange(published, change);
       const apply = () => {
-        known = applyChange(known, change);
+        applied = applyChange(applied, change);
       };
       if (ports.propagationMs === 0) apply();
       else void ports.clock.wait(ports.propagationMs, closing.signal).then(apply);
     },
-    catchUp: () => {
-      known = inApi;
+    flush: () => {
+      applied = published;
     },
     forwarded: () => forwarded,
     wasRefused: (clientPort) => refused.has(clientPort),
@@ -96,7 +93,6 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
   };
 }
 
-/** Passes bytes, ends and resets of either side to the other. */
 function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): void {
   client.pipe(pod);
   pod.pipe(client);
@@ -112,7 +108,6 @@ function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): 
 
 export type Endpoint = {
   readonly address: string;
-  /** The Pod is Ready. */
   readonly serving: boolean;
   readonly terminating: boolean;
 };
@@ -124,7 +119,7 @@ export function applyChange(endpoints: readonly Endpoint[], change: EndpointChan
   return "gone" in change ? others : [...others, change];
 }
 
-/** Ready endpoints; without any, terminating ones that still serve. As kube-proxy since Kubernetes 1.26. */
+/** Ready endpoints, or if there are none, serving terminating ones: kube-proxy does so since Kubernetes 1.26. */
 export function usableEndpoints(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const serving = endpoints.filter((endpoint) => endpoint.serving);
   const ready = serving.filter((endpoint) => !endpoint.terminating);

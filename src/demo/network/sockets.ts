@@ -1,16 +1,12 @@
-/** What servers and clients of the demo do with sockets. */
+/** Socket helpers of the demo's servers and clients. */
 import { once } from "node:events";
 import { connect, type Server, type TcpNetConnectOpts } from "node:net";
 import { Fault } from "../../fault.ts";
 
-/** More clients than the default of 511 connect at once in the larger loads. */
+/** In the larger loads more clients connect at once than Node's default backlog of 511. */
 const BACKLOG = 1_024;
 
-/**
- * @param port 0: any free one
- * @returns the port
- * @throws Fault ERR_DEMO_FAILED when the port is in use
- */
+/** @throws Fault ERR_DEMO_FAILED when the port is in use */
 export async function listen(server: Server, host: string, port = 0): Promise<number> {
   const listening = once(server, "listening");
   server.listen({ host, port, backlog: BACKLOG });
@@ -21,12 +17,11 @@ export async function listen(server: Server, host: string, port = 0): Promise<nu
   return typeof address === "object" && address !== null ? address.port : port;
 }
 
-/** Resolves when the last connection is closed. A second call is harmless. */
+/** Resolves when the last connection is closed. Idempotent. */
 export async function closeServer(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Whether a program accepts connections there; false when aborted. */
 export async function accepts(target: TcpNetConnectOpts, signal?: AbortSignal): Promise<boolean> {
   const socket = connect(target);
   const isAccepted = await once(socket, "connect", { signal }).then(
@@ -37,7 +32,6 @@ export async function accepts(target: TcpNetConnectOpts, signal?: AbortSignal): 
   return isAccepted;
 }
 
-/** Whether the error of a connection means that no program accepts it. */
 export function isRefusal(error: Error): boolean {
   return "code" in error && (error.code === "ECONNREFUSED" || error.code === "EHOSTUNREACH");
 }

@@ -10,21 +10,19 @@ import type { ContainerPlan, PodPlan } from "./pod-plan.ts";
 import type { LocalProcess, ProcessTable } from "./process-table.ts";
 
 export type ContainerImages = {
-  /** Command line for `/lastcall` of the manager's image. */
+  /** Command line that replaces `/lastcall` of the manager's image. */
   readonly managerProgram: readonly string[];
-  /** Path of the library of the manager's image; empty where there is none. */
+  /** Path that replaces the preload library of the manager's image; empty if it was not built. */
   readonly preloadLibrary: string;
-  /** Variables that an image would set, such as PATH. */
   readonly imageEnvironment: Readonly<Record<string, string>>;
 };
 
-export type CommandSurroundings = ContainerImages & Pick<PodAttachment, "address" | "managerArguments">;
+export type CommandContext = ContainerImages & Pick<PodAttachment, "address" | "managerArguments">;
 
 export type ContainerPorts = ContainerImages & {
   readonly processes: ProcessTable;
   readonly attachment: PodAttachment;
   readonly onLine: (line: string) => void;
-  /** The main process exited; called before `exited` resolves. */
   readonly onExit: (status: number) => void;
 };
 
@@ -32,17 +30,17 @@ export type ContainerRun = {
   readonly plan: ContainerPlan;
   readonly start: () => void;
   readonly isRunning: () => boolean;
-  /** SIGTERM becomes the stop signal of the container. */
+  /** SIGTERM is replaced by the container's stop signal. */
   readonly signal: (signal: "SIGTERM" | "SIGKILL") => void;
-  /** Exit status of the current main process; resolved when there is none. */
+  /** Exit status of the main process; 0 before its first start. */
   readonly exited: () => Promise<number>;
-  /** Ends with the main process of the container. */
+  /** The command is killed when the container's main process exits. */
   readonly exec: (command: readonly string[]) => Promise<number>;
 };
 
 export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: ContainerPorts): ContainerRun {
-  const surroundings = { ...ports, ...ports.attachment };
-  const environment = containerEnvironment(plan, pod, surroundings);
+  const context = { ...ports, ...ports.attachment };
+  const environment = containerEnvironment(plan, pod, context);
   const execs = new Set<LocalProcess>();
   let main: LocalProcess | undefined;
   let exited: Promise<number> = Promise.resolve(0);
@@ -56,7 +54,7 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
   return {
     plan,
     start: () => {
-      main = startProcess(mainCommand(plan, environment, surroundings));
+      main = startProcess(mainCommand(plan, environment, context));
       exited = main.exited.then((status) => {
         for (const each of execs) each.signal("SIGKILL");
         ports.onExit(status);
@@ -68,46 +66,45 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
     exited: () => exited,
     exec: async (command) => {
       if (main === undefined || !main.isRunning()) return 137;
-      const started = startProcess(execCommand(command, surroundings));
+      const started = startProcess(execCommand(command, context));
       execs.add(started);
       return started.exited.finally(() => execs.delete(started));
     },
   };
 }
 
-/** The manager's container runs its image's entry point; every other one runs the command it names. */
 export function mainCommand(
   container: ContainerPlan,
   environment: Readonly<Record<string, string>>,
-  surroundings: CommandSurroundings,
+  context: CommandContext,
 ): string[] {
   const command = container.command.map((word) => expand(word, environment));
   const args = container.args.map((word) => expand(word, environment));
   if (container.name !== MANAGER_CONTAINER) return [...command, ...args];
-  return [...surroundings.managerProgram, ...surroundings.managerArguments(args)];
+  return [...context.managerProgram, ...context.managerArguments(args)];
 }
 
-/** The command of an exec hook or probe; Kubernetes expands no variables there. */
-export function execCommand(command: readonly string[], surroundings: CommandSurroundings): string[] {
+/** Kubernetes does not expand variables in the command of exec hooks and probes. */
+export function execCommand(command: readonly string[], context: CommandContext): string[] {
   if (command[0] !== MANAGER_BINARY) return [...command];
-  return [...surroundings.managerProgram, ...surroundings.managerArguments(command.slice(1))];
+  return [...context.managerProgram, ...context.managerArguments(command.slice(1))];
 }
 
 export function containerEnvironment(
   container: ContainerPlan,
   pod: PodPlan,
-  surroundings: CommandSurroundings,
+  context: CommandContext,
 ): Record<string, string> {
-  const environment: Record<string, string> = { ...surroundings.imageEnvironment, HOSTNAME: pod.name };
+  const environment: Record<string, string> = { ...context.imageEnvironment, HOSTNAME: pod.name };
   for (const variable of container.variables) {
     environment[variable.name] =
       variable.fieldPath === ""
         ? expand(variable.value, environment)
-        : fieldValue(variable.fieldPath, pod, surroundings.address);
+        : fieldValue(variable.fieldPath, pod, context.address);
   }
   const preloaded = environment[PRELOAD_VARIABLE];
   if (preloaded !== undefined)
-    environment[PRELOAD_VARIABLE] = preloaded.replaceAll(PRELOAD_LIBRARY, surroundings.preloadLibrary);
+    environment[PRELOAD_VARIABLE] = preloaded.replaceAll(PRELOAD_LIBRARY, context.preloadLibrary);
   return environment;
 }
 
@@ -118,7 +115,7 @@ function fieldValue(path: string, pod: PodPlan, address: string): string {
   return path === "status.podIP" || path === "status.podIPs" ? address : "";
 }
 
-/** `$(NAME)` becomes the variable's value, `$$` one dollar sign; an unknown name stays as written. */
+/** Replaces `$(NAME)` by the variable's value and `$$` by one dollar sign; unknown names stay unchanged. */
 export function expand(text: string, environment: Readonly<Record<string, string>>): string {
   return text.replace(/\$\$|\$\(([A-Za-z_.-][A-Za-z0-9_.-]*)\)/g, (found: string, name: string | undefined) =>
     name === undefined ? "$" : (environment[name] ?? found),

@@ -1,6 +1,6 @@
-/** Rules of the kubelet for stops and restarts of containers. Pure. */
+/** The kubelet's rules for stopping and restarting containers. Pure. */
 
-/** Signals that stop servers; the API permits more. */
+/** Signals that servers handle as a stop request; the API permits more. */
 export const STOP_SIGNALS = ["SIGTERM", "SIGQUIT", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGHUP"] as const;
 
 export type StopSignal = (typeof STOP_SIGNALS)[number];
@@ -9,17 +9,16 @@ export function stopSignalOf(text: string): StopSignal | undefined {
   return STOP_SIGNALS.find((signal) => signal === text);
 }
 
-/** Least time from the stop signal to SIGKILL (`minimumGracePeriodInSeconds`). */
-const FLOOR_SECONDS = 2;
+/** Shortest time from the stop signal to SIGKILL (`minimumGracePeriodInSeconds`). */
+const MIN_GRACE_SECONDS = 2;
 
 /** The kubelet subtracts whole seconds only. */
 export function graceAfter(graceSeconds: number, elapsedMs: number): number {
   return graceSeconds - Math.trunc(elapsedMs / 1_000);
 }
 
-/** Time from the stop signal to SIGKILL. */
 export function stopSeconds(remainingSeconds: number): number {
-  return Math.max(FLOOR_SECONDS, remainingSeconds);
+  return Math.max(MIN_GRACE_SECONDS, remainingSeconds);
 }
 
 /** 30 s is the default of the API server. */
@@ -28,11 +27,11 @@ export function podGraceSeconds(fromSpec: number | undefined): number {
 }
 
 /** The kubelet syncs Pods about once a second; the first restart has no other delay. */
-const FIRST_MS = 500;
+const FIRST_RESTART_MS = 500;
 const BACK_OFF_MS = 10_000;
-const LONGEST_MS = 300_000;
-/** Restarts of a container that ran this long no longer count. */
-export const FORGIVEN_AFTER_MS = 600_000;
+const MAX_BACK_OFF_MS = 300_000;
+/** The back-off of a container that ran this long is reset. */
+export const BACK_OFF_RESET_MS = 600_000;
 
 export type Restarts = {
   readonly count: number;
@@ -41,10 +40,9 @@ export type Restarts = {
 
 /** @param count restarts so far: each doubles the back-off, up to 5 minutes */
 export function restartDelayMs(count: number): number {
-  return count === 0 ? FIRST_MS : Math.min(LONGEST_MS, BACK_OFF_MS * 2 ** (count - 1));
+  return count === 0 ? FIRST_RESTART_MS : Math.min(MAX_BACK_OFF_MS, BACK_OFF_MS * 2 ** (count - 1));
 }
 
-/** Restarts that delay the next start, after an exit at `nowMs`. */
 export function countedRestarts({ count, startedMs }: Restarts, nowMs: number): number {
-  return nowMs - startedMs >= FORGIVEN_AFTER_MS ? 0 : count;
+  return nowMs - startedMs >= BACK_OFF_RESET_MS ? 0 : count;
 }

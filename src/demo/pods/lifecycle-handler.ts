@@ -1,8 +1,8 @@
 /**
- * Hooks and probes as the kubelet performs them.
+ * Runs hooks and probes as the kubelet does.
  *
- * A preStop httpGet has no time limit and may return any status: only a broken or refused connection fails it. Probes are
- * the opposite on both counts.
+ * A preStop httpGet has no timeout and succeeds with any status: only a refused or broken connection fails it. Probes
+ * have a timeout and need a status from 200 to 399.
  */
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, get as httpsGet } from "node:https";
@@ -15,30 +15,28 @@ export type HandlerPorts = {
   readonly clock: Clock;
   readonly podAddress: string;
   readonly kubeletAddress: string;
-  /** Runs a command in the container; resolves with its exit status. */
   readonly exec: (command: readonly string[]) => Promise<number>;
   readonly podGone: AbortSignal;
 };
 
 type Call = { readonly userAgent: string; readonly keepAlive: boolean; readonly stop: AbortSignal };
 
-/** The kubelet reads this much of an answer. */
+/** The kubelet reads this much of a response body. */
 const BODY_LIMIT_BYTES = 10 * 1024;
 
-/** Rejects with one sentence when the hook fails. */
+/** @throws Error when the hook fails */
 export async function runHook(handler: Handler, ports: HandlerPorts): Promise<void> {
   if (handler.kind === "sleep") return ports.clock.wait(handler.seconds * 1_000, ports.podGone);
   if (handler.kind === "tcpSocket") throw new Error("preStop tcpSocket is not supported by the kubelet");
   if (handler.kind === "exec") {
     const status = await ports.exec(handler.command);
-    if (status !== 0) throw new Error(`${handler.command.join(" ")} ended with status ${status}`);
+    if (status !== 0) throw new Error(`${handler.command.join(" ")} exited with status ${status}`);
     return;
   }
-  // The connection of a hook stays open after the answer, that of a probe does not.
+  // The kubelet keeps a hook's connection open after the response, but not a probe's.
   await fetchStatus(handler, { userAgent: "kube-lifecycle/1.37", keepAlive: true, stop: ports.podGone }, ports);
 }
 
-/** One attempt of a probe. */
 async function probe(plan: ProbePlan, ports: HandlerPorts): Promise<boolean> {
   const stop = new AbortController();
   let healthy = false;
@@ -67,7 +65,6 @@ function fetchStatus(
   const agent = handler.secure
     ? new HttpsAgent({ keepAlive, rejectUnauthorized: false })
     : new HttpAgent({ keepAlive });
-  // Idle connections end with the Pod, not with their call.
   if (keepAlive) stop.addEventListener("abort", () => agent.destroy(), { once: true });
   const options = {
     host: handler.host ?? ports.podAddress,
@@ -79,20 +76,20 @@ function fetchStatus(
     agent,
   };
   return new Promise((resolve, reject) => {
-    const onAnswer = (answer: IncomingMessage) => {
+    const onResponse = (response: IncomingMessage) => {
       let bytes = 0;
-      const done = () => resolve(answer.statusCode ?? 0);
-      answer.on("data", (chunk: Uint8Array) => {
+      const done = () => resolve(response.statusCode ?? 0);
+      response.on("data", (chunk: Uint8Array) => {
         bytes += chunk.length;
         if (bytes < BODY_LIMIT_BYTES) return;
         done();
-        answer.destroy();
+        response.destroy();
       });
-      answer.once("end", done);
-      answer.once("error", reject);
-      answer.once("close", () => reject(new Error("the connection ended within the answer")));
+      response.once("end", done);
+      response.once("error", reject);
+      response.once("close", () => reject(new Error("the connection was closed before the response was complete")));
     };
-    const request = handler.secure ? httpsGet(options, onAnswer) : httpGet(options, onAnswer);
+    const request = handler.secure ? httpsGet(options, onResponse) : httpGet(options, onResponse);
     request.once("error", reject);
   });
 }
@@ -104,7 +101,7 @@ type Readiness = {
 };
 
 /**
- * Probing continues while the Pod ends, as in the kubelet. A Pod without probes is Ready while its regular containers and
+ * Probes until the Pod is gone, as the kubelet does. A Pod without probes is Ready while its regular containers and
  * sidecars run.
  */
 export function watchReadiness(
@@ -135,8 +132,7 @@ export function watchReadiness(
       if (over.signal.aborted) return;
       healthy.set(run.plan.name, result);
       update();
-      // The kubelet's period would make the start of a demo too long. It matters once the Pod was Ready: the manager counts
-      // more frequent probes as traffic.
+      // Shorter periods until the Pod is Ready speed up the demo. Afterwards the manager would count them as traffic.
       await ports.clock.wait(result || everReady ? plan.periodMs : Math.min(plan.periodMs, 250), over.signal);
     }
   };

@@ -1,4 +1,4 @@
-/** The part of a Pod manifest that the runner uses. Pure. */
+/** Reads the fields of a Pod manifest that the runner uses. Pure. */
 import { listAt, numberAt, objectAt, textAt, textsAt } from "../json.ts";
 import { podGraceSeconds, type StopSignal, stopSignalOf } from "./kubelet-rules.ts";
 
@@ -22,12 +22,11 @@ export type ProbePlan = {
   readonly timeoutMs: number;
 };
 
-/** A literal value, or the path of a field of the Pod. */
 type VariablePlan = { readonly name: string; readonly value: string; readonly fieldPath: string };
 
 export type ContainerPlan = {
   readonly name: string;
-  /** `init` runs to its end before the next starts; `sidecar` is an init container with restartPolicy Always. */
+  /** `sidecar`: an init container with restartPolicy Always. */
   readonly role: "init" | "sidecar" | "regular";
   readonly command: readonly string[];
   readonly args: readonly string[];
@@ -45,7 +44,6 @@ export type PodPlan = {
   readonly uid: string;
   readonly graceSeconds: number;
   readonly restarts: boolean;
-  /** In start order: init containers and sidecars as listed, then regular ones. */
   readonly containers: readonly ContainerPlan[];
 };
 
@@ -113,7 +111,7 @@ function planHandler(container: unknown, owner: object): Handler | undefined {
   };
 }
 
-/** A number, or the name of one of the container's ports; 0 when neither. */
+/** @returns 0 unless the port is a number or the name of a container port */
 function portOf(container: unknown, owner: object): number {
   const port = numberAt(owner, "port");
   if (port !== undefined) return port;

@@ -1,16 +1,14 @@
 /**
  * Runs Pods as local processes under the kubelet's rules, for the demo and for tests of whole processes.
  *
- * Modelled: init containers and native sidecars in order; preStop hooks (exec, httpGet, sleep) in parallel and with the
- * kubelet's idea of failure; ordered stop signals; grace arithmetic in whole seconds, the 2 s floor, SIGKILL; restarts of
- * containers that exit before the Pod ends, with their back-off; a liveness restart of one container; Pods that run to
- * completion; readiness probes, to the very end.
+ * Modelled: init containers and native sidecars in order; preStop hooks (exec, httpGet, sleep) in parallel; ordered stop
+ * signals; the grace period in whole seconds with its minimum of 2 s, SIGKILL; restarts of exited containers with
+ * back-off; a restart by a liveness probe; Pods that run to completion; readiness probes until the Pod is gone.
  *
- * Not modelled: images (every container must name its command; `/lastcall` is the local manager), volumes (the preloaded
- * library is the local one), resource limits, users and security contexts, postStart, startup probes, liveness probes
- * that run by themselves, an image's STOPSIGNAL (a Pod's `lifecycle.stopSignal` takes its place), `envFrom`
- * and references to Secrets and ConfigMaps, evictions, and the kubelet's own restarts and delays. What a real one does
- * differently: docs/real-kubelet.md.
+ * Not modelled: images (each container must set `command`; `/lastcall` is the local manager), volumes (the preload
+ * library is the local build), resource limits, users and security contexts, postStart, startup probes, periodic liveness
+ * probes, an image's STOPSIGNAL (set `lifecycle.stopSignal` instead), `envFrom`, references to Secrets and ConfigMaps,
+ * evictions, and the kubelet's own restarts and delays. docs/real-kubelet.md lists the differences.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -28,7 +26,6 @@ const LIBRARY = here(`build/native/lastcall-preload-${process.arch}.so`);
 
 export type ManagerImage = Omit<ContainerImages, "imageEnvironment"> & { readonly manager: "native" | "node" };
 
-/** The native build where there is one; the library where it was built. */
 export function localManagerImage(): ManagerImage {
   const native = existsSync(NATIVE_MANAGER);
   return {
@@ -46,15 +43,13 @@ export type PodRunnerPorts = RunningPodPorts & {
 export type PodIdentity = { readonly name: string; readonly uid: string; readonly address: string };
 
 export type PodRunner = {
-  /** Gives the Pod an address and starts its containers; resolves when all regular ones were started. */
   readonly start: (pod: object) => Promise<RunningPod>;
-  /** Kills every Pod. */
   readonly close: () => Promise<void>;
 };
 
 export function createPodRunner(ports: PodRunnerPorts): PodRunner {
   const pods = new Set<RunningPod>();
-  // Released at the end only: without its address a Pod that is gone would drop packets instead of refusing connections.
+  // Released only in close(): without its address a removed Pod would drop packets instead of refusing connections.
   const attachments = new Set<PodAttachment>();
   return {
     start: async (manifest) => {

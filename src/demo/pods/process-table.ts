@@ -1,4 +1,4 @@
-/** Starts processes, and can kill every one that still runs, so that none outlives the demo. */
+/** Starts processes and kills the remaining ones when the demo exits. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -7,12 +7,11 @@ import type { StopSignal } from "./kubelet-rules.ts";
 type ProcessSignal = StopSignal | "SIGKILL";
 
 export type LocalProcess = {
-  /** 0 when it could not be started. */
   readonly pid: number;
   readonly isRunning: () => boolean;
-  /** To the process itself, as to process 1 of a container; SIGKILL goes to its whole group. */
+  /** Signals only the process, like process 1 of a container; SIGKILL goes to its whole process group. */
   readonly signal: (signal: ProcessSignal) => void;
-  /** Resolves with the exit status, -1 after a signal; never rejects. */
+  /** Exit status, -1 after a signal; never rejects. */
   readonly exited: Promise<number>;
 };
 
@@ -20,7 +19,6 @@ type ProcessRequest = {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly directory?: string | undefined;
-  /** One line of standard output or error, without its end. */
   readonly onLine: (line: string) => void;
 };
 
@@ -43,7 +41,7 @@ export function createProcessTable(): ProcessTable {
 function startProcess(request: ProcessRequest, running: Set<number>): LocalProcess {
   const [program = "", ...args] = request.argv;
   const child = spawn(program, args, {
-    // A group of its own: it can be killed as a whole, and Ctrl-C at the terminal does not reach it.
+    // A process group of its own can be killed as a whole and does not receive the terminal's Ctrl-C.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
     env: request.environment,
@@ -76,6 +74,6 @@ function sendSignal(pid: number, signal: ProcessSignal): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process is gone already.
+    // ESRCH: the process has exited.
   }
 }

@@ -1,4 +1,4 @@
-/** Runs one Pod from its first container to its last exit, by the rules listed in `pod-runner.ts`. */
+/** Runs one Pod by the rules listed in `pod-runner.ts`. */
 import { Fault } from "../../fault.ts";
 import type { Clock } from "../clock.ts";
 import type { PodAttachment, PodNetwork } from "../network/pod-network.ts";
@@ -6,14 +6,21 @@ import { type ContainerPorts, type ContainerRun, createContainerRun } from "./co
 import { countedRestarts, type Restarts, restartDelayMs } from "./kubelet-rules.ts";
 import { type HandlerPorts, runHook, watchReadiness } from "./lifecycle-handler.ts";
 import type { PodPlan } from "./pod-plan.ts";
-import { type StopNote, terminate } from "./termination.ts";
+import { type TerminationEvent, terminate } from "./termination.ts";
 
 export type PodEvent = {
-  /** On the runner's clock. */
   readonly atMs: number;
-  /** Empty for events of the whole Pod. */
+  /** Empty for events of the Pod. */
   readonly container: string;
-  readonly what: StopNote["what"] | "started" | "restarting" | "ready" | "unready" | "deleted" | "gone" | "line";
+  readonly type:
+    | TerminationEvent["type"]
+    | "started"
+    | "restarting"
+    | "ready"
+    | "unready"
+    | "deleted"
+    | "gone"
+    | "line";
   readonly detail: string;
 };
 
@@ -30,13 +37,12 @@ export type RunningPod = {
   readonly isRunning: (container: string) => boolean;
   readonly startContainers: () => Promise<void>;
   /**
-   * Ends the Pod like an API deletion. Resolves when the last process is gone; a second call joins the first, whatever
-   * its grace period, as in the kubelet.
+   * Deletes the Pod. Resolves when its last process has exited. A second call joins the first and its grace period is
+   * ignored, as by the kubelet.
    */
   readonly remove: (graceSeconds?: number) => Promise<void>;
-  /** Acts like a failed liveness probe: hook, stop and restart of this one container. */
   readonly restart: (container: string) => Promise<void>;
-  /** Resolves when the Pod was deleted or has run to completion. */
+  /** Resolves when the Pod's last process has exited after a deletion or completion. */
   readonly gone: Promise<void>;
   readonly kill: () => Promise<void>;
 };
@@ -52,12 +58,12 @@ export function createRunningPod(
   const podGone = new AbortController();
   const gone = Promise.withResolvers<void>();
   let ending: Promise<void> | undefined;
-  // A deletion waits for a restart under way, as in the kubelet.
+  // A deletion waits for a pending restart, as in the kubelet.
   let stopForRestart: Promise<void> = Promise.resolve();
   const restarts = new Map<string, Restarts>();
 
-  const record = (container: string, what: PodEvent["what"], detail = "") => {
-    const event = { atMs: clock.nowMs(), container, what, detail };
+  const record = (container: string, type: PodEvent["type"], detail = "") => {
+    const event = { atMs: clock.nowMs(), container, type, detail };
     events.push(event);
     onEvent(event);
   };
@@ -89,7 +95,7 @@ export function createRunningPod(
       }),
       graceSeconds,
       clock,
-      note: ({ container, what, detail }) => record(container, what, detail),
+      recordEvent: ({ container, type, detail }) => record(container, type, detail),
     });
   }
 

@@ -1,9 +1,9 @@
 /**
- * Ends the running containers of one Pod like the kubelet.
+ * Stops the running containers of one Pod as the kubelet does.
  *
- * All hooks start at once, those of native sidecars too; only the stop signals are ordered: a sidecar waits for all
- * regular containers, then for the sidecars listed after it. Every wait is paid from one grace period; when that is used
- * up, each container gets its stop signal and, 2 s later, SIGKILL.
+ * All hooks start at once, including those of native sidecars; only the stop signals are ordered: a sidecar waits for all
+ * regular containers, then for the sidecars listed after it. All waits share one grace period; when it has passed, each
+ * container gets its stop signal and, 2 s later, SIGKILL.
  */
 import { Fault } from "../../fault.ts";
 import { type Clock, waitAtMost } from "../clock.ts";
@@ -12,17 +12,16 @@ import { graceAfter, stopSeconds } from "./kubelet-rules.ts";
 export type StoppingContainer = {
   readonly name: string;
   readonly sidecar: boolean;
-  /** Rejects when the hook fails. Absent when the container has none. */
   readonly runHook?: () => Promise<void>;
   readonly isRunning: () => boolean;
   readonly signal: (signal: "SIGTERM" | "SIGKILL") => void;
-  /** Resolves when the process is gone; never rejects. */
+  /** Resolves when the process has exited; never rejects. */
   readonly exited: Promise<unknown>;
 };
 
-export type StopNote = {
+export type TerminationEvent = {
   readonly container: string;
-  readonly what:
+  readonly type:
     | "hook-started"
     | "hook-ended"
     | "FailedPreStopHook"
@@ -34,24 +33,24 @@ export type StopNote = {
 };
 
 type Stopping = {
-  /** Running containers only, in the order of the Pod: sidecars, then regular ones. */
+  /** Running containers only, in Pod order: sidecars, then regular containers. */
   readonly containers: readonly StoppingContainer[];
   readonly graceSeconds: number;
   readonly clock: Clock;
-  readonly note: (note: StopNote) => void;
+  readonly recordEvent: (note: TerminationEvent) => void;
 };
 
 /** A process that survives SIGKILL this long is stuck in the kernel. */
 const KILL_LIMIT_MS = 10_000;
 
-/** Resolves when every container is gone: at the latest grace period + 2 s + 2 s after the call. */
+/** Resolves when all containers have exited: at the latest grace period + 2 s + 2 s after the call. */
 export async function terminate(stopping: Stopping): Promise<void> {
   await Promise.all(stopping.containers.map((container) => stopOne(container, stopping)));
 }
 
-async function stopOne(container: StoppingContainer, { containers, graceSeconds, clock, note }: Stopping) {
+async function stopOne(container: StoppingContainer, { containers, graceSeconds, clock, recordEvent }: Stopping) {
   const { name, runHook, sidecar, exited } = container;
-  const record = (what: StopNote["what"], detail = "") => note({ container: name, what, detail });
+  const record = (type: TerminationEvent["type"], detail = "") => recordEvent({ container: name, type, detail });
   let remaining = graceSeconds;
   const spend = async (work: Promise<unknown>): Promise<"done" | "late"> => {
     const startedMs = clock.nowMs();
@@ -62,12 +61,12 @@ async function stopOne(container: StoppingContainer, { containers, graceSeconds,
 
   if (runHook !== undefined && remaining > 0) {
     record("hook-started");
-    // A late hook is not cancelled; it fails by itself when its container is gone.
+    // A late hook is not cancelled; it fails when its container exits.
     const hook = runHook().then(
       () => record("hook-ended"),
       (error: unknown) => record("FailedPreStopHook", error instanceof Error ? error.message : String(error)),
     );
-    if ((await spend(hook)) === "late") record("hook-overran", `the grace period of ${graceSeconds} s ended first`);
+    if ((await spend(hook)) === "late") record("hook-overran", `outlasted the grace period of ${graceSeconds} s`);
   }
   if (sidecar) {
     const place = containers.indexOf(container);
@@ -85,5 +84,5 @@ async function stopOne(container: StoppingContainer, { containers, graceSeconds,
     }
     if ((await waitAtMost(clock, limitMs, exited)) === "done") return record("exited");
   }
-  throw new Fault("ERR_DEMO_FAILED", `the process of container ${name} survives SIGKILL`);
+  throw new Fault("ERR_DEMO_FAILED", `container ${name} is still running ${KILL_LIMIT_MS / 1_000} s after SIGKILL`);
 }

@@ -1,30 +1,33 @@
-/** The end of one Pod: its events and the drain report of its manager. Pure. */
+/** Collects the events and the drain report of one Pod's shutdown. Pure. */
 import type { DrainReport, OpenConnection } from "../../contract/drain-report.ts";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { listAt, numberAt, objectAt, parsedJson, textAt } from "../json.ts";
-import type { Tally } from "../load/load.ts";
-import type { Forwarded } from "../network/service-proxy.ts";
+import type { RequestCounts } from "../load/load.ts";
+import type { ForwardedConnection } from "../network/service-proxy.ts";
 import type { PodEvent, RunningPod } from "../pods/running-pod.ts";
 
-/** Result of one of the two rolling updates. */
-export type VariantResult = { readonly tally: Tally; readonly ended: readonly EndedPod[]; readonly tookMs: number };
+export type VariantResult = {
+  readonly counts: RequestCounts;
+  readonly ended: readonly EndedPod[];
+  readonly tookMs: number;
+};
 
 export type PodEnd = {
   readonly pod: string;
   readonly address: string;
   readonly deletedMs: number;
-  /** When the drain of its manager started; the deletion where that is unknown. */
+  /** Start of its manager's drain; the deletion if unknown. */
   readonly triggeredMs: number;
   readonly events: readonly PodEvent[];
-  readonly forwarded: readonly Forwarded[];
+  readonly forwarded: readonly ForwardedConnection[];
   readonly summary: DrainSummary | undefined;
   readonly propagationMs: number;
-  /** When EndpointSlices stopped offering it; `undefined` where there are none. */
+  /** When its EndpointSlice stopped being ready; `undefined` without EndpointSlices. */
   readonly slicesWithdrawnMs: number | undefined;
 };
 
 export type EndedPod = PodEnd & {
-  /** From the deletion to the first stop signal of a regular container; the whole end when none was signalled. */
+  /** From the deletion to the first stop signal of a regular container, or to the last event if there was none. */
   readonly drainSeconds: number;
 };
 
@@ -36,29 +39,28 @@ export type DrainSummary = {
   readonly leftTotal: number;
   readonly evidenceSource: string;
   readonly why: string;
-  /** As in the report; empty where the report has none. */
   readonly relay: string;
-  /** From the trigger, milliseconds; -1 when the manager did not see the withdrawal. */
+  /** Since the trigger; -1 when the manager was not notified of the withdrawal. */
   readonly withdrawnAfterMs: number;
 };
 
-/** A manager whose app ignores its stop signal reports its own end long after the drain. */
+/** If the app ignores its stop signal, the manager writes another report long after the drain. */
 const REPORT_SLACK_MS = 2_000;
 
 export function endOf(
   { plan, address, events }: RunningPod,
-  surroundings: Pick<PodEnd, "forwarded" | "propagationMs" | "slicesWithdrawnMs">,
+  observed: Pick<PodEnd, "forwarded" | "propagationMs" | "slicesWithdrawnMs">,
 ): EndedPod {
   const fromMs = deletedMs({ events });
   const regular = plan.containers.filter((container) => container.role === "regular").map(({ name }) => name);
-  const signalled = events.find((event) => event.what === "SIGTERM" && regular.includes(event.container));
+  const signalled = events.find((event) => event.type === "SIGTERM" && regular.includes(event.container));
   const releasedMs = signalled?.atMs ?? events.at(-1)?.atMs ?? fromMs;
   const lines = events.filter(
-    ({ what, container, atMs }) =>
-      what === "line" && container === MANAGER_CONTAINER && atMs <= releasedMs + REPORT_SLACK_MS,
+    ({ type, container, atMs }) =>
+      type === "line" && container === MANAGER_CONTAINER && atMs <= releasedMs + REPORT_SLACK_MS,
   );
   return {
-    ...surroundings,
+    ...observed,
     pod: plan.name,
     address,
     deletedMs: fromMs,
@@ -70,16 +72,15 @@ export function endOf(
 }
 
 export function deletedMs({ events }: Pick<RunningPod, "events">): number {
-  return events.find((event) => event.what === "deleted")?.atMs ?? 0;
+  return events.find((event) => event.type === "deleted")?.atMs ?? 0;
 }
 
-/** Milliseconds since the deletion; `undefined` when the manager did not see the withdrawal. */
-export function learnedAfterMs(end: PodEnd): number | undefined {
+export function notifiedAfterMs(end: PodEnd): number | undefined {
   const afterMs = end.summary?.withdrawnAfterMs ?? -1;
   return afterMs < 0 ? undefined : end.triggeredMs - end.deletedMs + afterMs;
 }
 
-/** When the drain started, on the clock of the demo; `undefined` when it did not. */
+/** Start of the drain on the demo's clock; `undefined` if there was no drain. */
 export function triggeredMs(lines: readonly Pick<PodEvent, "atMs" | "detail">[]): number | undefined {
   for (const { atMs, detail } of lines) {
     const entry = parsedJson(detail);
@@ -89,7 +90,6 @@ export function triggeredMs(lines: readonly Pick<PodEvent, "atMs" | "detail">[])
   return undefined;
 }
 
-/** The last drain report in the output of a manager. Skips other lines. */
 export function drainSummary(lines: readonly string[]): DrainSummary | undefined {
   return lines.map(reportIn).findLast((report) => report !== undefined);
 }

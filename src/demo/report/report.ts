@@ -1,38 +1,37 @@
-/** The result of the demo as text and as JSON. Pure. */
+/** Formats the demo's result as text and as JSON. Pure. */
 import type { DrainReport } from "../../contract/drain-report.ts";
 import { FAILURE_KINDS } from "../load/http-client.ts";
-import type { Tally } from "../load/load.ts";
-import { type EndedPod, learnedAfterMs, type PodEnd, type VariantResult } from "./pod-end.ts";
+import type { RequestCounts } from "../load/load.ts";
+import type { Comparison } from "./comparison.ts";
+import { type EndedPod, notifiedAfterMs, type PodEnd, type VariantResult } from "./pod-end.ts";
 import { secondsText, timelineOf, timelineText } from "./timeline.ts";
-import type { Verdict } from "./verdict.ts";
 
 type DemoResult = {
   readonly without: VariantResult;
   readonly with: VariantResult;
-  readonly verdict: Verdict;
+  readonly comparison: Comparison;
 };
 
 export function reportLines(result: DemoResult, width: number): string[] {
   const shown = worstEnd(result.with.ended);
   return [
-    ...failureTable(result.without.tally, result.with.tally),
+    ...failureTable(result.without.counts, result.with.counts),
     "",
     ...timeSpent(result.with.ended),
     "",
     ...(shown === undefined ? [] : [...timelineText(timelineOf(shown), width), ""]),
-    result.verdict.sentence,
+    result.comparison.sentence,
   ];
 }
 
-/** The Pod with the longest drain. */
 export function worstEnd(ended: readonly EndedPod[]): EndedPod | undefined {
   return ended.toSorted((a, b) => b.drainSeconds - a.drainSeconds)[0];
 }
 
-export function resultJson({ without, with: withLastcall, verdict }: DemoResult, facts: object): string {
-  const { requests, failed, kinds, clients } = withLastcall.tally;
+export function resultJson({ without, with: withLastcall, comparison }: DemoResult, facts: object): string {
+  const { requests, failed, kinds, clients } = withLastcall.counts;
   return JSON.stringify({
-    without: without.tally,
+    without: without.counts,
     with: {
       requests,
       failed,
@@ -42,32 +41,32 @@ export function resultJson({ without, with: withLastcall, verdict }: DemoResult,
       drains: withLastcall.ended.map((end) => ({ pod: end.pod, ...end.summary, withdrawal: withdrawalOf(end) })),
     },
     ...facts,
-    ok: verdict.status === 0,
-    verdict: verdict.sentence,
+    ok: comparison.exitStatus === 0,
+    result: comparison.sentence,
   });
 }
 
-/** Seconds since the deletion; null where there was no withdrawal. */
+/** Seconds since the deletion; null for an event that did not happen. */
 function withdrawalOf(end: EndedPod): object {
   const secondsOf = (ms: number | undefined) => (ms === undefined ? null : Math.round(ms) / 1_000);
   const { slicesWithdrawnMs: ms, deletedMs } = end;
   return {
     slicesSeconds: secondsOf(ms === undefined ? ms : ms - deletedMs),
-    learnedSeconds: secondsOf(learnedAfterMs(end)),
+    learnedSeconds: secondsOf(notifiedAfterMs(end)),
   };
 }
 
-/** Leaves out kinds of failure that did not happen: all of them are wider than a terminal. */
-export function failureTable(without: Tally, withLastcall: Tally): string[] {
+/** Omits kinds of failure that did not occur: all columns would be wider than a terminal. */
+export function failureTable(without: RequestCounts, withLastcall: RequestCounts): string[] {
   const rows = [
-    { name: "without lastcall", tally: without },
-    { name: "with lastcall", tally: withLastcall },
+    { name: "without lastcall", counts: without },
+    { name: "with lastcall", counts: withLastcall },
   ];
-  const kinds = FAILURE_KINDS.filter((kind) => rows.some(({ tally }) => tally.kinds[kind] > 0));
+  const kinds = FAILURE_KINDS.filter((kind) => rows.some(({ counts }) => counts.kinds[kind] > 0));
   const head = ["", "requests", "failed", ...kinds];
-  const cells = rows.map(({ name, tally }) => [
+  const cells = rows.map(({ name, counts }) => [
     name,
-    ...[tally.requests, tally.failed, ...kinds.map((kind) => tally.kinds[kind])].map(String),
+    ...[counts.requests, counts.failed, ...kinds.map((kind) => counts.kinds[kind])].map(String),
   ]);
   return [head, ...cells].map((row) =>
     row.map((cell, at) => (at === 0 ? cell.padEnd(17) : cell.padStart((head[at] ?? "").length + 2))).join(""),
@@ -76,19 +75,19 @@ export function failureTable(without: Tally, withLastcall: Tally): string[] {
 
 const PHASES: readonly (keyof DrainReport["milliseconds"])[] = ["withdrawing", "deregistration", "draining", "holding"];
 
-/** Shorter than one decimal can show. */
-const INVISIBLE_MS = 50;
+/** Shorter parts would be shown as 0.0 s. */
+const SHORTEST_SHOWN_MS = 50;
 
 export function timeSpent(ended: readonly EndedPod[]): string[] {
-  const lines = ["Where the time went, from each deletion to the app's stop signal:"];
+  const lines = ["Time from each Pod's deletion to its app's stop signal:"];
   for (const end of ended) {
     const { summary, drainSeconds } = end;
-    const spans = PHASES.map((phase) => ({ what: `${phase}`, ms: summary?.milliseconds[phase] ?? 0 }));
+    const spans = PHASES.map((phase) => ({ label: `${phase}`, ms: summary?.milliseconds[phase] ?? 0 }));
     const rest = drainSeconds * 1_000 - spans.reduce((sum, { ms }) => sum + ms, 0);
-    const parts = summary === undefined ? [] : [...spans, { what: "starting hooks and stopping", ms: rest }];
+    const parts = summary === undefined ? [] : [...spans, { label: "starting hooks and stopping", ms: rest }];
     const phases = parts
-      .filter(({ ms }) => ms >= INVISIBLE_MS)
-      .map(({ what, ms }) => `${what} ${(ms / 1_000).toFixed(1)} s`)
+      .filter(({ ms }) => ms >= SHORTEST_SHOWN_MS)
+      .map(({ label, ms }) => `${label} ${(ms / 1_000).toFixed(1)} s`)
       .join(", ");
     lines.push(`  ${end.pod}  ${drainSeconds.toFixed(1)} s${phases === "" ? "" : ` = ${phases}`}`);
     if (summary !== undefined) lines.push(`    ${summary.outcome}: ${summary.why}`);
@@ -98,30 +97,30 @@ export function timeSpent(ended: readonly EndedPod[]): string[] {
   return lines;
 }
 
-/** One sentence with times since the deletion; empty where there are no EndpointSlices. */
+/** Times are since the deletion. @returns an empty string without EndpointSlices */
 export function withdrawalText(end: PodEnd): string {
   const { summary, slicesWithdrawnMs } = end;
   if (summary === undefined || slicesWithdrawnMs === undefined) return "";
   const withdrawnMs = slicesWithdrawnMs - end.deletedMs;
-  const withdrew = `EndpointSlices withdrew it after ${secondsText(withdrawnMs)}`;
-  const learnedMs = learnedAfterMs(end);
-  if (learnedMs === undefined) {
-    const why = UNSEEN.get(summary.relay) ?? summary.relay.replace(/^unknown: */, "").replace(/\.$/, "");
-    return `${withdrew}; its manager did not learn that: ${why}.`;
+  const withdrew = `EndpointSlices withdrew the Pod after ${secondsText(withdrawnMs)}`;
+  const notifiedMs = notifiedAfterMs(end);
+  if (notifiedMs === undefined) {
+    const reason = NOT_NOTIFIED.get(summary.relay) ?? summary.relay.replace(/^unknown: */, "").replace(/\.$/, "");
+    return `${withdrew}; its manager was not notified: ${reason}.`;
   }
   const startMs = end.triggeredMs - end.deletedMs;
-  // A manager cannot see the withdrawal before a hook has started its drain.
-  const late = startMs > withdrawnMs ? `, ${sinceStart(learnedMs - startMs)}` : "";
-  return `${withdrew}; its manager learned that after ${secondsText(learnedMs)}${late}.`;
+  // Managers contact the relay only after a hook has started their drain.
+  const late = startMs > withdrawnMs ? `, ${sinceStart(notifiedMs - startMs)}` : "";
+  return `${withdrew}; its manager was notified after ${secondsText(notifiedMs)}${late}.`;
 }
 
 function sinceStart(ms: number): string {
-  return ms < 10 ? "as soon as its drain began" : `${secondsText(ms)} after its drain had begun`;
+  return ms < 10 ? "as soon as its drain started" : `${secondsText(ms)} after its drain started`;
 }
 
-const UNSEEN: ReadonlyMap<string, string> = new Map([
-  ["", "it told nothing of the relay"],
-  ["none", "it did not ask the relay"],
-  ["offered", "the deadline came first"],
-  ["still_in_rotation", "the slices it saw never said that the Pod ends"],
+const NOT_NOTIFIED: ReadonlyMap<string, string> = new Map([
+  ["", "its report has no relay status"],
+  ["none", "it did not contact the relay"],
+  ["offered", "its drain reached the deadline first"],
+  ["still_in_rotation", "no EndpointSlice marked the Pod as terminating"],
 ]);

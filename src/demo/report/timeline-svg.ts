@@ -1,4 +1,4 @@
-/** The same timeline as a picture. Pure. */
+/** Renders the timeline of a Pod's shutdown as an SVG image. Pure. */
 import type { Timeline } from "./timeline.ts";
 
 const WIDTH = 960;
@@ -40,10 +40,10 @@ export function timelineSvg(timeline: Timeline): string {
   ].join("\n");
 }
 
-function text(x: number, y: number, words: string, style: string): string {
-  return `<text x="${x}" y="${y}" ${style}>${escaped(words)}</text>`;
+function text(x: number, y: number, content: string, style: string): string {
+  return `<text x="${x}" y="${y}" ${style}>${escaped(content)}</text>`;
 }
 
-function escaped(words: string): string {
-  return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+function escaped(content: string): string {
+  return content.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

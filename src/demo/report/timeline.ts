@@ -1,5 +1,5 @@
-/** The end of one Pod as lanes over time, and as text for a terminal. Pure. */
-import { learnedAfterMs, type PodEnd } from "./pod-end.ts";
+/** Builds the timeline of one Pod's shutdown and renders it as text. Pure. */
+import { notifiedAfterMs, type PodEnd } from "./pod-end.ts";
 
 /** Milliseconds since the deletion; `fromMs` may be negative. */
 type Span = { readonly fromMs: number; readonly toMs: number };
@@ -28,23 +28,22 @@ export function timelineOf(end: PodEnd): Timeline {
     .map((connection) => ({ fromMs: at(connection.fromMs), toMs: connection.toMs < 0 ? goneMs : at(connection.toMs) }));
   const ending = end.events.filter((event) => event.atMs >= end.deletedMs);
   const lanes: Lane[] = [
-    // Without EndpointSlices the API stops offering the Pod with its deletion.
     end.slicesWithdrawnMs === undefined
-      ? untilMs("API offers the Pod", 0)
-      : untilMs("EndpointSlices offer the Pod", at(end.slicesWithdrawnMs)),
+      ? untilMs("Pod is listed as ready", 0)
+      : untilMs("EndpointSlices list the Pod", at(end.slicesWithdrawnMs)),
     untilMs("proxy sends new connections", end.propagationMs),
     { label: "open connections", spans: merged(open) },
     ...drainLanes(end),
     ...ending
-      .filter((event) => event.what === "exited")
+      .filter((event) => event.type === "exited")
       .map((exit) => untilMs(`container ${exit.container} runs`, at(exit.atMs))),
   ];
   const signals = ending
-    .filter((event) => event.what === "SIGTERM" || event.what === "SIGKILL")
-    .map((event) => ({ atMs: at(event.atMs), label: `${event.what} to ${event.container}` }));
+    .filter((event) => event.type === "SIGTERM" || event.type === "SIGKILL")
+    .map((event) => ({ atMs: at(event.atMs), label: `${event.type} to ${event.container}` }));
   const marks = [...withdrawalMarks(end), ...signals].sort((a, b) => a.atMs - b.atMs);
   return {
-    title: `The end of Pod ${end.pod}`,
+    title: `Shutdown of Pod ${end.pod}`,
     startMs: -BEFORE_MS,
     endMs,
     lanes: lanes.map((lane) => ({ ...lane, spans: clipped(lane.spans, -BEFORE_MS, endMs) })),
@@ -54,10 +53,10 @@ export function timelineOf(end: PodEnd): Timeline {
 
 function drainLanes(end: PodEnd): Lane[] {
   const lanes: Lane[] = [];
-  const learnedMs = learnedAfterMs(end);
+  const notifiedMs = notifiedAfterMs(end);
   let fromMs = end.triggeredMs - end.deletedMs;
-  if (learnedMs !== undefined && learnedMs > fromMs)
-    lanes.push({ label: "lastcall: not withdrawn yet", spans: [{ fromMs, toMs: learnedMs }] });
+  if (notifiedMs !== undefined && notifiedMs > fromMs)
+    lanes.push({ label: "lastcall: before withdrawal", spans: [{ fromMs, toMs: notifiedMs }] });
   for (const [phase, ms] of Object.entries(end.summary?.milliseconds ?? {})) {
     if (ms > 0) lanes.push({ label: `lastcall: ${phase}`, spans: [{ fromMs, toMs: fromMs + ms }] });
     fromMs += ms;
@@ -67,14 +66,13 @@ function drainLanes(end: PodEnd): Lane[] {
 
 function withdrawalMarks(end: PodEnd): Mark[] {
   const slicesMs = end.slicesWithdrawnMs;
-  const learnedMs = learnedAfterMs(end);
+  const notifiedMs = notifiedAfterMs(end);
   return [
-    ...(slicesMs === undefined ? [] : [{ atMs: slicesMs - end.deletedMs, label: "EndpointSlices withdraw it" }]),
-    ...(learnedMs === undefined ? [] : [{ atMs: learnedMs, label: "lastcall learns of the withdrawal" }]),
+    ...(slicesMs === undefined ? [] : [{ atMs: slicesMs - end.deletedMs, label: "EndpointSlices withdraw the Pod" }]),
+    ...(notifiedMs === undefined ? [] : [{ atMs: notifiedMs, label: "lastcall is notified of the withdrawal" }]),
   ];
 }
 
-/** Overlapping spans become one, in order of time. */
 export function merged(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
@@ -93,14 +91,13 @@ function clipped(spans: readonly Span[], fromMs: number, toMs: number): Span[] {
 
 const LABEL_WIDTH = 29;
 
-/** @param width in columns */
 export function timelineText(timeline: Timeline, width: number): string[] {
   const columns = Math.max(20, width - LABEL_WIDTH - 1);
   const perMs = (columns - 1) / (timeline.endMs - timeline.startMs);
   const column = (ms: number) => Math.round((ms - timeline.startMs) * perMs);
   const row = (label: string, cells: readonly string[]) =>
     `${label.slice(0, LABEL_WIDTH - 1).padEnd(LABEL_WIDTH)} ${cells.join("")}`.trimEnd();
-  const lines = [timeline.title, row("seconds since its deletion", scale(timeline, columns, column))];
+  const lines = [timeline.title, row("seconds since the deletion", scale(timeline, columns, column))];
   for (const lane of timeline.lanes) {
     const cells = Array<string>(columns).fill("·");
     for (const { fromMs, toMs } of lane.spans)

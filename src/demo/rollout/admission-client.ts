@@ -1,4 +1,4 @@
-/** Plays the API server for one webhook: posts an AdmissionReview over verified HTTPS and applies the returned patch. */
+/** Sends AdmissionReviews to the webhook as the API server does, over verified HTTPS, and applies the patches. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -11,24 +11,25 @@ import { listAt, objectAt, parsedJson, textAt, textsAt } from "../json.ts";
 export type AdmissionTarget = {
   readonly host: string;
   readonly port: number;
-  /** PEM; the webhook's certificate must be signed by it and name `localhost`. */
+  /** CA certificate in PEM; the webhook's certificate must name `localhost`. */
   readonly authority: string;
 };
 
 type Admitted = { readonly pod: object; readonly warnings: readonly string[]; readonly changed: boolean };
 
-/** As the API server's default for a webhook. */
 const TIMEOUT_MS = 10_000;
 
-/** @throws Fault ERR_DEMO_FAILED when the webhook does not answer, refuses, or answers with something else. */
+/** @throws Fault ERR_DEMO_FAILED when the webhook cannot be reached, rejects the Pod, or sends an invalid response. */
 export async function admitPod(pod: object, target: AdmissionTarget): Promise<Admitted> {
   const uid = randomUUID();
   const { status, body } = await post(target, JSON.stringify(reviewOf(pod, uid)));
-  if (status !== 200) throw new Fault("ERR_DEMO_FAILED", `the webhook answered ${status}: ${body.slice(0, 300)}`);
+  if (status !== 200)
+    throw new Fault("ERR_DEMO_FAILED", `the webhook responded with status ${status}: ${body.slice(0, 300)}`);
   const response = objectAt(parsedJson(body), "response");
-  if (textAt(response, "uid") !== uid) throw new Fault("ERR_DEMO_FAILED", "the webhook answered another review");
+  if (textAt(response, "uid") !== uid)
+    throw new Fault("ERR_DEMO_FAILED", "the webhook's response has the uid of another review");
   if (response["allowed"] !== true)
-    throw new Fault("ERR_DEMO_FAILED", `the webhook refused the Pod: ${textAt(response, "status", "message") ?? ""}`);
+    throw new Fault("ERR_DEMO_FAILED", `the webhook rejected the Pod: ${textAt(response, "status", "message") ?? ""}`);
   const patch = Buffer.from(textAt(response, "patch") ?? "", "base64").toString();
   const operations = listAt(parsedJson(patch)).filter(isOperation);
   const changed = jsonPatch.applyPatch(structuredClone(pod), operations, true).newDocument;
@@ -76,9 +77,9 @@ async function post({ host, port, authority }: AdmissionTarget, body: string) {
   });
   try {
     call.end(body);
-    const [answer]: IncomingMessage[] = await once(call, "response");
-    return { status: answer?.statusCode, body: answer === undefined ? "" : await text(answer) };
+    const [response]: IncomingMessage[] = await once(call, "response");
+    return { status: response?.statusCode, body: response === undefined ? "" : await text(response) };
   } catch (cause) {
-    throw new Fault("ERR_DEMO_FAILED", "the webhook cannot be reached", cause);
+    throw new Fault("ERR_DEMO_FAILED", `cannot reach the webhook on ${host}:${port}`, cause);
   }
 }

@@ -1,22 +1,22 @@
-/** The sample Deployment, and the Pods of a Deployment. Pure. */
+/** Builds the sample Deployment, and the Pods of a Deployment. Pure. */
 import { listAt, numberAt, objectAt, textAt } from "../json.ts";
 
-type SampleChoices = {
+type SampleOptions = {
   readonly command: readonly string[];
-  /** Needed where Pods share a network. */
+  /** Required if Pods share a network namespace. */
   readonly listensOnPodAddress: boolean;
   readonly replicas: number;
 };
 
 const SAMPLE_PORT = 8_080;
 
-export function sampleDeployment(choices: SampleChoices): object {
+export function sampleDeployment(options: SampleOptions): object {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: "hello", namespace: "demo" },
     spec: {
-      replicas: choices.replicas,
+      replicas: options.replicas,
       strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       selector: { matchLabels: { app: "hello" } },
       template: {
@@ -27,11 +27,11 @@ export function sampleDeployment(choices: SampleChoices): object {
             {
               name: "app",
               image: "example.org/hello:1",
-              command: choices.command,
+              command: options.command,
               ports: [{ name: "http", containerPort: SAMPLE_PORT, protocol: "TCP" }],
               env: [
                 { name: "PORT", value: String(SAMPLE_PORT) },
-                ...(choices.listensOnPodAddress
+                ...(options.listensOnPodAddress
                   ? [{ name: "LISTEN_ON", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "status.podIP" } } }]
                   : []),
               ],
@@ -44,14 +44,12 @@ export function sampleDeployment(choices: SampleChoices): object {
   };
 }
 
-/** Annotations of the driver `http` for the sample application. */
 export const SAMPLE_DRIVER: Readonly<Record<string, string>> = {
   "lastcall.dev/driver": "http",
   "lastcall.dev/drain-url": `http://127.0.0.1:${SAMPLE_PORT}/drain`,
   "lastcall.dev/active-url": `http://127.0.0.1:${SAMPLE_PORT}/active`,
 };
 
-/** Adds annotations to the Pod template; existing ones win. */
 export function annotated(deployment: object, annotations: Readonly<Record<string, string>>): object {
   const spec = objectAt(deployment, "spec");
   const template = objectAt(spec, "template");
@@ -68,7 +66,7 @@ export function annotated(deployment: object, annotations: Readonly<Record<strin
   };
 }
 
-/** Target of the Service: the first declared TCP port; 0 when there is none. */
+/** Target port of the Service: the first containerPort with TCP; 0 if there is none. */
 export function servicePort(deployment: object): number {
   const ports = listAt(deployment, "spec", "template", "spec", "containers").flatMap((each) => listAt(each, "ports"));
   const isUsed = (port: unknown) =>
@@ -76,12 +74,11 @@ export function servicePort(deployment: object): number {
   return numberAt(ports.find(isUsed), "containerPort") ?? 0;
 }
 
-/** At most 5: every Pod is several processes on this one machine. */
+/** At most 5: each Pod runs several processes on this machine. */
 export function replicasOf(deployment: object): number {
   return Math.min(5, Math.max(1, numberAt(deployment, "spec", "replicas") ?? 1));
 }
 
-/** Namespace of its Pods and its Service, and the name of both. */
 export function placeOf(deployment: object): { readonly namespace: string; readonly name: string } {
   return {
     namespace: textAt(deployment, "metadata", "namespace") ?? "default",
@@ -89,7 +86,7 @@ export function placeOf(deployment: object): { readonly namespace: string; reado
   };
 }
 
-/** A Pod as the ReplicaSet controller creates it, with the defaults the API server fills in before admission. */
+/** The Pod that the ReplicaSet controller creates, with the API server's defaults. */
 export function podOf(deployment: object, revision: string): object {
   const { namespace, name } = placeOf(deployment);
   const template = objectAt(deployment, "spec", "template");
@@ -108,7 +105,6 @@ export function podOf(deployment: object, revision: string): object {
   };
 }
 
-/** Adds what the API server sets after admission. */
 export function namedPod(pod: object, suffix: string, uid: string): object {
   const metadata = objectAt(pod, "metadata");
   return { ...pod, metadata: { ...metadata, name: `${textAt(metadata, "generateName") ?? "pod-"}${suffix}`, uid } };

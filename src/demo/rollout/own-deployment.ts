@@ -1,4 +1,4 @@
-/** Reads a user's Deployment from a file, and finds what keeps it from running on this machine. */
+/** Reads the user's Deployment and validates that it can run on this machine. */
 import { accessSync, constants, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
@@ -9,29 +9,29 @@ import { STOP_SIGNALS, stopSignalOf } from "../pods/kubelet-rules.ts";
 import { type ContainerPlan, planPod } from "../pods/pod-plan.ts";
 import { podOf, servicePort } from "./deployment.ts";
 
-type DeploymentReading = { readonly deployment: object; readonly problems: readonly string[] };
+type ReadDeployment = { readonly deployment: object; readonly problems: readonly string[] };
 
-/** The first Deployment of a file of YAML or JSON; every problem is a sentence. */
-export async function readDeployment(path: string): Promise<DeploymentReading> {
-  const refused = (problem: string): DeploymentReading => ({ deployment: {}, problems: [`${path} ${problem}`] });
+/** Reads the first Deployment of a YAML or JSON file; each problem is a sentence. */
+export async function readDeployment(path: string): Promise<ReadDeployment> {
+  const refused = (problem: string): ReadDeployment => ({ deployment: {}, problems: [`${path} ${problem}`] });
   try {
     const documents = parsedDocuments(await readFile(path, "utf8"));
     const deployment = documents.find((document) => textAt(document, "kind") === "Deployment");
-    if (deployment === undefined) return refused("holds no Deployment.");
+    if (deployment === undefined) return refused("does not contain a Deployment.");
     return { deployment: objectAt(deployment), problems: deploymentProblems(objectAt(deployment)) };
   } catch (error) {
-    const why = UNREADABLE.get(error instanceof Error && "code" in error ? String(error.code) : "");
-    return refused(why === undefined ? `is no YAML or JSON: ${firstLine(error)}` : `cannot be read: ${why}.`);
+    const reason = UNREADABLE.get(error instanceof Error && "code" in error ? String(error.code) : "");
+    return refused(reason === undefined ? `is not YAML or JSON: ${firstLine(error)}` : `cannot be read: ${reason}.`);
   }
 }
 
 const UNREADABLE: ReadonlyMap<string, string> = new Map([
-  ["ENOENT", "there is no such file"],
-  ["EISDIR", "it is a folder"],
-  ["EACCES", "reading it is not permitted"],
+  ["ENOENT", "the file does not exist"],
+  ["EISDIR", "it is a directory"],
+  ["EACCES", "permission denied"],
 ]);
 
-/** @throws Error of the parser, also for aliases that multiply without end */
+/** @throws Error of the parser, also for excessive aliases */
 function parsedDocuments(text: string): readonly unknown[] {
   const documents = parseAllDocuments(text);
   const broken = documents.flatMap((document) => document.errors)[0];
@@ -39,7 +39,7 @@ function parsedDocuments(text: string): readonly unknown[] {
   return documents.map((document) => document.toJS());
 }
 
-/** Leaves out the excerpt of the text, which may hold control characters. */
+/** The further lines are an excerpt of the file, which may contain control characters. */
 function firstLine(error: unknown): string {
   const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
   return line.replace(/:$/, "");
@@ -52,7 +52,7 @@ function deploymentProblems(deployment: object): string[] {
     .containers.filter((container) => container.name !== MANAGER_CONTAINER && container.command.length === 0)
     .map(
       (container) =>
-        `Container ${container.name} of Deployment ${name} names no command; images are not run here, so write one.`,
+        `Container ${container.name} of Deployment ${name} has no command; set one, the demo does not run images.`,
     );
   for (const container of listAt(pod, "spec", "containers")) {
     const signal = textAt(container, "lifecycle", "stopSignal");
@@ -63,18 +63,16 @@ function deploymentProblems(deployment: object): string[] {
   if (listAt(pod, "spec", "containers").length === 0) problems.push(`Deployment ${name} has no containers.`);
   const port = servicePort(deployment);
   if (port === 0)
-    problems.push(`Deployment ${name} names no port; add a containerPort to the container that takes requests.`);
+    problems.push(`Deployment ${name} has no containerPort; add one to the container that serves requests.`);
   else if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    problems.push(`Deployment ${name} names containerPort ${port}, expected 1 to 65535.`);
+    problems.push(`Deployment ${name} has containerPort ${port}, expected 1 to 65535.`);
   return problems;
 }
 
 export type MachinePorts = {
   readonly isProgram: (path: string) => boolean;
   readonly isFolder: (path: string) => boolean;
-  /** Relative paths start here. */
   readonly directory: string;
-  /** The PATH that an image would set. */
   readonly searchPath: string;
 };
 
@@ -87,8 +85,8 @@ export function thisMachine(searchPath: string): MachinePorts {
   };
 }
 
-/** One sentence for each container that cannot start here; otherwise the demo would find out after 30 s. */
-export function unrunnable(deployment: object, machine: MachinePorts): readonly string[] {
+/** Reports containers that cannot start here; the demo itself would report them only after 30 s. */
+export function startProblems(deployment: object, machine: MachinePorts): readonly string[] {
   return planPod(podOf(deployment, "")).containers.flatMap((container) => problemOf(container, machine));
 }
 
@@ -96,25 +94,25 @@ function problemOf(container: ContainerPlan, machine: MachinePorts): readonly st
   const { name, variables, directory = machine.directory } = container;
   const [program = ""] = container.command;
   if (!machine.isFolder(directory))
-    return [`Container ${name} has the workingDir ${directory}, which is no folder here.`];
-  // A variable has no value before the container starts.
+    return [`Container ${name} has the workingDir ${directory}, which is not a directory on this machine.`];
+  // Variables get their values at the start of the container.
   if (program === "" || program.includes("$(")) return [];
   const searchPath = variables.find((variable) => variable.name === "PATH")?.value ?? machine.searchPath;
   const places = isAbsolute(program)
     ? [program]
     : (program.includes("/") ? [directory] : searchPath.split(":")).map((folder) => join(folder, program));
   if (places.some(machine.isProgram)) return [];
-  const where = program.includes("/") ? "is no program here" : "is in no folder of PATH";
-  return [`Container ${name} runs ${program}, which ${where}; install it or name another command.`];
+  const reason = program.includes("/") ? "is not an executable file on this machine" : "is not in PATH";
+  return [`Container ${name} runs ${program}, which ${reason}; install it or change the command.`];
 }
 
-/** Finds an unwritable picture before the run instead of after it. An empty path stands for no picture. */
-export function pictureProblems(path: string): readonly string[] {
+/** Validates the path before the run instead of after it. An empty path disables the image. */
+export function svgProblems(path: string): readonly string[] {
   if (path === "") return [];
   const kind = kindAt(path);
   const isWritable = kind === "file" ? isPermitted(path, constants.W_OK) : isPermitted(dirname(path), constants.W_OK);
   if (isWritable && kind !== "folder") return [];
-  return [`--svg got "${path}", which cannot be written; name a file in a folder that exists.`];
+  return [`--svg: cannot write "${path}"; set a file in a directory that exists and is writable.`];
 }
 
 function kindAt(path: string): "file" | "folder" | "nothing" {

@@ -1,4 +1,4 @@
-/** Carries out a rolling update with maxUnavailable 0 and maxSurge 1. */
+/** Runs a rolling update with maxUnavailable 0 and maxSurge 1, as the Deployment controller does. */
 import { randomUUID } from "node:crypto";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { Fault } from "../../fault.ts";
@@ -9,32 +9,29 @@ import { namedPod, podOf } from "./deployment.ts";
 
 type NewPodPorts = {
   readonly runner: PodRunner;
-  /** Passes a Pod through admission; returns it unchanged when there is no webhook. */
   readonly admit: (pod: object) => Promise<object>;
 };
 
 type RolloutPorts = {
   readonly clock: Clock;
   readonly createPod: () => Promise<RunningPod>;
-  /** Awaited right before a Pod is deleted. */
   readonly beforeDelete: (pod: RunningPod) => Promise<void>;
 };
 
-type Rolled = {
-  readonly fresh: readonly RunningPod[];
-  /** Resolves when the last old Pod is gone; a Deployment counts as rolled out before. */
+type RolloutResult = {
+  readonly updated: readonly RunningPod[];
+  /** Resolves when the last old Pod is gone, which is after the Deployment's rollout has finished. */
   readonly oldGone: Promise<void>;
 };
 
 const POLL_MS = 25;
 
-/** Resolves when the containers of the Pod were started. */
 export async function createPod(deployment: object, revision: string, ports: NewPodPorts): Promise<RunningPod> {
   const uid = randomUUID();
   return ports.runner.start(namedPod(await ports.admit(podOf(deployment, revision)), uid.slice(0, 5), uid));
 }
 
-/** @throws Fault ERR_DEMO_FAILED when a Pod does not get Ready */
+/** @throws Fault ERR_DEMO_FAILED when a Pod does not become Ready */
 export async function allReady(pods: readonly RunningPod[], clock: Clock): Promise<void> {
   const fromMs = clock.nowMs();
   while (pods.some((pod) => !pod.isReady())) await waitForReady(pods, fromMs, clock);
@@ -43,23 +40,23 @@ export async function allReady(pods: readonly RunningPod[], clock: Clock): Promi
 /**
  * Resolves when the new Pods are Ready and the deletion of each old one has started.
  *
- * @throws Fault ERR_DEMO_FAILED when a Pod does not get Ready
+ * @throws Fault ERR_DEMO_FAILED when a Pod does not become Ready
  */
-export async function replacePods(oldPods: readonly RunningPod[], ports: RolloutPorts): Promise<Rolled> {
+export async function replacePods(oldPods: readonly RunningPod[], ports: RolloutPorts): Promise<RolloutResult> {
   const old = [...oldPods];
-  const fresh: RunningPod[] = [];
+  const updated: RunningPod[] = [];
   const ending: Promise<void>[] = [];
   let progressMs = ports.clock.nowMs();
   for (;;) {
-    const freshReady = fresh.filter((pod) => pod.isReady()).length;
-    const step = nextStep({ desired: oldPods.length, old: old.length, fresh: fresh.length, freshReady });
-    if (step === "finished") return { fresh, oldGone: Promise.all(ending).then(() => {}) };
+    const updatedReady = updated.filter((pod) => pod.isReady()).length;
+    const step = nextStep({ desired: oldPods.length, old: old.length, updated: updated.length, updatedReady });
+    if (step === "finished") return { updated, oldGone: Promise.all(ending).then(() => {}) };
     if (step === "wait") {
-      await waitForReady(fresh, progressMs, ports.clock);
+      await waitForReady(updated, progressMs, ports.clock);
       continue;
     }
     progressMs = ports.clock.nowMs();
-    if (step === "create") fresh.push(await ports.createPod());
+    if (step === "create") updated.push(await ports.createPod());
     const pod = step === "delete" ? old.shift() : undefined;
     if (pod === undefined) continue;
     await ports.beforeDelete(pod);
@@ -76,19 +73,19 @@ async function waitForReady(pods: readonly RunningPod[], fromMs: number, clock: 
 
 type RolloutState = {
   readonly desired: number;
-  /** Pods of the old template that were not deleted yet; all of them are Ready. */
+  /** Pods of the old template that are not deleted yet; all are Ready. */
   readonly old: number;
-  readonly fresh: number;
-  readonly freshReady: number;
+  readonly updated: number;
+  readonly updatedReady: number;
 };
 
 export type RolloutStep = "create" | "delete" | "wait" | "finished";
 
-/** Does not count or await Pods that are ending, like the Deployment controller. */
+/** Ignores terminating Pods, as the Deployment controller does. */
 export function nextStep(state: RolloutState): RolloutStep {
-  if (state.old === 0 && state.freshReady >= state.desired) return "finished";
-  if (state.old > 0 && state.old - 1 + state.freshReady >= state.desired) return "delete";
-  if (state.fresh < state.desired && state.old + state.fresh <= state.desired) return "create";
+  if (state.old === 0 && state.updatedReady >= state.desired) return "finished";
+  if (state.old > 0 && state.old - 1 + state.updatedReady >= state.desired) return "delete";
+  if (state.updated < state.desired && state.old + state.updated <= state.desired) return "create";
   return "wait";
 }
 
@@ -98,24 +95,26 @@ const OUTPUT_LIMIT = 300;
 
 type UnreadyPod = Pick<RunningPod, "events" | "plan">;
 
-/** The sentence that ends the wait for unready Pods, or `undefined` while they may still get Ready. */
+/** @returns the reason to stop waiting for unready Pods, or `undefined` while they may become Ready */
 export function readinessFailure(pods: readonly UnreadyPod[], waitedMs: number): string | undefined {
   const crashing = pods.find((pod) => exitsOf(pod).length >= EXIT_LIMIT);
-  if (crashing !== undefined) return `Pod ${crashing.plan.name} does not stay up: ${lastOutput(crashing)}`;
+  if (crashing !== undefined) return `Pod ${crashing.plan.name} keeps exiting: ${lastOutput(crashing)}`;
   const [late] = pods;
   if (waitedMs <= READY_LIMIT_MS || late === undefined) return undefined;
-  return `Pod ${late.plan.name} was not Ready within ${READY_LIMIT_MS / 1_000} s: ${lastOutput(late)}`;
+  return `Pod ${late.plan.name} did not become Ready within ${READY_LIMIT_MS / 1_000} s: ${lastOutput(late)}`;
 }
 
 function exitsOf({ events }: UnreadyPod): RunningPod["events"] {
-  return events.filter((event) => event.what === "exited");
+  return events.filter((event) => event.type === "exited");
 }
 
 function lastOutput(pod: UnreadyPod): string {
   const exit = exitsOf(pod).at(-1);
-  const lines = pod.events.filter((event) => event.what === "line" && event.container !== MANAGER_CONTAINER);
+  const lines = pod.events.filter((event) => event.type === "line" && event.container !== MANAGER_CONTAINER);
   const last = lines.slice(-2).map((event) => `${event.container}: ${event.detail.slice(0, OUTPUT_LIMIT)}`);
   const state =
-    exit === undefined ? "it runs, and its readiness probe fails" : `${exit.container} ended with ${exit.detail}`;
-  return `${state}; ${last.length === 0 ? "it printed nothing" : `it printed last: ${last.join(" | ")}`}`;
+    exit === undefined
+      ? "it runs, but its readiness probe fails"
+      : `container ${exit.container} exited with ${exit.detail}`;
+  return `${state}; ${last.length === 0 ? "it printed nothing" : `last output: ${last.join(" | ")}`}`;
 }

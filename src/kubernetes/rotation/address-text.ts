@@ -1,17 +1,17 @@
-/** One spelling per IP address, so that two texts can be compared. Pure. */
+/** Canonicalizes IP addresses for comparison. Pure. */
 
-/** Longest text of an IPv6 address, an embedded IPv4 address included. */
+/** With an embedded IPv4 address. */
 const IPV6_TEXT_LIMIT = 45;
 
 /**
- * Lower case, without leading zeros, IPv6 shortened as RFC 5952 has it. What kubelets write is that already; what people
- * write by hand need not be. Text that is no address comes back in lower case: host names know no case either.
+ * Lower case without leading zeros, IPv6 as in RFC 5952. Kubelets write this form, hand-made slices may not. Other text,
+ * such as a host name, is only converted to lower case.
  */
 export function canonicalAddress(text: string): string {
-  // Every reader in Kubernetes takes leading zeros of IPv4 for decimal, never for octal.
+  // Kubernetes parses IPv4 with leading zeros as decimal, not octal.
   if (/^[\d.]+$/.test(text)) return text.replace(/(^|\.)0+(?=\d)/g, "$1");
   const lower = text.toLowerCase();
-  // Only these characters: nothing else may reach the parser of URLs, which would see paths and users in it.
+  // Other characters would be parsed as a URL's path or user.
   if (lower.length > IPV6_TEXT_LIMIT || !/^[\da-f.]*:[\da-f:.]+$/.test(lower)) return lower;
   const host = URL.parse(`http://[${lower}]/`)?.hostname;
   return host === undefined ? lower : host.slice(1, -1);

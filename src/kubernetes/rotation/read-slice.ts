@@ -1,5 +1,5 @@
 /**
- * An EndpointSlice of the wire, cut down to what rotation asks about. Pure; nothing in it can make it throw.
+ * Reads the fields of an EndpointSlice that rotation uses. Pure; never throws.
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/
  */
@@ -7,22 +7,23 @@ import { listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "..
 import { canonicalAddress } from "./address-text.ts";
 import type { Slice, SliceEndpoint } from "./rotation.ts";
 
-/** Longest name the API server takes. */
+/** The API server's limit. */
 const NAME_LIMIT = 253;
 
 const UNPRINTABLE = /[^\x20-\x7e]/;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, "g");
 
-/** Of these nearly every slice has one: what is kept of each is this one text and not a copy per slice. */
+/** Interned: slices share these strings instead of keeping copies. */
 const ADDRESS_TYPES: ReadonlyMap<string, string> = new Map(["IPv4", "IPv6", "FQDN"].map((word) => [word, word]));
 
 /**
- * `undefined` for what is no slice: another kind, or without a name, as the object of a bookmark is. Ports, zones, nodes
- * and managed fields are not kept. A condition that is not a boolean counts as nil, and nil never means withdrawn.
+ * A condition that is not a boolean counts as nil, and nil never means withdrawn.
+ *
+ * @returns `undefined` for another kind, or without a name, as in a bookmark
  */
 export function readSlice(raw: RawObject): Slice | undefined {
   const kind = valueAt(raw, "kind");
-  // Items of a list do not say their kind.
+  // List items have no kind.
   if (kind !== undefined && kind !== "EndpointSlice") return undefined;
   const metadata = objectAt(raw, "metadata");
   const name = nameAt(metadata, "name");
@@ -41,7 +42,7 @@ export function readSlice(raw: RawObject): Slice | undefined {
   };
 }
 
-/** `undefined` for an entry that could not be found again: it names no Pod and has no address. */
+/** @returns `undefined` for an endpoint that has neither a Pod's uid nor an address */
 function readEndpoint(raw: RawObject): SliceEndpoint | undefined {
   const target = objectAt(raw, "targetRef");
   const isPod = textAt(target, "kind") === "Pod";
@@ -50,7 +51,7 @@ function readEndpoint(raw: RawObject): SliceEndpoint | undefined {
   if (targetUid === "" && addresses.length === 0) return undefined;
   const conditions = objectAt(raw, "conditions");
   return {
-    // With a uid no address is compared, and the kubelet's are well written: the costlier look is for the others.
+    // Addresses are compared only without a uid, so only those need the costly canonical form.
     addresses: targetUid === "" ? addresses.map(canonicalAddress) : addresses,
     ready: booleanAt(conditions, "ready"),
     terminating: booleanAt(conditions, "terminating"),
@@ -63,15 +64,15 @@ function addressTypeOf(raw: RawObject): string {
   return ADDRESS_TYPES.get(text) ?? text;
 }
 
-/** Names end up in reasons that people read: printable, and never longer than a name can be. */
+/** Names appear in messages, so they are truncated and unprintable characters are replaced. */
 function nameAt(parent: RawObject | undefined, key: string): string {
   const text = textAt(parent, key) ?? "";
-  // Asked twice for every endpoint of every event, and hardly ever anything else.
+  // Hot path: called twice for each endpoint of each event.
   if (text.length <= NAME_LIMIT && !UNPRINTABLE.test(text)) return text;
   return text.slice(0, NAME_LIMIT).replaceAll(ALL_UNPRINTABLE, "?");
 }
 
-/** The texts of a list; anything else in it is passed over. */
+/** Skips items that are not strings. */
 function textsAt(parent: RawObject, key: string): readonly string[] {
   const list = listAt(parent, key);
   return list.every(isText) ? list : list.filter(isText);

@@ -1,17 +1,17 @@
-/** Whether a Service still offers a Pod, from EndpointSlices alone. Pure. */
+/** Types of rotation: whether a Service still offers a Pod. */
 
-/** What is worth remembering of one endpoint of a slice. Conditions that were nil are kept as `undefined`. */
+/** Conditions that are nil are `undefined`. */
 export type SliceEndpoint = {
   readonly addresses: readonly string[];
   readonly ready: boolean | undefined;
   readonly terminating: boolean | undefined;
-  /** `targetRef.uid` where the target is a Pod; empty when there is none. */
+  /** `targetRef.uid`; empty unless the target is a Pod. */
   readonly targetUid: string;
 };
 
 export type Slice = {
   readonly name: string;
-  /** Label `kubernetes.io/service-name`; empty: the slice belongs to no Service. */
+  /** Label `kubernetes.io/service-name`; empty if the slice does not belong to a Service. */
   readonly service: string;
   readonly addressType: string;
   readonly endpoints: readonly SliceEndpoint[];
@@ -32,7 +32,7 @@ export type Offer = {
 };
 
 export type Rotation = {
-  /** `in` when any offer is in; `unknown` when none is in and any is unknown; else `out`. */
+  /** `in` if any offer is in, else `unknown` if any is unknown, else `out`. */
   readonly state: "in" | "out" | "unknown";
   readonly terminating: boolean;
   readonly offers: readonly Offer[];

@@ -1,4 +1,4 @@
-/** Rotation by example: each case is a situation that real clusters show. */
+/** Tests rotation with situations from real clusters. */
 import { describe, expect, test } from "vitest";
 import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
 import { entryOf, MIRRORING, type RawSlice, READY, rotationIn, sliceWith, TERMINATING, WEB_0 } from "./raw-slices.ts";
@@ -6,7 +6,7 @@ import { entryOf, MIRRORING, type RawSlice, READY, rotationIn, sliceWith, TERMIN
 const ANOTHER: PodIdentity = { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] };
 
 describe("a Pod of a Service with a selector", () => {
-  test("is in while its entry is ready", () => {
+  test("is in while its endpoint is ready", () => {
     expect(rotationIn([sliceWith({}, entryOf(ANOTHER), entryOf(WEB_0))])).toEqual({
       state: "in",
       terminating: false,
@@ -23,7 +23,7 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("is out and terminating once the controller has seen its deletion", () => {
+  test("is out and terminating after the controller has processed its deletion", () => {
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, TERMINATING))])).toMatchObject({
       state: "out",
       terminating: true,
@@ -31,7 +31,7 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("is out and not terminating when its kubelet alone stops it", () => {
+  test("is out and not terminating when the kubelet stops it without a deletion", () => {
     const stopped = { ready: false, serving: false, terminating: false };
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
       state: "out",
@@ -40,13 +40,13 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("is out when the sole Pod still serves while it ends: its traffic decides the rest", () => {
+  test("is out while it is terminating and serving", () => {
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, { ready: false, serving: true, terminating: true }))]).state).toBe(
       "out",
     );
   });
 
-  test("is out without any offer when it is in no slice", () => {
+  test("is out without offers if no slice lists it", () => {
     for (const raws of [[], [sliceWith({}, entryOf(ANOTHER))]]) {
       expect(rotationIn(raws)).toEqual({
         state: "out",
@@ -57,20 +57,20 @@ describe("a Pod of a Service with a selector", () => {
     }
   });
 
-  test("is found by its uid whatever its address is", () => {
+  test("is matched by its uid, whatever its address", () => {
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, READY, "10.9.9.9"))]).state).toBe("in");
     expect(rotationIn([sliceWith({}, entryOf(WEB_0))], { ...WEB_0, addresses: [] }).state).toBe("in");
   });
 });
 
 describe("publishNotReadyAddresses", () => {
-  test("offers the Pod until it is told to end, ready or not", () => {
+  test("offers the Pod until its deletion, ready or not", () => {
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: false, terminating: false }))]).state).toBe(
       "in",
     );
   });
 
-  test("is out once it ends: the entry stays ready until the Pod is gone, and that waits for the drain", () => {
+  test("counts as out once the Pod is terminating, although its endpoint stays ready until the Pod is gone", () => {
     expect(
       rotationIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: true, terminating: true }))]),
     ).toMatchObject({
@@ -84,19 +84,19 @@ describe("publishNotReadyAddresses", () => {
 test.for<[string, RawSlice, string, boolean]>([
   ["no conditions", {}, "in", false],
   ["conditions that are null", { conditions: null }, "in", false],
-  ["every condition nil", { conditions: {} }, "in", false],
+  ["empty conditions", { conditions: {} }, "in", false],
   ["ready null", { conditions: { ready: null, terminating: false } }, "in", false],
   ["ready nil and terminating", { conditions: { terminating: true } }, "out", true],
-  ["ready false alone", { conditions: { ready: false } }, "out", false],
-  ["ready as text", { conditions: { ready: "false" } }, "in", false],
+  ["only ready false", { conditions: { ready: false } }, "out", false],
+  ["ready as a string", { conditions: { ready: "false" } }, "in", false],
   ["terminating as a number", { conditions: { terminating: 1 } }, "in", false],
-])("an entry with %s", ([, parts, state, terminating]) => {
+])("an endpoint with %s is evaluated as the API documents it", ([, parts, state, terminating]) => {
   const { conditions: _replaced, ...entry } = entryOf(WEB_0);
   expect(rotationIn([sliceWith({}, { ...entry, ...parts })])).toMatchObject({ state, terminating });
 });
 
 describe("several slices", () => {
-  test("of one Service are one offer, which is in while any of them still offers the Pod", () => {
+  test("of one Service are one offer, which is in while any of them offers the Pod", () => {
     const moved = [
       sliceWith({ name: "web-b" }, entryOf(WEB_0, TERMINATING)),
       sliceWith({ name: "web-a" }, entryOf(ANOTHER), entryOf(WEB_0)),
@@ -131,12 +131,12 @@ describe("several slices", () => {
     expect(rotationIn(two.slice(0, 1)).state).toBe("out");
   });
 
-  test("are counted in the reason when more than one Service says the same", () => {
+  test("are counted in the reason if several Services have the same state", () => {
     const three = ["a", "b", "c"].map((service) => sliceWith({ name: `${service}-1`, service }, entryOf(WEB_0)));
     expect(rotationIn(three).reason).toBe("Service a still offers the Pod (slice a-1), and 2 more");
   });
 
-  test("that belong to no Service offer nothing", () => {
+  test("without a Service are ignored", () => {
     for (const service of [undefined, ""]) {
       expect(rotationIn([sliceWith({ service }, entryOf(WEB_0, TERMINATING))])).toMatchObject({
         state: "out",
@@ -150,25 +150,25 @@ describe("several slices", () => {
 describe("an address", () => {
   const BARE = { addresses: ["10.0.0.7"], conditions: { ready: true } };
 
-  test("is enough in mirrored and hand-made slices, whose entries name no Pod", () => {
+  test("identifies the Pod in mirrored and hand-made slices, which have no uid", () => {
     expect(rotationIn([sliceWith({ managedBy: MIRRORING }, BARE)]).state).toBe("in");
     expect(rotationIn([sliceWith({ managedBy: "" }, { addresses: ["10.0.0.99", "10.0.0.7"] })]).state).toBe("in");
     expect(rotationIn([sliceWith({ managedBy: MIRRORING }, { addresses: ["10.0.0.8"] })]).offers).toEqual([]);
   });
 
-  test("never makes a Pod terminating, for no one keeps that condition there", () => {
+  test("does not make a Pod terminating, because no controller updates the condition there", () => {
     const handMade = sliceWith({ managedBy: "people" }, { ...BARE, conditions: { ready: true, terminating: true } });
     expect(rotationIn([handMade])).toMatchObject({ state: "out", terminating: false });
   });
 
-  test("that another Pod's entry carries says nothing about this Pod, no matter whose slice it is", () => {
+  test("of another Pod's endpoint is ignored in managed and hand-made slices", () => {
     for (const managedBy of [undefined, MIRRORING, "people"]) {
       const heading = managedBy === undefined ? {} : { managedBy };
       expect(rotationIn([sliceWith(heading, entryOf(ANOTHER, READY, "10.0.0.7"))]).offers).toEqual([]);
     }
   });
 
-  test("counts when the target is something else than a Pod", () => {
+  test("identifies the Pod if the target is not a Pod", () => {
     const machine = { ...BARE, targetRef: { kind: "VirtualMachineInstance", name: "web-0", uid: "uid-of-a-machine" } };
     expect(rotationIn([sliceWith({ managedBy: "people" }, machine)]).state).toBe("in");
   });
@@ -179,7 +179,7 @@ describe("an address", () => {
     ["fd00:0000::0007", "IPv6"],
     ["fd00::0.0.0.7", "IPv6"],
     ["010.000.0.07", "IPv4"],
-  ])("written as %s by hand is the same address", ([address, addressType]) => {
+  ])("may be written as %s", ([address, addressType]) => {
     const raw = sliceWith({ managedBy: "people", ...(addressType && { addressType }) }, { addresses: [address] });
     expect(rotationIn([raw]).state).toBe("in");
   });
@@ -196,7 +196,7 @@ describe("an address", () => {
     "1.10.0.0.7",
     "10.0.0",
     "",
-  ])("%j is another one", (address) => {
+  ])("%j is not the Pod's", (address) => {
     expect(rotationIn([sliceWith({ managedBy: "people" }, { addresses: [address] })]).offers).toEqual([]);
   });
 });
@@ -204,39 +204,39 @@ describe("an address", () => {
 describe("host names", () => {
   const FQDN = { addressType: "FQDN", managedBy: "people" };
 
-  test("that name the Pod leave it unknown, for what they stand for is known to the DNS alone", () => {
+  test("leave the state unknown, because only DNS can resolve them", () => {
     expect(rotationIn([sliceWith(FQDN, entryOf(WEB_0, READY, "web.example"))])).toMatchObject({
       state: "unknown",
       reason: "Service web offers the Pod by a host name (slice web-abc)",
     });
   });
 
-  test("that name the Pod as withdrawn are out", () => {
+  test("are out if they are terminating", () => {
     expect(rotationIn([sliceWith(FQDN, entryOf(WEB_0, TERMINATING, "web.example"))]).state).toBe("out");
   });
 
-  test("never outweigh an entry that is in", () => {
+  test("do not override an endpoint that is in", () => {
     const raws = [sliceWith(FQDN, entryOf(WEB_0, READY, "web.example")), sliceWith({ name: "a" }, entryOf(WEB_0))];
     expect(rotationIn(raws)).toMatchObject({ state: "in", offers: [{ state: "unknown" }, { state: "in" }] });
   });
 
-  test("of other hosts are not our business", () => {
+  test("of other hosts are ignored", () => {
     expect(rotationIn([sliceWith(FQDN, { addresses: ["elsewhere.example"] })]).offers).toEqual([]);
   });
 });
 
-test("an address type of a later version is judged by the same conditions", () => {
+test("endpoints of an unknown address type are evaluated by the same conditions", () => {
   expect(rotationIn([sliceWith({ addressType: "Martian" }, entryOf(WEB_0))])).toMatchObject({
     state: "in",
     offers: [{ family: "other" }],
   });
 });
 
-test("a name that is printable and too long is cut as well", () => {
+test("printable names are truncated too", () => {
   expect(rotationIn([sliceWith({ name: "x".repeat(5_000) }, entryOf(WEB_0))]).reason.length).toBeLessThan(600);
 });
 
-test("names from the wire are cut to the length of a name and made printable in reasons", () => {
+test("in reasons names are truncated and unprintable characters are replaced", () => {
   const raw = sliceWith({ name: `a\u001b[31m\n${"x".repeat(5_000)}`, service: "web\u202e" }, entryOf(WEB_0));
   const { reason } = rotationIn([raw]);
   expect(reason).toMatch(/^Service web\? still offers the Pod \(slice a\?\[31m\?x+\)$/);

@@ -1,6 +1,6 @@
 /**
- * The oracle of rotation: written from what EndpointSlices mean and not from the code, and of another shape. Every entry
- * of every slice becomes flat facts, one per address; everything else is a question about that one list.
+ * Test oracle of rotation, written from the EndpointSlice API and independent of the implementation: converts all
+ * endpoints to one flat list with an item per address, and computes the rotation from it.
  */
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
@@ -9,14 +9,14 @@ import type { RawSlice } from "./raw-slices.ts";
 type Fact = {
   readonly service: unknown;
   readonly type: unknown;
-  /** Of the Pod that the entry names; `null` when it names none. */
+  /** Of the target Pod; `null` without one. */
   readonly uid: unknown;
   readonly address: unknown;
   readonly ready: boolean;
   readonly terminating: boolean;
 };
 
-export type Verdict = {
+export type ExpectedRotation = {
   readonly state: "in" | "out" | "unknown";
   readonly terminating: boolean;
   /** `service/family` to state. */
@@ -26,7 +26,7 @@ export type Verdict = {
 // biome-ignore lint/suspicious/noExplicitAny: the oracle reads the wire its own way, which is to trust nothing and cast nothing
 type Wire = any;
 
-export function verdictOf(raws: readonly RawSlice[], pod: PodIdentity): Verdict {
+export function expectedRotation(raws: readonly RawSlice[], pod: PodIdentity): ExpectedRotation {
   const own = new BlockList();
   for (const address of pod.addresses) own.addAddress(address, isIPv6(address) ? "ipv6" : "ipv4");
   const facts = raws.flatMap(factsOf).filter((fact) => {

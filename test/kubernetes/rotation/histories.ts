@@ -1,6 +1,6 @@
 /**
- * Random histories of slices: what controllers and people may write in which order, and what a watcher that lags by
- * another amount for each slice then sees.
+ * Generates random histories of slices, written by controllers and users, as seen by a watcher with a different lag for
+ * each slice.
  */
 import fc from "fast-check";
 import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
@@ -12,7 +12,7 @@ const OTHERS: readonly PodIdentity[] = [
   { name: "web-9", uid: "uid-of-web-9", addresses: WEB_0.addresses },
 ];
 
-/** Two slices of each kind where splitting, merging and moving is real. */
+/** Services with two slices allow splits, merges and moves. */
 const HEADINGS: readonly Heading[] = [
   { name: "web-a" },
   { name: "web-b" },
@@ -31,7 +31,7 @@ const HEADINGS: readonly Heading[] = [
 type Write =
   | { readonly does: "put" | "duplicate"; readonly at: number; readonly to: number; readonly entry: RawSlice }
   | { readonly does: "drop" | "move" | "split" | "merge" | "delete"; readonly at: number; readonly to: number }
-  | { readonly does: "judge"; readonly at: number; readonly to: number; readonly conditions: RawSlice };
+  | { readonly does: "set-conditions"; readonly at: number; readonly to: number; readonly conditions: RawSlice };
 
 const nilOr = fc.constantFrom(undefined, null, true, false);
 const arbitraryConditions: fc.Arbitrary<RawSlice> = fc.oneof(
@@ -43,7 +43,7 @@ const arbitraryConditions: fc.Arbitrary<RawSlice> = fc.oneof(
 
 const arbitraryAddress = fc.constantFrom("10.0.0.7", "fd00::7", "FD00:0:0::07", "10.0.0.8", "fd00::8", "web.example");
 
-/** Some name the Pod, some name another one with our address, some name no one, some are half written. */
+/** Endpoints of the Pod, of another Pod with the same address, without a target, and incomplete ones. */
 const arbitraryEntry: fc.Arbitrary<RawSlice> = fc.oneof(
   {
     weight: 4,
@@ -83,10 +83,10 @@ const place = fc.nat(HEADINGS.length - 1);
 const arbitraryWrite: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ does: fc.constantFrom("put", "duplicate"), at: place, to: place, entry: arbitraryEntry }),
   fc.record({ does: fc.constantFrom("drop", "move", "split", "merge", "delete"), at: place, to: place }),
-  fc.record({ does: fc.constant("judge"), at: place, to: place, conditions: arbitraryConditions }),
+  fc.record({ does: fc.constant("set-conditions"), at: place, to: place, conditions: arbitraryConditions }),
 );
 
-/** What was seen at each moment of one history, one list of raw slices per moment. */
+/** One list of raw slices for each step of a history. */
 export const arbitraryViews: fc.Arbitrary<RawSlice[][]> = fc
   .tuple(
     fc.array(arbitraryWrite, { minLength: 1, maxLength: 25 }),
@@ -94,13 +94,13 @@ export const arbitraryViews: fc.Arbitrary<RawSlice[][]> = fc
   )
   .map(([writes, lags]) => viewsOf(writes, lags));
 
-/** Slices by place in {@link HEADINGS}; `undefined` where there is none. */
+/** Endpoints by index in {@link HEADINGS}; `undefined` if the slice does not exist. */
 type Table = readonly (readonly RawSlice[] | undefined)[];
 
 function viewsOf(writes: readonly Write[], lags: readonly number[]): RawSlice[][] {
   const tables: Table[] = [HEADINGS.map(() => undefined)];
   for (const write of writes) {
-    // What takes two writes is two moments, with the entry in both slices between them.
+    // A move takes two writes: in between the endpoint is in both slices.
     for (const change of changesOf(write)) tables.push(change(tables.at(-1) ?? []));
   }
   return tables.map((_table, now) =>
@@ -138,12 +138,12 @@ function changesOf(write: Write): ((table: Table) => Table)[] {
       return [set(to, (table) => [...there(table), ...here(table)]), set(at, () => undefined)];
     case "delete":
       return [set(at, () => undefined)];
-    case "judge":
+    case "set-conditions":
       return [set(at, (table) => here(table).map((entry) => ({ ...entry, conditions: write.conditions })))];
   }
 }
 
-/** One Service with a selector as its controller writes it: each Pod in one slice per family. */
+/** A Service with a selector: its controller writes each Pod to one slice per family. */
 export type Controlled = {
   readonly publishNotReady: boolean;
   readonly families: readonly ("IPv4" | "IPv6")[];
@@ -152,7 +152,7 @@ export type Controlled = {
 
 export type PodNow = { readonly pod: PodIdentity; readonly isReady: boolean; readonly isDeleted: boolean };
 
-/** `ready = publishNotReadyAddresses || (serving && !terminating)`, as the controller has it. */
+/** As the controller computes it: `ready = publishNotReadyAddresses || (serving && !terminating)`. */
 export function writtenByController(service: string, how: Controlled, pods: readonly PodNow[]): RawSlice[] {
   return how.families.flatMap((addressType) =>
     pods.map((_first, index) => {

@@ -1,34 +1,34 @@
-/** What holds for rotation whatever the slices are. */
+/** Property tests of rotation. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalAddress } from "../../../src/kubernetes/rotation/address-text.ts";
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
 import type { PodIdentity, Rotation } from "../../../src/kubernetes/rotation/rotation.ts";
 import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
-import { verdictOf } from "./flat-facts.ts";
+import { expectedRotation } from "./flat-facts.ts";
 import { arbitraryViews, type Controlled, type PodNow, writtenByController } from "./histories.ts";
 import { entryOf, type RawSlice, READY, readAll, rotationIn, sliceWith, WEB_0 } from "./raw-slices.ts";
 
 /** The last and fullest moment of a history. */
 const arbitraryView = arbitraryViews.map((views) => views.at(-1) ?? []);
 
-test("at every moment of every history the answer is that of the flat facts", () => {
+test("at every step of every history rotation equals the oracle's", () => {
   const seen = { in: 0, out: 0, unknown: 0 };
   fc.assert(
     fc.property(arbitraryViews, (views) => {
       for (const raws of views) {
         const rotation = rotationIn(raws);
         seen[rotation.state] += 1;
-        expect(summaryOf(rotation)).toEqual(verdictOf(raws, WEB_0));
+        expect(summaryOf(rotation)).toEqual(expectedRotation(raws, WEB_0));
       }
     }),
     { numRuns: 1_500 },
   );
-  // Histories that reach only one answer would prove nothing.
+  // Each state must occur, or the test would prove nothing.
   expect(Math.min(seen.in, seen.out, seen.unknown)).toBeGreaterThan(20);
 });
 
-test("neither the order of the slices nor of their entries changes the answer or its reason", () => {
+test("the order of slices and endpoints changes neither the state nor the reason", () => {
   fc.assert(
     fc.property(
       arbitraryView.chain((raws) => fc.tuple(fc.constant(raws), fc.shuffledSubarray(raws, { minLength: raws.length }))),
@@ -40,7 +40,7 @@ test("neither the order of the slices nor of their entries changes the answer or
   );
 });
 
-test("one entry per slice says the same as all entries in one slice", () => {
+test("splitting a slice into one slice per endpoint does not change the result", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       const split = raws.flatMap((raw) =>
@@ -53,7 +53,7 @@ test("one entry per slice says the same as all entries in one slice", () => {
   );
 });
 
-test("a slice that is there twice says no more than once", () => {
+test("duplicating slices does not change the result", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       const twice = [...raws, ...raws.map((raw) => renamed(raw, "copy"))];
@@ -62,20 +62,20 @@ test("a slice that is there twice says no more than once", () => {
   );
 });
 
-test("no entry of another Pod changes the answer, whatever its address and conditions", () => {
+test("an endpoint of another Pod does not change the result, whatever its address and conditions", () => {
   fc.assert(
     fc.property(arbitraryView, fc.boolean(), fc.boolean(), (raws, ready, terminating) => {
-      const stranger: PodIdentity = { name: "web-0", uid: "uid-of-another-web-0", addresses: WEB_0.addresses };
+      const other: PodIdentity = { name: "web-0", uid: "uid-of-another-web-0", addresses: WEB_0.addresses };
       const crowded = raws.map((raw) => ({
         ...raw,
-        endpoints: [entryOf(stranger, { ready, terminating }), ...(raw["endpoints"] as RawSlice[])],
+        endpoints: [entryOf(other, { ready, terminating }), ...(raw["endpoints"] as RawSlice[])],
       }));
       expect(rotationIn(crowded)).toEqual(rotationIn(raws));
     }),
   );
 });
 
-test("one more ready entry for the Pod always makes it in", () => {
+test("an additional ready endpoint of the Pod always makes it in", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       expect(rotationIn([...raws, sliceWith({ name: "one-more", service: "more" }, entryOf(WEB_0, READY))]).state).toBe(
@@ -99,7 +99,7 @@ const arbitrarySiblings: fc.Arbitrary<PodNow[]> = fc.array(
   { maxLength: 6 },
 );
 
-test("what the controller writes is in exactly while a Service has the Pod ready and no one deleted it", () => {
+test("with the controller's slices a Pod is in exactly while a Service has it ready and it is not deleted", () => {
   fc.assert(
     fc.property(
       fc.array(arbitraryControlled, { maxLength: 3 }),
@@ -120,7 +120,7 @@ test("what the controller writes is in exactly while a Service has the Pod ready
   );
 });
 
-test("a deletion that only some slices have seen leaves the Pod in until the last one has", () => {
+test("a deleted Pod stays in until all slices are updated", () => {
   fc.assert(
     fc.property(
       fc.array(arbitraryControlled, { minLength: 1, maxLength: 3 }),
@@ -141,7 +141,7 @@ test("a deletion that only some slices have seen leaves the Pod in until the las
   );
 });
 
-test("nothing that can come over the wire makes the reader throw, and what it reads can be judged", () => {
+test("readSlice throws for no input, and rotationOf accepts its result", () => {
   const hostile = fc.oneof(
     fc.object({ key: fc.constantFrom("metadata", "name", "labels", "endpoints", "addresses", "conditions", "x") }),
     fc.record({
@@ -165,18 +165,18 @@ test("nothing that can come over the wire makes the reader throw, and what it re
 test.for<[string, RawSlice]>([
   ["a Status", { kind: "Status", metadata: { name: "x" } }],
   ["a bookmark", { kind: "EndpointSlice", metadata: { resourceVersion: "7" } }],
-  ["nothing", {}],
-])("%s is read as no slice", ([, raw]) => {
+  ["an empty object", {}],
+])("readSlice returns undefined for %s", ([, raw]) => {
   expect(readSlice(raw)).toBeUndefined();
 });
 
-test("a slice without entries, as null or not at all, is a slice all the same", () => {
+test("a slice may have null, no or empty endpoints", () => {
   for (const endpoints of [null, undefined, []]) {
     expect(readAll([{ ...sliceWith({}), endpoints }])).toMatchObject([{ name: "web-abc", endpoints: [] }]);
   }
 });
 
-test("every spelling of an address has one canonical text, which is its own", () => {
+test("all spellings of an address have the same canonical form, which is idempotent", () => {
   const group = fc.constantFrom("0", "00", "0000", "7", "0a", "FFff", "1234");
   fc.assert(
     fc.property(
@@ -189,9 +189,9 @@ test("every spelling of an address has one canonical text, which is its own", ()
         const canonical = canonicalAddress(text);
         expect(canonicalAddress(canonical)).toBe(canonical);
         expect(canonicalAddress(text.toUpperCase())).toBe(canonical);
-        expect(verdictOf([sliceWith({}, { addresses: [text] })], { ...WEB_0, addresses: [canonical] }).state).toBe(
-          "in",
-        );
+        expect(
+          expectedRotation([sliceWith({}, { addresses: [text] })], { ...WEB_0, addresses: [canonical] }).state,
+        ).toBe("in");
       },
     ),
   );

@@ -1,4 +1,4 @@
-/** EndpointSlices as the API server writes them, for the tests of rotation. */
+/** Builds EndpointSlices for the tests of rotation. */
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
 import type { PodIdentity, Rotation, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
 import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
@@ -15,7 +15,6 @@ export type Conditions = { readonly ready?: unknown; readonly serving?: unknown;
 export const READY: Conditions = { ready: true, serving: true, terminating: false };
 export const TERMINATING: Conditions = { ready: false, serving: true, terminating: true };
 
-/** An entry as the controller writes it for a Pod. */
 export function entryOf(pod: PodIdentity, conditions: Conditions = READY, address = pod.addresses[0]): RawSlice {
   const targetRef = { kind: "Pod", namespace: "shop", name: pod.name, uid: pod.uid };
   return { addresses: [address], conditions, nodeName: "node-1", targetRef };

@@ -37,7 +37,7 @@ export async function runCase(one: EnvoyCase, parts: CaseParts): Promise<EnvoyRe
 }
 
 function isReady(pod: RunningPod): boolean {
-  return pod.isReady() && pod.events.some(({ container, what }) => container === "lastcall" && what === "line");
+  return pod.isReady() && pod.events.some(({ container, type }) => container === "lastcall" && type === "line");
 }
 
 async function ended(

@@ -52,7 +52,7 @@ export async function measureEnd(ending: Ending): Promise<{ end: MeasuredEnd; fa
     // The trigger is known by a line of the log that may be read late; what came later moves the end only near it.
     lagSeconds: seconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
     hookStatus: hook,
-    hooksFailed: pod.events.filter(({ what }) => what === "FailedPreStopHook" || what === "hook-overran").length,
+    hooksFailed: pod.events.filter(({ type }) => type === "FailedPreStopHook" || type === "hook-overran").length,
     answered: clients.tally.answered,
     failures: clients.tally.failures,
     outcome: summary?.outcome ?? "",
@@ -62,8 +62,8 @@ export async function measureEnd(ending: Ending): Promise<{ end: MeasuredEnd; fa
   return { end, failedBefore };
 }
 
-export function eventMs(events: readonly PodEvent[], container: string, what: PodEvent["what"]): number {
-  return events.find((event) => event.container === container && event.what === what)?.atMs ?? Number.NaN;
+export function eventMs(events: readonly PodEvent[], container: string, what: PodEvent["type"]): number {
+  return events.find((event) => event.container === container && event.type === what)?.atMs ?? Number.NaN;
 }
 
 /** A second call of a container's hook, beside the kubelet's, which never looks at the status. -1: no answer. */

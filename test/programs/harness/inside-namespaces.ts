@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { offerNamespaces, runInside } from "../../../src/demo/network/namespace-network.ts";
+import { detectNamespaces, runInside } from "../../../src/demo/network/namespace-network.ts";
 import { missing, type Skipping } from "../install/program-of.ts";
 
 export type Stoppable = Skipping & { readonly signal: AbortSignal };
@@ -12,8 +12,8 @@ export type Stoppable = Skipping & { readonly signal: AbortSignal };
  * its last words above. Leaves the case where namespaces are impossible.
  */
 export async function insideNamespaces<Result>(script: string, request: object, context: Stoppable): Promise<Result> {
-  const offer = offerNamespaces();
-  if (!offer.possible) return missing(`network namespaces cannot be made here: ${offer.why}`, context);
+  const offer = detectNamespaces();
+  if (!offer.supported) return missing(`network namespaces cannot be made here: ${offer.reason}`, context);
   const scratch = await mkdtemp(join(tmpdir(), "inside-"));
   const files = { request: join(scratch, "request.json"), result: join(scratch, "result.json") };
   try {

@@ -15,14 +15,14 @@ export type PodEndFacts = {
 };
 
 export function factsOf(end: EndedPod): PodEndFacts {
-  const ofApp = end.events.filter(({ container, what }) => container === "app" && what !== "line");
-  const signalled = ofApp.find(({ what }) => what === "SIGTERM");
-  const left = ofApp.findLast(({ what }) => what === "exited");
+  const ofApp = end.events.filter(({ container, type }) => container === "app" && type !== "line");
+  const signalled = ofApp.find(({ type }) => type === "SIGTERM");
+  const left = ofApp.findLast(({ type }) => type === "exited");
   return {
     drainSeconds: end.drainSeconds,
     stopSeconds:
       signalled === undefined || left === undefined ? 0 : Math.round((left.atMs - signalled.atMs) / 10) / 100,
-    killed: ofApp.some(({ what }) => what === "SIGKILL"),
+    killed: ofApp.some(({ type }) => type === "SIGKILL"),
     outcome: end.summary?.outcome ?? "",
     why: end.summary?.why ?? "",
   };

@@ -31,7 +31,7 @@ async function rolled(request: RollRequest, variant: RollVariant, surroundings: 
   const { load } = variant;
   const { servers } = surroundings;
   const deployment = annotated(request.deployment, variant.annotations ?? {});
-  const { tally, ended } = await runVariant(
+  const { counts, ended } = await runVariant(
     {
       deployment,
       replicas: replicasOf(deployment),
@@ -47,5 +47,5 @@ async function rolled(request: RollRequest, variant: RollVariant, surroundings: 
     },
   );
   const ends = ended.map((end) => ({ ...factsOf(end), overWaitSeconds: variant.lastcall ? overWaitSeconds(end) : 0 }));
-  return { tally, ends };
+  return { counts, ends };
 }

@@ -1,5 +1,5 @@
 /** What a case asks the harness to roll, and what comes of it: plain JSON, as both sides are processes of their own. */
-import type { LoadShape, Tally } from "../../../src/demo/load/load.ts";
+import type { LoadShape, RequestCounts } from "../../../src/demo/load/load.ts";
 import type { PodEndFacts } from "./pod-end-facts.ts";
 
 export type RollRequest = {
@@ -25,7 +25,7 @@ export type RollResult = {
 };
 
 export type RollOutcome = {
-  readonly tally: Tally;
+  readonly counts: RequestCounts;
   readonly ends: readonly RolledPodEnd[];
 };
 
@@ -40,7 +40,7 @@ export const SHORT_LIVED_LOAD: RollLoad = {
   pooledClients: 6,
   slowClients: 4,
   endlessClients: 0,
-  poolLifeMs: 5_000,
+  maxConnectionMs: 5_000,
   path: "/",
 };
 

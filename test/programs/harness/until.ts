@@ -16,7 +16,7 @@ export async function until(
   const limitMs = realClock.nowMs() + LIMIT_MS;
   while (!(await isTrue())) {
     if (realClock.nowMs() > limitMs) {
-      const lines = (pod?.events ?? []).map((event) => `\n${event.container} ${event.what} ${event.detail}`);
+      const lines = (pod?.events ?? []).map((event) => `\n${event.container} ${event.type} ${event.detail}`);
       throw new Error(`waited ${LIMIT_MS / 1_000} s in vain: ${what}${lines.join("")}`);
     }
     await realClock.wait(POLL_MS);

@@ -50,7 +50,7 @@ export async function runIstio(one: IstioCase, parts: IstioParts): Promise<Istio
 
 function isReady(pod: StagedPod["pod"]): boolean {
   const told = (container: string) =>
-    pod.events.some((event) => event.container === container && event.what === "line");
+    pod.events.some((event) => event.container === container && event.type === "line");
   return pod.isReady() && told("lastcall") && told("app");
 }
 
@@ -97,13 +97,13 @@ function connectedMs({ statistics }: IstioCase): number {
 }
 
 function callsIn(events: readonly PodEvent[]): Calls {
-  const line = events.findLast(({ container, what }) => container === "app" && what === "line")?.detail ?? "";
+  const line = events.findLast(({ container, type }) => container === "app" && type === "line")?.detail ?? "";
   if (!line.startsWith("{")) throw new Error(`the app told nothing of its calls: ${line}`);
   return JSON.parse(line);
 }
 
 function linesOfManager(events: readonly PodEvent[]): readonly string[] {
   return events
-    .filter(({ container, what }) => container === "lastcall" && what === "line")
+    .filter(({ container, type }) => container === "lastcall" && type === "line")
     .map(({ detail }) => detail);
 }

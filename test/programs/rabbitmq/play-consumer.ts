@@ -44,7 +44,7 @@ export async function playConsumer(stage: Stage, scene: ConsumerScene, queue: st
 }
 
 export function secondsFromDeletion(pod: RunningPod, what: "gone"): number {
-  const at = (event: string) => pod.events.find((one) => one.what === event)?.atMs ?? Number.NaN;
+  const at = (event: string) => pod.events.find((one) => one.type === event)?.atMs ?? Number.NaN;
   return Math.round((at(what) - at("deleted")) / 10) / 100;
 }
 
@@ -53,7 +53,7 @@ function began(pod: RunningPod): number {
 }
 
 function toldBy(pod: RunningPod): readonly Told[] {
-  return pod.events.flatMap(({ container, what, detail }) =>
-    container === "app" && what === "line" && detail.startsWith("{") ? [JSON.parse(detail)] : [],
+  return pod.events.flatMap(({ container, type, detail }) =>
+    container === "app" && type === "line" && detail.startsWith("{") ? [JSON.parse(detail)] : [],
   );
 }

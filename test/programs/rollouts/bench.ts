@@ -3,7 +3,7 @@
  * about 20 minutes; `--only=TEXT` plays the scenes whose names contain the text. Needs network namespaces.
  */
 import { join } from "node:path";
-import { offerNamespaces } from "../../../src/demo/network/namespace-network.ts";
+import { detectNamespaces } from "../../../src/demo/network/namespace-network.ts";
 import { programOf } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { ENVOY, playScene } from "./play-scene.ts";
@@ -19,11 +19,11 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../../../build/
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
-const offer = offerNamespaces();
+const offer = detectNamespaces();
 if (unknown.length > 0) complain(`got "${unknown.join(" ")}", expected nothing or --only=TEXT`);
 else if (scenes.length === 0)
   complain(`--only got "${only}", expected a part of: ${BENCH_SCENES.map(sceneName).join("; ")}`);
-else if (!offer.possible) complain(`network namespaces cannot be made here: ${offer.why}`);
+else if (!offer.supported) complain(`network namespaces cannot be made here: ${offer.reason}`);
 else await playAll();
 
 async function playAll(): Promise<void> {

@@ -32,7 +32,7 @@ export async function rollAgain(request: Rolling, ports: RollingPorts): Promise<
   const slices = slicesOf(request, ports);
   const feed = createEndpointFeed((change: EndpointChange, pod) => {
     nodes.tell(change);
-    slices?.tell(change, pod);
+    slices?.enqueue(change, pod);
   });
   const runner = createPodRunner({ ...ports, onEvent: feed });
   const newPods = { runner, admit: async (pod: object) => (await admitPod(pod, servers.webhook)).pod };
@@ -44,21 +44,21 @@ export async function rollAgain(request: Rolling, ports: RollingPorts): Promise<
       Array.from({ length: replicasOf(request.deployment) }, () => create(0)),
     );
     await allReady(pods, clock);
-    slices?.catchUp();
+    slices?.flush();
     nodes.say("start");
     await clock.wait(RAMP_MS);
     nodes.say("measure");
     await clock.wait(STEADY_MS);
     for (let count = 1; count <= request.rollouts; count += 1) {
       const createNext = () => create(count);
-      const { fresh, oldGone } = await replacePods(pods, {
+      const { updated, oldGone } = await replacePods(pods, {
         clock,
         createPod: createNext,
         beforeDelete: async () => {},
       });
       ended.push(...pods);
       gone.push(oldGone);
-      pods = fresh;
+      pods = updated;
       await clock.wait(SERVE_MS);
     }
     await Promise.all(gone);
@@ -118,6 +118,6 @@ function factsOf({ pod, request, nodes, aheadMs, withdrawnMs }: Ended): DrainFac
 
 /** When the app got its stop signal; the end of everything where it got none. */
 function releaseOf(pod: RunningPod): number {
-  const signalled = pod.events.find(({ what, container }) => what === "SIGTERM" && container === "app");
+  const signalled = pod.events.find(({ type, container }) => type === "SIGTERM" && container === "app");
   return signalled?.atMs ?? pod.events.at(-1)?.atMs ?? 0;
 }

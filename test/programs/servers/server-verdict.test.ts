@@ -19,7 +19,7 @@ const DRAINED: RolledPodEnd = {
 function outcome(requests: number, failed: number, ends: readonly RolledPodEnd[] = [DRAINED]): RollOutcome {
   const counter = createRequestCounter();
   for (let i = 0; i < requests; i++) counter.count("pooled", i < failed ? "reset" : undefined);
-  return { tally: counter.tally(), ends };
+  return { counts: counter.counts(), ends };
 }
 
 const LOSING = outcome(500, 40);

@@ -40,8 +40,8 @@ export function verdictOf(row: ServerRow, program: FoundProgram, { manager, outc
     ...lossesOf(covered, "with lastcall"),
     ...(row.unreachedByPreload === undefined ? lossesOf(preload, "with preload") : []),
     ...[without, covered, endless, preload]
-      .filter((outcome) => outcome.tally.requests < LEAST_REQUESTS)
-      .map((outcome) => `${outcome.tally.requests} requests show nothing, expected at least ${LEAST_REQUESTS}`),
+      .filter((outcome) => outcome.counts.requests < LEAST_REQUESTS)
+      .map((outcome) => `${outcome.counts.requests} requests show nothing, expected at least ${LEAST_REQUESTS}`),
   ];
   return { failures, result };
 }
@@ -50,7 +50,7 @@ export function verdictOf(row: ServerRow, program: FoundProgram, { manager, outc
 function lossesOf(outcome: RollOutcome, how: string): readonly string[] {
   const late = outcome.ends.filter((end) => end.outcome !== "drained");
   return [
-    ...(outcome.tally.failed === 0 ? [] : [`${counted(outcome)} failed ${how}`]),
+    ...(outcome.counts.failed === 0 ? [] : [`${counted(outcome)} failed ${how}`]),
     ...late.map((end) => `a drain ${how} ended as "${end.outcome}": ${end.why}`),
   ];
 }
@@ -66,13 +66,13 @@ function longestOf({ ends }: RollOutcome): { readonly drainSeconds: number; read
   };
 }
 
-function countsOf({ tally }: RollOutcome): Counted {
-  return { requests: tally.requests, failed: tally.failed, kinds: tally.kinds };
+function countsOf({ counts }: RollOutcome): Counted {
+  return { requests: counts.requests, failed: counts.failed, kinds: counts.kinds };
 }
 
 /** `3 of 900 requests (closed-unanswered 2, reset 1)`. */
-function counted({ tally }: RollOutcome): string {
-  const kinds = Object.entries(tally.kinds).filter(([, count]) => count > 0);
+function counted({ counts }: RollOutcome): string {
+  const kinds = Object.entries(counts.kinds).filter(([, count]) => count > 0);
   const detail = kinds.length === 0 ? "" : ` (${kinds.map(([kind, count]) => `${kind} ${count}`).join(", ")})`;
-  return `${tally.failed} of ${tally.requests} requests${detail}`;
+  return `${counts.failed} of ${counts.requests} requests${detail}`;
 }

@@ -298,7 +298,7 @@ describe("an API server", () => {
     const drainer = cluster.ask();
     await hears(drainer, { state: "in" });
     await eventually(() => expect(cluster.openWatches()).toBe(1));
-    cluster.api.say(slicesOf("shop"), bytes);
+    cluster.api.writeToWatches(slicesOf("shop"), bytes);
     await eventually(() => expect(cluster.lists()).toBe(2));
     cluster.put(web(ENDING));
     await hears(drainer, { state: "out" });

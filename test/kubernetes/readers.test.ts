@@ -1,4 +1,4 @@
-/** Small readers of the API's words. */
+/** Tests the readers of versions, quantities, QoS classes and JSON. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import packageFile from "../../package.json" with { type: "json" };
@@ -23,7 +23,7 @@ test.for<[string, string | undefined]>([
   expect(version && `${version.major}.${version.minor}`).toBe(expected);
 });
 
-test("a later major version is later whatever the minor says", () => {
+test("the major version is compared before the minor version", () => {
   expect(isAtLeast({ major: 2, minor: 0 }, 1, 32)).toBe(true);
   expect(isAtLeast({ major: 1, minor: 9 }, 1, 32)).toBe(false);
 });
@@ -51,27 +51,31 @@ test.for<[unknown, number | undefined]>([
   expect(parseQuantity(value)).toBe(expected);
 });
 
-describe("the class of service", () => {
+describe("the QoS class", () => {
   const pod = (...resources: readonly object[]) => ({
     spec: { containers: resources.map((r, at) => ({ name: `c${at}`, resources: r })) },
   });
   const full = { limits: { cpu: "1", memory: "1Gi" } };
 
   test.for<[string, object, string]>([
-    ["nothing asked", pod({}), "BestEffort"],
-    ["limits alone are requests too", pod(full), "Guaranteed"],
-    ["the same amount in two spellings", pod({ ...full, requests: { cpu: "1000m", memory: "1024Mi" } }), "Guaranteed"],
+    ["no resources", pod({}), "BestEffort"],
+    ["limits without requests", pod(full), "Guaranteed"],
+    [
+      "requests equal to limits in other units",
+      pod({ ...full, requests: { cpu: "1000m", memory: "1024Mi" } }),
+      "Guaranteed",
+    ],
     ["one container without limits", pod(full, {}), "Burstable"],
-    ["memory alone", pod({ limits: { memory: "1Gi" } }), "Burstable"],
-    ["other resources alone", pod({ limits: { "nvidia.com/gpu": "1" } }), "BestEffort"],
-    ["zeros", pod({ requests: { cpu: "0" } }), "BestEffort"],
-    ["the Pod's own resources", { spec: { resources: full, containers: [{ name: "a" }] } }, "Guaranteed"],
-  ])("of %s", ([, given, expected]) => {
-    expect(qosClass(given as Record<string, unknown>)).toBe(expected);
+    ["only memory", pod({ limits: { memory: "1Gi" } }), "Burstable"],
+    ["only other resources", pod({ limits: { "nvidia.com/gpu": "1" } }), "BestEffort"],
+    ["requests of zero", pod({ requests: { cpu: "0" } }), "BestEffort"],
+    ["Pod-level resources", { spec: { resources: full, containers: [{ name: "a" }] } }, "Guaranteed"],
+  ])("of a Pod with %s is the one that Kubernetes computes", ([, podWithResources, expected]) => {
+    expect(qosClass(podWithResources as Record<string, unknown>)).toBe(expected);
   });
 });
 
-test("equality ignores the order of keys and covers allows more of them", () => {
+test("sameJson ignores the order of keys, and covers allows additional keys", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue()), (value, extra) => {
       const copy: unknown = JSON.parse(JSON.stringify(value));
@@ -89,6 +93,6 @@ test("equality ignores the order of keys and covers allows more of them", () => 
   expect(covers({}, { a: 1 })).toBe(false);
 });
 
-test("the version is the package's", () => {
+test("VERSION equals the version of package.json", () => {
   expect(VERSION).toBe(packageFile.version);
 });

@@ -1,0 +1,41 @@
+/** Compares the two rolling updates. Pure. */
+import type { RequestCounts } from "../load/load.ts";
+import type { DrainSummary } from "./pod-end.ts";
+
+export type Comparison = { readonly exitStatus: 0 | 1; readonly sentence: string };
+
+type RunResults = {
+  readonly without: RequestCounts;
+  readonly with: RequestCounts;
+  readonly summaries: readonly DrainSummary[];
+  readonly propagationMs: number;
+};
+
+const UNREACHABLE =
+  "Every request failed in both updates, so this run proves nothing. " +
+  "Check that the app listens on its first containerPort on all addresses and serves the path of --path.";
+
+const NO_FAILURES =
+  "No request failed without lastcall either, so this run proves nothing; run it with a longer --propagation.";
+
+export function compareRuns(runs: RunResults): Comparison {
+  const failed = runs.with.failed;
+  if (runs.with.requests === 0)
+    return { exitStatus: 1, sentence: "No request was sent during the update with lastcall; run the demo again." };
+  if (failed === runs.with.requests && runs.without.failed === runs.without.requests)
+    return { exitStatus: 1, sentence: UNREACHABLE };
+  const stayed = runs.summaries.find((summary) => summary.outcome === "timeout" && summary.leftTotal > 0);
+  if (failed > 0) {
+    const count = failed === 1 ? "1 request" : `${failed} requests`;
+    const reason = stayed === undefined ? "Please report this as a bug." : stayed.why;
+    return { exitStatus: 1, sentence: `${count} failed with lastcall. ${reason}` };
+  }
+  if (runs.without.failed === 0 && runs.propagationMs > 0) return { exitStatus: 1, sentence: NO_FAILURES };
+  const lost = runs.without.failed;
+  // Clients connected until the deadline could have lost a request.
+  const risk = stayed === undefined ? "" : ` ${stayed.why}`;
+  return {
+    exitStatus: 0,
+    sentence: `A rolling update lost ${lost} of ${runs.without.requests} requests without lastcall and none of ${runs.with.requests} with it.${risk}`,
+  };
+}

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { createRequestCounter, type RequestCounts } from "../../src/demo/load/load.ts";
+import { compareRuns } from "../../src/demo/report/comparison.ts";
+import { drainSummary } from "../../src/demo/report/pod-end.ts";
+
+function counts(requests: number, failed: number): RequestCounts {
+  const counter = createRequestCounter();
+  for (let i = 0; i < requests; i++) counter.count("pooled", i < failed ? "reset" : undefined);
+  return counter.counts();
+}
+
+const REPORT = {
+  version: 1,
+  phase: "done",
+  outcome: "timeout",
+  trigger: "hook",
+  milliseconds: { withdrawing: 5_000, deregistration: 0, draining: 8_000, holding: 0 },
+  left: [{ local: "10.0.0.9:8080", peer: "10.0.0.7:40000", ageMs: 9_000, state: "ESTABLISHED" }],
+  leftTotal: 1,
+  evidenceSource: "netlink",
+  why: "The deadline came with 1 connection still open: 10.0.0.7:40000 to port 8080.",
+};
+
+test("no failure with lastcall and some without is a success, reported with both counts", () => {
+  const comparison = compareRuns({ without: counts(50, 7), with: counts(60, 0), summaries: [], propagationMs: 2_000 });
+  expect(comparison.exitStatus).toBe(0);
+  expect(comparison.sentence).toContain("7 of 50");
+});
+
+test("a failed request with lastcall fails the demo, and clients connected at the deadline are named", () => {
+  const summary = drainSummary([JSON.stringify(REPORT)]);
+  if (summary === undefined) throw new Error("the report was not found");
+  const comparison = compareRuns({
+    without: counts(9, 9),
+    with: counts(9, 1),
+    summaries: [summary],
+    propagationMs: 2_000,
+  });
+  expect(comparison).toEqual({ exitStatus: 1, sentence: `1 request failed with lastcall. ${REPORT.why}` });
+});
+
+test("if all requests fail in both updates, the message points at the app", () => {
+  const comparison = compareRuns({ without: counts(9, 9), with: counts(9, 9), summaries: [], propagationMs: 2_000 });
+  expect(comparison.exitStatus).toBe(1);
+  expect(comparison.sentence).toContain("Every request failed in both updates");
+});
+
+test("clients connected at the deadline are named even if no request failed", () => {
+  const summary = drainSummary([JSON.stringify(REPORT)]);
+  if (summary === undefined) throw new Error("the report was not found");
+  const comparison = compareRuns({
+    without: counts(9, 9),
+    with: counts(9, 0),
+    summaries: [summary],
+    propagationMs: 2_000,
+  });
+  expect(comparison.exitStatus).toBe(0);
+  expect(comparison.sentence).toContain(REPORT.why);
+});
+
+test("a run without any failure fails the demo, unless the propagation is 0", () => {
+  const runs = { without: counts(9, 0), with: counts(9, 0), summaries: [], propagationMs: 2_000 };
+  expect(compareRuns(runs).exitStatus).toBe(1);
+  expect(compareRuns({ ...runs, propagationMs: 0 }).exitStatus).toBe(0);
+  expect(compareRuns({ ...runs, with: counts(0, 0), propagationMs: 0 }).exitStatus).toBe(1);
+});
+
+test("failures are counted by kind and by client", () => {
+  const counter = createRequestCounter();
+  counter.count("slow", "refused");
+  counter.count("slow", undefined);
+  counter.count("pooled", "closed-unanswered");
+  const counted = counter.counts();
+  expect(counted).toMatchObject({ requests: 3, failed: 2, kinds: { refused: 1, "closed-unanswered": 1, reset: 0 } });
+  expect(counted.clients.slow).toEqual({ requests: 2, failed: 1 });
+});
+
+test("the last report is read, as a line of its own or inside a log line, and other lines are ignored", () => {
+  const lines = [
+    "not JSON",
+    "{broken",
+    JSON.stringify({ ...REPORT, outcome: "restarted" }),
+    JSON.stringify({ level: "info", report: REPORT }),
+    JSON.stringify({ msg: "released" }),
+    JSON.stringify({ ...REPORT, outcome: "none" }),
+  ];
+  expect(drainSummary(lines)?.outcome).toBe("timeout");
+  expect(drainSummary(lines.slice(0, 2))).toBeUndefined();
+});
