@@ -19,10 +19,8 @@ import { runVariant } from "./variant.ts";
 type RunPorts = {
   readonly network: PodNetwork;
   readonly processes: ProcessTable;
-  /** A folder that is removed at the end. */
   readonly scratch: string;
   readonly program: readonly string[];
-  /** Node's environment variables for the webhook, which does not run in a container. */
   readonly nodeEnvironment: Readonly<Record<string, string>>;
 };
 

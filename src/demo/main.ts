@@ -14,7 +14,6 @@ import { DEMO_HELP, type DemoOptions, readOptions } from "./options.ts";
 import { createProcessTable } from "./pods/process-table.ts";
 import { prepareRun } from "./prepared-run.ts";
 
-/** First argument of the inner demo, which runs in private namespaces. */
 const INSIDE = "inside-namespaces";
 
 const LASTCALL = fileURLToPath(new URL("../lastcall.ts", import.meta.url));

@@ -7,7 +7,6 @@ import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 
 const port = Number(process.env["PORT"] ?? "8080");
-/** Set if Pods share a network namespace. */
 const host = process.env["LISTEN_ON"] ?? "::";
 let draining = false;
 let active = 0;

@@ -19,7 +19,6 @@ type ServerPorts = {
   readonly processes: ProcessTable;
   readonly program: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** A folder that is removed at the end. */
   readonly scratch: string;
   readonly host: string;
 };
@@ -51,7 +50,6 @@ export async function startServers({ relay, namespace }: ServersRequest, ports: 
       },
     };
   } catch (error) {
-    // An open server would prevent the demo's exit.
     await cluster?.close();
     throw error;
   }

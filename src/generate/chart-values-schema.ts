@@ -1,4 +1,4 @@
-/** Builds the JSON schema of the chart's values, in draft 7 and with RE2 patterns: Helm 3 supports no more. */
+/** Builds the JSON schema of the chart's values, in draft 7 and without look-around, which all versions of Helm 3 support. */
 import { PULL_POLICIES } from "../kubernetes/pod.ts";
 import { PULL_SECRETS_LIMIT } from "../webhook/settings.ts";
 import { configSchema } from "./config-schema.ts";
@@ -117,7 +117,7 @@ const PEER: Schema = {
   minProperties: 1,
 };
 
-/** Prefix of Service names, which have at most 63 characters and do not start with a digit. */
+/** The longest derived name, a Service's with -webhook, has at most 63 characters and does not start with a digit. */
 const NAME_PREFIX: Schema = { type: "string", pattern: "^$|^[a-z]([-a-z0-9]*[a-z0-9])?$", maxLength: 40 };
 
 const IMAGE = {
@@ -176,7 +176,6 @@ const WEBHOOK = closed({
   serviceAccountAnnotations: TEXT_MAP,
 });
 
-/** IntOrString: a number or a percentage of replicas. */
 const AMOUNT: Schema = { type: ["integer", "string"], minimum: 0, pattern: "^(100|[0-9]{1,2})%$" };
 const STRATEGY: Schema = closed({
   type: oneOf("RollingUpdate", "Recreate"),

@@ -13,7 +13,6 @@ type ManagerField = {
   readonly isAlways: boolean;
   readonly doc: string;
   readonly fallback: unknown;
-  /** Values of a choice. */
   readonly choices: readonly string[];
 };
 
@@ -21,7 +20,6 @@ type Templates = {
   readonly type: (field: ManagerField) => string;
   /** Expression of the flag's value, an empty string if the setting is not set. */
   readonly format: (field: ManagerField) => string;
-  /** Expression of the setting. */
   readonly parse: (field: ManagerField) => string;
 };
 
@@ -168,7 +166,6 @@ function managerFlagsSource(): string {
   ].join("\n");
 }
 
-/** Imports from `flag-values.ts` by kind of flag. */
 const HELPERS: Readonly<Record<FlagKind, readonly string[]>> = {
   duration: ["durationOf"],
   port: ["portOf"],

@@ -11,7 +11,6 @@ import { DRAIN_EVENTS } from "../relay/drains/drains-route.ts";
 import { eventReasonOf, NOT_INJECTED, WITHOUT_EVENT } from "../webhook/cluster/admission-events.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 
-/** Each rule has a heading that URLs link to. */
 export function lintRuleReference(): string {
   const rows = RULES.map(({ id, level, title }) => [`[${code(id)}](#${id})`, level, title]);
   const parts = RULES.map(({ id, title, why, remedy }) => `## ${id}\n\n${title}. ${why}\n\n${remedy}`);

@@ -31,7 +31,6 @@ export function webhookFlagReference(): string {
   return markdownTable(["flag", "value", "default", "what it sets", "environment variable"], rows);
 }
 
-/** Only flags without an annotation. */
 export function managerFlagReference(): string {
   const rows = ROWS.flatMap(([, row]) => ("codec" in row ? [] : [[code(`--${row.name}`), row.doc]]));
   return markdownTable(["flag", "what it sets"], rows);
@@ -53,7 +52,6 @@ export function selfTestFlagReference(): string {
   return `\`\`\`\n${SELF_TEST_HELP.trimEnd()}\n\`\`\``;
 }
 
-/** The commands are never run. */
 const UNUSED_PORTS = {} as Ports;
 
 function sentence(command: Command): string {

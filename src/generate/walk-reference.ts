@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { code, markdownTable } from "./markdown-table.ts";
 
-/** In the order of execution. */
 const ROOMS = ["injection", "policy", "kubernetes", "contract"];
 
 export function injectWalk(): string {
@@ -59,7 +58,6 @@ function tableOf(files: readonly string[], order: readonly string[]): string {
   );
 }
 
-/** @returns the first sentence of the file's header */
 function headerOf(file: string): string {
   const [, comment = ""] = /^\/\*\*(.*?)\*\//s.exec(readFileSync(`${SRC}${file}`, "utf8")) ?? [];
   const text = comment.replace(/\n \*/g, "").trim();

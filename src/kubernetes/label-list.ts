@@ -4,7 +4,6 @@ export type Labels = Readonly<Record<string, string>>;
 
 export const LABEL_LIST_EXPECTS = "labels with commas between, such as team=web,tier=front";
 
-/** `undefined` when the text is not a list of labels. */
 export function parseLabelList(text: string): Labels | undefined {
   const pairs = text.split(",").map((pair) => /^([\w./-]{1,317})=([\w.-]{0,63})$/.exec(pair));
   return pairs.includes(null) ? undefined : Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]]));

@@ -4,7 +4,6 @@ import { groupOf } from "./listed-objects.ts";
 type LeftAlone = {
   readonly group: string;
   readonly kinds: readonly string[];
-  /** End of a sentence about the kind. */
   readonly reason: string;
   /** Most objects of the kind contain nothing shaped like a Pod and need no warning. */
   readonly onlyLooksLike?: true;
@@ -39,7 +38,6 @@ const LEFT_ALONE: readonly LeftAlone[] = [
   },
 ];
 
-/** @returns `undefined` for kinds with injection */
 export function leftAlone(apiVersion: string, kind: string): Pick<LeftAlone, "reason" | "onlyLooksLike"> | undefined {
   const group = groupOf(apiVersion);
   return LEFT_ALONE.find((entry) => entry.group === group && entry.kinds.includes(kind));

@@ -5,7 +5,6 @@
  */
 import { objectAt, objectsAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
 
-/** Quantities such as `64Mi`. */
 export type LimitAmounts = { readonly cpu?: string; readonly memory?: string };
 
 export type LimitRangeItem = {
@@ -13,7 +12,6 @@ export type LimitRangeItem = {
   readonly type: "Container" | "Pod";
   readonly min: LimitAmounts;
   readonly max: LimitAmounts;
-  /** The limit of a container that has none. */
   readonly default: LimitAmounts;
   readonly defaultRequest: LimitAmounts;
   /** Largest limit for a request of 1. */

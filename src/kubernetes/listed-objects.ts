@@ -41,7 +41,6 @@ export function groupOf(apiVersion: string): string {
   return group === "extensions" ? "apps" : group;
 }
 
-/** Formats a path as `spec.replicatedJobs[0].template`. */
 export function pathText(path: Path): string {
   return path.map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`)).join("");
 }

@@ -6,11 +6,9 @@ import { type TemplatePath, templatesAt } from "./template-path.ts";
 import { type FoundTemplate, shapesIn } from "./template-shape.ts";
 
 export type PodPlace = {
-  /** From the document's root; empty for a Pod. */
   readonly path: Path;
   /** A Pod or a Pod template, which may lack `metadata`. */
   readonly pod: RawObject;
-  /** Empty if the document does not set it. */
   readonly namespace: string;
   /** The containing object, for messages: `Deployment/web`. */
   readonly owner: string;

@@ -59,7 +59,6 @@ export function containersByName(pod: RawObject): ReadonlyMap<unknown, RawObject
   return found;
 }
 
-/** Counts entries of any type. */
 export function countContainers(pod: RawObject): number {
   const spec = objectAt(pod, "spec");
   return listAt(spec, "containers").length + listAt(spec, "initContainers").length;
@@ -72,7 +71,6 @@ export function podName(pod: RawObject): string {
   return name === "" ? "without name" : name.slice(0, NAME_LIMIT).replace(/[^\x20-\x7e]/g, "?");
 }
 
-/** The default restartPolicy is Always. */
 export function runsToCompletion(pod: RawObject): boolean {
   const policy = textAt(objectAt(pod, "spec"), "restartPolicy");
   return policy === "Never" || policy === "OnFailure";
@@ -90,7 +88,6 @@ export function isForWindows(pod: RawObject): boolean {
   return terms.length > 0 && terms.every((term) => objectsAt(term, "matchExpressions").some(demandsWindows));
 }
 
-/** A node must match one of the terms. */
 export function requiredNodeTerms(pod: RawObject): readonly RawObject[] {
   const affinity = objectAt(objectAt(objectAt(pod, "spec"), "affinity"), "nodeAffinity");
   return objectsAt(objectAt(affinity, "requiredDuringSchedulingIgnoredDuringExecution"), "nodeSelectorTerms");

@@ -33,7 +33,6 @@ export function qosClass(pod: RawObject): QosClass {
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
-/** `spec.resources`, if it sets CPU or memory. */
 export function podLevelResources(pod: RawObject): RawObject | undefined {
   const resources = objectAt(objectAt(pod, "spec"), "resources");
   const named = COMPUTE.some((name) => requestOf(resources, name) > 0 || limitOf(resources, name) > 0);

@@ -26,7 +26,6 @@ export function listAt(parent: RawObject | undefined, key: string): readonly unk
   return Array.isArray(value) ? value : [];
 }
 
-/** Skips items that are not objects. */
 export function objectsAt(parent: RawObject | undefined, key: string): readonly RawObject[] {
   const list = listAt(parent, key);
   // Hot path: nearly every list contains only objects and needs no copy.
@@ -43,7 +42,6 @@ export function wholeNumberAt(parent: RawObject | undefined, key: string): numbe
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** Returns the same object if it does not have the key. */
 export function without(parent: RawObject, key: string): RawObject {
   if (!Object.hasOwn(parent, key)) return parent;
   const { [key]: _dropped, ...rest } = parent;

@@ -4,7 +4,6 @@ import { isRawObject } from "./raw-json.ts";
 import type { FoundTemplate } from "./template-shape.ts";
 
 export type TemplatePath = {
-  /** The flag's value, for messages. */
   readonly text: string;
   /** Empty for every kind. */
   readonly kind: string;
@@ -19,7 +18,6 @@ const EVERY = Symbol("every key or item");
 const FORM = /^(?:(?<kind>[A-Za-z][A-Za-z0-9]*)(?:\.(?<group>[a-z0-9.-]+))?=)?(?<path>[^=]+)$/;
 const STEP = /^(?<key>\*|[A-Za-z_][A-Za-z0-9_-]*)(?<positions>(?:\[(?:\*|\d{0,9})\])*)$/;
 
-/** @returns `undefined` for an invalid path */
 export function readTemplatePath(text: string): TemplatePath | undefined {
   const form = FORM.exec(text)?.groups;
   if (form?.["path"] === undefined) return undefined;

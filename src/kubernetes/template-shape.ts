@@ -11,7 +11,6 @@ export type FoundTemplate = { readonly path: Path; readonly pod: RawObject };
 
 type FoundShapes = {
   readonly templates: readonly FoundTemplate[];
-  /** Mappings with `containers` that are not in a template. */
   readonly lookAlikes: readonly Path[];
 };
 

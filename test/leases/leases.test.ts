@@ -12,7 +12,7 @@ const LEASES = join(import.meta.dirname, "../../src/demo/network/loopback-networ
 
 /** Another process with a lease, and what it says about it. It lives until it is killed. */
 async function another(expression: string): Promise<{ readonly child: ChildProcess; readonly said: string }> {
-  const source = `import { leaseLoopbackNetwork, takesName } from ${JSON.stringify(LEASES)};
+  const source = `import { leaseLoopbackNetwork, bindAbstractSocket } from ${JSON.stringify(LEASES)};
     console.log(${expression}); setInterval(() => {}, 1_000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -43,7 +43,7 @@ test("no two leases are the same, of one process or of several", async () => {
 
 test("a lease is as long as its process lives, and is over when that is killed", async () => {
   const name = `lastcall-test-${process.pid}`;
-  const { child, said } = await another(`takesName(${JSON.stringify(name)})`);
+  const { child, said } = await another(`bindAbstractSocket(${JSON.stringify(name)})`);
   expect(said).toBe("true");
   expect(bindAbstractSocket(name)).toBe(false);
   child.kill("SIGKILL");

@@ -120,7 +120,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       {
         file: "test/kubernetes/rotation/laws.test.ts",
-        title: "one entry per slice says the same as all entries in one slice",
+        title: "splitting a slice into one slice per endpoint does not change the result",
       },
     ],
   },
@@ -180,7 +180,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
       },
       {
         file: "test/demo/demo.test.ts",
-        title: "a Deployment of one's own is rolled without a loss, and the picture is written",
+        title: "the user's own Deployment loses no request, and --svg writes an image",
       },
     ],
   },

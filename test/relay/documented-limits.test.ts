@@ -51,7 +51,7 @@ test("open streams of a replica, a namespace and a Pod", () => {
   expect(ofOne).toBe(all.streams() / 2);
   expect(row("open streams")).toContain(`${ofPod} for one Pod`);
   const values = readFileSync(join(ROOT, "charts/lastcall/values.yaml"), "utf8");
-  expect(values).toContain(`${shown(all.streams())} are the most it takes`);
+  expect(values).toContain(`a replica's limit is ${shown(all.streams())}`);
 });
 
 test("Pods followed for a lost drain", () => {

@@ -22,7 +22,6 @@ type ApiServerPorts = {
 
 export type ApiServer = { readonly port: number; readonly close: () => Promise<void> };
 
-/** A cluster of this version has native sidecars and image volumes. */
 export const SERVER_VERSION = "v1.37.0";
 
 /** @throws Fault ERR_DEMO_FAILED when 127.0.0.1 has no free port */

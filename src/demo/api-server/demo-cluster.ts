@@ -16,7 +16,6 @@ export type DemoCluster = {
 
 type DemoClusterPorts = {
   readonly clock: Clock;
-  /** A folder that is removed at the end. */
   readonly scratch: string;
   readonly namespace: string;
 };

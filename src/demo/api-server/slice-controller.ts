@@ -88,7 +88,6 @@ function sliceOf({ namespace, name, port }: SlicedService, endpoints: readonly S
   };
 }
 
-/** Computes the condition `ready`: a terminating Pod is never ready. */
 function isReady(endpoint: Endpoint | undefined): boolean {
   return endpoint?.serving === true && !endpoint.terminating;
 }

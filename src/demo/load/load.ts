@@ -32,7 +32,6 @@ type LoadPorts = {
   readonly clock: Clock;
   readonly target: HttpTarget;
   readonly counter: RequestCounter;
-  /** From 0 to 1. */
   readonly random: () => number;
 };
 

@@ -16,7 +16,6 @@ export function createLoopbackNetwork(): PodNetwork {
   }));
 }
 
-/** Manager commands that take `--address-scope`. */
 const SCOPED: readonly string[] = ["serve", "drain", "status"];
 
 /** Replaces loopback addresses in URLs by the Pod's address: all Pods share the loopback device. */

@@ -10,7 +10,6 @@ import { type PodAttachment, type PodNetwork, podNetwork } from "./pod-network.t
 
 const BRIDGE = "lastcall0";
 const PREFIX = "10.66.0";
-/** Hosts of the kubelet, the clients, the Service and the webhook. */
 const RESERVED_HOSTS = [1, 2, 3, 4];
 
 /**

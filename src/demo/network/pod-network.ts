@@ -4,7 +4,6 @@ import { Fault } from "../../fault.ts";
 export type PodAttachment = {
   readonly address: string;
   readonly inside: (argv: readonly string[]) => readonly string[];
-  /** Adapts arguments of the manager to a network that all Pods share. */
   readonly managerArguments: (args: readonly string[]) => readonly string[];
   readonly release: () => void;
 };

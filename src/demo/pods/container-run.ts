@@ -10,7 +10,6 @@ import type { ContainerPlan, PodPlan } from "./pod-plan.ts";
 import type { LocalProcess, ProcessTable } from "./process-table.ts";
 
 export type ContainerImages = {
-  /** Command line that replaces `/lastcall` of the manager's image. */
   readonly managerProgram: readonly string[];
   /** Path that replaces the preload library of the manager's image; empty if it was not built. */
   readonly preloadLibrary: string;

@@ -21,7 +21,6 @@ export function stopSeconds(remainingSeconds: number): number {
   return Math.max(MIN_GRACE_SECONDS, remainingSeconds);
 }
 
-/** 30 s is the default of the API server. */
 export function podGraceSeconds(fromSpec: number | undefined): number {
   return fromSpec ?? 30;
 }

@@ -26,7 +26,6 @@ type VariablePlan = { readonly name: string; readonly value: string; readonly fi
 
 export type ContainerPlan = {
   readonly name: string;
-  /** `sidecar`: an init container with restartPolicy Always. */
   readonly role: "init" | "sidecar" | "regular";
   readonly command: readonly string[];
   readonly args: readonly string[];

@@ -42,7 +42,6 @@ export type RunningPod = {
    */
   readonly remove: (graceSeconds?: number) => Promise<void>;
   readonly restart: (container: string) => Promise<void>;
-  /** Resolves when the Pod's last process has exited after a deletion or completion. */
   readonly gone: Promise<void>;
   readonly kill: () => Promise<void>;
 };

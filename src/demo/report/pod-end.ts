@@ -80,7 +80,6 @@ export function notifiedAfterMs(end: PodEnd): number | undefined {
   return afterMs < 0 ? undefined : end.triggeredMs - end.deletedMs + afterMs;
 }
 
-/** Start of the drain on the demo's clock; `undefined` if there was no drain. */
 export function triggeredMs(lines: readonly Pick<PodEvent, "atMs" | "detail">[]): number | undefined {
   for (const { atMs, detail } of lines) {
     const entry = parsedJson(detail);

@@ -1,7 +1,6 @@
 /** Builds the timeline of one Pod's shutdown and renders it as text. Pure. */
 import { notifiedAfterMs, type PodEnd } from "./pod-end.ts";
 
-/** Milliseconds since the deletion; `fromMs` may be negative. */
 type Span = { readonly fromMs: number; readonly toMs: number };
 
 type Lane = { readonly label: string; readonly spans: readonly Span[] };

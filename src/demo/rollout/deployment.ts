@@ -86,7 +86,6 @@ export function placeOf(deployment: object): { readonly namespace: string; reado
   };
 }
 
-/** The Pod that the ReplicaSet controller creates, with the API server's defaults. */
 export function podOf(deployment: object, revision: string): object {
   const { namespace, name } = placeOf(deployment);
   const template = objectAt(deployment, "spec", "template");

@@ -11,7 +11,6 @@ import { podOf, servicePort } from "./deployment.ts";
 
 type ReadDeployment = { readonly deployment: object; readonly problems: readonly string[] };
 
-/** Reads the first Deployment of a YAML or JSON file; each problem is a sentence. */
 export async function readDeployment(path: string): Promise<ReadDeployment> {
   const refused = (problem: string): ReadDeployment => ({ deployment: {}, problems: [`${path} ${problem}`] });
   try {

@@ -7,7 +7,6 @@ import { listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "..
 import { canonicalAddress } from "./address-text.ts";
 import type { Slice, SliceEndpoint } from "./rotation.ts";
 
-/** The API server's limit. */
 const NAME_LIMIT = 253;
 
 const UNPRINTABLE = /[^\x20-\x7e]/;
@@ -23,7 +22,6 @@ const ADDRESS_TYPES: ReadonlyMap<string, string> = new Map(["IPv4", "IPv6", "FQD
  */
 export function readSlice(raw: RawObject): Slice | undefined {
   const kind = valueAt(raw, "kind");
-  // List items have no kind.
   if (kind !== undefined && kind !== "EndpointSlice") return undefined;
   const metadata = objectAt(raw, "metadata");
   const name = nameAt(metadata, "name");
@@ -72,7 +70,6 @@ function nameAt(parent: RawObject | undefined, key: string): string {
   return text.slice(0, NAME_LIMIT).replaceAll(ALL_UNPRINTABLE, "?");
 }
 
-/** Skips items that are not strings. */
 function textsAt(parent: RawObject, key: string): readonly string[] {
   const list = listAt(parent, key);
   return list.every(isText) ? list : list.filter(isText);

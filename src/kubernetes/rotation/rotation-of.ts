@@ -8,14 +8,12 @@ import type { Offer, PodIdentity, Rotation, RotationOf, Slice, SliceEndpoint } f
 
 type Mention = { readonly slice: Slice; readonly endpoint: SliceEndpoint };
 
-/** Endpoints of the Pod in the slices of one Service and family. */
 type Mentions = {
   readonly service: string;
   readonly family: Offer["family"];
   readonly all: Mention[];
 };
 
-/** A Pod without endpoints is `out`, with no offers. */
 export const rotationOf: RotationOf = (slices, pod) => {
   const offers = mentionsOf(slices, pod).map(offerOf);
   offers.sort((left, right) => compare(left.service, right.service) || compare(left.family, right.family));

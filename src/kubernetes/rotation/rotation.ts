@@ -1,6 +1,5 @@
 /** Types of rotation: whether a Service still offers a Pod. */
 
-/** Conditions that are nil are `undefined`. */
 export type SliceEndpoint = {
   readonly addresses: readonly string[];
   readonly ready: boolean | undefined;
