@@ -12,7 +12,7 @@ import { openPort } from "../../src/open-port.ts";
 import { NO_LOST_DRAINS } from "../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
 import { relayServer } from "../../src/relay/server/relay-server.ts";
-import { REAL_CLOCK as clock } from "../../src/relay/slices/clock.ts";
+import { REAL_CLOCK } from "../../src/relay/slices/clock.ts";
 import { createSliceWatches } from "../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../src/relay/withdrawal/withdrawal-route.ts";
 import { fakeApiServer } from "../api-server/fake-api-server.ts";
@@ -26,6 +26,8 @@ const SLICES = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";
 const folder = mkdtempSync(join(tmpdir(), "lastcall-walk-"));
 const clientFiles = join(folder, "client.json");
 
+/** Without periodic checks, which a busy host would count among the files of the change. */
+const clock = { ...REAL_CLOCK, every: () => () => undefined };
 const api = await fakeApiServer();
 const show = (conditions: Conditions): void => api.put(SLICES, sliceWith({}, entryOf(WEB_0, conditions)) as never);
 show(READY);
@@ -62,7 +64,8 @@ await manager.logged('"detail":"in');
 const end = startCoverage();
 show(TERMINATING);
 await manager.logged('"detail":"out');
-const files = end();
+// A timer of the hook's connection may fire meanwhile; the slice does not run through it.
+const files = end().filter((file) => !file.startsWith("manager/calls/"));
 const client = await eventually(() => JSON.parse(readFileSync(clientFiles, "utf8")) as readonly string[]);
 rmSync(folder, { recursive: true });
 process.stdout.write(JSON.stringify({ files, client }));
