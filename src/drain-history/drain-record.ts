@@ -1,4 +1,4 @@
-/** A drain as the relay remembers it and as people look at it. */
+/** The record of one drain, kept by the relay and shown by the command line and the page. */
 import type { DrainOutcome, DrainReport } from "../contract/drain-report.ts";
 
 /** `lost`: the manager died in the middle of the drain. A relay records it; a manager never reports it (decision 46). */
@@ -12,10 +12,10 @@ export type DrainRecord = {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
-  /** Kind and name of the controller owner; empty when there is none. */
+  /** The Pod's controller; empty without one. */
   readonly ownerKind: string;
   readonly ownerName: string;
-  /** Wall clock of the replica that took the report, milliseconds: the end of the drain. */
+  /** End of the drain by the wall clock of the replica that received the report. */
   readonly endedAtMs: number;
   readonly report: RecordedReport;
 };

@@ -1,41 +1,41 @@
-/** What several replicas remember of the same drains, as one list. Pure; the order of lists and records is of no matter. */
+/** Merges the drains of several replicas to one list, independent of their order. */
 import type { DrainRecord } from "./drain-record.ts";
 
 /**
- * A manager that heard no answer tells the next replica. Its second try comes within seconds; the rest is for clocks
- * that differ. The same words again after longer than this are another drain of the same Pod.
+ * Without a response a manager sends its report to another replica within seconds; the rest covers clock skew. An equal
+ * report after a longer time is another drain of the Pod.
  */
-export const TOLD_TWICE_WITHIN_MS = 60_000;
+export const SAME_REPORT_WITHIN_MS = 60_000;
 
 /**
- * Newest first. Of one id the latest words count, since a replica may hear more of a drain; a drain that was reported
- * to two replicas is there once, as the one that heard of it first tells it.
+ * Newest first. Of one ID the latest record counts, since a replica can update it; of a drain that two replicas received,
+ * the earlier record.
  */
 export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonly DrainRecord[] {
   const sorted = lists
     .flat()
-    .map((record) => ({ record, words: wordsOf(record) }))
+    .map((record) => ({ record, content: contentOf(record) }))
     .sort(inTime);
-  const latest = new Map(sorted.map((told) => [told.record.id, told]));
-  const lastTold = new Map<string, number>();
+  const latest = new Map(sorted.map((keyed) => [keyed.record.id, keyed]));
+  const lastEndedAtMs = new Map<string, number>();
   const kept: DrainRecord[] = [];
-  for (const { record, words } of [...latest.values()].sort(inTime)) {
-    if (isToldTwice(record.endedAtMs, lastTold.get(words))) continue;
-    lastTold.set(words, record.endedAtMs);
+  for (const { record, content } of [...latest.values()].sort(inTime)) {
+    if (isSameReport(record.endedAtMs, lastEndedAtMs.get(content))) continue;
+    lastEndedAtMs.set(content, record.endedAtMs);
     kept.push(record);
   }
   return kept.reverse();
 }
 
-type Told = { readonly record: DrainRecord; readonly words: string };
+type Keyed = { readonly record: DrainRecord; readonly content: string };
 
-function inTime(a: Told, b: Told): number {
+function inTime(a: Keyed, b: Keyed): number {
   const byTime = a.record.endedAtMs - b.record.endedAtMs;
-  return byTime || inOrder(a.record.id, b.record.id) || inOrder(a.words, b.words);
+  return byTime || inOrder(a.record.id, b.record.id) || inOrder(a.content, b.content);
 }
 
-/** Two records with the same words tell of the same Pod the same things; only the ids and the times may differ. */
-export function wordsOf({ namespace, pod, uid, report }: DrainRecord): string {
+/** Equal for records that differ in ID and time only. */
+export function contentOf({ namespace, pod, uid, report }: DrainRecord): string {
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
   return JSON.stringify([
     [
@@ -54,12 +54,12 @@ export function wordsOf({ namespace, pod, uid, report }: DrainRecord): string {
   ]);
 }
 
-/** A time of 0 is unknown, as in a log without times: then only the ids tell drains apart. */
-function isToldTwice(endedAtMs: number, beforeMs: number | undefined): boolean {
-  return beforeMs !== undefined && endedAtMs > 0 && endedAtMs - beforeMs <= TOLD_TWICE_WITHIN_MS;
+/** A time of 0 is unknown, as in a log without times; such records differ by their IDs only. */
+function isSameReport(endedAtMs: number, beforeMs: number | undefined): boolean {
+  return beforeMs !== undefined && endedAtMs > 0 && endedAtMs - beforeMs <= SAME_REPORT_WITHIN_MS;
 }
 
-/** By code units: the order of a language would depend on the machine. */
+/** By code units, since a locale's order depends on the machine. */
 function inOrder(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;

@@ -1,4 +1,4 @@
-/** Reads what a Pod says of its drain. Everything from a Pod is hostile: what is not checked here is not believed. Pure. */
+/** Parses and validates the report of a Pod, which may be hostile. */
 import {
   type DrainOutcome,
   type DrainReport,
@@ -12,10 +12,10 @@ import type { DrainNotice, RelayedPod } from "../contract/relay-wire.ts";
 import { DNS_LABEL, plainText } from "../contract/untrusted-text.ts";
 import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 
-/** `problem` is one sentence for the sender: the place, the value, and what would be right. */
+/** `problem` is one sentence for the sender: place, value and remedy. */
 type NoticeReading = Reading<DrainNotice>;
 
-/** The same out of a record, which a replica wrote. */
+/** As {@link NoticeReading}, for a record of a replica. */
 type RecordReading = Reading<RelayedPod & { readonly report: RecordedReport }>;
 
 type Reading<Notice> =
@@ -23,7 +23,7 @@ type Reading<Notice> =
   | { readonly ok: false; readonly problem: string };
 
 const OUTCOMES: readonly DrainOutcome[] = ["drained", "blind", "timeout", "not-needed", "restarted", "forced"];
-/** Those of records: a replica adds one to those of managers. */
+/** Records of replicas have one outcome more. */
 export const RECORDED_OUTCOMES: readonly RecordedOutcome[] = [...OUTCOMES, "lost"];
 const PHASES: readonly PhaseName[] = ["idle", "withdrawing", "draining", "holding", "done"];
 const TRIGGERS: readonly DrainTrigger[] = ["none", "hook", "relay", "sigterm"];
@@ -34,7 +34,7 @@ const WHY_LIMIT = 1_000;
 /** In characters; the longest address with its port has 53. */
 const ADDRESS_LIMIT = 56;
 const WORD_LIMIT = 24;
-/** In characters; what the relay knew is a word, or `unknown: ` and why. */
+/** In characters; a word, or `unknown: REASON`. */
 const RELAY_LIMIT = 200;
 /** In characters of a value that a problem repeats. */
 const ECHO_LIMIT = 40;
@@ -48,10 +48,10 @@ const UID = /^[-0-9A-Za-z]{1,64}$/;
 
 type Fields = { readonly [key: string]: unknown };
 
-/** What refuses a notice. Thrown and caught in this file only, so that every reader can answer a plain value. */
+/** Thrown and caught in this file only, so that readers return plain values. */
 class Refusal extends Error {}
 
-/** Unknown fields are passed over: a newer manager may say more. */
+/** Ignores unknown fields: a newer manager may send more. */
 export function readNotice(value: unknown): NoticeReading {
   return readWith(value, OUTCOMES);
 }
@@ -102,19 +102,18 @@ function reportOf<Outcome extends RecordedOutcome>(report: Fields, outcomes: rea
   };
 }
 
-/** Managers that know no relay say nothing of it. */
+/** Managers without relay support omit both. */
 function withdrawalOf(report: Fields): Pick<DrainReport, "relay" | "withdrawnAfterMs"> {
   const relay =
     own(report, "relay") === undefined ? {} : { relay: textOf(report, "relay", RELAY_LIMIT, "report.relay") };
   const after = own(report, "withdrawnAfterMs");
   if (after === undefined) return relay;
-  // -1 is the word for never.
+  // -1: never.
   const isNever = after === -1;
   const place = "report.withdrawnAfterMs";
   return { ...relay, withdrawnAfterMs: isNever ? -1 : wholeUpTo(report, "withdrawnAfterMs", SPAN_LIMIT_MS, place) };
 }
 
-/** Said only of Pods whose processes can be told to send their clients away. */
 function preloadOf(report: Fields): Pick<DrainReport, "preload"> {
   if (own(report, "preload") === undefined) return {};
   const fields = fieldsOf(own(report, "preload"), "report.preload");

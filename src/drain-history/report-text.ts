@@ -1,51 +1,49 @@
-/** What the words of a report mean, for people. Pure. */
+/** Texts for the values of a report. */
 import type { DrainTrigger, PreloadReport } from "../contract/drain-report.ts";
 import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 
-/** Each continues "Pod web-1 …". */
-export const OUTCOME_WORDS: Readonly<Record<RecordedOutcome, string>> = {
+/** Follow "Pod web-1". */
+export const OUTCOME_TEXTS: Readonly<Record<RecordedOutcome, string>> = {
   none: "is still draining",
   drained: "drained",
-  blind: "was released without being able to see its traffic",
-  timeout: "ran into its drain deadline",
+  blind: "was released without an observation of its traffic",
+  timeout: "reached its drain timeout",
   "not-needed": "had nothing to drain",
-  restarted: "was taken for a restart of its containers, so nothing was drained",
-  forced: "was stopped before its drain was over",
-  lost: "lost its manager in the middle of its drain",
+  restarted: "was not drained, since its hooks indicated a container restart",
+  forced: "was stopped before the end of its drain",
+  lost: "lost its manager during the drain",
 };
 
-/** Drains that ended with work that may be lost. */
+/** Outcomes with possibly lost requests. */
 export function isIncomplete(outcome: RecordedOutcome): boolean {
   return outcome === "blind" || outcome === "timeout" || outcome === "forced" || outcome === "lost";
 }
 
-/** Each continues "told by …". */
-export const TRIGGER_WORDS: Readonly<Record<DrainTrigger, string>> = {
+export const TRIGGER_TEXTS: Readonly<Record<DrainTrigger, string>> = {
   none: "nothing",
   hook: "the manager's preStop hook",
-  relay: "the relay, which saw the Pod being deleted",
+  relay: "the relay, which detected the deletion",
   sigterm: "SIGTERM",
 };
 
-const RELAY_WORDS: ReadonlyMap<string, string> = new Map([
-  ["none", "none, or it was not asked"],
-  ["withdrawn", "no EndpointSlice offered the Pod any more"],
-  ["offered", "EndpointSlices still offered the Pod"],
-  ["still_in_rotation", "no EndpointSlice said that the Pod ends: its kubelet stopped it alone"],
+const RELAY_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["none", "no relay, or no request"],
+  ["withdrawn", "no EndpointSlice listed the Pod as serving"],
+  ["offered", "EndpointSlices still listed the Pod as serving"],
+  ["still_in_rotation", "EndpointSlices never showed the Pod as terminating: its kubelet stopped it alone"],
 ]);
 
-/** What the relay knew when the withdrawing ended; words that are not ours pass as they are. */
-export function relayWords(relay: string): string {
-  return RELAY_WORDS.get(relay) ?? relay;
+/** The relay's status at the end of the withdrawing phase; other values are returned unchanged. */
+export function relayText(relay: string): string {
+  return RELAY_TEXTS.get(relay) ?? relay;
 }
 
-/** What became of the clients that the app's own answers were to send away. */
 export function preloadText({ processes, missed = 0, connections }: PreloadReport): string {
-  const unreached = missed === 0 ? "" : `; ${missed} more could not be reached`;
+  const unreached = missed === 0 ? "" : `; ${missed} more requested the flag page in vain`;
   if (processes === 0) return `no process has loaded the library${unreached}`;
   const loaded = processes === 1 ? "1 process has" : `${processes} processes have`;
-  const told = connections < 0 ? "none was told yet, as far as is known" : `${connections} connections were open then`;
-  return `${loaded} loaded the library${unreached}; ${told}`;
+  const open = connections < 0 ? "the flag is not set" : `${connections} connections were open when the flag was set`;
+  return `${loaded} loaded the library${unreached}; ${open}`;
 }
 
 /** Milliseconds from the trigger to the release of the app's hooks. */

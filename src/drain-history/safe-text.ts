@@ -9,8 +9,8 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * For elements and quoted attributes. Characters that XML has no place for, or that turn the
- * direction of what follows, become question marks.
+ * For elements and quoted attributes. Replaces characters that XML does not allow, or that change the direction of text,
+ * by `?`.
  */
 export function escaped(text: string): string {
   return text.replace(/[&<>"'\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\ufffe\uffff]/gu, (one) => NAMES.get(one) ?? "?");

@@ -4,7 +4,7 @@
  */
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
-import { preloadText, relayWords } from "./drain-words.ts";
+import { preloadText, relayText } from "./report-text.ts";
 import { instantText, ticksTo } from "./time-text.ts";
 import { type Bar, type Moment, timelineOf } from "./timeline.ts";
 
@@ -47,7 +47,7 @@ function titleOf({ namespace, pod, ownerKind, ownerName }: DrainRecord): string 
 }
 
 function detailsOf({ id, endedAtMs, report }: DrainRecord): string {
-  const relay = report.relay === undefined ? "" : `, relay: ${relayWords(report.relay)}`;
+  const relay = report.relay === undefined ? "" : `, relay: ${relayText(report.relay)}`;
   const preload = report.preload === undefined ? "" : `, clients sent away: ${preloadText(report.preload)}`;
   return `${instantText(endedAtMs)}, drain ${id}, evidence from ${report.evidenceSource}${relay}${preload}`;
 }
@@ -62,7 +62,7 @@ function labelled(label: string, drawn: readonly string[]): string {
   return `${cut.padEnd(LABEL_WIDTH)} ${drawn.join("")}`.trimEnd();
 }
 
-/** Whatever took any time has at least one cell, and a connection that was there too. */
+/** Any duration has at least one cell, and so has a connection. */
 function cells({ kind, fromMs, toMs }: Bar, axis: Axis): readonly string[] {
   const drawn: string[] = Array.from({ length: axis.columns }, () => "·");
   if (toMs <= fromMs && kind !== "connection") return drawn;

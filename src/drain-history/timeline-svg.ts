@@ -1,6 +1,6 @@
 /** A drain as a picture that stands by itself: no script, no font, no resource from elsewhere. Pure. */
 import type { DrainRecord } from "./drain-record.ts";
-import { OUTCOME_WORDS } from "./drain-words.ts";
+import { OUTCOME_TEXTS } from "./report-text.ts";
 import { escaped } from "./safe-text.ts";
 import { instantText, ticksTo } from "./time-text.ts";
 import { type Bar, type Moment, timelineOf } from "./timeline.ts";
@@ -60,10 +60,10 @@ export function timelineSvg(record: DrainRecord): string {
 
 function subtitleOf({ report, ownerKind, ownerName, endedAtMs }: DrainRecord): string {
   const owner = ownerName === "" ? "" : `${ownerKind} ${ownerName}, `;
-  return cut(`${owner}${instantText(endedAtMs)}: ${OUTCOME_WORDS[report.outcome]}`, LINE_LIMIT);
+  return cut(`${owner}${instantText(endedAtMs)}: ${OUTCOME_TEXTS[report.outcome]}`, LINE_LIMIT);
 }
 
-/** What took no time has no bar, but a connection that was there always has one. */
+/** A duration of 0 has no bar, except for a connection. */
 function barParts(bar: Bar, top: number, x: (ms: number) => number): readonly string[] {
   const from = x(bar.fromMs);
   const width = Math.max(3, x(bar.toMs) - from);

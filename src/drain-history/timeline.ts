@@ -1,13 +1,13 @@
-/** What a picture of a drain shows: bars and moments, in milliseconds since the trigger. Pure. */
+/** Converts a drain to bars and moments in milliseconds since the trigger. */
 import type { OpenConnection } from "../contract/drain-report.ts";
 import type { DrainRecord, RecordedReport } from "./drain-record.ts";
-import { isIncomplete, releaseMs, TRIGGER_WORDS, wholeMs } from "./drain-words.ts";
+import { isIncomplete, releaseMs, TRIGGER_TEXTS, wholeMs } from "./report-text.ts";
 import { spanText } from "./time-text.ts";
 
 export type Bar = {
   readonly kind: "withdrawing" | "deregistration" | "draining" | "holding" | "connection";
   readonly label: string;
-  /** A smaller second line; may be empty. */
+  /** Second line; may be empty. */
   readonly detail: string;
   readonly fromMs: number;
   readonly toMs: number;
@@ -16,7 +16,7 @@ export type Bar = {
 export type Moment = {
   readonly atMs: number;
   readonly label: string;
-  /** Work may have been lost here. */
+  /** Requests may have been lost. */
   readonly isFault?: boolean;
 };
 
@@ -26,7 +26,7 @@ type Timeline = {
   readonly moments: readonly Moment[];
 };
 
-/** Where hardly anything took time there still is a scale. */
+/** So that short drains have a scale too. */
 const SHORTEST_MS = 1_000;
 
 export function timelineOf({ report }: DrainRecord): Timeline {
@@ -46,12 +46,12 @@ function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
     fromMs = toMs;
     return placed;
   };
-  // Later phases of a lost drain never came.
+  // A lost drain has no later phases.
   if (outcome === "lost") return [bar("withdrawing")];
   return [bar("withdrawing"), bar("deregistration"), bar("draining"), bar("holding")];
 }
 
-/** A connection is known from when the drain first saw it; of one with an unknown age only the end is sure. */
+/** Starts at the first sample of the connection; with an unknown age only the end is known. */
 function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: number): Bar {
   const port = local.slice(local.lastIndexOf(":") + 1);
   const age = ageMs > 0 ? `seen for ${spanText(ageMs)}` : "seen at the end";
@@ -62,7 +62,7 @@ function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: num
 function momentsOf(report: RecordedReport): readonly Moment[] {
   if (report.outcome === "lost") return lostMoments(report);
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
-  const trigger = { atMs: 0, label: `trigger, told by ${TRIGGER_WORDS[report.trigger]}` };
+  const trigger = { atMs: 0, label: `trigger: ${TRIGGER_TEXTS[report.trigger]}` };
   const withdrawn = { atMs: withdrawing, label: "withdrawal over" };
   const after = report.withdrawnAfterMs ?? -1;
   const outMs = Math.min(after, wholeMs(report));
@@ -84,7 +84,7 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
   return moments.sort((one, other) => one.atMs - other.atMs);
 }
 
-/** The trigger and the open connections are unknown: only the relay's side of the drain is. */
+/** The relay does not have the trigger and the connections of a lost drain. */
 function lostMoments(report: RecordedReport): readonly Moment[] {
   return [
     { atMs: 0, label: "first request to the relay" },

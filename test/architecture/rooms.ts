@@ -120,7 +120,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "drain-history/page": [
     "drain-history/drain-record.ts",
     "drain-history/drain-sentence.ts",
-    "drain-history/drain-words.ts",
+    "drain-history/report-text.ts",
     "drain-history/safe-text.ts",
     "drain-history/time-text.ts",
     "drain-history/timeline-svg.ts",

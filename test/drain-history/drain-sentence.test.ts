@@ -5,7 +5,7 @@ import { CLIENT, someDrain, someReport } from "./some-drain.ts";
 
 test("a drain is told with its end, its time, who asked and why", () => {
   expect(drainSentence(someDrain())).toBe(
-    "Pod web-7d9f-abcde drained 7.3s after it was told by the manager's preStop hook: no traffic since the trigger.",
+    "Pod web-7d9f-abcde drained 7.3s after the trigger (the manager's preStop hook): no traffic since the trigger.",
   );
 });
 
@@ -13,21 +13,21 @@ test("who stayed is named when the manager's own words do not name it", () => {
   const left = [CLIENT, { ...CLIENT, peer: "[fd00::9]:5", local: "[fd00::5]:443", ageMs: 0 }, CLIENT, CLIENT];
   const report = someReport({ outcome: "timeout", left, leftTotal: 9, why: "The deadline came." });
   expect(drainSentence(someDrain({ report }))).toBe(
-    "Pod web-7d9f-abcde ran into its drain deadline 7.3s after it was told by the manager's preStop hook. The deadline came. 9 connections were still open: 10.0.0.9:41822 to port 8080 for 52.3s, [fd00::9]:5 to port 443, 10.0.0.9:41822 to port 8080 for 52.3s and 6 more.",
+    "Pod web-7d9f-abcde reached its drain timeout 7.3s after the trigger (the manager's preStop hook). The deadline came. 9 connections were still open: 10.0.0.9:41822 to port 8080 for 52.3s, [fd00::9]:5 to port 443, 10.0.0.9:41822 to port 8080 for 52.3s and 6 more.",
   );
   const named = someReport({ outcome: "timeout", left, leftTotal: 9, why: "10.0.0.9:41822 stayed." });
   expect(drainSentence(someDrain({ report: named }))).not.toContain("still open");
 });
 
-test("connections of which none is known by name are counted", () => {
+test("connections without an address are counted", () => {
   const report = someReport({ leftTotal: 1, why: "" });
-  expect(drainSentence(someDrain({ report }))).toContain("preStop hook. 1 connection was still open.");
+  expect(drainSentence(someDrain({ report }))).toContain("preStop hook). 1 connection was still open.");
 });
 
 test("a restart has no trigger and no time", () => {
   const report = someReport({ outcome: "restarted", trigger: "none", why: "Only one container was stopped." });
   expect(drainSentence(someDrain({ report }))).toBe(
-    "Pod web-7d9f-abcde was taken for a restart of its containers, so nothing was drained. Only one container was stopped.",
+    "Pod web-7d9f-abcde was not drained, since its hooks indicated a container restart. Only one container was stopped.",
   );
 });
 

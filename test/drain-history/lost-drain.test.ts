@@ -29,7 +29,7 @@ describe("a lost drain", () => {
 
   test("has a sentence without a trigger", () => {
     expect(drainSentence(LOST)).toBe(
-      "Pod web-7d9f-abcde lost its manager in the middle of its drain. Container lastcall ended with exit code 137.",
+      "Pod web-7d9f-abcde lost its manager during the drain. Container lastcall ended with exit code 137.",
     );
   });
 
@@ -47,6 +47,6 @@ describe("a lost drain", () => {
     expect(drainListPage({ drains: [LOST], instance: "a", namespace: undefined })).toContain(
       '<td class="number" data-column="left open">unknown</td>',
     );
-    expect(drainPage(LOST)).toContain('<td data-column="fact">told by</td><td data-column="value">unknown</td>');
+    expect(drainPage(LOST)).toContain('<td data-column="fact">trigger</td><td data-column="value">unknown</td>');
   });
 });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
-import { mergeDrains, TOLD_TWICE_WITHIN_MS } from "../../src/drain-history/merge.ts";
+import { mergeDrains, SAME_REPORT_WITHIN_MS } from "../../src/drain-history/merge.ts";
 import { someDrain, someReport } from "./some-drain.ts";
 
 const START_MS = 1_795_000_000_000;
@@ -14,8 +14,8 @@ const record: fc.Arbitrary<DrainRecord> = fc
     uid: fc.constantFrom("u1", "u2"),
     why: fc.constantFrom("quiet", "deadline"),
     endedAtMs: fc.oneof(
-      fc.constantFrom(0, START_MS, START_MS + TOLD_TWICE_WITHIN_MS, START_MS + TOLD_TWICE_WITHIN_MS + 1),
-      fc.integer({ min: START_MS, max: START_MS + 4 * TOLD_TWICE_WITHIN_MS }),
+      fc.constantFrom(0, START_MS, START_MS + SAME_REPORT_WITHIN_MS, START_MS + SAME_REPORT_WITHIN_MS + 1),
+      fc.integer({ min: START_MS, max: START_MS + 4 * SAME_REPORT_WITHIN_MS }),
     ),
   })
   .map(({ why, ...rest }) => someDrain({ ...rest, report: someReport({ why }) }));
@@ -61,7 +61,7 @@ describe("merged drains", () => {
           for (const older of merged.slice(at + 1)) {
             expect(newer.endedAtMs).toBeGreaterThanOrEqual(older.endedAtMs);
             if (told(newer) !== told(older) || older.endedAtMs === 0) continue;
-            expect(newer.endedAtMs - older.endedAtMs).toBeGreaterThan(TOLD_TWICE_WITHIN_MS);
+            expect(newer.endedAtMs - older.endedAtMs).toBeGreaterThan(SAME_REPORT_WITHIN_MS);
           }
         }
       }),

@@ -56,7 +56,7 @@ test("the page of a drain tells who was still there, and how many more", () => {
 
 test("the page of a drain tells in words what the relay knew", () => {
   const page = (relay: string): string => drainPage(someDrain({ report: someReport({ relay }) }));
-  expect(page("withdrawn")).toContain(">no EndpointSlice offered the Pod any more</td>");
+  expect(page("withdrawn")).toContain(">no EndpointSlice listed the Pod as serving</td>");
   expect(page("unknown: <b>")).toContain(">unknown: &lt;b&gt;</td>");
 });
 

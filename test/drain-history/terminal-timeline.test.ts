@@ -13,7 +13,7 @@ describe("the picture of a drain", () => {
     expect(lines.slice(0, 5).join("\n")).toBe(
       [
         "The drain of Pod shop/web-7d9f-abcde of ReplicaSet web-7d9f",
-        "Pod web-7d9f-abcde drained 7.5s after it was told by the manager's preStop hook:",
+        "Pod web-7d9f-abcde drained 7.5s after the trigger (the manager's preStop hook):",
         "no traffic since the trigger.",
         "2026-11-18 11:06:40 UTC, drain 0123456789abcdef, evidence from netlink",
         "",
@@ -49,16 +49,16 @@ describe("the picture of a drain", () => {
     expect(lines.join("\n")).not.toContain("more connection");
   });
 
-  test("tells what the relay knew, and when the Pod was out of rotation", () => {
+  test("shows the relay's status and the time of the withdrawal", () => {
     const report = someReport({ relay: "withdrawn", withdrawnAfterMs: 1_234 });
-    const lines = terminalTimeline(someDrain({ report }), 120);
-    expect(lines[2]).toMatch(/evidence from netlink, relay: no EndpointSlice offered the Pod any more$/);
+    const lines = terminalTimeline(someDrain({ report }), 140);
+    expect(lines[2]).toMatch(/evidence from netlink, relay: no EndpointSlice listed the Pod as serving$/);
     expect(lines).toContain("    1.23 s  out of rotation");
   });
 
   test.for([
     { preload: { processes: 0, connections: 4 }, says: "no process has loaded the library" },
-    { preload: { processes: 1, connections: -1 }, says: "1 process has loaded the library; none was told yet" },
+    { preload: { processes: 1, connections: -1 }, says: "1 process has loaded the library; the flag is not set" },
     { preload: { processes: 3, connections: 20 }, says: "3 processes have loaded the library; 20 connections were" },
   ])("tells that $says", ({ preload, says }) => {
     const told = terminalTimeline(someDrain({ report: someReport({ preload: preload }) }), 200).join("\n");

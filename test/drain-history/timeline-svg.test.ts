@@ -30,7 +30,7 @@ test("phases follow each other, and connections end with the release", () => {
 
 test("the moments are trigger, withdrawal, release and end", () => {
   expect(timelineOf(someDrain({ report: LONG })).moments).toEqual([
-    { atMs: 0, label: "trigger, told by the manager's preStop hook" },
+    { atMs: 0, label: "trigger: the manager's preStop hook" },
     { atMs: 5_000, label: "withdrawal over" },
     { atMs: 60_000, label: "release, hooks answered, 27 connections open", isFault: true },
     { atMs: 62_000, label: "done" },

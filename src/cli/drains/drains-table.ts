@@ -1,6 +1,6 @@
 /** Drains as a table for the terminal, one line each. Pure. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
-import { releaseMs } from "../../drain-history/drain-words.ts";
+import { releaseMs } from "../../drain-history/report-text.ts";
 import { spanText } from "../../drain-history/time-text.ts";
 import { printable } from "../terminal-text.ts";
 

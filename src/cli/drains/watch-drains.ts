@@ -1,6 +1,6 @@
 /** `lastcall drains --watch`: what is new, as it comes, until the person has seen enough. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
-import { mergeDrains, TOLD_TWICE_WITHIN_MS, wordsOf } from "../../drain-history/merge.ts";
+import { contentOf, mergeDrains, SAME_REPORT_WITHIN_MS } from "../../drain-history/merge.ts";
 import { EXIT_DONE, EXIT_ERROR } from "../exit-statuses.ts";
 import type { Ports } from "../ports.ts";
 import { jsonText, printable } from "../terminal-text.ts";
@@ -65,27 +65,27 @@ function createTelling(ports: Ports): (look: Look, isFirst: boolean) => void {
 const SHOWN_LIMIT = 20_000;
 
 type ShownDrains = {
-  /** Those that were not shown yet, newest first. */
+  /** Drains that were not shown yet, newest first. */
   readonly fresh: (lists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
 };
 
-/** A replica that gets a later report of a drain changes its text under the same id, and the text counts as new. */
+/** A later report changes the record of a drain, which then counts as new. */
 export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
   const shown = new Map<string, number>();
   return {
     fresh: (lists) => {
       const fresh: DrainRecord[] = [];
       for (const record of mergeDrains(lists).toReversed()) {
-        const words = wordsOf(record);
-        const beforeMs = shown.get(words);
-        if (beforeMs === undefined || Math.abs(record.endedAtMs - beforeMs) > TOLD_TWICE_WITHIN_MS) fresh.push(record);
-        // Taken out and put in again: what was seen last is forgotten last.
-        shown.delete(words);
-        shown.set(words, Math.max(record.endedAtMs, beforeMs ?? 0));
+        const content = contentOf(record);
+        const beforeMs = shown.get(content);
+        if (beforeMs === undefined || Math.abs(record.endedAtMs - beforeMs) > SAME_REPORT_WITHIN_MS) fresh.push(record);
+        // Reinserted as the most recent entry.
+        shown.delete(content);
+        shown.set(content, Math.max(record.endedAtMs, beforeMs ?? 0));
       }
-      for (const words of shown.keys()) {
+      for (const content of shown.keys()) {
         if (shown.size <= limit) break;
-        shown.delete(words);
+        shown.delete(content);
       }
       return fresh.reverse();
     },

@@ -1,7 +1,7 @@
-/** The page of one drain: its sentence, its picture, and everything its report says. Pure. */
+/** Renders the page of one drain: summary, timeline and all fields of the report. */
 import type { DrainRecord } from "../drain-record.ts";
 import { drainSentence } from "../drain-sentence.ts";
-import { isIncomplete, preloadText, relayWords, TRIGGER_WORDS, wholeMs } from "../drain-words.ts";
+import { isIncomplete, preloadText, relayText, TRIGGER_TEXTS, wholeMs } from "../report-text.ts";
 import { escaped } from "../safe-text.ts";
 import { instantText, spanText } from "../time-text.ts";
 import { timelineSvg } from "../timeline-svg.ts";
@@ -27,11 +27,11 @@ function facts(record: DrainRecord): string {
   const rows: readonly (readonly [string, string])[] = [
     ["ended", instantText(record.endedAtMs)],
     ["outcome", report.outcome],
-    ["told by", report.outcome === "lost" ? "unknown" : TRIGGER_WORDS[report.trigger]],
+    ["trigger", report.outcome === "lost" ? "unknown" : TRIGGER_TEXTS[report.trigger]],
     ["owner", `${record.ownerKind} ${record.ownerName}`.trim()],
     ["Pod uid", record.uid],
     ["decided by", report.evidenceSource],
-    ["relay", relayWords(report.relay ?? "none")],
+    ["relay", relayText(report.relay ?? "none")],
     ...(report.preload === undefined ? [] : [["clients sent away", preloadText(report.preload)] as const]),
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];

@@ -1,4 +1,4 @@
-/** What every page has around its contents. Pure. */
+/** Renders the frame of every page. */
 import { escaped } from "../safe-text.ts";
 
 /** Nothing runs, nothing is fetched, nothing is sent, nothing may frame it; only the styles within the page hold. */
@@ -69,7 +69,7 @@ export function table(names: readonly string[], rows: readonly (readonly Cell[])
   ].join("\n");
 }
 
-/** @param kind name of a style; one of ours and never from outside */
+/** @param kind a constant name of a style, never input */
 export function cell(markup: string, kind = ""): Cell {
   return { markup, kind };
 }
