@@ -1,11 +1,10 @@
-/** `--config FILE`: the same file the webhook reads. Every mistake is printed before anything is done. */
+/** Reads the file of `--config`, in the format of the webhook's, and prints all problems in it. */
 import { type ClusterConfig, DEFAULT_CONFIG, readClusterConfig } from "../policy/cluster-config.ts";
 import { decodeManifest } from "./manifest/decode.ts";
 import { parseManifest } from "./manifest/parse.ts";
 import { problemLine, systemMessage } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
 
-/** @returns `undefined` after printing what is wrong. */
 export function readConfig(path: string | undefined, ports: Ports): ClusterConfig | undefined {
   if (path === undefined) return DEFAULT_CONFIG;
   const read = parseConfig(path, ports);
@@ -29,7 +28,7 @@ function parseConfig(path: string, ports: Ports): ReadConfig {
   if (problems.length > 0) {
     return { config: DEFAULT_CONFIG, problems: problems.map((problem) => problemLine({ ...problem, file: path })) };
   }
-  if (documents.length > 1) return failed(`it holds ${documents.length} documents; one is expected`);
+  if (documents.length > 1) return failed(`has ${documents.length} documents, expected one`);
   const read = readClusterConfig(documents[0]?.value);
   return { config: read.config, problems: read.problems.map(({ where, message }) => `${path}, ${where}: ${message}`) };
 }

@@ -1,4 +1,4 @@
-/** How the command line reaches a cluster: the places that kubectl searches. Loads the client only when it is needed. */
+/** Connects the command line to a cluster, with kubectl's search order of kubeconfigs. */
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { createApiClient } from "../api-server/api-client.ts";
@@ -10,57 +10,56 @@ import { nearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
 import type { ClusterChoice, Connected } from "./drain-ports.ts";
 
-export type Surroundings = {
+export type UserEnvironment = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeFolder: string;
 };
 
-/** What keeps a person from being connected, as a sentence. */
-class NoConnection extends Error {}
+class ConnectionProblem extends Error {}
 
-export async function connectCluster(choice: ClusterChoice, surroundings: Surroundings): Promise<Connected> {
+export async function connectCluster(choice: ClusterChoice, user: UserEnvironment): Promise<Connected> {
   try {
-    const files = kubeconfigFiles(choice, surroundings);
+    const files = kubeconfigFiles(choice, user);
     const connection =
       files === undefined ? await loadKubeConfig({ kubeconfigFile: "" }) : await readFiles(files, choice);
     const { request, close } = createApiClient(connection);
     const server = connection.getCurrentCluster()?.server ?? "";
-    return { ok: true, server, request, askPod: createPodClient(connection, request), close };
+    return { ok: true, server, request, podClient: createPodClient(connection, request), close };
   } catch (error) {
-    if (error instanceof NoConnection || error instanceof Fault) return { ok: false, message: error.message };
+    if (error instanceof ConnectionProblem || error instanceof Fault) return { ok: false, message: error.message };
     throw error;
   }
 }
 
-/** @returns `undefined` inside of a Pod, whose own account then speaks */
+/** @returns `undefined` inside of a Pod, to use its service account */
 function kubeconfigFiles(
   choice: ClusterChoice,
-  { environment, homeFolder }: Surroundings,
+  { environment, homeFolder }: UserEnvironment,
 ): readonly string[] | undefined {
   if (choice.kubeconfig !== undefined) return [choice.kubeconfig];
   const listed = (environment["KUBECONFIG"] ?? "").split(delimiter).filter((file) => file !== "");
   if (listed.length > 0) {
-    const there = listed.filter((file) => existsSync(file));
-    if (there.length > 0) return there;
-    throw new NoConnection(`KUBECONFIG names ${listed.join(" and ")}, and there is no such file`);
+    const existing = listed.filter((file) => existsSync(file));
+    if (existing.length > 0) return existing;
+    throw new ConnectionProblem(`KUBECONFIG: no such file: ${listed.join(", ")}; correct it or set --kubeconfig FILE`);
   }
-  const usual = join(homeFolder, ".kube", "config");
-  if (existsSync(usual)) return [usual];
+  const defaultFile = join(homeFolder, ".kube", "config");
+  if (existsSync(defaultFile)) return [defaultFile];
   if (environment["KUBERNETES_SERVICE_HOST"] !== undefined && choice.context === undefined) return undefined;
-  throw new NoConnection(`no kubeconfig was found: give --kubeconfig FILE or set KUBECONFIG (there is no ${usual})`);
+  throw new ConnectionProblem(`no kubeconfig found at ${defaultFile}; set --kubeconfig FILE or KUBECONFIG`);
 }
 
-/** Of several files that name the same thing the first is right: the client takes the first it finds. */
+/** Merges files in order. The client uses the first of equal names, as kubectl does. */
 async function readFiles(files: readonly string[], choice: ClusterChoice): Promise<KubeConfig> {
   const { KubeConfig } = await import("../api-server/kube-config.ts");
   const read = files.map((file) => {
-    const one = new KubeConfig();
+    const kubeconfig = new KubeConfig();
     try {
-      one.loadFromFile(file);
+      kubeconfig.loadFromFile(file);
     } catch (error) {
-      throw new NoConnection(`${file} is no kubeconfig that can be read: ${firstLine(error)}`);
+      throw new ConnectionProblem(`${file}: not a readable kubeconfig: ${firstLine(error)}`);
     }
-    return one;
+    return kubeconfig;
   });
   const connection = new KubeConfig();
   connection.loadFromOptions({
@@ -69,22 +68,24 @@ async function readFiles(files: readonly string[], choice: ClusterChoice): Promi
     contexts: read.flatMap((one) => one.getContexts()),
     currentContext: choice.context ?? read.map((one) => one.getCurrentContext()).find((name) => (name ?? "") !== ""),
   });
-  refuseUnusable(connection, files.join(" and "));
+  assertUsable(connection, files.join(" and "));
   return connection;
 }
 
-function refuseUnusable(connection: KubeConfig, where: string): void {
+function assertUsable(connection: KubeConfig, where: string): void {
   const context: string | undefined = connection.getCurrentContext();
-  if (context === undefined) throw new NoConnection(`${where}: no current-context is set; give --context NAME`);
+  if (context === undefined) throw new ConnectionProblem(`${where}: current-context is not set; set --context NAME`);
   const names = connection.getContexts().map(({ name }) => name);
   if (!names.includes(context)) {
-    const slip = nearest(context, names);
-    const offer =
-      slip === undefined ? `it has ${names.map(quote).join(", ") || "none"}` : `did you mean ${quote(slip)}?`;
-    throw new NoConnection(`${where}: there is no context ${quote(context)}; ${offer}`);
+    const suggestion = nearest(context, names);
+    const hint =
+      suggestion === undefined
+        ? `existing contexts: ${names.map(quote).join(", ") || "none"}`
+        : `did you mean ${quote(suggestion)}?`;
+    throw new ConnectionProblem(`${where}: context ${quote(context)} does not exist; ${hint}`);
   }
   if (!URL.canParse(connection.getCurrentCluster()?.server ?? ""))
-    throw new NoConnection(`${where}: its context ${quote(context)} leads to no cluster with a URL`);
+    throw new ConnectionProblem(`${where}: context ${quote(context)} has no cluster with a valid server URL`);
 }
 
 function firstLine(error: unknown): string {

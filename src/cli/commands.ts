@@ -1,6 +1,6 @@
-/** What each command does once its flags are read. Each answers the exit status. */
+/** Runs `inject`, `uninject`, `diff` and `explain`. Each returns the exit status. */
 import { createTwoFilesPatch } from "diff";
-import { EXIT_ANSWERING_ERROR, EXIT_DIFFERENT, EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
+import { EXIT_CHECK_ERROR, EXIT_DIFFERENT, EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
 import { explain } from "./explanation.ts";
 import { explanationText, jsonReport, printProblems, printReport, succeeded, writeManifests } from "./output.ts";
 import type { Ports } from "./ports.ts";
@@ -25,7 +25,7 @@ export async function runDiff(request: InjectRequest, ports: Ports): Promise<num
   const diffs = result.manifests.filter(({ before, after }) => before !== after).map(unifiedDiff);
   if (request.json) ports.out(`${JSON.stringify({ diffs, ...jsonReport(result) })}\n`);
   else if (printReport(result, false, ports.err)) for (const { diff } of diffs) ports.out(diff);
-  if (!succeeded(result)) return EXIT_ANSWERING_ERROR;
+  if (!succeeded(result)) return EXIT_CHECK_ERROR;
   return diffs.length > 0 ? EXIT_DIFFERENT : EXIT_DONE;
 }
 
@@ -33,7 +33,7 @@ function unifiedDiff({ name, before, after }: ChangedManifest): { readonly file:
   const file = name.replaceAll("\\", "/");
   const path = file.replace(/^\/+/, "");
   const patch = createTwoFilesPatch(`a/${path}`, `b/${path}`, before, after, undefined, undefined, { context: 3 });
-  // The first line is a ruler that only some tools of old expect.
+  // The library's first line is a separator that git and kubectl do not print.
   return { file: name, diff: patch.replace(/^=+\n/, "") };
 }
 

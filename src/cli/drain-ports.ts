@@ -1,11 +1,11 @@
-/** What `drains` and `timeline` need from outside besides files and streams. */
+/** Function types through which `drains` and `timeline` reach the cluster, clock and terminal. */
 import type { SendRequest } from "../api-server/api-request.ts";
 import type { PodClient } from "../api-server/pod-client.ts";
 
 export type ClusterChoice = {
-  /** `--kubeconfig`; without it the places are searched that kubectl searches. */
+  /** `--kubeconfig`; `undefined`: kubectl's search order. */
   readonly kubeconfig: string | undefined;
-  /** `--context`; without it the kubeconfig's current one. */
+  /** `--context`; `undefined`: the current context. */
   readonly context: string | undefined;
 };
 
@@ -14,22 +14,21 @@ export type Connected =
       readonly ok: true;
       readonly server: string;
       readonly request: SendRequest;
-      readonly askPod: PodClient;
+      readonly podClient: PodClient;
       readonly close: () => void;
     }
   | { readonly ok: false; readonly message: string };
 
 export type DrainPorts = {
-  /** Sends nothing yet. */
   readonly connect: (choice: ClusterChoice) => Promise<Connected>;
   /** Wall clock, milliseconds. */
   readonly nowMs: () => number;
-  /** Ends early, and without rejecting, when the signal is given. */
+  /** Resolves early, without rejecting, when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Given when the person has seen enough: an interrupt, or standard output has no reader any more. */
-  readonly untilLeft: () => AbortSignal;
-  /** Columns of the terminal, or what suits a file. */
+  /** Aborts on SIGINT, SIGTERM, or when the reader of standard output is gone. */
+  readonly interruptSignal: () => AbortSignal;
+  /** Terminal width; a default when standard output is not a terminal. */
   readonly columns: () => number;
-  /** Throws what the system throws. */
+  /** @throws the error of the file system */
   readonly writeFile: (path: string, text: string) => void;
 };

@@ -1,20 +1,20 @@
-/** Exit statuses of every command of this room. The reference is made of them; never renumbered. */
+/** Defines the exit statuses of the commands. The reference page is generated from the comments; never renumber them. */
 
-/** It was done: manifests were printed, changed or as they came; they were explained, or drains were shown, if only that there are none. `diff`: nothing would change. `lint`: it found nothing. */
+/** Success, also with nothing to do: the manifests, explanations or drains were printed. `diff`: no differences. `lint`: no findings. */
 export const EXIT_DONE = 0;
-/** `diff`: something would change. */
+/** `diff`: injection would change the manifests. */
 export const EXIT_DIFFERENT = 1;
-/** `lint`: it found something, of any level. */
+/** `lint`: findings of any level. */
 export const EXIT_FINDINGS = 1;
-/** Every other command: a flag, a file or a document is wrong, or no cluster answered. Standard error says what is wrong, where, and what would be right; no manifest is printed. */
+/** Every other command: a flag, file or document is invalid, or no cluster responded. Standard error has place, value and remedy; no manifest is printed. */
 export const EXIT_ERROR = 1;
-/** `diff` and `lint`: a flag, a file or a document is wrong. */
-export const EXIT_ANSWERING_ERROR = 2;
+/** `diff` and `lint`: a flag, file or document is invalid. */
+export const EXIT_CHECK_ERROR = 2;
 
-/** Commands whose 1 is an answer. */
-const ANSWERING: readonly string[] = ["diff", "lint"];
+/** Commands whose status 1 is a result, not an error. */
+const CHECK_COMMANDS: readonly string[] = ["diff", "lint"];
 
-/** As `kubectl diff` does, so that a pipeline can tell a difference from a mistake. @param args of the command line */
+/** As in `kubectl diff`, so that a pipeline can distinguish differences from errors. @param args of the command line */
 export function errorStatusOf(args: readonly string[]): number {
-  return ANSWERING.includes(args.find((arg) => !arg.startsWith("-")) ?? "") ? EXIT_ANSWERING_ERROR : EXIT_ERROR;
+  return CHECK_COMMANDS.includes(args.find((arg) => !arg.startsWith("-")) ?? "") ? EXIT_CHECK_ERROR : EXIT_ERROR;
 }

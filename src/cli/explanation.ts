@@ -1,4 +1,4 @@
-/** Why one workload gets what it gets, as data: `explain --json` prints it as it is. */
+/** Explains the injection of one workload. `explain --json` prints the result unchanged. */
 import { criterionOf } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
@@ -14,17 +14,17 @@ import { isRawObject } from "../kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../kubernetes/version.ts";
 import type { Row } from "../policy/field-rows.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy } from "../policy/fields.ts";
-import { FLAG_LAYER } from "./policy-flags.ts";
-import type { ExplainRequest } from "./request.ts";
 import {
+  effectiveDriver,
+  expectedShutdown,
   type GraceArithmetic,
   graceArithmetic,
   limitOf,
   type Moment,
-  sleepTimeline,
-  timelineOf,
-  workingDriver,
-} from "./timeline.ts";
+  sleepModeShutdown,
+} from "./expected-shutdown.ts";
+import { FLAG_LAYER } from "./policy-flags.ts";
+import type { ExplainRequest } from "./request.ts";
 import type { Decision } from "./transform.ts";
 import { graceOf, outcomeText, type WorkloadReport } from "./workload-report.ts";
 
@@ -32,18 +32,15 @@ type ExplainedValue = { readonly name: string; readonly value: string; readonly 
 
 export type WorkloadExplanation = {
   readonly workload: WorkloadReport;
-  /** One sentence. */
   readonly decision: string;
-  /** About a namespace whose labels are unknown; absent where nothing is assumed. */
   readonly assumed?: string;
   readonly values: readonly ExplainedValue[];
   /** Absent where nothing is injected, like the next two. */
   readonly grace?: GraceArithmetic;
   readonly timeline?: readonly Moment[];
   readonly holds?: readonly string[];
-  /** Containers whose processes load the library that sends kept clients away; absent where none does. */
+  /** Containers that preload the library that closes kept client connections; absent without one. */
   readonly loads?: readonly string[];
-  /** What lastcall cannot promise for this Pod. */
   readonly limit?: string;
 };
 
@@ -54,7 +51,7 @@ export function explain(decision: Decision, { facts, release }: ExplainRequest):
   return selection.kind === "selected" ? explained : { ...explained, assumed: assumption(decision.report.namespace) };
 }
 
-/** A Pod that is injected already, or declines by itself, is not a matter of selectors. */
+/** Selectors do not matter for a Pod that is injected already or opts out. */
 function selectionFor({ pod, outcome, namespaceLabels }: Decision, release: Release): Selection {
   const isDecided = outcome.kind === "unchanged" && ["disabled", "up_to_date"].includes(outcome.reason);
   if (isDecided || findExistingInjection(pod) !== undefined) return { kind: "selected" };
@@ -78,11 +75,11 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
   const { report, outcome } = decision;
   const pod = outcome.kind === "patched" ? outcome.pod : decision.pod;
   const settings = settingsIn(pod);
-  const why = modeReason(decision, facts, originOf("mode", decision));
+  const reason = modeReason(decision, facts, originOf("mode", decision));
   const base = {
     workload: report,
-    decision: outcomeText(report) + why,
-    values: valuesOf(decision, becomes(decision, settings)),
+    decision: outcomeText(report) + reason,
+    values: valuesOf(decision, effectiveValues(decision, settings)),
   };
   const afterSeconds = graceOf(pod);
   if (settings !== undefined) {
@@ -94,14 +91,14 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
       grace,
       holds,
       ...loadsOf(pod),
-      timeline: timelineOf(settings, afterSeconds),
+      timeline: expectedShutdown(settings, afterSeconds),
       ...(limit === undefined ? {} : { limit }),
     };
   }
   if (outcome.kind !== "patched") return base;
   const { drainDelayMs, deregistrationDelayMs } = outcome.explanation.policy;
-  const timeline = sleepTimeline(drainDelayMs + deregistrationDelayMs, afterSeconds);
-  return { ...base, timeline, limit: SLEEP_LIMIT };
+  const timeline = sleepModeShutdown(drainDelayMs + deregistrationDelayMs, afterSeconds);
+  return { ...base, timeline, limit: SLEEP_MODE_LIMIT };
 }
 
 function loadsOf(pod: object): Pick<WorkloadExplanation, "loads"> {
@@ -109,10 +106,9 @@ function loadsOf(pod: object): Pick<WorkloadExplanation, "loads"> {
   return preload === undefined ? {} : { loads: [...preload.places.keys()] };
 }
 
-const SLEEP_LIMIT =
-  "Mode sleep waits a fixed time and looks at nothing: requests that are still open when it ends are the app's to finish.";
+const SLEEP_MODE_LIMIT =
+  "Mode sleep waits a fixed time and does not observe traffic: the app has to finish requests that are still open after it.";
 
-/** The manager's own flags, wherever its container stands. */
 function settingsIn(pod: object): DrainSettings | undefined {
   if (!isRawObject(pod)) return undefined;
   const manager = [...initContainersOf(pod), ...containersOf(pod)].find((c) => nameOf(c) === MANAGER_CONTAINER);
@@ -120,24 +116,23 @@ function settingsIn(pod: object): DrainSettings | undefined {
   return flags.length === 0 ? undefined : parseServeFlags(flags).settings;
 }
 
-type Becoming = Partial<Readonly<Record<Field, string>>>;
+type EffectiveValues = Partial<Readonly<Record<Field, string>>>;
 
-function valuesOf(decision: Decision, becoming: Becoming): readonly ExplainedValue[] {
+function valuesOf(decision: Decision, effective: EffectiveValues): readonly ExplainedValue[] {
   return FIELDS.map((field) => {
-    const written = textOf(field, decision.explanation.policy);
-    const here = becoming[field] ?? written;
-    const value = here === written ? written : `${written} → ${here}`;
+    const configuredText = textOf(field, decision.explanation.policy);
+    const effectiveText = effective[field] ?? configuredText;
+    const value = effectiveText === configuredText ? configuredText : `${configuredText} → ${effectiveText}`;
     return { name: ANNOTATIONS[field].name, value, origin: originOf(field, decision) };
   });
 }
 
-/** What values are in this Pod where they may differ from what was written. */
-function becomes({ outcome }: Decision, settings: DrainSettings | undefined): Becoming {
+function effectiveValues({ outcome }: Decision, settings: DrainSettings | undefined): EffectiveValues {
   const mode = outcome.kind === "patched" ? { mode: outcome.mode } : {};
   if (settings === undefined) return mode;
   return {
     ...mode,
-    driver: workingDriver(settings),
+    driver: effectiveDriver(settings),
     ...(settings.driverUrl === "" ? {} : { driverUrl: settings.driverUrl }),
     drainDelayMs: formatDuration(settings.drainDelayMs),
     port: String(settings.port),
@@ -155,15 +150,14 @@ function textOf<K extends Field>(field: K, policy: PodPolicy): string {
   return value === "" ? (row.fallbackShows ?? "–") : value;
 }
 
-/** Empty for a Pod that was not injected. */
 function modeReason({ outcome, explanation }: Decision, facts: ClusterFacts, origin: string): string {
   if (outcome.kind !== "patched") return "";
   const { mode } = outcome;
-  if (mode === explanation.policy.mode) return `, as mode asks (${origin})`;
+  if (mode === explanation.policy.mode) return `, as set by mode (${origin})`;
   const { apiServerVersion: server, lowestKubeletVersion: kubelet } = facts;
-  if (mode === "native") return `, since API server ${server} runs native sidecars`;
+  if (mode === "native") return `, since API server ${server} supports native sidecars`;
   const version = parseVersion(server);
-  if (version !== undefined && isAtLeast(version, 1, 32)) return ", as the manager already stands in this Pod";
-  const nodes = kubelet === undefined ? "kubelets that were never seen" : `kubelets from ${kubelet} on`;
-  return `, since API server ${server} with ${nodes} may not run native sidecars`;
+  if (version !== undefined && isAtLeast(version, 1, 32)) return ", because the manager is already in this Pod";
+  const nodes = kubelet === undefined ? "unknown kubelets" : `kubelets from ${kubelet} on`;
+  return `, since API server ${server} with ${nodes} may not support native sidecars`;
 }

@@ -1,4 +1,4 @@
-/** The flags by which commands are given manifests. */
+/** Defines and reads the flags that select manifests. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { readTemplatePath, type TemplatePath } from "../kubernetes/template-path.ts";
 import { quote } from "../policy/quote.ts";
@@ -6,22 +6,21 @@ import type { CommandRequest } from "./request.ts";
 
 export type Flags = Readonly<Record<string, unknown>>;
 
-/** What `kubectl` uses where a document names none. */
 const DEFAULT_NAMESPACE = "default";
 
 export function addFileFlags(command: Command): Command {
   return command
     .option(
       "-f, --filename <file>",
-      "file, folder (*.yaml, *.yml, *.json, with all below) or - ; repeatable",
+      "file, folder (recursive: *.yaml, *.yml, *.json) or - for standard input; repeatable",
       collect,
       [],
     )
-    .option("-n, --namespace <name>", "namespace of documents that name none", DEFAULT_NAMESPACE)
+    .option("-n, --namespace <name>", "namespace of documents without one", DEFAULT_NAMESPACE)
     .addOption(
       new Option(
         "--template-path <path>",
-        "where other kinds hold Pod templates, such as spec.workers[].pod or Widget.example.com=spec.pod; repeatable",
+        "path of Pod templates in other kinds, such as spec.workers[].pod or Widget.example.com=spec.pod; repeatable",
       )
         .argParser(collectTemplatePath)
         .default([], "none"),
@@ -41,8 +40,8 @@ function collectTemplatePath(text: string, before: readonly TemplatePath[]): rea
 }
 
 export function commandRequest(options: Flags): CommandRequest {
-  const given = options["filename"];
-  const paths = Array.isArray(given) ? given.map(String) : [];
+  const filenames = options["filename"];
+  const paths = Array.isArray(filenames) ? filenames.map(String) : [];
   return {
     paths: paths.length === 0 ? ["-"] : paths,
     json: options["json"] === true,

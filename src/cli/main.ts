@@ -1,4 +1,4 @@
-/** The command line's connection to the system; with `manifest-files.ts` and `cluster-connection.ts` all that touches it. */
+/** Runs the command line with the system's files, streams, signals and clock. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -10,20 +10,20 @@ import { runCommandLine } from "./program.ts";
 import { deriveToken } from "./token-source.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
-  let isUnwritten = false;
-  const left = new AbortController();
+  let hasWriteError = false;
+  const interrupt = new AbortController();
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    left.abort();
-    // A reader that has seen enough (`| head`) is no error of ours.
-    if (error.code === "EPIPE" || isUnwritten) return;
-    isUnwritten = true;
+    interrupt.abort();
+    // EPIPE means that the reader exited (`| head`), which is not an error.
+    if (error.code === "EPIPE" || hasWriteError) return;
+    hasWriteError = true;
     process.stderr.write(`error: standard output cannot be written: ${error.message}\n`);
   });
-  // The report has no reader: the exit status still tells.
+  // Without a reader of standard error the exit status still reports the result.
   process.stderr.on("error", () => {});
-  const status = await runCommandLine(args, { ...SYSTEM, drains: drainPorts(left) });
+  const status = await runCommandLine(args, { ...SYSTEM, drains: drainPorts(interrupt) });
   await new Promise((resolve) => process.stdout.write("", resolve));
-  return isUnwritten ? errorStatusOf(args) : status;
+  return hasWriteError ? errorStatusOf(args) : status;
 }
 
 const SYSTEM: Omit<Ports, "drains"> = {
@@ -39,22 +39,21 @@ const SYSTEM: Omit<Ports, "drains"> = {
   deriveToken,
 };
 
-/** Of files, and of terminals that do not tell. */
 const COLUMNS = 120;
 
-function drainPorts(left: AbortController): DrainPorts {
+function drainPorts(interrupt: AbortController): DrainPorts {
   return {
-    // Loaded by the two commands that speak to a cluster.
+    // Loaded on demand, since only two commands use a cluster.
     connect: async (choice) => {
       const { connectCluster } = await import("./cluster-connection.ts");
       return connectCluster(choice, { environment: process.env, homeFolder: homedir() });
     },
     nowMs: () => Date.now(),
     sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
-    untilLeft: () => {
-      // A second one ends at once, by the system's own rule.
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => left.abort());
-      return left.signal;
+    interruptSignal: () => {
+      // `once` restores the default action, so a second signal terminates the process.
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
+      return interrupt.signal;
     },
     columns: () => (process.stdout.isTTY && process.stdout.columns > 0 ? process.stdout.columns : COLUMNS),
     writeFile: (path, text) => writeFileSync(path, text),
@@ -62,30 +61,29 @@ function drainPorts(left: AbortController): DrainPorts {
 }
 
 async function readStandardInput(): Promise<Uint8Array> {
-  if (process.stdin.isTTY) process.stderr.write("reading standard input; Ctrl-D ends it\n");
+  if (process.stdin.isTTY) process.stderr.write("reading standard input; press Ctrl-D to end it\n");
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
 
-/** A folder's manifests in name order, folders below included; a file is taken whatever its name. */
 export function listManifests(path: string): readonly string[] {
   if (!statSync(path).isDirectory()) return [path];
   return [...manifestsBelow(path)].sort();
 }
 
-/** Linked files count; linked folders do not, since a link may lead back up. */
+/** Follows links to files, but not to folders, which may form a cycle. */
 function manifestsBelow(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return readableOrNamed(path);
+    if (entry.isDirectory()) return manifestsOrFolder(path);
     if (!/\.(ya?ml|json)$/i.test(entry.name)) return [];
-    return entry.isFile() || (entry.isSymbolicLink() && !leadsElsewhere(path)) ? [path] : [];
+    return entry.isFile() || (entry.isSymbolicLink() && !isLinkToNonFile(path)) ? [path] : [];
   });
 }
 
 /** A folder without permission is returned as a path, so that reading it reports the error. */
-function readableOrNamed(folder: string): readonly string[] {
+function manifestsOrFolder(folder: string): readonly string[] {
   try {
     return manifestsBelow(folder);
   } catch {
@@ -93,8 +91,8 @@ function readableOrNamed(folder: string): readonly string[] {
   }
 }
 
-/** True for a link to something other than a file. A dangling link is kept, so that reading it reports the error. */
-function leadsElsewhere(link: string): boolean {
+/** False for a dangling link, so that reading it reports the error. */
+function isLinkToNonFile(link: string): boolean {
   try {
     return !statSync(link).isFile();
   } catch {

@@ -1,4 +1,4 @@
-/** Settings in the input that are not on a Pod: labels and annotations of its Namespaces, and those without effect. */
+/** Reads settings of Namespaces in the input, and warns about settings beside Pods that have no effect. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import { manifestSet } from "../lint/manifest-set.ts";
 import { settingsAroundPods } from "../lint/rules/settings.ts";
@@ -9,14 +9,12 @@ import type { InjectRequest } from "./request.ts";
 
 type KnownNamespace = {
   readonly labels: RawObject;
-  /** With the labels that opt in. */
   readonly annotations: RawObject;
 };
 
-/** Our own opt-in and those of Istio, whose redirection our port must stay out of. */
+/** Istio's are included, since its traffic redirection must exclude the manager's port. */
 const OPT_IN_LABELS: readonly string[] = [INJECT, "istio-injection", "istio.io/rev"];
 
-/** The opt-ins of a namespace are labels; everything else is an annotation. */
 export function namespacesIn(manifests: readonly OpenManifest[]): ReadonlyMap<string, KnownNamespace> {
   const found = new Map<string, KnownNamespace>();
   for (const document of manifests.flatMap(({ parsed }) => parsed.documents)) {
@@ -33,7 +31,6 @@ export function namespacesIn(manifests: readonly OpenManifest[]): ReadonlyMap<st
   return found;
 }
 
-/** Warnings about labels and annotations of lastcall that stand beside the Pods, where injection does not read them. */
 export function settingWarnings(
   manifests: readonly OpenManifest[],
   { namespace, config }: InjectRequest,

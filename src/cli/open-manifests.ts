@@ -1,28 +1,25 @@
-/** From `-f` arguments to parsed manifests. Every mistake is collected; nothing stops at the first file. */
+/** Opens and parses the manifests of `-f`. Collects the problems of all files. */
 import { objectsIn } from "../kubernetes/listed-objects.ts";
 import { type TemplatePath, templatesAt } from "../kubernetes/template-path.ts";
+import { documentWarnings } from "./document-warnings.ts";
 import { decodeManifest } from "./manifest/decode.ts";
 import { type ManifestProblem, type ParsedManifest, parseManifest } from "./manifest/parse.ts";
-import { odditiesOf } from "./odd-document.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest } from "./request.ts";
 import { printable } from "./terminal-text.ts";
 
 export type OpenManifest = {
-  /** As given, or found in a folder; `standard input` for `-`. */
   readonly name: string;
   readonly text: string;
   readonly byteOrderMark: string;
   readonly parsed: ParsedManifest;
 };
 
-/** A problem with the name of its file. */
 export type FileProblem = ManifestProblem & { readonly file: string };
 
 export type OpenedManifests = {
   readonly manifests: readonly OpenManifest[];
   readonly problems: readonly FileProblem[];
-  /** Things that work but deserve a word. */
   readonly warnings: readonly FileProblem[];
 };
 
@@ -44,21 +41,23 @@ export async function openManifests({ paths, templatePaths }: CommandRequest, po
     problems.push(...parsed.problems.map((problem) => ({ ...problem, file: name })));
   const warnings = manifests.flatMap(({ name, parsed }) =>
     parsed.documents.flatMap((document) =>
-      [...document.warnings, ...odditiesOf(document, templatePaths)].map((problem) => ({ ...problem, file: name })),
+      [...document.warnings, ...documentWarnings(document, templatePaths)].map((problem) => ({
+        ...problem,
+        file: name,
+      })),
     ),
   );
   return { manifests, problems, warnings: [...warnings, ...unusedPaths(templatePaths, manifests)] };
 }
 
-/** A path with a slip in it must not pass for a success. */
+/** Warns about paths that match nothing, which are probably misspelt. */
 function unusedPaths(named: readonly TemplatePath[], manifests: readonly OpenManifest[]): readonly FileProblem[] {
   const objects = manifests.flatMap(({ parsed }) => parsed.documents.flatMap(({ value }) => objectsIn(value)));
   return named
     .filter((path) => !objects.some((listed) => templatesAt(listed, path).length > 0))
-    .map(({ text }) => wholeFile(`--template-path ${text}`, "no object of the input has a mapping there"));
+    .map(({ text }) => wholeFile(`--template-path ${text}`, "no object of the input has a mapping at this path"));
 }
 
-/** A `-f` argument as messages call it. */
 export function sourceName(path: string): string {
   return path === "-" ? "standard input" : path;
 }
@@ -71,7 +70,7 @@ async function sourcesOf(path: string, ports: Ports): Promise<readonly Source[]>
   if (path === "-") return [{ name: sourceName(path), bytes: await ports.readStandardInput() }];
   try {
     const files = ports.listManifests(path);
-    if (files.length === 0) return [{ name: path, message: "the folder holds no *.yaml, *.yml or *.json file" }];
+    if (files.length === 0) return [{ name: path, message: "the folder contains no *.yaml, *.yml or *.json file" }];
     return files.map((file) => readSource(file, ports));
   } catch (cause) {
     return [{ name: path, message: systemMessage(cause) }];
@@ -92,12 +91,11 @@ function wholeFile(file: string, message: string): FileProblem {
 
 export function systemMessage(cause: unknown): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  if (code === "ENOENT") return "there is no such file or folder";
-  if (code === "EACCES" || code === "EPERM") return "reading it is not permitted";
+  if (code === "ENOENT") return "no such file or directory";
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
   return `it cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
 }
 
-/** `deploy.yaml, document 2, line 7, column 3: …` */
 export function problemLine({ file, document, place, message }: FileProblem): string {
   const parts = [file];
   if (document > 0) parts.push(`document ${document}`);

@@ -1,40 +1,42 @@
-/** Where results and reports go: manifests to standard output or a folder, what happened to standard error. */
+/** Prints manifests to standard output, and reports to standard error. */
 import { formatDuration } from "../contract/duration.ts";
 import { PRELOAD_LIBRARY } from "../contract/manager-environment.ts";
+import { graceSentence } from "./expected-shutdown.ts";
 import type { WorkloadExplanation } from "./explanation.ts";
 import { problemLine } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
 import { printable } from "./terminal-text.ts";
-import { graceSentence } from "./timeline.ts";
 import type { ChangedManifest, Transformed } from "./transform.ts";
 import { reportLines, titleOf } from "./workload-report.ts";
 
 /**
  * Prints the report. With `json` it is one object on one stream: `{"workloads", "warnings", "problems"}`.
  *
- * @returns false when something is wrong, so that nothing half-done is written
+ * @returns false after problems, so that no partial result is written
  */
 export function printReport(result: Transformed, json: boolean, print: (text: string) => void): boolean {
   if (json) print(`${JSON.stringify(jsonReport(result))}\n`);
   else {
     for (const warning of result.warnings) print(`warning: ${problemLine(warning)}\n`);
     for (const report of result.reports) print(`${reportLines(report).join("\n")}\n`);
-    printEnd(result, print);
+    printProblemsOrNothing(result, print);
   }
   return succeeded(result);
 }
 
-/** What is wrong, or that nothing was there to do. Silence would look like a success. */
-function printEnd({ problems, reports, warnings, sources }: Transformed, print: (text: string) => void): void {
+/** Without any other output prints "nothing to do", since silence would look like success. */
+function printProblemsOrNothing(
+  { problems, reports, warnings, sources }: Transformed,
+  print: (text: string) => void,
+): void {
   for (const problem of problems) print(`error: ${problemLine(problem)}\n`);
   if (problems.length > 0 || reports.length > 0 || warnings.length > 0) return;
-  print(printable(`nothing to do: no Pod or workload was found in ${sources.join(", ")}`).concat("\n"));
+  print(printable(`nothing to do: no Pods or workloads found in ${sources.join(", ")}`).concat("\n"));
 }
 
-/** For `explain`, which tells about the workloads itself. */
 export function printProblems(result: Transformed, print: (text: string) => void): void {
   for (const warning of result.warnings) print(`warning: ${problemLine(warning)}\n`);
-  printEnd(result, print);
+  printProblemsOrNothing(result, print);
 }
 
 export function jsonReport({ reports, warnings, problems }: Transformed): object {
@@ -45,7 +47,6 @@ export function succeeded({ problems, reports }: Transformed): boolean {
   return problems.length === 0 && reports.every(({ outcome }) => outcome !== "refused");
 }
 
-/** One manifest is written as it is; several get a document marker between them where none stands. */
 function joinManifests(manifests: readonly ChangedManifest[]): string {
   let text = "";
   for (const { after } of manifests) {
@@ -53,7 +54,7 @@ function joinManifests(manifests: readonly ChangedManifest[]): string {
       if (!text.endsWith("\n")) text += "\n";
       if (!/^\ufeff?(---|%)/.test(after)) text += "---\n";
     }
-    // A byte-order mark is allowed only in front of everything.
+    // A byte-order mark is allowed only at the start.
     text += text === "" ? after : after.replace(/^\ufeff/, "");
   }
   return text;
@@ -63,7 +64,6 @@ export function writeManifests(result: Transformed, ports: Ports): void {
   ports.out(joinManifests(result.manifests));
 }
 
-/** An explanation as a page for the terminal. */
 export function explanationText(explanation: WorkloadExplanation): string {
   const { workload, grace, timeline, limit, holds, loads } = explanation;
   const lines = [`${titleOf(workload)} (${workload.file}, document ${workload.document})`];
@@ -76,13 +76,12 @@ export function explanationText(explanation: WorkloadExplanation): string {
   if (loads !== undefined) lines.push(`  load ${PRELOAD_LIBRARY}: ${loads.join(", ")}`);
   if (grace !== undefined) lines.push(`  grace period: ${graceSentence(grace)}`);
   if (timeline !== undefined) {
-    lines.push("  expected end of a Pod:", ...table(timeline.map(({ atMs, what }) => [formatDuration(atMs), what])));
+    lines.push("  expected shutdown:", ...table(timeline.map(({ atMs, what }) => [formatDuration(atMs), what])));
   }
   if (limit !== undefined) lines.push(`  limit: ${limit}`);
   return `${lines.map(printable).join("\n")}\n`;
 }
 
-/** Columns as wide as their widest cell; the last one is free. */
 function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   return rows.map((row) => {

@@ -1,13 +1,13 @@
-/** Every annotation as a flag: `--drain-timeout 90s` is the annotation `lastcall.dev/drain-timeout`, nearer than the Pod's own. */
+/** Defines a flag for every annotation: `--drain-timeout 90s` overrides the annotation `lastcall.dev/drain-timeout`. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ANNOTATIONS, FIELDS, type Field, fallbackText, PREFIX } from "../policy/fields.ts";
 import { readValue } from "../policy/read-value.ts";
 import type { Layer } from "../policy/resolve.ts";
 
-/** Opting in and out is what the annotation and the label are for; the command line was asked. */
+/** Without `inject`, since running the command opts in. */
 export const POLICY_FLAGS: readonly Field[] = FIELDS.filter((field) => field !== "inject");
 
-/** How the origin of a value given by flag reads, after the word "pod". */
+/** Name of the flags' layer, which origins show after "pod". */
 export const FLAG_LAYER = "command line";
 
 export function addPolicyFlags(command: Command): Command {
@@ -25,7 +25,6 @@ export function addPolicyFlags(command: Command): Command {
   return command;
 }
 
-/** The flags that were given, as the nearest layer; none when no flag was given. */
 export function overridesFrom(options: Readonly<Record<string, unknown>>): readonly Layer[] {
   const annotations: Record<string, string> = {};
   for (const field of POLICY_FLAGS) {

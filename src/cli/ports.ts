@@ -1,9 +1,9 @@
-/** What the command line needs from outside, as function types. Tests pass plain functions. */
+/** Function types through which the command line reaches files and streams. */
 import type { DrainPorts } from "./drain-ports.ts";
 import type { deriveToken } from "./token-source.ts";
 
 export type Ports = {
-  /** Paths of the manifests in a folder, or the path itself when it is a file. Throws what the system throws. */
+  /** Paths of the manifests in a folder, or the path of a file. @throws the error of the file system */
   readonly listManifests: (path: string) => readonly string[];
   readonly readFile: (path: string) => Uint8Array;
   readonly readStandardInput: () => Promise<Uint8Array>;

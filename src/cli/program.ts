@@ -1,4 +1,4 @@
-/** The commands and their flags. Reads words, never files: what it finds out goes to the command as plain values. */
+/** Defines the commands and their flags. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { VERSION } from "../contract/version.ts";
 import type { Release } from "../injection/opt-in/selection.ts";
@@ -7,7 +7,7 @@ import { quote } from "../policy/quote.ts";
 import { readConfig } from "./cluster-config-file.ts";
 import { runDiff, runExplain, runInject, runUninject } from "./commands.ts";
 import { addDrainCommands } from "./drains/drain-commands.ts";
-import { EXIT_ANSWERING_ERROR, EXIT_DONE, EXIT_ERROR, errorStatusOf } from "./exit-statuses.ts";
+import { EXIT_CHECK_ERROR, EXIT_DONE, EXIT_ERROR, errorStatusOf } from "./exit-statuses.ts";
 import { addFileFlags, commandRequest, type Flags, textFlag } from "./file-flags.ts";
 import { addLintCommand } from "./lint/lint-command.ts";
 import { addPolicyFlags, overridesFrom } from "./policy-flags.ts";
@@ -15,15 +15,14 @@ import type { Ports } from "./ports.ts";
 import type { InjectRequest } from "./request.ts";
 import { PUBLIC_SEED } from "./token-source.ts";
 
-/** Native sidecars have been there since 1.29 and cannot be switched off since 1.33; a newer default suits most. */
+/** Native sidecars exist since 1.29 and cannot be disabled since 1.33. */
 const DEFAULT_KUBE_VERSION = "1.35";
 const DEFAULT_IMAGE = `lastcall-manager:${VERSION}`;
-/** A cluster whose nodes cannot be listed: its kubelets are not believed to be new. */
+/** For clusters whose nodes cannot be listed; kubelets then count as old. */
 const UNKNOWN = "unknown";
 
 const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
 
-/** Runs one command line to its end. Commands are read, and their results written, only through `ports`. */
 export async function runCommandLine(args: readonly string[], ports: Ports): Promise<number> {
   let status = EXIT_DONE;
   const program = buildProgram(ports, (result) => {
@@ -40,11 +39,12 @@ export async function runCommandLine(args: readonly string[], ports: Ports): Pro
 
 type Runner = (request: InjectRequest, ports: Ports, options: Flags) => Promise<number>;
 
-/** Nothing runs before its `parseAsync`. */
 export function buildProgram(ports: Ports, finish: (status: number) => void): Command {
   const program = new Command("lastcall");
   program
-    .description("Makes Pods end without dropping a request. Manifests in, injected manifests out.")
+    .description(
+      "Injects Pods so that they shut down without dropping requests. Reads manifests and prints injected ones.",
+    )
     .version(VERSION)
     .exitOverride()
     .configureOutput({ writeOut: ports.out, writeErr: ports.err })
@@ -64,35 +64,35 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
     async (options: Flags) => finish(await runUninject(commandRequest(options), ports)),
   );
   addInjectFlags(program.command("diff").description("print what inject would change, as a unified diff")).action(
-    withConfig(runDiff, EXIT_ANSWERING_ERROR),
+    withConfig(runDiff, EXIT_CHECK_ERROR),
   );
   addInjectFlags(
     program
       .command("explain")
-      .description("print every value with its origin, the decision and its reason, and how a Pod will end"),
+      .description("print every value with its origin, the decision and its reason, and the expected shutdown"),
   )
     .option("--revision <name>", "revision of the release that would inject (default: a release without one)")
-    .option("--opt-out", "the release injects every Pod that does not decline (chart value injection.mode)", false)
+    .option("--opt-out", "the release injects every Pod that does not opt out (chart value injection.mode)", false)
     .action(withConfig((request, ports, options) => runExplain({ ...request, release: releaseOf(options) }, ports)));
   addLintCommand(program, ports, finish);
   addDrainCommands(program, ports, finish);
-  // These live in rooms of their own, which the program's entry loads; here they are only listed.
+  // Only for the help: the program's entry point loads these commands from their own folders.
   program
     .command("webhook")
     .description("serve the admission webhook (see: lastcall webhook --help)")
     .allowUnknownOption();
   program
     .command("self-test")
-    .description("prove that a cluster injects (see: lastcall self-test --help)")
+    .description("verify that a cluster injects Pods (see: lastcall self-test --help)")
     .allowUnknownOption();
   program.command("demo").description("show a rolling update with and without lastcall (see: lastcall demo --help)");
   return program;
 }
 
 const EXIT_HELP = `
-Exit status: 0 done, also where there was nothing to do; 1 an error (nothing was written to standard output).
-Of diff, as of kubectl diff: 0 no difference, 1 a difference, 2 an error.
-Of lint: 0 no findings, 1 findings, 2 an error.`;
+Exit status: 0 success, also with nothing to do; 1 error (nothing was written to standard output).
+Of diff, like kubectl diff: 0 no difference, 1 differences, 2 error.
+Of lint: 0 no findings, 1 findings, 2 error.`;
 
 function addInjectFlags(command: Command): Command {
   addFileFlags(command)
@@ -100,12 +100,12 @@ function addInjectFlags(command: Command): Command {
     .addOption(
       versionOption(
         "--kubelet-version <version>",
-        "oldest kubelet of the cluster, or unknown (default: as --kube-version)",
+        "oldest kubelet of the cluster, or unknown (default: --kube-version)",
       ),
     )
     .option("--image <image>", "image of the manager", DEFAULT_IMAGE)
     .option("--config <file>", "cluster configuration: defaults, profiles, onInvalid")
-    .option("--token-seed <text>", "key that tokens are derived with; the default is public", PUBLIC_SEED);
+    .option("--token-seed <text>", "key for deriving tokens; the default is public", PUBLIC_SEED);
   return addPolicyFlags(command);
 }
 

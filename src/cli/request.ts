@@ -1,4 +1,4 @@
-/** What the flags of a command ask for, as plain values. */
+/** Requests of the commands, read from their flags. */
 import type { ClusterFacts } from "../injection/inject.ts";
 import type { Release } from "../injection/opt-in/selection.ts";
 import type { TemplatePath } from "../kubernetes/template-path.ts";
@@ -6,12 +6,9 @@ import type { ClusterConfig } from "../policy/cluster-config.ts";
 import type { Layer } from "../policy/resolve.ts";
 
 export type CommandRequest = {
-  /** `-f`, in the order given. */
   readonly paths: readonly string[];
   readonly json: boolean;
-  /** Where Pod templates are beside the places that are found. */
   readonly templatePaths: readonly TemplatePath[];
-  /** For documents that name none. */
   readonly namespace: string;
 };
 

@@ -1,4 +1,4 @@
-/** The way of all manifests through one change: open, edit, report. No output of its own. */
+/** Injects or uninjects all manifests of a request, and reports the workloads. Prints nothing. */
 import { injectPod } from "../injection/inject.ts";
 import type { Explanation, Outcome } from "../injection/outcome.ts";
 import { uninjectPod } from "../injection/uninject.ts";
@@ -17,14 +17,11 @@ import type { Ports } from "./ports.ts";
 import type { CommandRequest, InjectRequest } from "./request.ts";
 import { injectionReport, type WorkloadName, type WorkloadReport } from "./workload-report.ts";
 
-/** One manifest before and after. The byte-order mark is in both. */
 export type ChangedManifest = { readonly name: string; readonly before: string; readonly after: string };
 
-/** One injection with its inputs, for `explain`. */
 export type Decision = {
   readonly report: WorkloadReport;
   readonly pod: RawObject;
-  /** `undefined` where the namespace is not in the input. */
   readonly namespaceLabels: RawObject | undefined;
   readonly outcome: Outcome;
   readonly explanation: Explanation;
@@ -36,7 +33,6 @@ export type Transformed = {
   readonly decisions: readonly Decision[];
   readonly problems: readonly FileProblem[];
   readonly warnings: readonly FileProblem[];
-  /** Where was looked, as messages call it. */
   readonly sources: readonly string[];
 };
 
@@ -48,7 +44,7 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
     (file: string): PodEdit =>
     (place, document) => {
       const name = workloadName({ file, document: document.number, place, fallback: request.namespace });
-      const pod = podAsMade(place);
+      const pod = podAsCreated(place);
       const namespace = namespaces.get(name.namespace);
       const outcome = injectPod(
         {
@@ -94,7 +90,7 @@ function collect(
   changed: Changed,
   reports: readonly WorkloadReport[],
 ): Omit<Transformed, "decisions" | "sources"> {
-  // Of a document that could not be written only the problem is true.
+  // The reports of a document that could not be edited do not apply.
   const failed = ({ file, document }: WorkloadReport): boolean =>
     changed.problems.some((problem) => problem.file === file && problem.document === document);
   return {
@@ -107,26 +103,26 @@ function collect(
 
 type Changed = { readonly manifests: readonly ChangedManifest[]; readonly problems: readonly FileProblem[] };
 
-function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => PodEdit, keep: boolean): Changed {
+function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => PodEdit, preserve: boolean): Changed {
   const problems: FileProblem[] = [];
   const changed = manifests.map(({ name, text, byteOrderMark, parsed }) => {
-    // With a broken document nothing will be written, so there is nothing to say about the others.
+    // After a problem nothing is written, so the other documents are not edited.
     if (parsed.problems.length > 0) return { name, before: byteOrderMark + text, after: byteOrderMark + text };
-    const edited = editManifest(text, parsed, edit(name), keep);
+    const edited = editManifest(text, parsed, edit(name), preserve);
     if (!edited.ok) problems.push({ ...edited.problem, file: name });
     return { name, before: byteOrderMark + text, after: byteOrderMark + (edited.ok ? edited.text : text) };
   });
   return { manifests: changed, problems };
 }
 
-type Found = {
+type WorkloadPlace = {
   readonly file: string;
   readonly document: number;
   readonly place: PodPlace;
   readonly fallback: string;
 };
 
-function workloadName({ file, document, place, fallback }: Found): WorkloadName {
+function workloadName({ file, document, place, fallback }: WorkloadPlace): WorkloadName {
   const cut = place.owner.indexOf("/");
   return {
     file,
@@ -139,17 +135,16 @@ function workloadName({ file, document, place, fallback }: Found): WorkloadName 
 }
 
 /**
- * A restart policy beside the template, as in Kubeflow's jobs, is written into the Pods by their operator. The decision is
- * made about the Pod that will run; the template keeps what it says.
+ * An operator, such as Kubeflow's, copies a restart policy beside the template into its Pods. The decision is about the
+ * Pod as created; the template is unchanged.
  */
-function podAsMade({ pod, restartPolicy }: PodPlace): RawObject {
+function podAsCreated({ pod, restartPolicy }: PodPlace): RawObject {
   const spec = objectAt(pod, "spec");
   return restartPolicy === undefined || spec === undefined ? pod : { ...pod, spec: { ...spec, restartPolicy } };
 }
 
-/** The changed Pod as its template: without what {@link podAsMade} has added. */
 function asTemplate(place: PodPlace, changed: object): object {
-  if (podAsMade(place) === place.pod || !isRawObject(changed)) return changed;
+  if (podAsCreated(place) === place.pod || !isRawObject(changed)) return changed;
   const spec = objectAt(changed, "spec") ?? {};
   const own = valueAt(objectAt(place.pod, "spec"), "restartPolicy");
   return {

@@ -1,4 +1,4 @@
-/** What happened to one workload, for people and for machines. */
+/** Reports the outcome of one workload as data and text. */
 import { isDnsLabel } from "../contract/untrusted-text.ts";
 import { type Mode, type Outcome, SKIP_REASONS, type SkipReason } from "../injection/outcome.ts";
 import { ANNOTATIONS_LIMIT_BYTES, annotationCharacters, DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
@@ -22,12 +22,10 @@ export type WorkloadReport = {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** The path of its Pod template, where the object has several. */
   readonly template?: string;
   readonly outcome: "injected" | "skipped" | "refused" | "uninjected" | "not-injected";
   readonly mode?: Mode;
   readonly reason?: SkipReason;
-  /** A sentence: why it was skipped or refused. */
   readonly because?: string;
   readonly graceSeconds?: { readonly before: number; readonly after: number };
   readonly problems: readonly Problem[];
@@ -36,7 +34,7 @@ export type WorkloadReport = {
 export type WorkloadName = Pick<WorkloadReport, "file" | "document" | "kind" | "namespace" | "name" | "template">;
 
 export function injectionReport(name: WorkloadName, place: PodPlace, outcome: Outcome): WorkloadReport {
-  // The problems of a Namespace are reported once, at its document.
+  // Problems of a Namespace are reported once, for its own document.
   const problems = outcome.explanation.problems.filter(({ where }) => !where.startsWith("namespace "));
   if (outcome.kind === "refused") return { ...name, outcome: "refused", because: outcome.message, problems };
   if (outcome.kind === "unchanged") {
@@ -46,9 +44,8 @@ export function injectionReport(name: WorkloadName, place: PodPlace, outcome: Ou
   return { ...name, outcome: "injected", mode: outcome.mode, graceSeconds, problems };
 }
 
-/** The reason's sentence; of a broken Pod also its first broken part. */
 function becauseOf(reason: SkipReason, place: PodPlace): string {
-  const part = reason === "invalid_pod" ? wrongPart(place.pod) : undefined;
+  const part = reason === "invalid_pod" ? podProblem(place.pod) : undefined;
   return part === undefined ? SKIP_REASONS[reason] : `${SKIP_REASONS[reason]}: ${part}`;
 }
 
@@ -57,7 +54,6 @@ export function graceOf(pod: unknown): number {
   return wholeNumberAt(spec, "terminationGracePeriodSeconds") ?? DEFAULT_GRACE_SECONDS;
 }
 
-/** One line for the outcome and one for each problem. */
 export function reportLines(report: WorkloadReport): readonly string[] {
   const warnings = report.problems.map(({ where, message }) => `  ${where}: ${message}`);
   return [`${titleOf(report)}: ${outcomeText(report)}`, ...warnings].map(printable);
@@ -75,66 +71,66 @@ export function outcomeText(report: WorkloadReport): string {
   if (report.outcome === "skipped") return `skipped (${report.reason}): ${report.because}`;
   if (report.outcome === "refused") return `refused: ${report.because}`;
   if (report.outcome === "uninjected") return "uninjected";
-  return "not injected, left as it is";
+  return "not injected, left unchanged";
 }
 
-/** The first wrong part as half a sentence; `undefined` when none of these is wrong. */
-export function wrongPart(pod: unknown): string | undefined {
-  if (!isRawObject(pod)) return wrong("the Pod", pod, "a mapping");
+/** Describes the first invalid field that the injector refuses a Pod for. */
+export function podProblem(pod: unknown): string | undefined {
+  if (!isRawObject(pod)) return problemAt("the Pod", pod, "a mapping");
   const metadata = objectAt(pod, "metadata");
   const spec = objectAt(pod, "spec");
   return (
     unlessMappingOrAbsent(pod, "metadata", "") ??
     unlessMappingOrAbsent(metadata, "annotations", "metadata.") ??
     unlessMappingOrAbsent(metadata, "labels", "metadata.") ??
-    wrongLength(pod) ??
-    (spec === undefined ? wrong("spec", valueAt(pod, "spec"), "a mapping") : wrongInSpec(spec))
+    annotationsLengthProblem(pod) ??
+    (spec === undefined ? problemAt("spec", valueAt(pod, "spec"), "a mapping") : specProblem(spec))
   );
 }
 
-function wrongLength(pod: RawObject): string | undefined {
+function annotationsLengthProblem(pod: RawObject): string | undefined {
   const characters = annotationCharacters(pod);
   if (characters <= ANNOTATIONS_LIMIT_BYTES) return undefined;
   return `metadata.annotations has ${characters} characters, expected at most ${ANNOTATIONS_LIMIT_BYTES}`;
 }
 
-function wrongInSpec(spec: RawObject): string | undefined {
+function specProblem(spec: RawObject): string | undefined {
   const grace = valueAt(spec, "terminationGracePeriodSeconds");
   if (!isAbsent(grace) && !(typeof grace === "number" && Number.isSafeInteger(grace) && grace >= 0))
-    return wrong("spec.terminationGracePeriodSeconds", grace, "a whole number of seconds");
+    return problemAt("spec.terminationGracePeriodSeconds", grace, "a whole number of seconds");
   const containers = valueAt(spec, "containers");
-  if (!Array.isArray(containers)) return wrong("spec.containers", containers, "a list");
+  if (!Array.isArray(containers)) return problemAt("spec.containers", containers, "a list");
   if (containers.length === 0) return "spec.containers is empty, expected at least one container";
   const initContainers = valueAt(spec, "initContainers");
   if (!isAbsent(initContainers) && !Array.isArray(initContainers))
-    return wrong("spec.initContainers", initContainers, "a list");
-  return wrongContainer(spec);
+    return problemAt("spec.initContainers", initContainers, "a list");
+  return containersProblem(spec);
 }
 
-function wrongContainer(spec: RawObject): string | undefined {
+function containersProblem(spec: RawObject): string | undefined {
   const names = new Set<string>();
   for (const list of ["containers", "initContainers"]) {
     for (const [index, container] of listAt(spec, list).entries()) {
       const at = `spec.${list}[${index}]`;
-      if (!isRawObject(container)) return wrong(at, container, "a mapping");
-      const inside = wrongName(at, container) ?? wrongParts(at, container);
+      if (!isRawObject(container)) return problemAt(at, container, "a mapping");
+      const inside = nameProblem(at, container) ?? fieldsProblem(at, container);
       if (inside !== undefined) return inside;
       const name = String(container["name"]);
-      if (names.has(name)) return `${at}.name is ${quote(name)} a second time, expected names that differ`;
+      if (names.has(name)) return `${at}.name is ${quote(name)} more than once, expected unique names`;
       names.add(name);
     }
   }
   return undefined;
 }
 
-function wrongName(at: string, container: RawObject): string | undefined {
+function nameProblem(at: string, container: RawObject): string | undefined {
   const name = container["name"];
-  if (typeof name !== "string") return wrong(`${at}.name`, name, "text");
+  if (typeof name !== "string") return problemAt(`${at}.name`, name, "a string");
   if (isDnsLabel(name)) return undefined;
   return `${at}.name is ${quote(name)}, expected at most 63 of a-z, 0-9 and - (no - at the ends)`;
 }
 
-function wrongParts(at: string, container: RawObject): string | undefined {
+function fieldsProblem(at: string, container: RawObject): string | undefined {
   return (
     unlessMappingOrAbsent(container, "lifecycle", `${at}.`) ??
     unlessMappingOrAbsent(objectAt(container, "lifecycle"), "preStop", `${at}.lifecycle.`) ??
@@ -146,18 +142,18 @@ function wrongParts(at: string, container: RawObject): string | undefined {
 
 function unlessMappingOrAbsent(parent: RawObject | undefined, key: string, before: string): string | undefined {
   const value = valueAt(parent, key);
-  return isAbsent(value) || isRawObject(value) ? undefined : wrong(before + key, value, "a mapping");
+  return isAbsent(value) || isRawObject(value) ? undefined : problemAt(before + key, value, "a mapping");
 }
 
-function wrong(place: string, value: unknown, expected: string): string {
-  return `${place} is ${kindOf(value)}, expected ${expected}`;
+function problemAt(place: string, value: unknown, expected: string): string {
+  return `${place} is ${describeType(value)}, expected ${expected}`;
 }
 
-function kindOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a mapping";
-  if (typeof value === "string") return `text (${quote(value)})`;
+  if (typeof value === "string") return `the string ${quote(value)}`;
   return typeof value === "number" ? `the number ${value}` : String(value);
 }

@@ -1,7 +1,7 @@
-/** The record of one drain, kept by the relay and shown by the command line and the page. */
+/** Defines the drain record that a relay keeps and the drain tools display. */
 import type { DrainOutcome, DrainReport } from "../contract/drain-report.ts";
 
-/** `lost`: the manager died in the middle of the drain. A relay records it; a manager never reports it (decision 46). */
+/** `lost`: the manager died during the drain. Recorded by the relay, never reported by a manager (decision 46). */
 export type RecordedOutcome = DrainOutcome | "lost";
 
 export type RecordedReport = Omit<DrainReport, "outcome"> & { readonly outcome: RecordedOutcome };
@@ -12,10 +12,9 @@ export type DrainRecord = {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
-  /** The Pod's controller; empty without one. */
   readonly ownerKind: string;
   readonly ownerName: string;
-  /** End of the drain by the wall clock of the replica that received the report. */
+  /** End of the drain in milliseconds, by the wall clock of the replica that received the report. */
   readonly endedAtMs: number;
   readonly report: RecordedReport;
 };

@@ -1,34 +1,33 @@
-/** Formats a drain as one line: outcome, duration, trigger, reason and open connections. */
+/** Describes a drain in sentences: outcome, duration, trigger, reason and open connections. Pure. */
 import type { OpenConnection } from "../contract/drain-report.ts";
 import type { DrainRecord, RecordedReport } from "./drain-record.ts";
-import { OUTCOME_TEXTS, releaseMs, TRIGGER_TEXTS } from "./report-text.ts";
+import { OUTCOME_TEXT, releaseMs, TRIGGER_TEXT } from "./report-text.ts";
 import { spanText } from "./time-text.ts";
 
-const NAMED = 3;
+const NAMED_CLIENTS = 3;
 
-/** The manager's reason without the duration, which the line has already. */
-const TIMED = /^Released \S{1,12} after the trigger: (.+)$/;
+/** Matches reasons that repeat the duration, which the sentence already has. */
+const TIMED_REASON = /^Released \S{1,12} after the trigger: (.+)$/;
 
-/** One line of printable text. */
 export function drainSentence(record: DrainRecord): string {
   const { report } = record;
-  const start = `Pod ${record.pod} ${OUTCOME_TEXTS[report.outcome]}${afterTrigger(report)}`;
-  const [, reason] = TIMED.exec(report.why) ?? [];
+  const start = `Pod ${record.pod} ${OUTCOME_TEXT[report.outcome]}${triggerText(report)}`;
+  const [, reason] = TIMED_REASON.exec(report.why) ?? [];
   const sentences = reason === undefined ? [`${start}.`, report.why] : [`${start}: ${reason}`];
-  return [...sentences, openConnections(report)].filter((part) => part !== "").join(" ");
+  return [...sentences, openConnectionsText(report)].filter((part) => part !== "").join(" ");
 }
 
-function afterTrigger(report: RecordedReport): string {
+function triggerText(report: RecordedReport): string {
   if (report.trigger === "none") return "";
-  return ` ${spanText(releaseMs(report))} after the trigger (${TRIGGER_TEXTS[report.trigger]})`;
+  return ` ${spanText(releaseMs(report))} after the trigger (${TRIGGER_TEXT[report.trigger]})`;
 }
 
-/** Empty when the manager's reason lists the connections. */
-function openConnections({ left, leftTotal, why }: RecordedReport): string {
+/** Empty if the manager's reason names the connections already. */
+function openConnectionsText({ left, leftTotal, why }: RecordedReport): string {
   const [first] = left;
   if (leftTotal === 0 || (first !== undefined && why.includes(first.peer))) return "";
   const connections = leftTotal === 1 ? "1 connection was" : `${leftTotal} connections were`;
-  const names = left.slice(0, NAMED).map(connectionText);
+  const names = left.slice(0, NAMED_CLIENTS).map(connectionText);
   const more = leftTotal > names.length && names.length > 0 ? ` and ${leftTotal - names.length} more` : "";
   return `${connections} still open${names.length === 0 ? "" : `: ${names.join(", ")}${more}`}.`;
 }

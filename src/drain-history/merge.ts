@@ -1,41 +1,40 @@
-/** Merges the drains of several replicas to one list, independent of their order. */
+/** Merges the drain records of several replicas into one list, independent of their order. Pure. */
 import type { DrainRecord } from "./drain-record.ts";
 
 /**
- * Without a response a manager sends its report to another replica within seconds; the rest covers clock skew. An equal
- * report after a longer time is another drain of the Pod.
+ * A manager without a response sends its report to the next replica within seconds; the rest allows for clock skew.
+ * Equal content after a longer time is another drain of the same Pod.
  */
-export const SAME_REPORT_WITHIN_MS = 60_000;
+export const DUPLICATE_WINDOW_MS = 60_000;
 
 /**
- * Newest first. Of one ID the latest record counts, since a replica can update it; of a drain that two replicas received,
- * the earlier record.
+ * Newest first. The latest record of an id wins, since a replica may receive a later report. Of a drain that was
+ * reported to two replicas the earlier record is kept.
  */
 export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonly DrainRecord[] {
   const sorted = lists
     .flat()
-    .map((record) => ({ record, content: contentOf(record) }))
-    .sort(inTime);
+    .map((record) => ({ record, key: contentKey(record) }))
+    .sort(compareTimes);
   const latest = new Map(sorted.map((keyed) => [keyed.record.id, keyed]));
   const lastEndedAtMs = new Map<string, number>();
   const kept: DrainRecord[] = [];
-  for (const { record, content } of [...latest.values()].sort(inTime)) {
-    if (isSameReport(record.endedAtMs, lastEndedAtMs.get(content))) continue;
-    lastEndedAtMs.set(content, record.endedAtMs);
+  for (const { record, key } of [...latest.values()].sort(compareTimes)) {
+    if (isDuplicate(record.endedAtMs, lastEndedAtMs.get(key))) continue;
+    lastEndedAtMs.set(key, record.endedAtMs);
     kept.push(record);
   }
   return kept.reverse();
 }
 
-type Keyed = { readonly record: DrainRecord; readonly content: string };
+type KeyedRecord = { readonly record: DrainRecord; readonly key: string };
 
-function inTime(a: Keyed, b: Keyed): number {
+function compareTimes(a: KeyedRecord, b: KeyedRecord): number {
   const byTime = a.record.endedAtMs - b.record.endedAtMs;
-  return byTime || inOrder(a.record.id, b.record.id) || inOrder(a.content, b.content);
+  return byTime || compareCodeUnits(a.record.id, b.record.id) || compareCodeUnits(a.key, b.key);
 }
 
-/** Equal for records that differ in ID and time only. */
-export function contentOf({ namespace, pod, uid, report }: DrainRecord): string {
+export function contentKey({ namespace, pod, uid, report }: DrainRecord): string {
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
   return JSON.stringify([
     [
@@ -54,13 +53,13 @@ export function contentOf({ namespace, pod, uid, report }: DrainRecord): string 
   ]);
 }
 
-/** A time of 0 is unknown, as in a log without times; such records differ by their IDs only. */
-function isSameReport(endedAtMs: number, beforeMs: number | undefined): boolean {
-  return beforeMs !== undefined && endedAtMs > 0 && endedAtMs - beforeMs <= SAME_REPORT_WITHIN_MS;
+/** A time of 0 is unknown, as in a log without timestamps; such records are distinct by id. */
+function isDuplicate(endedAtMs: number, beforeMs: number | undefined): boolean {
+  return beforeMs !== undefined && endedAtMs > 0 && endedAtMs - beforeMs <= DUPLICATE_WINDOW_MS;
 }
 
-/** By code units, since a locale's order depends on the machine. */
-function inOrder(left: string, right: string): number {
+/** Unlike `localeCompare`, independent of the machine's locale. */
+function compareCodeUnits(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }

@@ -1,4 +1,4 @@
-/** Parses and validates the report of a Pod, which may be hostile. */
+/** Parses and validates drain notices. Pods are untrusted, so every field is checked and bounded. Pure. */
 import {
   type DrainOutcome,
   type DrainReport,
@@ -12,10 +12,8 @@ import type { DrainNotice, RelayedPod } from "../contract/relay-wire.ts";
 import { DNS_LABEL, plainText } from "../contract/untrusted-text.ts";
 import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 
-/** `problem` is one sentence for the sender: place, value and remedy. */
 type NoticeReading = Reading<DrainNotice>;
 
-/** As {@link NoticeReading}, for a record of a replica. */
 type RecordReading = Reading<RelayedPod & { readonly report: RecordedReport }>;
 
 type Reading<Notice> =
@@ -23,24 +21,22 @@ type Reading<Notice> =
   | { readonly ok: false; readonly problem: string };
 
 const OUTCOMES: readonly DrainOutcome[] = ["drained", "blind", "timeout", "not-needed", "restarted", "forced"];
-/** Records of replicas have one outcome more. */
 export const RECORDED_OUTCOMES: readonly RecordedOutcome[] = [...OUTCOMES, "lost"];
 const PHASES: readonly PhaseName[] = ["idle", "withdrawing", "draining", "holding", "done"];
 const TRIGGERS: readonly DrainTrigger[] = ["none", "hook", "relay", "sigterm"];
 const PHASE_DURATIONS = ["withdrawing", "deregistration", "draining", "holding"] as const;
 
-/** In characters. The longest sentence of the manager names three clients by IPv6 and gives advice. */
+/** In characters. The manager's longest reason names three IPv6 clients and a remedy. */
 const WHY_LIMIT = 1_000;
-/** In characters; the longest address with its port has 53. */
+/** In characters; the longest address with port has 53. */
 const ADDRESS_LIMIT = 56;
-const WORD_LIMIT = 24;
-/** In characters; a word, or `unknown: REASON`. */
+const TOKEN_LIMIT = 24;
+/** In characters; the value is an identifier, or `unknown: ` and a reason. */
 const RELAY_LIMIT = 200;
-/** In characters of a value that a problem repeats. */
 const ECHO_LIMIT = 40;
-/** Three years in milliseconds: no span in a report is longer, and sums of spans stay small. */
+/** Three years, so that sums of durations stay small. */
 const SPAN_LIMIT_MS = 100_000_000_000;
-/** No Pod has more sockets. */
+/** More sockets than a Pod can have. */
 const LEFT_TOTAL_LIMIT = 10_000_000;
 
 const POD = /^[a-z0-9][-a-z0-9.]{0,252}$/;
@@ -48,10 +44,10 @@ const UID = /^[-0-9A-Za-z]{1,64}$/;
 
 type Fields = { readonly [key: string]: unknown };
 
-/** Thrown and caught in this file only, so that readers return plain values. */
-class Refusal extends Error {}
+/** Thrown and caught in this file only; callers get a result value. */
+class InvalidNotice extends Error {}
 
-/** Ignores unknown fields: a newer manager may send more. */
+/** Ignores unknown fields, which newer managers may send. */
 export function readNotice(value: unknown): NoticeReading {
   return readWith(value, OUTCOMES);
 }
@@ -77,16 +73,16 @@ function readWith<Outcome extends RecordedOutcome>(
     };
     return { ok: true, notice };
   } catch (error) {
-    if (error instanceof Refusal) return { ok: false, problem: error.message };
+    if (error instanceof InvalidNotice) return { ok: false, problem: error.message };
     throw error;
   }
 }
 
 function reportOf<Outcome extends RecordedOutcome>(report: Fields, outcomes: readonly Outcome[]): ReportOf<Outcome> {
-  if (own(report, "version") !== 1) throw refusal("report.version", own(report, "version"), "1");
+  if (own(report, "version") !== 1) throw invalid("report.version", own(report, "version"), "1");
   const left = connectionsOf(own(report, "left"));
-  const leftTotal = wholeUpTo(report, "leftTotal", LEFT_TOTAL_LIMIT, "report.leftTotal");
-  if (leftTotal < left.length) throw refusal("report.leftTotal", leftTotal, `at least the ${left.length} in left`);
+  const leftTotal = wholeNumberUpTo(report, "leftTotal", LEFT_TOTAL_LIMIT, "report.leftTotal");
+  if (leftTotal < left.length) throw invalid("report.leftTotal", leftTotal, `at least the ${left.length} in left`);
   return {
     version: 1,
     phase: oneOf(report, "phase", PHASES),
@@ -95,41 +91,44 @@ function reportOf<Outcome extends RecordedOutcome>(report: Fields, outcomes: rea
     milliseconds: durationsOf(fieldsOf(own(report, "milliseconds"), "report.milliseconds")),
     left,
     leftTotal,
-    evidenceSource: textOf(report, "evidenceSource", WORD_LIMIT, "report.evidenceSource"),
+    evidenceSource: textOf(report, "evidenceSource", TOKEN_LIMIT, "report.evidenceSource"),
     why: textOf(report, "why", WHY_LIMIT, "report.why"),
     ...withdrawalOf(report),
     ...preloadOf(report),
   };
 }
 
-/** Managers without relay support omit both. */
+/** Managers without relay support omit the fields. */
 function withdrawalOf(report: Fields): Pick<DrainReport, "relay" | "withdrawnAfterMs"> {
   const relay =
     own(report, "relay") === undefined ? {} : { relay: textOf(report, "relay", RELAY_LIMIT, "report.relay") };
   const after = own(report, "withdrawnAfterMs");
   if (after === undefined) return relay;
-  // -1: never.
   const isNever = after === -1;
   const place = "report.withdrawnAfterMs";
-  return { ...relay, withdrawnAfterMs: isNever ? -1 : wholeUpTo(report, "withdrawnAfterMs", SPAN_LIMIT_MS, place) };
+  return {
+    ...relay,
+    withdrawnAfterMs: isNever ? -1 : wholeNumberUpTo(report, "withdrawnAfterMs", SPAN_LIMIT_MS, place),
+  };
 }
 
+/** Present only for Pods with a preloaded library that sends `Connection: close`. */
 function preloadOf(report: Fields): Pick<DrainReport, "preload"> {
   if (own(report, "preload") === undefined) return {};
   const fields = fieldsOf(own(report, "preload"), "report.preload");
   const connections =
     own(fields, "connections") === -1
       ? -1
-      : wholeUpTo(fields, "connections", LEFT_TOTAL_LIMIT, "report.preload.connections");
-  const processes = wholeUpTo(fields, "processes", LEFT_TOTAL_LIMIT, "report.preload.processes");
+      : wholeNumberUpTo(fields, "connections", LEFT_TOTAL_LIMIT, "report.preload.connections");
+  const processes = wholeNumberUpTo(fields, "processes", LEFT_TOTAL_LIMIT, "report.preload.processes");
   if (own(fields, "missed") === undefined) return { preload: { processes, connections } };
-  const missed = wholeUpTo(fields, "missed", LEFT_TOTAL_LIMIT, "report.preload.missed");
+  const missed = wholeNumberUpTo(fields, "missed", LEFT_TOTAL_LIMIT, "report.preload.missed");
   return { preload: { processes, missed, connections } };
 }
 
 function durationsOf(fields: Fields): PhaseDurations {
   const [withdrawing, deregistration, draining, holding] = PHASE_DURATIONS.map((phase) =>
-    wholeUpTo(fields, phase, SPAN_LIMIT_MS, `report.milliseconds.${phase}`),
+    wholeNumberUpTo(fields, phase, SPAN_LIMIT_MS, `report.milliseconds.${phase}`),
   );
   return {
     withdrawing: withdrawing ?? 0,
@@ -140,9 +139,9 @@ function durationsOf(fields: Fields): PhaseDurations {
 }
 
 function connectionsOf(value: unknown): readonly OpenConnection[] {
-  if (!Array.isArray(value)) throw refusal("report.left", value, "a list");
+  if (!Array.isArray(value)) throw invalid("report.left", value, "a list");
   if (value.length > LEFT_LIMIT) {
-    throw new Refusal(`report.left: has ${value.length} entries; at most ${LEFT_LIMIT} are taken.`);
+    throw new InvalidNotice(`report.left: has ${value.length} entries, more than the limit of ${LEFT_LIMIT}.`);
   }
   return value.map((entry: unknown, at) => {
     const place = `report.left[${at}]`;
@@ -150,19 +149,19 @@ function connectionsOf(value: unknown): readonly OpenConnection[] {
     return {
       local: textOf(fields, "local", ADDRESS_LIMIT, `${place}.local`),
       peer: textOf(fields, "peer", ADDRESS_LIMIT, `${place}.peer`),
-      ageMs: wholeUpTo(fields, "ageMs", SPAN_LIMIT_MS, `${place}.ageMs`),
-      state: textOf(fields, "state", WORD_LIMIT, `${place}.state`),
+      ageMs: wholeNumberUpTo(fields, "ageMs", SPAN_LIMIT_MS, `${place}.ageMs`),
+      state: textOf(fields, "state", TOKEN_LIMIT, `${place}.state`),
     };
   });
 }
 
-/** Own fields only: no notice inherits an answer. */
+/** Ignores inherited fields, such as `constructor`. */
 function own(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : undefined;
 }
 
 function fieldsOf(value: unknown, place: string): Fields {
-  if (!isFields(value)) throw refusal(place, value, "an object");
+  if (!isFields(value)) throw invalid(place, value, "an object");
   return value;
 }
 
@@ -170,38 +169,38 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function matching(fields: Fields, key: string, pattern: RegExp, wanted: string): string {
+function matching(fields: Fields, key: string, pattern: RegExp, expected: string): string {
   const value = own(fields, key);
-  // Longer than anything right: not handed to the pattern at all.
+  // The length check bounds the time of the pattern.
   if (typeof value === "string" && value.length <= 253 && pattern.test(value)) return value;
-  throw refusal(key, value, wanted);
+  throw invalid(key, value, expected);
 }
 
-function oneOf<T extends string>(fields: Fields, key: string, words: readonly T[]): T {
+function oneOf<T extends string>(fields: Fields, key: string, allowed: readonly T[]): T {
   const value = own(fields, key);
-  const known = words.find((word) => word === value);
-  if (known === undefined) throw refusal(`report.${key}`, value, `one of ${words.join(", ")}`);
+  const known = allowed.find((word) => word === value);
+  if (known === undefined) throw invalid(`report.${key}`, value, `one of ${allowed.join(", ")}`);
   return known;
 }
 
 function textOf(fields: Fields, key: string, limit: number, place: string): string {
   const value = own(fields, key);
-  if (typeof value !== "string") throw refusal(place, value, "text");
+  if (typeof value !== "string") throw invalid(place, value, "a string");
   return plainText(value, limit);
 }
 
-/** Fractions and the sign of a zero are rounded away. */
-function wholeUpTo(fields: Fields, key: string, limit: number, place: string): number {
+/** Rounds fractions and turns -0 into 0. */
+function wholeNumberUpTo(fields: Fields, key: string, limit: number, place: string): number {
   const value = own(fields, key);
   if (typeof value === "number" && value >= 0 && value <= limit) return Math.abs(Math.round(value));
-  throw refusal(place, value, `a number from 0 to ${limit}`);
+  throw invalid(place, value, `a number from 0 to ${limit}`);
 }
 
-function refusal(place: string, value: unknown, wanted: string): Refusal {
-  return new Refusal(`${place}: ${inWords(value)} is not ${wanted}.`);
+function invalid(place: string, value: unknown, expected: string): InvalidNotice {
+  return new InvalidNotice(`${place}: ${describeValue(value)} is not ${expected}.`);
 }
 
-function inWords(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "string") return `"${plainText(value, ECHO_LIMIT)}"`;
   if (typeof value === "object") return Array.isArray(value) ? "a list" : value === null ? "null" : "an object";

@@ -8,10 +8,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["'", "&#39;"],
 ]);
 
-/**
- * For elements and quoted attributes. Replaces characters that XML does not allow, or that change the direction of text,
- * by `?`.
- */
+/** For elements and quoted attributes. Replaces control, format and forbidden characters by `?`. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"'\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\ufffe\uffff]/gu, (one) => NAMES.get(one) ?? "?");
 }

@@ -1,23 +1,20 @@
 /**
- * One drain as a picture of text, with what the SVG shows. Pure. Text is passed on: the code that reads records makes
- * it plain.
+ * Draws one drain as text, with the contents of the SVG. Pure. Does not escape: record texts are plain once parsed.
  */
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
-import { preloadText, relayText } from "./report-text.ts";
+import { type Bar, type Moment, timelineOf } from "./drain-timeline.ts";
+import { connectionCloseText, relayText } from "./report-text.ts";
 import { instantText, ticksTo } from "./time-text.ts";
-import { type Bar, type Moment, timelineOf } from "./timeline.ts";
 
 const LABEL_WIDTH = 29;
-const NARROWEST = 60;
-/** More rows of clients than this hide the drain; the rest is counted. */
+const MIN_WIDTH = 60;
 const CLIENT_ROWS = 8;
 
 type Axis = { readonly endMs: number; readonly columns: number };
 
-/** @param width columns of the whole picture; at least 60 are taken */
 export function terminalTimeline(record: DrainRecord, width: number): readonly string[] {
-  const whole = Math.max(NARROWEST, width);
+  const whole = Math.max(MIN_WIDTH, width);
   const { endMs, bars, moments } = timelineOf(record);
   const axis = { endMs, columns: whole - LABEL_WIDTH - 1 };
   const clients = bars.filter(({ kind }) => kind === "connection");
@@ -27,11 +24,11 @@ export function terminalTimeline(record: DrainRecord, width: number): readonly s
     ...wrapped(drainSentence(record), whole),
     ...wrapped(detailsOf(record), whole),
     "",
-    labelled("", scale(axis)),
-    ...bars.filter(({ kind }) => kind !== "connection").map((bar) => labelled(beside(bar), cells(bar, axis))),
+    labelledRow("", scale(axis)),
+    ...bars.filter(({ kind }) => kind !== "connection").map((bar) => labelledRow(phaseLabel(bar), cells(bar, axis))),
     ...clients
       .slice(0, CLIENT_ROWS)
-      .flatMap((bar) => [labelled(bar.label, cells(bar, axis)), ...wrapped(bar.detail, whole - 2).map(indented)]),
+      .flatMap((bar) => [labelledRow(bar.label, cells(bar, axis)), ...wrapped(bar.detail, whole - 2).map(indented)]),
     ...(more > 0 ? [`  and ${more} more ${more === 1 ? "connection" : "connections"}`] : []),
     ...moments.flatMap((moment) => momentLines(moment, whole)),
   ];
@@ -43,26 +40,25 @@ function indented(line: string): string {
 
 function titleOf({ namespace, pod, ownerKind, ownerName }: DrainRecord): string {
   const owner = ownerName === "" ? "" : ` of ${ownerKind} ${ownerName}`;
-  return `The drain of Pod ${namespace}/${pod}${owner}`;
+  return `Drain of Pod ${namespace}/${pod}${owner}`;
 }
 
 function detailsOf({ id, endedAtMs, report }: DrainRecord): string {
   const relay = report.relay === undefined ? "" : `, relay: ${relayText(report.relay)}`;
-  const preload = report.preload === undefined ? "" : `, clients sent away: ${preloadText(report.preload)}`;
-  return `${instantText(endedAtMs)}, drain ${id}, evidence from ${report.evidenceSource}${relay}${preload}`;
+  const closing = report.preload === undefined ? "" : `, clients sent away: ${connectionCloseText(report.preload)}`;
+  return `${instantText(endedAtMs)}, drain ${id}, evidence source ${report.evidenceSource}${relay}${closing}`;
 }
 
-/** Both words of a phase in one label, the second at its right edge. */
-function beside({ label, detail }: Bar): string {
+function phaseLabel({ label, detail }: Bar): string {
   return label + detail.padStart(LABEL_WIDTH - 1 - label.length);
 }
 
-function labelled(label: string, drawn: readonly string[]): string {
+function labelledRow(label: string, drawn: readonly string[]): string {
   const cut = label.length >= LABEL_WIDTH ? `${label.slice(0, LABEL_WIDTH - 2)}…` : label;
   return `${cut.padEnd(LABEL_WIDTH)} ${drawn.join("")}`.trimEnd();
 }
 
-/** Any duration has at least one cell, and so has a connection. */
+/** Connections and phases that took any time have at least one cell. */
 function cells({ kind, fromMs, toMs }: Bar, axis: Axis): readonly string[] {
   const drawn: string[] = Array.from({ length: axis.columns }, () => "·");
   if (toMs <= fromMs && kind !== "connection") return drawn;
@@ -70,7 +66,6 @@ function cells({ kind, fromMs, toMs }: Bar, axis: Axis): readonly string[] {
   return drawn.fill("█", from, Math.max(from + 1, columnAt(toMs, axis)));
 }
 
-/** A number that would touch the one before is left out. */
 function scale(axis: Axis): readonly string[] {
   let line = "";
   for (const { atMs, text } of ticksTo(axis.endMs)) {
@@ -90,7 +85,6 @@ function momentLines({ atMs, label }: Moment, width: number): readonly string[] 
   return wrapped(label, width - time.length).map((line, at) => (at === 0 ? time : " ".repeat(time.length)) + line);
 }
 
-/** Broken at spaces; a word that is wider than a line is cut. */
 function wrapped(text: string, width: number): readonly string[] {
   const piece = new RegExp(`.{1,${width}}`, "gs");
   const lines: string[] = [];

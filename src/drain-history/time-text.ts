@@ -1,4 +1,4 @@
-/** Spans, moments and axes of time as text. Pure. */
+/** Formats durations, instants and the ticks of a time axis. Pure. */
 
 /** Such as `350ms`, `7.4s`, `90s`, `2m 5s`, `3h 4m`. */
 export function spanText(ms: number): string {
@@ -6,20 +6,18 @@ export function spanText(ms: number): string {
   const tenths = Math.round(ms / 100);
   if (tenths < 1_200) return `${tenths / 10}s`;
   const seconds = Math.round(ms / 1_000);
-  if (seconds < 3_600) return inTwo(Math.floor(seconds / 60), "m", seconds % 60, "s");
+  if (seconds < 3_600) return twoUnits(Math.floor(seconds / 60), "m", seconds % 60, "s");
   const minutes = Math.round(ms / 60_000);
-  if (minutes < 1_440) return inTwo(Math.floor(minutes / 60), "h", minutes % 60, "m");
+  if (minutes < 1_440) return twoUnits(Math.floor(minutes / 60), "h", minutes % 60, "m");
   const hours = Math.round(ms / 3_600_000);
-  return inTwo(Math.floor(hours / 24), "d", hours % 24, "h");
+  return twoUnits(Math.floor(hours / 24), "d", hours % 24, "h");
 }
 
-function inTwo(large: number, largeUnit: string, small: number, smallUnit: string): string {
+function twoUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit} ${small}${smallUnit}`;
 }
 
-/** UTC to the second: `2026-11-21 19:49:47 UTC`. */
 export function instantText(ms: number): string {
-  // Beyond this range `toISOString` throws.
   if (!(Math.abs(ms) <= 8.64e15) || ms === 0) return "at an unknown time";
   return `${new Date(ms).toISOString().slice(0, -5).replace("T", " ")} UTC`;
 }
@@ -36,12 +34,11 @@ const STEPS_MS: readonly number[] = [
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
 ];
-const MOST_STEPS = 10;
+const STEPS_LIMIT = 10;
 
-/** Round moments from 0 to `endMs`, few enough to read. `endMs` must be finite. */
 export function ticksTo(endMs: number): readonly Tick[] {
-  const fits = (stepMs: number): boolean => endMs / stepMs <= MOST_STEPS;
-  const stepMs = STEPS_MS.find(fits) ?? Math.ceil(endMs / MOST_STEPS / DAY) * DAY;
+  const fits = (stepMs: number): boolean => endMs / stepMs <= STEPS_LIMIT;
+  const stepMs = STEPS_MS.find(fits) ?? Math.ceil(endMs / STEPS_LIMIT / DAY) * DAY;
   const count = Math.floor(endMs / stepMs) + 1;
   return Array.from({ length: count }, (_, at) => ({
     atMs: at * stepMs,

@@ -1,25 +1,24 @@
-/** A drain as a picture that stands by itself: no script, no font, no resource from elsewhere. Pure. */
+/** Draws a drain as a self-contained SVG without scripts, fonts or external resources. Pure. */
 import type { DrainRecord } from "./drain-record.ts";
-import { OUTCOME_TEXTS } from "./report-text.ts";
+import { type Bar, type Moment, timelineOf } from "./drain-timeline.ts";
+import { OUTCOME_TEXT } from "./report-text.ts";
 import { escaped } from "./safe-text.ts";
 import { instantText, ticksTo } from "./time-text.ts";
-import { type Bar, type Moment, timelineOf } from "./timeline.ts";
 
-/** In pixels. */
+// In pixels.
 const WIDTH = 960;
 const LABELS = 336;
 const MARGIN = 12;
 const ROW = 34;
 const LINE = 18;
-/** Room above the first bar for the title, the outcome and the scale. */
 const TOP = 96;
 
-/** In characters; longer lines leave the picture. */
+/** In characters; longer lines would exceed the width. */
 const LINE_LIMIT = 140;
 const LABEL_LIMIT = 50;
 const WHY_LINES = 9;
 
-/** Prefixed, because inside a page these names are the page's too. */
+/** Class names are prefixed, since an inline SVG shares them with its page. */
 const STYLE = `
 .lc-ground{fill:#fff}.lc-text{fill:#1a1a1a}.lc-faint{fill:#595959}.lc-grid{stroke:#ddd}
 .lc-mark{stroke:#495057}.lc-mark-text{fill:#495057}.lc-fault{stroke:#c92a2a}.lc-fault-text{fill:#c92a2a}
@@ -31,14 +30,13 @@ const STYLE = `
 }
 `;
 
-/** The same record always makes the same picture. */
 export function timelineSvg(record: DrainRecord): string {
   const { endMs, bars, moments } = timelineOf(record);
   const perMs = (WIDTH - LABELS - 3 * MARGIN) / endMs;
   const x = (ms: number): number => LABELS + Math.round(Math.min(ms, endMs) * perMs);
   const bottom = TOP + bars.length * ROW;
-  const words = wrapped(record.report.why, LINE_LIMIT).slice(0, WHY_LINES);
-  const height = bottom + (moments.length + words.length) * LINE + 2 * MARGIN;
+  const lines = wrapped(record.report.why, LINE_LIMIT).slice(0, WHY_LINES);
+  const height = bottom + (moments.length + lines.length) * LINE + 2 * MARGIN;
   const title = `Drain of Pod ${record.namespace}/${record.pod}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(title)}" font-family="sans-serif" font-size="12">`,
@@ -52,7 +50,7 @@ export function timelineSvg(record: DrainRecord): string {
     ]),
     ...bars.flatMap((bar, at) => barParts(bar, TOP + at * ROW, x)),
     ...moments.flatMap((moment, at) => momentParts(moment, bottom, bottom + (at + 1) * LINE, x)),
-    ...words.map((line, at) => text(MARGIN, bottom + (moments.length + at + 1) * LINE + 6, "lc-text", line)),
+    ...lines.map((line, at) => text(MARGIN, bottom + (moments.length + at + 1) * LINE + 6, "lc-text", line)),
     "</svg>",
     "",
   ].join("\n");
@@ -60,17 +58,17 @@ export function timelineSvg(record: DrainRecord): string {
 
 function subtitleOf({ report, ownerKind, ownerName, endedAtMs }: DrainRecord): string {
   const owner = ownerName === "" ? "" : `${ownerKind} ${ownerName}, `;
-  return cut(`${owner}${instantText(endedAtMs)}: ${OUTCOME_TEXTS[report.outcome]}`, LINE_LIMIT);
+  return cut(`${owner}${instantText(endedAtMs)}: ${OUTCOME_TEXT[report.outcome]}`, LINE_LIMIT);
 }
 
-/** A duration of 0 has no bar, except for a connection. */
+/** Phases of 0 ms have no bar; connections always have one. */
 function barParts(bar: Bar, top: number, x: (ms: number) => number): readonly string[] {
   const from = x(bar.fromMs);
   const width = Math.max(3, x(bar.toMs) - from);
   const isThere = bar.toMs > bar.fromMs || bar.kind === "connection";
   const shape = `<rect class="lc-${bar.kind}" x="${from}" y="${top + 6}" width="${width}" height="${ROW - 14}" rx="2"/>`;
   return [
-    // The longest address of IPv6 ends just before the bars.
+    // At this font size the longest IPv6 address ends before the bars.
     text(MARGIN, top + 14, "lc-text", cut(bar.label, LABEL_LIMIT), 'font-size="11"'),
     text(MARGIN, top + 27, "lc-faint", cut(bar.detail, LABEL_LIMIT), 'font-size="10"'),
     ...(isThere ? [shape] : []),
@@ -87,19 +85,18 @@ function momentParts(moment: Moment, bottom: number, y: number, x: (ms: number) 
   ];
 }
 
-function text(x: number, y: number, kind: string, words: string, more = ""): string {
-  return `<text class="${kind}" x="${x}" y="${y}"${more === "" ? "" : ` ${more}`}>${escaped(words)}</text>`;
+function text(x: number, y: number, kind: string, content: string, more = ""): string {
+  return `<text class="${kind}" x="${x}" y="${y}"${more === "" ? "" : ` ${more}`}>${escaped(content)}</text>`;
 }
 
-function cut(words: string, limit: number): string {
-  return words.length > limit ? `${words.slice(0, limit - 3)}...` : words;
+function cut(content: string, limit: number): string {
+  return content.length > limit ? `${content.slice(0, limit - 3)}...` : content;
 }
 
-/** Broken at spaces; a word longer than a line is cut. */
-function wrapped(words: string, limit: number): readonly string[] {
+function wrapped(content: string, limit: number): readonly string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of words.split(" ")) {
+  for (const word of content.split(" ")) {
     const whole = line === "" ? word : `${line} ${word}`;
     if (whole.length > limit && line !== "") lines.push(line);
     line = cut(whole.length > limit ? word : whole, limit);

@@ -6,7 +6,7 @@ type LeftAlone = {
   readonly kinds: readonly string[];
   readonly reason: string;
   /** Most objects of the kind contain nothing shaped like a Pod and need no warning. */
-  readonly onlyLooksLike?: true;
+  readonly hasOnlyPodShape?: true;
 };
 
 const LEFT_ALONE: readonly LeftAlone[] = [
@@ -34,11 +34,11 @@ const LEFT_ALONE: readonly LeftAlone[] = [
     group: "kyverno.io",
     kinds: ["Policy", "ClusterPolicy"],
     reason: "it contains patterns for Pods, not Pods",
-    onlyLooksLike: true,
+    hasOnlyPodShape: true,
   },
 ];
 
-export function leftAlone(apiVersion: string, kind: string): Pick<LeftAlone, "reason" | "onlyLooksLike"> | undefined {
+export function leftAlone(apiVersion: string, kind: string): Pick<LeftAlone, "reason" | "hasOnlyPodShape"> | undefined {
   const group = groupOf(apiVersion);
   return LEFT_ALONE.find((entry) => entry.group === group && entry.kinds.includes(kind));
 }

@@ -11,7 +11,7 @@ export type FoundTemplate = { readonly path: Path; readonly pod: RawObject };
 
 type FoundShapes = {
   readonly templates: readonly FoundTemplate[];
-  readonly lookAlikes: readonly Path[];
+  readonly podShapes: readonly Path[];
 };
 
 /** Not part of the object's specification. */
@@ -21,15 +21,15 @@ const SKIPPED_KEYS: readonly string[] = ["metadata", "status"];
 const DEPTH_LIMIT = 64;
 
 export function shapesIn(root: RawObject): FoundShapes {
-  const found: Found = { templates: [], lookAlikes: [] };
+  const found: Found = { templates: [], podShapes: [] };
   for (const [key, value] of Object.entries(root)) {
-    if (key === "containers" && areContainers(value)) found.lookAlikes.push([]);
+    if (key === "containers" && areContainers(value)) found.podShapes.push([]);
     else if (!SKIPPED_KEYS.includes(key)) search(value, { path: [key], isInNestedObject: false }, found);
   }
   return found;
 }
 
-type Found = { readonly templates: FoundTemplate[]; readonly lookAlikes: Path[] };
+type Found = { readonly templates: FoundTemplate[]; readonly podShapes: Path[] };
 type Position = { readonly path: Path; readonly isInNestedObject: boolean };
 
 function search(value: unknown, { path, isInNestedObject }: Position, found: Found): void {
@@ -44,7 +44,7 @@ function search(value: unknown, { path, isInNestedObject }: Position, found: Fou
     return;
   }
   if (areContainers(valueAt(value, "containers"))) {
-    found.lookAlikes.push(path);
+    found.podShapes.push(path);
     return;
   }
   const isObject = textAt(value, "kind") !== undefined && textAt(value, "apiVersion") !== undefined;

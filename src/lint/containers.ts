@@ -1,4 +1,4 @@
-/** The containers of a workload, with their places, hooks and grace. */
+/** Finds the containers, preStop hooks, grace period and Services of a workload. */
 import { isManager } from "../injection/manager/container.ts";
 import { portNumberOf } from "../injection/mesh/ports.ts";
 import type { Path } from "../kubernetes/listed-objects.ts";
@@ -17,7 +17,6 @@ import type { Located, Workload } from "./manifest-set.ts";
 
 type PlacedContainer = { readonly container: RawObject; readonly path: Path; readonly name: string };
 
-/** Regular containers, without lastcall's own. */
 export function containersIn({ pod, podPath }: Workload): readonly PlacedContainer[] {
   return listAt(objectAt(pod, "spec"), "containers").flatMap((container, index) =>
     isRawObject(container) && !isManager(container)
@@ -47,7 +46,7 @@ export function gracePath({ podPath }: Workload): Path {
   return [...podPath, "spec", "terminationGracePeriodSeconds"];
 }
 
-/** Services whose clients go through a proxy that learns of endpoints late. A headless one answers with DNS alone. */
+/** Services behind a proxy, which receives endpoint updates late. Headless Services have DNS records only. */
 export function balancedServicesOf({ services }: Workload): readonly Located[] {
   return services.filter(({ object }) => {
     const spec = objectAt(object, "spec");
@@ -56,15 +55,14 @@ export function balancedServicesOf({ services }: Workload): readonly Located[] {
   });
 }
 
-/** Scraped Pod by Pod, and again a little later. */
+/** Excluded, since metrics are scraped directly from each Pod, and periodically. */
 function isForMetrics(port: RawObject): boolean {
   return /(?:^|-)metrics$|^prometheus$/.test(textAt(port, "name") ?? "");
 }
 
-/** A container, and the Services that send it requests. */
 type ServingContainer = PlacedContainer & { readonly services: readonly string[] };
 
-/** Those that declare the target of a Service; a single container need not declare it. */
+/** Containers that declare a Service's target port; a single container need not declare it. */
 export function servingContainers(workload: Workload): readonly ServingContainer[] {
   const containers = containersIn(workload);
   const services = balancedServicesOf(workload);

@@ -1,10 +1,9 @@
-/** Image references, as far as rules ask about them. */
+/** Parses image references. */
 
 export type Image = {
-  /** Without Docker Hub's own prefixes: `nginx`, `envoyproxy/envoy`, `gcr.io/distroless/base`. */
+  /** Without Docker Hub's prefixes: `nginx`, `envoyproxy/envoy`, `gcr.io/distroless/base`. */
   readonly repository: string;
   readonly tag: string;
-  /** Of a tag that begins with one, such as 1.18 or v1.18.0-alpine: major, minor, patch. */
   readonly version: readonly [number, number, number | undefined] | undefined;
 };
 
@@ -26,7 +25,7 @@ export function parseImage(reference: string): Image {
   };
 }
 
-/** A tag without a patch stands for the last one of its minor version. */
+/** A tag without a patch counts as the last patch of its minor version. */
 export function isBefore({ version }: Image, [major, minor, patch]: readonly [number, number, number]): boolean {
   if (version === undefined) return false;
   const [ownMajor, ownMinor, ownPatch = Number.POSITIVE_INFINITY] = version;

@@ -1,4 +1,4 @@
-/** The table of rules, and all of them over one set of manifests. */
+/** Lists the rules and runs them on a set of manifests. */
 import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 import { type Located, type ManifestSet, podsOf } from "./manifest-set.ts";
 import type { Rule, Violation } from "./rule.ts";
@@ -12,17 +12,15 @@ import { SHELL_HIDES_SIGNALS, STOP_SIGNAL } from "./rules/signals.ts";
 
 export type Finding = Violation & { readonly rule: Rule };
 
-/** Findings in the order of the table. */
 export function lint(set: ManifestSet): readonly Finding[] {
   return RULES.flatMap((rule) =>
     rule.check(set).flatMap((violation) => (isSilenced(violation, rule.id) ? [] : [{ ...violation, rule }])),
   );
 }
 
-/** In front of a rule's id, as an annotation; its value is the reason. */
+/** Prefix of annotations whose name is a rule's id and whose value is the reason. */
 const SILENCED_BY = "ignore-check.lastcall.dev/";
 
-/** On the object that is named, or on the Pod template in it. */
 function isSilenced({ at }: Violation, id: string): boolean {
   return [at.object, ...podsOf(at).map(({ pod }) => pod)].some((object) =>
     Object.hasOwn(annotations(object), SILENCED_BY + id),
@@ -33,7 +31,6 @@ function annotations(object: Located["object"]): RawObject {
   return objectAt(objectAt(object, "metadata"), "annotations") ?? {};
 }
 
-/** Reports and the reference page list them in this order. */
 export const RULES: readonly Rule[] = [
   NO_TIME_FOR_ENDPOINTS,
   NO_GRACE,

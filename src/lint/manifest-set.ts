@@ -1,4 +1,4 @@
-/** What a rule is given: the objects of all manifests together, and who belongs to whom. */
+/** Collects the objects of all manifests, and links workloads to Services, namespaces and autoscalers. */
 import { isNamespace } from "../injection/opt-in/object-problems.ts";
 import { ANY_RELEASE, selectionOf } from "../injection/opt-in/selection.ts";
 import { findExistingInjection } from "../injection/record/existing-injection.ts";
@@ -9,44 +9,38 @@ import { listAt, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } fr
 import { INJECT } from "../policy/fields.ts";
 import type { Profiles } from "../policy/resolve.ts";
 
-/** A document as it was read. */
 export type ManifestDocument = {
   readonly file: string;
-  /** Counts from 1. */
   readonly number: number;
   readonly value: unknown;
   readonly pods: readonly PodPlace[];
 };
 
-/** An object, and where it was found. */
 export type Located = ListedObject & {
   readonly document: ManifestDocument;
   readonly name: string;
   readonly namespace: string;
 };
 
-/** Pods that serve until they are told to end. */
 export type Workload = Located & {
   readonly pod: RawObject;
   /** From the document's root to the Pod or its template. */
   readonly podPath: Path;
-  /** A manager of lastcall is in the Pod, or would be put there. */
-  readonly isHeld: boolean;
-  /** Labels and annotations of the namespace, where it is among the manifests: meshes are asked for there. */
+  /** The Pod has a lastcall manager, or the webhook would inject one. */
+  readonly isInjected: boolean;
+  /** Labels and annotations of the namespace, if it is in the manifests. Meshes opt in by them. */
   readonly namespaceOptIns: RawObject;
   readonly services: readonly Located[];
-  /** The fewest Pods it is meant to have; `undefined` where its kind has no such number. */
+  /** Minimum number of Pods; `undefined` for kinds without replicas. */
   readonly replicas: number | undefined;
 };
 
 export type ManifestSet = {
   readonly objects: readonly Located[];
   readonly workloads: readonly Workload[];
-  /** Of the cluster configuration. */
   readonly profiles: Profiles;
 };
 
-/** @param namespace of objects that name none */
 export function manifestSet(
   documents: readonly ManifestDocument[],
   namespace: string,
@@ -71,24 +65,23 @@ function workloadsOf(owner: Located, objects: readonly Located[]): readonly Work
   const namespaceLabels = labelsIn(namespace);
   const namespaceOptIns = { ...objectAt(namespace, "annotations"), ...namespaceLabels };
   return podsOf(owner)
-    .filter(isLasting)
+    .filter(isLongRunning)
     .map(({ pod, path }) => ({
       ...owner,
       pod,
       podPath: path,
-      isHeld: isHeld(pod, namespaceLabels),
+      isInjected: isInjected(pod, namespaceLabels),
       namespaceOptIns,
       services: objects.filter((object) => isServiceOf(object, pod, owner.namespace)),
       replicas: replicasOf(owner, objects),
     }));
 }
 
-/** The Pods and Pod templates inside an object. */
 export function podsOf(owner: Located): readonly PodPlace[] {
   return owner.document.pods.filter(({ path }) => owner.at.every((key, at) => path[at] === key));
 }
 
-function isLasting({ pod, restartPolicy }: PodPlace): boolean {
+function isLongRunning({ pod, restartPolicy }: PodPlace): boolean {
   const endsByItself = restartPolicy === "Never" || restartPolicy === "OnFailure" || runsToCompletion(pod);
   return !endsByItself && !isForWindows(pod);
 }
@@ -98,31 +91,29 @@ function isServiceOf({ kind, apiVersion, object, namespace }: Located, pod: RawO
   return selectsByLabels(objectAt(objectAt(object, "spec"), "selector"), labelsOf(pod));
 }
 
-/** An unknown namespace counts as one that has not opted in. */
-function isHeld(pod: RawObject, namespaceLabels: RawObject | undefined): boolean {
+/** An unknown namespace counts as not opted in. */
+function isInjected(pod: RawObject, namespaceLabels: RawObject | undefined): boolean {
   if (findExistingInjection(pod) !== undefined) return true;
   if (textAt(annotationsOf(pod), INJECT) === "disabled") return false;
   return selectionOf(pod, namespaceLabels, ANY_RELEASE).kind === "selected";
 }
 
-/** The metadata of an object's namespace; `undefined` where no manifest declares it. */
 export function namespaceOf({ namespace }: Located, objects: readonly Located[]): RawObject | undefined {
   const found = objects.find((object) => isNamespace(object) && object.name === namespace);
   return found === undefined ? undefined : (objectAt(found.object, "metadata") ?? {});
 }
 
-/** `undefined` where the metadata is unknown. */
 export function labelsIn(metadata: RawObject | undefined): RawObject | undefined {
   return metadata === undefined ? undefined : (objectAt(metadata, "labels") ?? {});
 }
 
-const SCALED: readonly string[] = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"];
+const SCALED_KINDS: readonly string[] = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"];
 
-/** An autoscaler's minimum counts, since it overrides what the workload says. */
+/** An autoscaler's minimum overrides the workload's replicas. */
 function replicasOf(owner: Located, objects: readonly Located[]): number | undefined {
   const scaler = objects.find((object) => isScalerOf(object, owner));
   if (scaler !== undefined) return wholeNumberAt(objectAt(scaler.object, "spec"), "minReplicas") ?? 1;
-  if (!SCALED.includes(owner.kind)) return undefined;
+  if (!SCALED_KINDS.includes(owner.kind)) return undefined;
   return wholeNumberAt(objectAt(owner.object, "spec"), "replicas") ?? 1;
 }
 
@@ -132,7 +123,6 @@ function isScalerOf({ kind, object, namespace }: Located, owner: Located): boole
   return textAt(target, "kind") === owner.kind && textAt(target, "name") === owner.name;
 }
 
-/** The workloads of one namespace whose Pods a label selector chooses. */
 export function selectedBy({ object, namespace }: Located, set: ManifestSet): readonly Workload[] {
   const selector = objectAt(objectAt(object, "spec"), "selector");
   return set.workloads.filter(
@@ -140,13 +130,13 @@ export function selectedBy({ object, namespace }: Located, set: ManifestSet): re
   );
 }
 
-/** `{app: web}`, as Services have it. One without labels chooses nothing. */
+/** A Service's selector, such as `{app: web}`. An empty one selects nothing. */
 export function selectsByLabels(wanted: RawObject | undefined, labels: RawObject): boolean {
   const pairs = Object.entries(wanted ?? {});
   return pairs.length > 0 && pairs.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
 }
 
-/** `matchLabels` and `matchExpressions`. An empty selector chooses everything, an absent one nothing. */
+/** A LabelSelector. An empty one selects everything, an absent one nothing. */
 export function selects(selector: RawObject | undefined, labels: RawObject): boolean {
   if (selector === undefined) return false;
   const wanted = objectAt(selector, "matchLabels");

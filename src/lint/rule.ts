@@ -1,12 +1,12 @@
-/** What a rule is, and what it finds. */
+/** Defines lint rules and their violations. */
 import type { Path } from "../kubernetes/listed-objects.ts";
 import type { Located, ManifestSet } from "./manifest-set.ts";
 
-/** As SARIF has them. error: it fails, or requests are lost for certain; warning: they are at risk; note: it depends. */
+/** SARIF's levels. error: a failure or certain loss of requests; warning: possible loss; note: depends on the app. */
 export type Level = "error" | "warning" | "note";
 
 export type Rule = {
-  /** Never renamed: people silence rules by it. */
+  /** Never renamed, since annotations silence rules by it. */
   readonly id: string;
   readonly title: string;
   readonly why: string;
@@ -15,13 +15,10 @@ export type Rule = {
   readonly check: (set: ManifestSet) => readonly Violation[];
 };
 
-/** One place that breaks a rule. */
 export type Violation = {
   readonly at: Located;
-  /** From the document's root. The field may be missing: that is often what is wrong. */
+  /** From the document's root. The field may be missing. */
   readonly path: Path;
-  /** What stands there; `undefined` when nothing does. */
   readonly value: unknown;
-  /** A sentence about this place. */
   readonly message: string;
 };

@@ -1,15 +1,13 @@
-/** How long a hook takes at least, as far as its text says. */
+/** Estimates the minimum duration of a hook from its command. */
 import { sleepSecondsOf } from "../injection/hooks/own-hooks.ts";
 import { listAt, objectAt, type RawObject } from "../kubernetes/raw-json.ts";
 
-/** Seconds; 0 where nothing is known. */
-export function leastSeconds(handler: RawObject): number {
+export function minimumSeconds(handler: RawObject): number {
   return sleepSecondsOf(handler) ?? sumOfSleeps(shellScriptOf(listAt(objectAt(handler, "exec"), "command")) ?? "");
 }
 
 const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:sh|bash|ash|dash)$/;
 
-/** The text of `sh -c text`; `undefined` for any other command. */
 export function shellScriptOf(command: readonly unknown[]): string | undefined {
   const [program, ...rest] = command;
   if (typeof program !== "string" || !SHELL.test(program)) return undefined;
@@ -19,7 +17,7 @@ export function shellScriptOf(command: readonly unknown[]): string | undefined {
   return isScript ? script : undefined;
 }
 
-/** Only of scripts that go straight from top to bottom: what runs in a branch may not run at all. */
+/** Scripts with branches are not estimated, since a sleep in a branch may not run. */
 const DOES_NOT_RUN_STRAIGHT = /\b(?:if|case|for|while|until|function|timeout)\b|\|\||&|\(|\{/;
 
 function sumOfSleeps(script: string): number {

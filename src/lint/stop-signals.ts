@@ -1,54 +1,53 @@
-/** Images whose main program drops open requests on the signal it is stopped with. */
+/** Lists images whose main program drops open requests on its stop signal. */
 import { type Image, isBefore } from "./image.ts";
 
 type StopSignalFact = {
   readonly images: readonly string[];
   readonly program: string;
-  /** What it takes to stop gracefully; `undefined` when no signal does that. */
   readonly graceful: string | undefined;
-  /** Whether the image is stopped by SIGTERM, since it names no other signal. */
+  /** Whether the image has no STOPSIGNAL, so that the kubelet sends SIGTERM. */
   readonly stopsBySigterm: (image: Image) => boolean;
   readonly since: string;
 };
 
 /**
  * SIGTERM cut open requests in runs of nginx 1.22.1, HAProxy 2.6.12 and Apache httpd 2.4.71 (docs/systems.md), Envoy 1.40.0 and
- * Varnish 7.1.1; of PHP-FPM its manual page says so. Which signal an image names was read in the histories of the images.
+ * Varnish 7.1.1; for PHP-FPM the source is its manual page. The STOPSIGNAL of images is from their histories.
  */
 export const STOP_SIGNALS: readonly StopSignalFact[] = [
   {
     images: ["nginx"],
     program: "nginx",
     graceful: "SIGQUIT",
-    // Some images between, 1.12.0 among them, named SIGQUIT for a while.
+    // Some images in between, such as 1.12.0, had STOPSIGNAL SIGQUIT temporarily.
     stopsBySigterm: (image) =>
       isBefore(image, [1, 9, 0]) || (isBefore(image, [1, 19, 5]) && !isBefore(image, [1, 13, 0])),
-    since: "the official image names SIGQUIT since 1.19.5",
+    since: "the official image sets STOPSIGNAL SIGQUIT since 1.19.5",
   },
   {
     images: ["httpd"],
     program: "Apache httpd",
     graceful: "SIGWINCH",
     stopsBySigterm: (image) => isBefore(image, [2, 4, 41]),
-    since: "the official image names SIGWINCH since 2.4.41",
+    since: "the official image sets STOPSIGNAL SIGWINCH since 2.4.41",
   },
   {
     images: ["php"],
     program: "PHP-FPM",
     graceful: "SIGQUIT",
     stopsBySigterm: (image) => image.tag.includes("fpm") && isBefore(image, [7, 1, 0]),
-    since: "the official images of 7.1 and later name SIGQUIT since April 2019",
+    since: "the official images of 7.1 and later set STOPSIGNAL SIGQUIT since April 2019",
   },
   {
     images: ["haproxy"],
     program: "HAProxy",
     graceful: "SIGUSR1",
-    // The last images of the older minor versions were built again with the new signal, under the same tags.
+    // The last images of older minor versions were rebuilt with the new signal under the same tags.
     stopsBySigterm: (image) =>
       isBefore(image, [1, 8, 13]) &&
       image.version?.[2] !== undefined &&
       !/^1\.(?:5\.19|6\.14|7\.11)(?![0-9])/.test(image.tag),
-    since: "the official image names SIGUSR1 since 1.8.13",
+    since: "the official image sets STOPSIGNAL SIGUSR1 since 1.8.13",
   },
   {
     images: ["envoyproxy/envoy", "envoyproxy/envoy-distroless", "envoyproxy/envoy-contrib", "envoyproxy/envoy-alpine"],

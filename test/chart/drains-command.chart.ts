@@ -113,15 +113,15 @@ describe("the drains of a release, read through a real API server", () => {
   test("are refused without pods/portforward, and the sentence names the right", async () => {
     const { status, out, err } = await drains(await personWith("joe", ["pods"]));
     expect({ status, out }).toEqual({ status: 1, out: "" });
-    expect(err).toContain("lastcall/lastcall-webhook-a did not tell its drains: 403, ");
+    expect(err).toContain("lastcall/lastcall-webhook-a did not return its drains: 403, ");
     expect(err).toContain('cannot get resource "pods/portforward"');
   });
 
   test("ask for the namespace of a user who may list Pods nowhere else", async () => {
     const { status, err } = await drains(await personWith("jim", []));
     expect(status).toBe(1);
-    expect(err).toContain("the Pods of namespace lastcall cannot be listed: 403, ");
-    expect(err).toContain("give --lastcall-namespace");
+    expect(err).toContain("cannot list Pods in namespace lastcall: 403, ");
+    expect(err).toContain("set --lastcall-namespace");
   });
 
   test("are those of the others when one replica is gone, and it is named", async () => {
@@ -129,7 +129,7 @@ describe("the drains of a release, read through a real API server", () => {
     const { status, out, err } = await drains(api.kubeconfig, "--json");
     expect(status).toBe(0);
     expect(JSON.parse(out).drains).toHaveLength(2);
-    expect(err).toMatch(/^warning: lastcall\/lastcall-webhook-c did not tell its drains: .*ECONNREFUSED/);
+    expect(err).toMatch(/^warning: lastcall\/lastcall-webhook-c did not return its drains: .*ECONNREFUSED/);
   });
 
   test("say of a release without an admin port that it has none", async () => {

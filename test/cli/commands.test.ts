@@ -20,7 +20,7 @@ describe("inject reports on standard error", () => {
     );
   });
 
-  test("an annotation on the Deployment instead of its Pod template, where no one would read it", async () => {
+  test("an annotation on the Deployment instead of its Pod template", async () => {
     const deployment =
       "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations: {lastcall.dev/drain-timeout: 2m}\n" +
       "spec:\n  template:\n    spec:\n      containers:\n      - name: app\n        image: b\n";
@@ -32,7 +32,7 @@ describe("inject reports on standard error", () => {
     );
   });
 
-  test("a misspelt label of a Namespace, though no workload of it is there", async () => {
+  test("a misspelt label of a Namespace without workloads", async () => {
     const namespace =
       "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  labels:\n    lastcall.dev/injct: enabled\n";
     const { status, err } = await lastcall(["inject"], { "-": namespace });
@@ -43,14 +43,14 @@ describe("inject reports on standard error", () => {
     );
   });
 
-  test("a mistake of a Namespace once, however many workloads it has", async () => {
+  test("a problem of a Namespace once for all its workloads", async () => {
     const namespace =
       "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  annotations: {lastcall.dev/mode: hook}\n";
     const { err } = await lastcall(["inject"], { "-": `${namespace}---\n${POD}---\n${POD.replace("web", "api")}` });
     expect(err.match(/Got "hook"/g)).toHaveLength(1);
   });
 
-  test("a mistake in a Pod template by the name of its workload", async () => {
+  test("a problem in a Pod template by the name of its workload", async () => {
     const text = JOB.replace(
       "    spec:\n      restart",
       "    metadata: {labels: {lastcall.dev/inject: on}}\n    spec:\n      restart",
@@ -83,7 +83,7 @@ describe("inject reports on standard error", () => {
     });
   });
 
-  test("a bad annotation with its place, its value and what would be right", async () => {
+  test("an invalid annotation with place, value and remedy", async () => {
     const text = POD.replace(
       "spec:",
       "  annotations:\n    lastcall.dev/drain-timeout: 90\n    lastcall.dev/drain-dely: 5s\nspec:",
@@ -99,20 +99,20 @@ describe("inject reports on standard error", () => {
 
 describe("the exit status", () => {
   test.for([
-    { says: "is 0 for nothing at all", text: "", status: 0, isSame: true },
-    { says: "is 0 for comments", text: "# nothing\n---\n", status: 0, isSame: true },
-    { says: "is 0 for documents without Pods", text: CONFIG_MAP, status: 0, isSame: true },
-    { says: "is 0 when every Pod is left alone", text: JOB, status: 0, isSame: true },
-    { says: "is 0 when something is injected", text: `${JOB}---\n${POD}`, status: 0 },
-    { says: "is 1 for what is not YAML", text: `${POD}---\na: b: c\n`, status: 1 },
-  ])("$says, and only an error keeps the manifests back", async ({ text, status, isSame }) => {
+    { title: "is 0 for empty input", text: "", status: 0, isSame: true },
+    { title: "is 0 for comments", text: "# nothing\n---\n", status: 0, isSame: true },
+    { title: "is 0 for documents without Pods", text: CONFIG_MAP, status: 0, isSame: true },
+    { title: "is 0 when every Pod is left alone", text: JOB, status: 0, isSame: true },
+    { title: "is 0 when something is injected", text: `${JOB}---\n${POD}`, status: 0 },
+    { title: "is 1 for invalid YAML", text: `${POD}---\na: b: c\n`, status: 1 },
+  ])("$title, and only an error suppresses the manifests", async ({ text, status, isSame }) => {
     const ran = await lastcall(["inject"], { "-": text });
     expect(ran.status).toBe(status);
     if (status === 1) expect(ran.out).toBe("");
     if (isSame === true) expect(ran.out).toBe(text);
   });
 
-  test("is 1 when the configuration refuses the Pod, and the sentence is printed", async () => {
+  test("is 1 when the configuration refuses the Pod, and the reason is printed", async () => {
     const bad = POD.replace("spec:", "  annotations: {lastcall.dev/drain-timeout: soon}\nspec:");
     const { status, out, err } = await lastcall(["inject", "--config", "c.yaml"], {
       "-": bad,
@@ -123,79 +123,82 @@ describe("the exit status", () => {
   });
 });
 
-/** Every refusal names the file, the document, the place, and what would help. */
-const REFUSED: readonly { readonly says: string; readonly text: string | Uint8Array; readonly err: string | RegExp }[] =
-  [
-    {
-      says: "a Helm template with blocks",
-      text: `${CONFIG_MAP}---\n${POD}  {{- with .Values.tolerations }}\n  tolerations: {{ toYaml . }}\n  {{- end }}\n`,
-      err: /^error: standard input, document 2, line \d+, column \d+: this is a template that has not been rendered yet \(\{\{ … \}\}\); run helm template/,
-    },
-    {
-      says: "a Helm template with values only",
-      text: POD.replace("image: b", "image: {{ .Values.image }}"),
-      err: /^error: standard input, document 1, line 9, column 13: this is a template/,
-    },
-    {
-      says: "a Helm template before the first key",
-      text: `{{- if .Values.web }}\n${POD}{{- end }}\n`,
-      err: /^error: standard input, document 1, line 1, column 1: this is a template/,
-    },
-    {
-      says: "a bomb of aliases",
-      text: `${Array.from(
-        { length: 12 },
-        (_, i) =>
-          `k${i}: &k${i} [${Array(9)
-            .fill(i === 0 ? "x" : `*k${i - 1}`)
-            .join(",")}]`,
-      ).join("\n")}\nkind: Pod\n`,
-      err: "error: standard input, document 1, line 1, column 1: its aliases expand to more than 1000000 values; write the parts out\n",
-    },
-    {
-      says: "an alias without an anchor",
-      text: "kind: *nothing\n",
-      err: "error: standard input, document 1, line 1, column 1: the alias *nothing names no anchor before it\n",
-    },
-    {
-      says: "twenty thousand brackets",
-      text: `${POD}x: ${"[".repeat(20_000)}${"]".repeat(20_000)}\n`,
-      err: /^error: standard input, document 1, line 10, column \d+: the document is nested too deeply to be read\n$/,
-    },
-    {
-      says: "a tab as indentation",
-      text: "a:\n\tb: c\n",
-      err: "error: standard input, document 1, line 2, column 1: not valid YAML or JSON: Tabs are not allowed as indentation\n",
-    },
-    {
-      says: "JSON cut off",
-      text: '{"kind": "Pod", "spec": {"cont',
-      err: /^error: standard input, document 1, line 1, column \d+: not valid YAML or JSON: /,
-    },
-    {
-      says: "binary data",
-      text: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 0]),
-      err: "error: standard input: this is binary data, not a YAML or JSON manifest\n",
-    },
-    {
-      says: "Latin-1",
-      text: new Uint8Array([0x61, 0x3a, 0x20, 0xe4, 0x0a]),
-      err: "error: standard input: the text is not UTF-8\n",
-    },
-    {
-      says: "UTF-16",
-      text: new Uint8Array([0xff, 0xfe, 0x61, 0]),
-      err: "error: standard input: the text is UTF-16; save it as UTF-8\n",
-    },
-    {
-      says: "keys in a style that cannot be edited in place",
-      text: "? apiVersion\n: v1\n? kind\n: Pod\nspec:\n  ? containers\n  : - name: app\n",
-      err: /^error: standard input, document 1: this document is written in a way that cannot be edited in place/,
-    },
-  ];
+/** Every error has file, document, place and remedy. */
+const REFUSED: readonly {
+  readonly title: string;
+  readonly text: string | Uint8Array;
+  readonly err: string | RegExp;
+}[] = [
+  {
+    title: "a Helm template with blocks",
+    text: `${CONFIG_MAP}---\n${POD}  {{- with .Values.tolerations }}\n  tolerations: {{ toYaml . }}\n  {{- end }}\n`,
+    err: /^error: standard input, document 2, line \d+, column \d+: this is an unrendered template \(\{\{ … \}\}\); run helm template/,
+  },
+  {
+    title: "a Helm template with values only",
+    text: POD.replace("image: b", "image: {{ .Values.image }}"),
+    err: /^error: standard input, document 1, line 9, column 13: this is an unrendered template/,
+  },
+  {
+    title: "a Helm template before the first key",
+    text: `{{- if .Values.web }}\n${POD}{{- end }}\n`,
+    err: /^error: standard input, document 1, line 1, column 1: this is an unrendered template/,
+  },
+  {
+    title: "aliases that expand exponentially",
+    text: `${Array.from(
+      { length: 12 },
+      (_, i) =>
+        `k${i}: &k${i} [${Array(9)
+          .fill(i === 0 ? "x" : `*k${i - 1}`)
+          .join(",")}]`,
+    ).join("\n")}\nkind: Pod\n`,
+    err: "error: standard input, document 1, line 1, column 1: aliases expand to more than 1000000 values; write them out\n",
+  },
+  {
+    title: "an alias without an anchor",
+    text: "kind: *nothing\n",
+    err: "error: standard input, document 1, line 1, column 1: the alias *nothing names no anchor before it\n",
+  },
+  {
+    title: "twenty thousand brackets",
+    text: `${POD}x: ${"[".repeat(20_000)}${"]".repeat(20_000)}\n`,
+    err: /^error: standard input, document 1, line 10, column \d+: the document is nested too deeply to be read\n$/,
+  },
+  {
+    title: "a tab as indentation",
+    text: "a:\n\tb: c\n",
+    err: "error: standard input, document 1, line 2, column 1: not valid YAML or JSON: Tabs are not allowed as indentation\n",
+  },
+  {
+    title: "JSON cut off",
+    text: '{"kind": "Pod", "spec": {"cont',
+    err: /^error: standard input, document 1, line 1, column \d+: not valid YAML or JSON: /,
+  },
+  {
+    title: "binary data",
+    text: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 0]),
+    err: "error: standard input: this is binary data, not a YAML or JSON manifest\n",
+  },
+  {
+    title: "Latin-1",
+    text: new Uint8Array([0x61, 0x3a, 0x20, 0xe4, 0x0a]),
+    err: "error: standard input: the text is not UTF-8; save it as UTF-8\n",
+  },
+  {
+    title: "UTF-16",
+    text: new Uint8Array([0xff, 0xfe, 0x61, 0]),
+    err: "error: standard input: the text is UTF-16; save it as UTF-8\n",
+  },
+  {
+    title: "keys in a style that cannot be edited in place",
+    text: "? apiVersion\n: v1\n? kind\n: Pod\nspec:\n  ? containers\n  : - name: app\n",
+    err: /^error: standard input, document 1: this document is written in a way that cannot be edited in place/,
+  },
+];
 
 describe("inject refuses with a place and a remedy", () => {
-  test.for(REFUSED)("$says", async ({ text, err }) => {
+  test.for(REFUSED)("$title", async ({ text, err }) => {
     const ran = await lastcall(["inject"], { "-": text });
     expect({ status: ran.status, out: ran.out }).toEqual({ status: 1, out: "" });
     if (typeof err === "string") expect(ran.err).toBe(err);
@@ -209,7 +212,7 @@ describe("inject refuses with a place and a remedy", () => {
     });
     expect(status).toBe(1);
     expect(err.match(/^error: .*$/gm)?.map((line) => line.slice(0, 30))).toEqual([
-      "error: gone.yaml: there is no ",
+      "error: gone.yaml: no such file",
       "error: a.yaml, document 2, lin",
       "error: a.yaml, document 3, lin",
       "error: b.yaml, document 1, lin",
@@ -217,24 +220,24 @@ describe("inject refuses with a place and a remedy", () => {
   });
 });
 
-test("words are read as kubectl reads them: a bare yes is true", async () => {
+test("YAML 1.1 booleans are read as in kubectl: yes is true", async () => {
   const { err } = await lastcall(["inject"], { "-": POD.replace("spec:", "spec:\n  hostNetwork: yes") });
   expect(err).toContain("skipped (host_network)");
 });
 
-test("braces in text and comments are no template", async () => {
+test("braces in strings and comments are not a template", async () => {
   const text = `# {{ not here }}\n${POD}    args: ["{{ inputs.parameters.a }}", '{{b}}']\n`;
   expect((await lastcall(["inject"], { "-": text })).status).toBe(0);
 });
 
 describe("-f", () => {
-  test("takes files and folders in order, and puts a marker between documents", async () => {
+  test("reads files and folders in order, and separates documents by markers", async () => {
     const files = { "dir/b.yaml": CONFIG_MAP.trimEnd(), "dir/a.json": '{"kind": "A"}', "z.yaml": `---\n${CONFIG_MAP}` };
     const { out } = await lastcall(["inject", "-f", "dir", "-f", "z.yaml"], files);
     expect(out).toBe(`{"kind": "A"}\n---\n${CONFIG_MAP}---\n${CONFIG_MAP}`);
   });
 
-  test("leaves one file as it is, whatever it ends with", async () => {
+  test("leaves a single file unchanged without a final line break", async () => {
     const { out } = await lastcall(["inject", "-f", "a.yaml"], { "a.yaml": `\ufeff${CONFIG_MAP.trimEnd()}` });
     expect(out).toBe(`\ufeff${CONFIG_MAP.trimEnd()}`);
   });
@@ -279,13 +282,13 @@ describe("values come", () => {
     expect(err).toContain("Pod shop/web: skipped (disabled): ");
   });
 
-  test("never from a flag that cannot be read", async () => {
+  test("never from an invalid flag", async () => {
     const { status, out, err } = await lastcall(["inject", "--drain-timeout", "soon"], { "-": POD });
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain('Got "soon", expected a duration with a unit, such as 30s');
   });
 
-  test("never from a configuration with mistakes; all of them are printed", async () => {
+  test("never from an invalid configuration, whose problems are all printed", async () => {
     const { status, err } = await lastcall(["inject", "--config", "c.yaml"], {
       "-": POD,
       "c.yaml": "defaults: {drain-delay: 5}\nprofile: {}\nonInvalid: maybe\n",
@@ -298,7 +301,7 @@ describe("values come", () => {
 describe("the token", () => {
   const tokenOf = (out: string): string => parse(out).spec.initContainers[0].env[0].value;
 
-  test("differs between workloads, and stays at a second pass", async () => {
+  test("differs between workloads, and is kept by a second injection", async () => {
     const { out } = await lastcall(["inject"], { "-": `${POD}---\n${POD.replace("web", "api")}` });
     const [first = "", second = ""] = out.split("---\n");
     expect(tokenOf(first)).not.toBe(tokenOf(second));
@@ -318,7 +321,7 @@ describe("the token", () => {
     expect(await token("", POD)).not.toBe(one);
   });
 
-  test("is the same in every run without a seed, so that an unchanged manifest rolls nothing", async () => {
+  test("is the same in every run without a seed, so that an unchanged manifest causes no rollout", async () => {
     const first = await lastcall(["inject"], { "-": POD });
     expect(await lastcall(["inject"], { "-": POD })).toEqual(first);
     expect(await lastcall(["diff"], { "-": POD })).toEqual(await lastcall(["diff"], { "-": POD }));
@@ -339,7 +342,7 @@ describe("diff", () => {
     expect(out).not.toMatch(/^-[^-]/m);
   });
 
-  test("prints no diff and answers 0 when nothing would change", async () => {
+  test("prints no diff and exits with 0 without differences", async () => {
     expect(await lastcall(["diff"], { "-": CONFIG_MAP })).toMatchObject({ status: 0, out: "" });
   });
 
@@ -347,7 +350,7 @@ describe("diff", () => {
     ["a file that is no YAML", [], "a: b: c\n"],
     ["an unknown flag", ["--kube-verson=1.30"], POD],
     ["a configuration that is not there", ["--config=nowhere.yaml"], POD],
-  ])("answers 2 for %s, which is no difference", async ([, flags, text]) => {
+  ])("exits with 2 for %s", async ([, flags, text]) => {
     const { status, out, err } = await lastcall(["diff", ...flags], { "-": text });
     expect({ status, out }).toEqual({ status: 2, out: "" });
     expect(err).toMatch(/^error: /m);
@@ -363,7 +366,7 @@ describe("diff", () => {
 });
 
 describe("explain", () => {
-  test("shows every value with its origin, the sum and the end of a Pod", async () => {
+  test("prints every value with its origin, the grace period and the expected shutdown", async () => {
     const { status, out } = await lastcall(
       ["explain", "-f", "web.yaml", "--drain-timeout", "90s", "--deregistration-delay", "15s"],
       {
@@ -377,13 +380,13 @@ describe("explain", () => {
     expect(out).toMatch(/^ {4}quiet-period +3s +pod web$/m);
     expect(out).toMatch(/^ {4}drain-delay +5s +default$/m);
     expect(out).toContain(
-      "grace period: 145 s = 30 s the app's own + 5 s drain delay + 15 s deregistration delay + 90 s drain timeout + 5 s margin\n",
+      "grace period: 145 s = 30 s app grace + 5 s drain delay + 15 s deregistration delay + 90 s drain timeout + 5 s margin\n",
     );
     expect(out).toContain("    20s   earliest end of the drain: when traffic has been absent for 3s;");
     expect(out).toContain("    110s  deadline:");
   });
 
-  test("states the limit where nothing can send a client away, and only there", async () => {
+  test("prints the limit only if clients cannot be disconnected gracefully", async () => {
     const limit = "one racing request per connection can be lost";
     const plain = await lastcall(["explain"], { "-": POD });
     expect(plain.out).toContain(limit);
@@ -398,7 +401,7 @@ describe("explain", () => {
     expect(counted.out).toContain("when the driver has counted no active request for 2s");
   });
 
-  test("names the containers that load the library, and what it does not reach", async () => {
+  test("lists the containers that preload the library, and the limit", async () => {
     const { out } = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.36"], { "-": POD });
     expect(out).toContain("  load /lastcall-preload/lastcall-preload.so: app\n");
     expect(out).toContain("limit: The preloaded library adds Connection: close to the next HTTP/1.1 response");
@@ -408,7 +411,7 @@ describe("explain", () => {
     expect(old.out).toContain("nothing can close a kept connection");
   });
 
-  test("explains why a Pod is left alone", async () => {
+  test("has the reason why a Pod is skipped", async () => {
     const { status, out } = await lastcall(["explain"], { "-": JOB });
     expect(status).toBe(0);
     expect(out).toContain("decision: skipped (runs_to_completion): the Pod runs to completion");
@@ -425,16 +428,16 @@ describe("explain", () => {
 });
 
 describe("the help", () => {
-  test("lists every command, those of other rooms too, and the exit statuses", async () => {
+  test("lists every command and the exit statuses", async () => {
     const { status, out } = await lastcall(["--help"]);
     expect(status).toBe(0);
     for (const command of ["inject", "uninject", "diff", "explain", "webhook", "demo"])
       expect(out).toContain(`\n  ${command} `);
-    expect(out).toContain("0 done, also where there was nothing to do; 1 an error");
-    expect(out).toContain("0 no difference, 1 a difference, 2 an error");
+    expect(out).toContain("0 success, also with nothing to do; 1 error");
+    expect(out).toContain("0 no difference, 1 differences, 2 error");
   });
 
-  test("answers a word that is no command with the nearest one", async () => {
+  test("suggests the nearest command for an unknown one", async () => {
     const { status, err } = await lastcall(["injekt"]);
     expect(status).toBe(1);
     expect(err).toContain("Did you mean inject?");

@@ -1,4 +1,4 @@
-/** What `explain` says of the end of a drain is what the manager does with the flags that `inject` writes. */
+/** Compares the drain end that `explain` prints with the manager's behaviour for the flags that `inject` writes. */
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { isDriverUsed, withoutDriver } from "../../src/contract/criterion.ts";
@@ -53,8 +53,8 @@ describe.each(DRIVERS.map(({ name }) => name))("with the driver %s", (driver) =>
     async ({ drainedWhen, urls }) => {
       const flags = [`--driver=${driver}`, `--drained-when=${drainedWhen}`, ...urls];
       const { out } = await lastcall(["explain", ...flags], { "-": POD });
-      const [, said = ""] = /earliest end of the drain: (.*); then/.exec(out) ?? [];
-      expect(endsIn(await settingsOf(flags))).toEqual([expect.toSatisfy((world) => said.startsWith(world))]);
+      const [, printed = ""] = /earliest end of the drain: (.*); then/.exec(out) ?? [];
+      expect(endsIn(await settingsOf(flags))).toEqual([expect.toSatisfy((world) => printed.startsWith(world))]);
     },
   );
 });

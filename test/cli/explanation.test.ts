@@ -1,4 +1,4 @@
-/** What `explain` says beyond the values as written: what they became, and why. */
+/** Tests the decisions, effective values and limits that `explain` prints. */
 import { describe, expect, test } from "vitest";
 import { lastcall } from "./run-lastcall.ts";
 
@@ -10,59 +10,61 @@ const explained = async (text: string, ...flags: readonly string[]) =>
 
 describe("the decision", () => {
   test.for([
-    { flags: [], says: "injected native, grace 30 → 100 s, since API server 1.35 runs native sidecars" },
+    { flags: [], decision: "injected native, grace 30 → 100 s, since API server 1.35 supports native sidecars" },
     {
       flags: ["--kube-version=1.30", "--kubelet-version=1.27"],
-      says: "injected classic, grace 30 → 100 s, since API server 1.30 with kubelets from 1.27 on may not run native sidecars",
+      decision:
+        "injected classic, grace 30 → 100 s, since API server 1.30 with kubelets from 1.27 on may not support native sidecars",
     },
     {
       flags: ["--kube-version=1.30", "--kubelet-version=unknown"],
-      says: "injected classic, grace 30 → 100 s, since API server 1.30 with kubelets that were never seen may not run native sidecars",
+      decision:
+        "injected classic, grace 30 → 100 s, since API server 1.30 with unknown kubelets may not support native sidecars",
     },
-    { flags: ["--mode=sleep"], says: "injected sleep, grace 30 → 35 s, as mode asks (command line)" },
-  ])("says why the mode was chosen with $flags", async ({ flags, says }) => {
-    expect(await explained(POD, ...flags)).toContain(`  decision: ${says}\n`);
+    { flags: ["--mode=sleep"], decision: "injected sleep, grace 30 → 35 s, as set by mode (command line)" },
+  ])("has the reason of the mode with $flags", async ({ flags, decision }) => {
+    expect(await explained(POD, ...flags)).toContain(`  decision: ${decision}\n`);
   });
 });
 
-describe("a value that becomes another one", () => {
+describe("an effective value that differs from the configured one", () => {
   test.for([
     { name: "mode", becomes: "auto → native" },
     { name: "driver", becomes: "auto → none" },
     { name: "drained-when", becomes: "auto → quiet" },
-  ])("$name shows both", async ({ name, becomes }) => {
+  ])("shows both for $name", async ({ name, becomes }) => {
     expect(await explained(POD)).toMatch(new RegExp(`^    ${name} +${becomes} `, "m"));
   });
 
-  test("the drain delay shows the sleep it took over", async () => {
+  test("shows the drain delay that a chained sleep adds", async () => {
     expect(await explained(SLEEPING)).toMatch(/^ {4}drain-delay +5s → 20s /m);
   });
 
-  test("what stays as written is shown once", async () => {
+  test("is not shown when both are equal", async () => {
     expect(await explained(POD, "--driver=none")).toMatch(/^ {4}driver +none +command line$/m);
   });
 });
 
 describe("the limit", () => {
-  test("applies to the driver http when nothing tells the app that it drains", async () => {
+  test("applies to the driver http without a drain-url", async () => {
     const out = await explained(POD, "--driver=http", "--active-url=http://127.0.0.1:80/active");
     expect(out).toContain("limit: drain-url is not set, so the app is not notified");
   });
 
-  test("is gone once the app is told", async () => {
+  test("is absent with a drain-url", async () => {
     expect(await explained(POD, "--drain-url=http://127.0.0.1:80/drain")).not.toContain("limit:");
   });
 
-  test("says when a driver only counts what was not asked for, and sockets end the drain", async () => {
+  test("names a driver that the criterion does not use, so that sockets end the drain", async () => {
     const out = await explained(POD, "--driver=linkerd");
     expect(out).toContain(
-      "limit: The driver linkerd only counts clients, which drained-when: connections asks for, so nothing can close a kept connection",
+      "limit: The driver linkerd only counts clients and is not used with drained-when: connections, so nothing can close a kept connection",
     );
     expect(out).toMatch(/^ {4}driver +linkerd → none +command line$/m);
     expect(out).toContain("when traffic has been absent for 2s");
   });
 
-  test("of an Envoy are the sessions it cannot send away, and the driver's count ends the drain", async () => {
+  test("of Envoy names the sessions it cannot close, and the driver's count ends the drain", async () => {
     const out = await explained(POD, "--driver=envoy");
     expect(out).toContain("limit: Envoy drains HTTP connections only");
     expect(out).toMatch(/^ {4}driver +envoy +command line$/m);
@@ -73,12 +75,12 @@ describe("the limit", () => {
     expect(await explained(POD, "--driver=istio")).toContain("drainStrategy: immediate");
   });
 
-  test("names HTTP/2 where nothing speaks it", async () => {
+  test("names HTTP/2 without a driver for it", async () => {
     expect(await explained(POD)).toMatch(/limit: No driver is set.*HTTP\/2/);
   });
 });
 
-describe("a Pod that the webhook would not be called for is not injected, because", () => {
+describe("explain reports a Pod that the webhook's selectors exclude, because", () => {
   const namespace = (metadata: string): string =>
     `apiVersion: v1\nkind: Namespace\nmetadata: {name: default, ${metadata}}\n---\n`;
   const pod = (metadata: string): string => POD.replace("  name: web\n", `  name: web\n  ${metadata}\n`);
@@ -113,7 +115,7 @@ describe("a Pod that the webhook would not be called for is not injected, becaus
     expect(out).not.toContain("grace period");
   });
 
-  test("its revision is another one than --revision", async () => {
+  test("its revision differs from --revision", async () => {
     const text = namespace("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}") + POD;
     expect(await explained(text, "--revision=canary")).toContain("decision: injected native");
     expect(await explained(text, "--revision=next")).toContain(
@@ -121,7 +123,7 @@ describe("a Pod that the webhook would not be called for is not injected, becaus
     );
   });
 
-  test("it declines, where --opt-out injects every other", async () => {
+  test("it opts out under --opt-out", async () => {
     expect(await explained(namespace("labels: {}") + POD, "--opt-out")).toContain("decision: injected native");
     const declined = pod("labels: {lastcall.dev/inject: disabled}");
     expect(await explained(declined, "--opt-out")).toContain("decision: skipped (disabled)");
@@ -139,7 +141,7 @@ describe("a namespace that is not among the manifests", () => {
     expect(await explained(POD)).toContain("  assumed: namespace default, which is not among the manifests, opts in\n");
   });
 
-  test("does not matter to a Pod with the label", async () => {
+  test("does not matter for a Pod with the label", async () => {
     const out = await explained(
       POD.replace("  name: web\n", "  name: web\n  labels: {lastcall.dev/inject: enabled}\n"),
     );

@@ -1,4 +1,4 @@
-/** The golden cases through the command line: the same Pods come out as through the webhook. */
+/** Runs the golden cases through the command line, which must inject the same Pods as the webhook. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -8,10 +8,10 @@ import { injectPod } from "../../src/injection/inject.ts";
 import { type GoldenCase, goldenCase, goldenNames, podWrittenDown } from "../golden/corpus.ts";
 import { lastcall, type Ran } from "./run-lastcall.ts";
 
-/** What only the webhook knows. A manifest's own pull secrets would keep the ServiceAccount's out of the Pod. */
+/** Only the webhook reads ServiceAccounts. Pull secrets in a manifest would replace the ServiceAccount's. */
 const FROM_CLUSTER = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
 
-/** A file that is given to the command line has opted in, and what only a cluster knows is the webhook's alone. */
+/** Cases of opt-in and of cluster state, which apply to the webhook only. */
 const cases = goldenNames()
   .map(goldenCase)
   .filter(({ request, facts }) => request.optIn === "all" && !FROM_CLUSTER.some((fact) => facts[fact] !== undefined));
@@ -51,13 +51,12 @@ describe.for(cases)("$name", (golden) => {
   const outcome = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
 
   let ran: Promise<Ran> | undefined;
-  /** The same run for the two cases that look at what it prints. */
   const injectedOnce = (): Promise<Ran> => {
     ran ??= lastcall(["inject", ...flagsOf(golden)], files, golden.token);
     return ran;
   };
 
-  test("comes out of the command line as written down", async () => {
+  test("has the expected Pod", async () => {
     const { status, out, err } = await injectedOnce();
     expect(status, err).toBe({ patched: 0, refused: 1, unchanged: 0 }[outcome.kind]);
     if (outcome.kind === "refused") expect(out).toBe("");
@@ -67,7 +66,7 @@ describe.for(cases)("$name", (golden) => {
     }
   });
 
-  test("is reported with the reason and every problem written down", async () => {
+  test("is reported with the expected reason and problems", async () => {
     const { err } = await lastcall(["inject", "--json", ...flagsOf(golden)], files, golden.token);
     const [report] = JSON.parse(err).workloads;
     expect(report.problems).toEqual(outcome.explanation.problems);
@@ -76,7 +75,7 @@ describe.for(cases)("$name", (golden) => {
     expect(report.mode).toBe(outcome.kind === "patched" ? outcome.mode : undefined);
   });
 
-  test("comes back from the command line byte for byte", async () => {
+  test("is restored byte for byte by uninject", async () => {
     const once = await injectedOnce();
     const back = await lastcall(["uninject"], { "-": once.out });
     const before = await lastcall(["uninject"], { "-": input });

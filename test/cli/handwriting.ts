@@ -1,4 +1,4 @@
-/** Writes plain data as YAML the way people do: any indentation, quotes, braces, comments and blank lines. */
+/** Generates YAML with random indentation, quotes, flow style, comments and blank lines. */
 import { isRawObject } from "../../src/kubernetes/raw-json.ts";
 
 export type Handwriting = {
@@ -68,7 +68,7 @@ function isBlock(value: unknown): boolean {
 }
 
 function tail(pen: Pen): string {
-  return `${pen.whim(10) ? "  " : ""}${pen.whim(12) ? " # said" : ""}`;
+  return `${pen.whim(10) ? "  " : ""}${pen.whim(12) ? " # note" : ""}`;
 }
 
 function inline(value: unknown, pen: Pen): string {

@@ -1,4 +1,4 @@
-/** Workloads of other projects through the command line: by the shape of a Pod template, or where a person says. */
+/** Tests workloads of other projects, whose Pod templates are found by shape or by --template-path. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -14,13 +14,13 @@ function readText(file: string): string {
 describe.for(files)("%s", (file) => {
   const text = readText(file);
 
-  test("is injected and reported as written down", async () => {
+  test("is injected and reported as in its golden file", async () => {
     const { out, err } = await lastcall(["inject", "--token-seed", "seed"], { "-": text });
     const record = `# ${err.trimEnd().replaceAll("\n", "\n# ")}\n${out === text ? "" : out}`;
     await expect(record).toMatchFileSnapshot(join(FOLDER, file.replace(/yaml$/, "injected")));
   });
 
-  test("comes back byte for byte, and stays as it is the second time", async () => {
+  test("is restored byte for byte by uninject, which is idempotent", async () => {
     const once = await lastcall(["inject"], { "-": text });
     expect((await lastcall(["inject"], { "-": once.out })).out).toBe(once.out);
     expect((await lastcall(["uninject"], { "-": once.out })).out).toBe(text);
@@ -30,13 +30,13 @@ describe.for(files)("%s", (file) => {
 describe("an object with several Pod templates", () => {
   const text = readText("leader-worker-set.yaml");
 
-  test("is explained template by template", async () => {
+  test("is explained for each template", async () => {
     const { out } = await lastcall(["explain"], { "-": text });
     expect(out).toMatch(/^LeaderWorkerSet models\/llm, spec\.leaderWorkerTemplate\.leaderTemplate \(standard input/m);
     expect(out).toMatch(/^LeaderWorkerSet models\/llm, spec\.leaderWorkerTemplate\.workerTemplate \(standard input/m);
   });
 
-  test("has a token for each", async () => {
+  test("has a token for each template", async () => {
     const { out } = await lastcall(["inject", "--token-seed", "seed"], { "-": text });
     const tokens = new Set([...out.matchAll(/\b[0-9a-f]{32}\b/g)].map(([token]) => token));
     expect(tokens.size).toBe(2);
@@ -52,7 +52,7 @@ describe("a restart policy beside the template", () => {
     expect(err.match(/skipped \(runs_to_completion\)/g)).toHaveLength(2);
   });
 
-  test("stays where it is, and only there, when the Pod asks for injection", async () => {
+  test("stays outside of the template when the Pod is injected", async () => {
     const asked = text.replaceAll(
       "        spec:\n",
       "        metadata: {annotations: {lastcall.dev/inject: enabled}}\n        spec:\n",
@@ -69,12 +69,12 @@ describe("--template-path", () => {
     `apiVersion: example.com/v1\nkind: ${kind}\nmetadata: {name: w}\nspec:\n  workers:\n` +
     ["a", "b"].map((name) => `  - pod:\n      spec:\n        containers: [{name: ${name}, image: i}]\n`).join("");
 
-  test("a place that only looks like a Pod is named with the flag that takes it", async () => {
+  test("warns about a Pod-shaped field with the flag that injects it", async () => {
     const { status, out, err } = await lastcall(["inject"], { "-": widget("Widget") });
     expect({ status, out }).toEqual({ status: 0, out: widget("Widget") });
     expect(err).toContain(
-      "warning: standard input, document 1: spec.workers[1].pod.spec of this Widget looks like a Pod, but no Pod template " +
-        "of the object holds it; left as it is (--template-path Widget.example.com=spec.workers[1].pod takes it)",
+      "warning: standard input, document 1: spec.workers[1].pod.spec of this Widget has the shape of a Pod, but is not in a " +
+        "known Pod template; left unchanged (pass --template-path Widget.example.com=spec.workers[1].pod to inject it)",
     );
   });
 
@@ -83,7 +83,7 @@ describe("--template-path", () => {
     "spec.workers.*.pod",
     "Widget=spec.workers[*].pod",
     "Widget.example.com=spec.workers[].pod",
-  ])("%s takes every item, for the way back too", async (path) => {
+  ])("%s injects every item, and uninject restores it", async (path) => {
     const text = widget("Widget");
     const once = await lastcall(["inject", "--template-path", path], { "-": text });
     expect(once.err.match(/injected native/g)).toHaveLength(2);
@@ -91,7 +91,7 @@ describe("--template-path", () => {
     expect((await lastcall(["uninject", "--template-path", path], { "-": once.out })).out).toBe(text);
   });
 
-  test("a kind that is left alone is taken where a person names its place", async () => {
+  test("injects a kind that is otherwise left alone", async () => {
     const text = readText("left-alone.yaml").replace("- image: shop/hello:1", "- {name: app, image: shop/hello:1}");
     const { err } = await lastcall(["inject", "--template-path", "Service.serving.knative.dev=spec.template"], {
       "-": text,
@@ -105,18 +105,18 @@ describe("--template-path", () => {
     async (path) => {
       const { status, err } = await lastcall(["inject", "--template-path", path], { "-": widget("Widget") });
       expect(status).toBe(0);
-      expect(err).toContain(`warning: --template-path ${path}: no object of the input has a mapping there`);
+      expect(err).toContain(`warning: --template-path ${path}: no object of the input has a mapping at this path`);
     },
   );
 
-  test("two paths of which one lies in the other take the first", async () => {
+  test("uses the first of two nested paths", async () => {
     const paths = ["--template-path", "spec.workers[0].pod", "--template-path", "spec.workers[].pod.spec"];
     const { err } = await lastcall(["inject", ...paths], { "-": widget("Widget") });
     expect(err).toContain("Widget default/w, spec.workers[0].pod: injected native");
     expect(err).toContain("Widget default/w, spec.workers[1].pod.spec: skipped (invalid_pod)");
   });
 
-  test.for(["", "a b", "spec..pod", "=spec", "A=B=c", "spec[x]"])('"%s" is no path', async (path) => {
+  test.for(["", "a b", "spec..pod", "=spec", "A=B=c", "spec[x]"])('rejects the path "%s"', async (path) => {
     const { status, err } = await lastcall(["inject", "--template-path", path], { "-": widget("Widget") });
     expect(status).toBe(1);
     expect(err).toContain("expected a path such as spec.workers[].pod or Kind=spec.pod");

@@ -4,51 +4,51 @@ import { injected, lastcall, uninjected } from "./run-lastcall.ts";
 const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n";
 const CONTAINERS = "spec:\n  containers:\n  - name: app\n    image: shop/web:1.4\n";
 
-/** Texts that a reader which parses and prints again would change. */
-const TEXTS: readonly { readonly says: string; readonly text: string }[] = [
-  { says: "Windows line ends", text: (POD + CONTAINERS).replaceAll("\n", "\r\n") },
-  { says: "no line break at the end", text: (POD + CONTAINERS).trimEnd() },
-  { says: "several blank lines at the end", text: `${POD}${CONTAINERS}\n\n\n` },
-  { says: "a byte-order mark", text: `\ufeff${POD}${CONTAINERS}` },
+/** Texts that a parse and print would change. */
+const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
+  { title: "Windows line ends", text: (POD + CONTAINERS).replaceAll("\n", "\r\n") },
+  { title: "no line break at the end", text: (POD + CONTAINERS).trimEnd() },
+  { title: "several blank lines at the end", text: `${POD}${CONTAINERS}\n\n\n` },
+  { title: "a byte-order mark", text: `\ufeff${POD}${CONTAINERS}` },
   {
-    says: "comments everywhere",
+    title: "comments everywhere",
     text: `# top\n${POD}  # about the spec\nspec: # here\n  # the list\n  containers: # c\n  # first\n  - name: app # n\n    # inside\n    image: b # i\n  # behind\n# end\n`,
   },
   {
-    says: "comments at odd columns",
+    title: "comments at odd columns",
     text: `${POD}spec:\n  containers:\n# left\n  - name: app\n          # right\n    image: b\n      # deeper\n`,
   },
   {
-    says: "dashes below the key and four columns a step",
+    title: "dashes below the key and four columns a step",
     text: `${POD}spec:\n    containers:\n        -   name: app\n            image: b\n            ports:\n                -   containerPort: 80\n`,
   },
-  { says: "every kind of quote", text: `${POD}spec:\n  'containers':\n  - "name": 'app'\n    image: "b\\u0041"\n` },
+  { title: "every kind of quote", text: `${POD}spec:\n  'containers':\n  - "name": 'app'\n    image: "b\\u0041"\n` },
   {
-    says: "block scalars at the end of every part",
+    title: "block scalars at the end of every part",
     text: `${POD}  annotations:\n    note: |+\n      text\n\n    # tail\nspec:\n  containers:\n  - name: app\n    args:\n    - >-\n      one\n      two\n\n    - |2\n        kept\n\n\n# end\n`,
   },
   {
-    says: "braces in a block",
+    title: "braces in a block",
     text: `${POD}spec: {containers: [{name: app, image: b}, {name: side,   image: c }] } # x\n`,
   },
   {
-    says: "braces over several lines with a comma at the end",
+    title: "braces over several lines with a comma at the end",
     text: `---\n{\n  apiVersion: "v1", kind: "Pod",\n  metadata: { name: "web", },\n  spec: {\n    containers: [{\n      name: "app", # first\n      image: "b",\n    }],\n  },\n}\n`,
   },
   {
-    says: "JSON in one line",
+    title: "JSON in one line",
     text: '{"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"app","image":"b"}]}}',
   },
   {
-    says: "JSON with spaces in one line",
+    title: "JSON with spaces in one line",
     text: '{"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": [{"name": "app"}]}}\n',
   },
   {
-    says: "JSON with tabs and empty parts",
+    title: "JSON with tabs and empty parts",
     text: `${JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { annotations: {} }, spec: { initContainers: [], containers: [{ name: "app", lifecycle: {} }] } }, null, "\t")}\n`,
   },
   {
-    says: "JSON with Windows line ends",
+    title: "JSON with Windows line ends",
     text: JSON.stringify(
       { kind: "Pod", apiVersion: "v1", spec: { containers: [{ name: "app" }] } },
       null,
@@ -56,66 +56,66 @@ const TEXTS: readonly { readonly says: string; readonly text: string }[] = [
     ).replaceAll("\n", "\r\n"),
   },
   {
-    says: "empty parts",
+    title: "empty parts",
     text: `${POD}  annotations: {}\nspec:\n  initContainers: []\n  containers:\n  - name: app\n    lifecycle: {}\n`,
   },
   {
-    says: "parts that are null in three ways",
+    title: "parts that are null in three ways",
     text: `${POD}  annotations: # none\nspec:\n  initContainers: ~ # none\n  terminationGracePeriodSeconds:\n  containers:\n  - name: app\n    lifecycle: null\n`,
   },
   {
-    says: "a grace period in hexadecimal",
+    title: "a grace period in hexadecimal",
     text: `${POD}spec:\n  terminationGracePeriodSeconds: 0x1E # hex\n  containers:\n  - name: app\n`,
   },
   {
-    says: "a sleeping hook with comments and mixed quotes",
+    title: "a sleeping hook with comments and mixed quotes",
     text: `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop: # wait\n        exec:\n\n          # for the proxies\n          command: ['sh', "-c", 'sleep 7']   # seven\n    image: b\n`,
   },
   {
-    says: "a sleeping hook inside braces",
+    title: "a sleeping hook inside braces",
     text: `${POD}spec:\n  containers:\n  - {name: app, lifecycle: {preStop: {exec: {command: ["sleep",'5']}}}, image: b} # x\n`,
   },
   {
-    says: "a sleeping hook on the dash's line",
+    title: "a sleeping hook on the dash's line",
     text: `${POD}spec:\n  containers:\n  - lifecycle:\n      preStop:\n        sleep: {"seconds": 5}\n    name: app\n`,
   },
   {
-    says: "a key given twice",
+    title: "a duplicate key",
     text: `${POD}spec:\n  terminationGracePeriodSeconds: 10\n  containers:\n  - name: app\n  terminationGracePeriodSeconds: 45 # last\n`,
   },
   {
-    says: "documents of others around",
+    title: "documents of others around",
     text: `# first\nkind: ConfigMap\ndata: {a:   b}\n...\n---   # second\n${POD}${CONTAINERS}---\n- odd\n--- |\n text\n`,
   },
-  { says: "a YAML directive", text: `%YAML 1.2\n---\n${POD}${CONTAINERS}...\n` },
+  { title: "a YAML directive", text: `%YAML 1.2\n---\n${POD}${CONTAINERS}...\n` },
   {
-    says: "tags that say what is there anyway",
+    title: "redundant tags",
     text: `${POD}spec: !!map\n  containers: !!seq\n  - !!map\n    name: app\n    image: !!str b\n`,
   },
   {
-    says: "keys that are dangerous in JavaScript",
+    title: "keys that are dangerous in JavaScript",
     text: `${POD}  __proto__: {x: 1}\nspec:\n  __proto__:\n    hostNetwork: true\n  containers:\n  - name: app\n    constructor: {prototype: 1}\n`,
   },
   {
-    says: "two Deployments of one template by alias",
+    title: "two Deployments of one template by alias",
     text: `apiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: a}\n  spec:\n    template: &t\n      spec:\n        containers:\n        - name: app\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: b}\n  spec:\n    template: *t  # the same\n`,
   },
   {
-    says: "containers through merge keys",
+    title: "containers through merge keys",
     text: `${POD}x-base: &base\n  name: app\n  image: b\nspec:\n  containers:\n  - <<: *base\n    image: c # newer\n  - <<: *base\n    name: side\n`,
   },
   {
-    says: "the list of containers by alias",
+    title: "the list of containers by alias",
     text: `${POD}x-list: &list\n- name: app\n  image: b\nspec:\n  containers: *list # above\n`,
   },
   {
-    says: "an alias of the grace period elsewhere",
+    title: "an alias of the grace period elsewhere",
     text: `${POD}spec: &s\n  terminationGracePeriodSeconds: &g 30\n  activeDeadlineSeconds: *g\n  containers: &c\n  - &n\n    name: app\n`,
   },
 ];
 
-describe("a manifest comes back byte for byte after inject and uninject", () => {
-  test.for(TEXTS)("with $says", async ({ text }) => {
+describe("uninject restores a manifest byte for byte", () => {
+  test.for(TEXTS)("with $title", async ({ text }) => {
     const once = await lastcall(["inject"], { "-": text });
     expect(once.status, once.err).toBe(0);
     expect(once.out).toContain("/prestop/app");
@@ -130,9 +130,9 @@ const FLAGS: readonly (readonly string[])[] = [
   ["--drain-timeout", "10m", "--prestop", "replace"],
 ];
 
-describe("so it does in other modes", () => {
-  test.for(TEXTS.flatMap(({ says, text }) => FLAGS.map((flags) => ({ says, text, flags: flags.join(" ") }))))(
-    "with $says and $flags",
+describe("uninject restores a manifest in other modes", () => {
+  test.for(TEXTS.flatMap(({ title, text }) => FLAGS.map((flags) => ({ title, text, flags: flags.join(" ") }))))(
+    "with $title and $flags",
     async ({ text, flags }) => {
       const once = await injected(text, ...flags.split(" "));
       expect(once).not.toBe(text);
@@ -141,7 +141,7 @@ describe("so it does in other modes", () => {
   );
 });
 
-test("a second injection with other values changes our lines and still comes back", async () => {
+test("a second injection with other values is also restored", async () => {
   for (const { text } of TEXTS) {
     const once = await injected(text);
     const again = await lastcall(["inject", "--drain-timeout", "90s"], { "-": once });
@@ -151,7 +151,7 @@ test("a second injection with other values changes our lines and still comes bac
   }
 });
 
-test("new lines are written as the lines around them", async () => {
+test("new lines follow the indentation of the document", async () => {
   const text = `apiVersion: v1\nkind: Pod\nspec:\n    containers:\n        - name: app\n          image: b # c\n`;
   const { out } = await lastcall(["inject", "--mode", "sleep"], { "-": text });
   expect(out).toContain(
@@ -159,17 +159,17 @@ test("new lines are written as the lines around them", async () => {
   );
 });
 
-test("a new first item stands above the comments of the old one", async () => {
+test("a new first item is inserted above the comments of the old one", async () => {
   const text = `${POD}spec:\n  initContainers: # before all\n\n  # migrations\n  - name: setup\n  containers:\n  - name: app\n`;
   const once = await injected(text);
   expect(once).toContain("  initContainers: # before all\n  - name: lastcall\n");
   expect(once).toContain("\n\n  # migrations\n  - name: setup\n");
 });
 
-test("new lines end as the lines around them", async () => {
+test("new lines have the line endings of the document", async () => {
   for (const text of [
     (POD + CONTAINERS).replaceAll("\n", "\r\n"),
-    TEXTS.find(({ says }) => says.startsWith("JSON with W"))?.text ?? "",
+    TEXTS.find(({ title }) => title.startsWith("JSON with W"))?.text ?? "",
   ]) {
     const once = await injected(text);
     expect(once.length).toBeGreaterThan(text.length);
@@ -177,13 +177,13 @@ test("new lines end as the lines around them", async () => {
   }
 });
 
-test("new entries of empty JSON braces stand on lines of their own", async () => {
+test("new entries of an empty JSON object get their own lines", async () => {
   const pod = { kind: "Pod", apiVersion: "v1", metadata: { annotations: {} }, spec: { containers: [{ name: "app" }] } };
   const once = await injected(`${JSON.stringify(pod, null, 2)}\n`);
   expect(once).toBe(`${JSON.stringify(JSON.parse(once), null, 2)}\n`);
 });
 
-test("lines that cannot be written again are kept as a comment above", async () => {
+test("lines that cannot be reproduced are preserved as a comment above", async () => {
   const text = `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop:\n        exec:\n          command: ["sleep", "7"] # s\n`;
   expect(await injected(text)).toContain(
     [
@@ -196,12 +196,12 @@ test("lines that cannot be written again are kept as a comment above", async () 
   );
 });
 
-test("a comment of the author that looks like a kept line is not taken for one", async () => {
+test("an author's comment with the mark of preserved lines is kept", async () => {
   const text = `${POD}spec:\n  # lastcall keeps: terminationGracePeriodSeconds: 5\n  terminationGracePeriodSeconds: 30\n  containers:\n  - name: app\n`;
   expect(await uninjected(await injected(text))).toBe(text);
 });
 
-test("injected text means what the injector decided, for a reader that shares nothing with the program", async () => {
+test("an independent parser reads the injected text as the injector's result", async () => {
   const { parse } = await import("yaml");
   const plain = parse(await injected(`${POD}${CONTAINERS}`, "--token-seed", "s"));
   const json = JSON.parse(await injected(JSON.stringify(parse(`${POD}${CONTAINERS}`)), "--token-seed", "s"));

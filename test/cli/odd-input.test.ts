@@ -1,7 +1,7 @@
-/** Input no one means, and what the command line says to it. */
+/** Tests warnings and errors for empty, unrendered and malformed input. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { wrongPart } from "../../src/cli/workload-report.ts";
+import { podProblem } from "../../src/cli/workload-report.ts";
 import { isWellFormed } from "../../src/kubernetes/pod.ts";
 import { lastcall } from "./run-lastcall.ts";
 
@@ -11,31 +11,31 @@ const DEPLOYMENT = `apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: we
 const inject = (text: string) => lastcall(["inject"], { "-": text });
 
 describe("input without work", () => {
-  test.for(["inject", "diff", "explain", "uninject"])("%s says that it found no workload", async (command) => {
+  test.for(["inject", "diff", "explain", "uninject"])("%s reports that it found no workload", async (command) => {
     const { status, err } = await lastcall([command], { "-": "apiVersion: v1\nkind: ConfigMap\n" });
     expect(status).toBe(0);
-    expect(err).toBe("nothing to do: no Pod or workload was found in standard input\n");
+    expect(err).toBe("nothing to do: no Pods or workloads found in standard input\n");
   });
 
-  test("an empty file is named", async () => {
+  test("an empty file is reported by name", async () => {
     const { status, err } = await lastcall(["inject", "-f", "empty.yaml"], { "empty.yaml": "" });
-    expect({ status, err }).toEqual({ status: 0, err: "nothing to do: no Pod or workload was found in empty.yaml\n" });
+    expect({ status, err }).toEqual({ status: 0, err: "nothing to do: no Pods or workloads found in empty.yaml\n" });
   });
 });
 
-describe("a template that YAML can read", () => {
+describe("an unrendered template in quotes", () => {
   test.for([
-    { says: "the name", text: DEPLOYMENT.replace("name: web", 'name: "{{ .Release.Name }}-web"'), line: 4, column: 9 },
-    { says: "an image", text: DEPLOYMENT.replace("shop/web:1", "'{{ .Values.image }}'"), line: 10, column: 16 },
-  ])("is taken as it stands, with a warning, when $says is not rendered", async ({ text, line, column }) => {
+    { title: "the name", text: DEPLOYMENT.replace("name: web", 'name: "{{ .Release.Name }}-web"'), line: 4, column: 9 },
+    { title: "an image", text: DEPLOYMENT.replace("shop/web:1", "'{{ .Values.image }}'"), line: 10, column: 16 },
+  ])("is used unchanged with a warning when it is $title", async ({ text, line, column }) => {
     const { status, err } = await inject(text);
     expect(status).toBe(0);
     expect(err).toContain(
-      `warning: standard input, document 1, line ${line}, column ${column}: this looks like a template`,
+      `warning: standard input, document 1, line ${line}, column ${column}: this looks like an unrendered template`,
     );
   });
 
-  test("braces in a command or a ConfigMap are no template", async () => {
+  test("braces in a command or a ConfigMap cause no warning", async () => {
     const command = DEPLOYMENT.replace("image: shop/web:1", 'image: b\n        args: ["{{ $labels.pod }}"]');
     expect((await inject(command)).err).not.toContain("template");
     const rules = await inject("apiVersion: v1\nkind: ConfigMap\ndata: {rule: '{{ .x }}'}\n");
@@ -44,11 +44,11 @@ describe("a template that YAML can read", () => {
 });
 
 describe("objects of the wrong shape", () => {
-  test("a Deployment without a Pod template is named with what is missing", async () => {
+  test("a Deployment without a Pod template is reported with the missing field", async () => {
     const { status, err } = await inject("apiVersion: apps/v1\nkind: Deployment\nspec: []\n");
     expect(status).toBe(0);
     expect(err).toContain(
-      "standard input, document 1: this Deployment has no spec.template that is a mapping; left as it is",
+      "standard input, document 1: this Deployment has no mapping at spec.template; left unchanged",
     );
   });
 
@@ -56,32 +56,36 @@ describe("objects of the wrong shape", () => {
     {
       part: "metadata",
       text: "metadata: [a]\nspec: {containers: [{name: a}]}",
-      says: "metadata is a list, expected a mapping",
+      problem: "metadata is a list, expected a mapping",
     },
     {
       part: "annotations",
       text: "metadata: {annotations: [a]}\nspec: {containers: [{name: a}]}",
-      says: "metadata.annotations is a list, expected a mapping",
+      problem: "metadata.annotations is a list, expected a mapping",
     },
-    { part: "spec", text: "spec: null", says: "spec is null, expected a mapping" },
-    { part: "containers", text: "spec: {containers: x}", says: 'spec.containers is text ("x"), expected a list' },
+    { part: "spec", text: "spec: null", problem: "spec is null, expected a mapping" },
+    {
+      part: "containers",
+      text: "spec: {containers: x}",
+      problem: 'spec.containers is the string "x", expected a list',
+    },
     {
       part: "one container",
       text: "spec: {containers: [{name: a}, null]}",
-      says: "spec.containers[1] is null, expected a mapping",
+      problem: "spec.containers[1] is null, expected a mapping",
     },
     {
       part: "a container's name",
       text: "spec: {containers: [{name: 3}]}",
-      says: "spec.containers[0].name is the number 3, expected text",
+      problem: "spec.containers[0].name is the number 3, expected a string",
     },
-  ])("a Pod that the API server would refuse is told its wrong part: $part", async ({ text, says }) => {
+  ])("an invalid Pod is reported with its first invalid field: $part", async ({ text, problem }) => {
     const { status, err } = await inject(`apiVersion: v1\nkind: Pod\n${text}\n`);
     expect(status).toBe(0);
-    expect(err).toContain(says);
+    expect(err).toContain(problem);
   });
 
-  test("control characters of a name never reach the terminal", async () => {
+  test("control characters of a name are not printed", async () => {
     const text =
       'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "a\\e[31m\\u202eb", namespace: "x\\ny", annotations: {lastcall.dev/mode: a}}\n' +
       TEMPLATE;
@@ -95,7 +99,7 @@ describe("objects of the wrong shape", () => {
   });
 });
 
-test("whatever is refused as a Pod is told a wrong part, and nothing else is", () => {
+test("exactly the Pods that the injector refuses have a reported problem", () => {
   const odd = fc.constantFrom<unknown>(null, undefined, [], {}, "x", 3, -1, 1.5, "web", "A");
   const container = fc.oneof(
     odd,
@@ -113,7 +117,7 @@ test("whatever is refused as a Pod is told a wrong part, and nothing else is", (
   );
   const metadata = fc.record({ annotations: odd, labels: odd }, { requiredKeys: [] });
   const pod = fc.record({ metadata: fc.oneof(odd, metadata), spec: fc.oneof(odd, spec) }, { requiredKeys: [] });
-  const agrees = fc.property(pod, (candidate) => (wrongPart(candidate) === undefined) === isWellFormed(candidate));
+  const agrees = fc.property(pod, (candidate) => (podProblem(candidate) === undefined) === isWellFormed(candidate));
   const checked = fc.check(agrees, { numRuns: 2_000 });
   expect(checked.failed, JSON.stringify(checked.counterexample)).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** The program as a person runs it: real files, pipes and exit statuses. */
+/** Tests the program as a child process with real files, pipes and exit statuses. */
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ function run(args: readonly string[], input: string, readerLeaves = false): Prom
 }
 
 describe("the program", { timeout: LIMIT_MS }, () => {
-  test("injects what comes through a pipe, and gives it back through another", async () => {
+  test("injects and uninjects through pipes", async () => {
     const once = await run(["inject"], POD);
     expect(once.status, once.err).toBe(0);
     expect(once.err).toBe("Pod default/web: injected native, grace 30 → 100 s\n");
@@ -47,7 +47,7 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     });
   });
 
-  test("finds the manifests of a folder in name order, with those below, and no other file", async () => {
+  test("reads the manifests of a folder recursively in name order", async () => {
     mkdirSync(join(folder, "k8s/aa"), { recursive: true });
     writeFileSync(join(folder, "k8s/b.yml"), "kind: B\n");
     writeFileSync(join(folder, "k8s/a.json"), '{"kind": "A"}\n');
@@ -56,11 +56,11 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect(await run(["inject", "-f", "k8s"], "")).toEqual({
       status: 0,
       out: '{"kind": "A"}\n---\nkind: C\n---\nkind: B\n',
-      err: "nothing to do: no Pod or workload was found in k8s\n",
+      err: "nothing to do: no Pods or workloads found in k8s\n",
     });
   });
 
-  test("takes linked files of a folder once, and follows no linked folder into a loop", async () => {
+  test("reads linked files of a folder, and does not follow linked folders", async () => {
     mkdirSync(join(folder, "k8s"));
     writeFileSync(join(folder, "pod.yaml"), POD);
     symlinkSync("../pod.yaml", join(folder, "k8s/linked.yaml"));
@@ -69,17 +69,17 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect({ status, err }).toEqual({ status: 0, err: "Pod default/web: injected native, grace 30 → 100 s\n" });
   });
 
-  test("names a link that leads nowhere, and reads the rest of the folder", async () => {
+  test("reports a dangling link, and reads the rest of the folder", async () => {
     mkdirSync(join(folder, "k8s"));
     writeFileSync(join(folder, "k8s/pod.yaml"), POD);
     symlinkSync("nowhere", join(folder, "k8s/dangling.yaml"));
     const { status, err } = await run(["inject", "-f", "k8s"], "");
     expect(status).toBe(1);
-    expect(err).toContain("error: k8s/dangling.yaml: there is no such file or folder\n");
+    expect(err).toContain("error: k8s/dangling.yaml: no such file or directory\n");
     expect(err).toContain("Pod default/web: injected native");
   });
 
-  test("says in a sentence that its output cannot be written", async () => {
+  test("reports that its output cannot be written", async () => {
     const full = openSync("/dev/full", "w");
     const child = spawn(process.execPath, [PROGRAM, "inject"], { stdio: ["pipe", full, "pipe"], timeout: LIMIT_MS });
     let err = "";
@@ -94,23 +94,23 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect(err).not.toContain("    at ");
   });
 
-  test("names a file that is not there, and a folder without manifests", async () => {
+  test("reports a missing file, and a folder without manifests", async () => {
     mkdirSync(join(folder, "empty"));
     const { status, out, err } = await run(["inject", "-f", "gone.yaml", "-f", "empty"], "");
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toBe(
-      "error: gone.yaml: there is no such file or folder\nerror: empty: the folder holds no *.yaml, *.yml or *.json file\n",
+      "error: gone.yaml: no such file or directory\nerror: empty: the folder contains no *.yaml, *.yml or *.json file\n",
     );
   });
 
-  test("ends quietly when its reader has seen enough", async () => {
+  test("exits without an error when the reader of its output exits", async () => {
     const many = Array.from({ length: 400 }, () => POD).join("---\n");
     const { status, err } = await run(["inject"], many, true);
     expect(status).toBe(0);
     expect(err).not.toContain("EPIPE");
   });
 
-  test("keeps its exit status when no one reads the report", async () => {
+  test("keeps its exit status without a reader of standard error", async () => {
     const child = spawn(process.execPath, [PROGRAM, "inject"], { timeout: LIMIT_MS });
     child.stderr.destroy();
     child.stdout.resume();
@@ -118,7 +118,7 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
   });
 
-  test("tells its version", async () => {
+  test("prints its version", async () => {
     expect(await run(["--version"], "")).toEqual({ status: 0, out: "0.1.0\n", err: "" });
   });
 

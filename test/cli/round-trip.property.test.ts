@@ -7,7 +7,7 @@ import { lastcall } from "./run-lastcall.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
 const text = fc.oneof(name, fc.string({ maxLength: 12, unit: "grapheme-ascii" }));
-const blank = fc.constantFrom({}, null);
+const emptyParent = fc.constantFrom({}, null);
 
 const sleep = fc.oneof(
   fc.record({ sleep: fc.record({ seconds: fc.integer({ min: 1, max: 40 }) }) }),
@@ -33,7 +33,7 @@ const container = fc.record(
   {
     image: name,
     args: fc.array(text, { maxLength: 3 }),
-    lifecycle: fc.oneof(blank, fc.record({ preStop: fc.oneof(sleep, leave) })),
+    lifecycle: fc.oneof(emptyParent, fc.record({ preStop: fc.oneof(sleep, leave) })),
     livenessProbe: probe,
     ports: fc.array(fc.record({ containerPort: fc.integer({ min: 1, max: 65_535 }) }), { maxLength: 2 }),
   },
@@ -42,7 +42,10 @@ const container = fc.record(
 
 const podBody = fc.record(
   {
-    metadata: fc.oneof(blank, fc.record({ annotations: fc.oneof(blank, fc.dictionary(name, text, { maxKeys: 3 })) })),
+    metadata: fc.oneof(
+      emptyParent,
+      fc.record({ annotations: fc.oneof(emptyParent, fc.dictionary(name, text, { maxKeys: 3 })) }),
+    ),
     spec: fc.record(
       {
         terminationGracePeriodSeconds: fc.integer({ min: 1, max: 90 }),
@@ -91,7 +94,7 @@ const flags = fc.constantFrom(
   ["--prestop", "keep"],
 );
 
-test("whatever hand wrote a manifest, inject keeps to the Pod and uninject gives every byte back", {
+test("inject changes only the Pods of any manifest, and uninject restores every byte", {
   timeout: 400_000,
 }, async () => {
   await fc.assert(

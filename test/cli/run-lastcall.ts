@@ -1,14 +1,14 @@
-/** The command line in this process, on files that exist only in a map. */
+/** Runs the command line in this process, with files from a map. */
 import type { DrainPorts } from "../../src/cli/drain-ports.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
 import { deriveToken } from "../../src/cli/token-source.ts";
 
-/** A machine without a kubeconfig, whose clock stands still. */
+/** Ports without a kubeconfig, and with a fixed clock. */
 export const NO_CLUSTER: DrainPorts = {
   connect: async () => ({ ok: false, message: "no kubeconfig was found" }),
   nowMs: () => 1_800_000_000_000,
   sleep: async () => undefined,
-  untilLeft: () => new AbortController().signal,
+  interruptSignal: () => new AbortController().signal,
   columns: () => 120,
   writeFile: () => {
     throw new Error("nothing is written in this test");

@@ -1,4 +1,4 @@
-/** Drains as hostile as their types allow: what a picture or page must survive no matter who made the record. */
+/** Generates arbitrary drain records, including hostile text, for property tests of pictures and pages. */
 import fc from "fast-check";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { RECORDED_OUTCOMES } from "../../src/drain-history/read-notice.ts";

@@ -3,23 +3,23 @@ import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
 import { spanText } from "../../src/drain-history/time-text.ts";
 import { CLIENT, someDrain, someReport } from "./some-drain.ts";
 
-test("a drain is told with its end, its time, who asked and why", () => {
+test("the sentence has the outcome, the duration, the trigger and the reason", () => {
   expect(drainSentence(someDrain())).toBe(
     "Pod web-7d9f-abcde drained 7.3s after the trigger (the manager's preStop hook): no traffic since the trigger.",
   );
 });
 
-test("who stayed is named when the manager's own words do not name it", () => {
+test("open connections are listed unless the manager's reason names them", () => {
   const left = [CLIENT, { ...CLIENT, peer: "[fd00::9]:5", local: "[fd00::5]:443", ageMs: 0 }, CLIENT, CLIENT];
   const report = someReport({ outcome: "timeout", left, leftTotal: 9, why: "The deadline came." });
   expect(drainSentence(someDrain({ report }))).toBe(
-    "Pod web-7d9f-abcde reached its drain timeout 7.3s after the trigger (the manager's preStop hook). The deadline came. 9 connections were still open: 10.0.0.9:41822 to port 8080 for 52.3s, [fd00::9]:5 to port 443, 10.0.0.9:41822 to port 8080 for 52.3s and 6 more.",
+    "Pod web-7d9f-abcde reached its drain deadline 7.3s after the trigger (the manager's preStop hook). The deadline came. 9 connections were still open: 10.0.0.9:41822 to port 8080 for 52.3s, [fd00::9]:5 to port 443, 10.0.0.9:41822 to port 8080 for 52.3s and 6 more.",
   );
   const named = someReport({ outcome: "timeout", left, leftTotal: 9, why: "10.0.0.9:41822 stayed." });
   expect(drainSentence(someDrain({ report: named }))).not.toContain("still open");
 });
 
-test("connections without an address are counted", () => {
+test("connections without details are counted", () => {
   const report = someReport({ leftTotal: 1, why: "" });
   expect(drainSentence(someDrain({ report }))).toContain("preStop hook). 1 connection was still open.");
 });
@@ -27,7 +27,7 @@ test("connections without an address are counted", () => {
 test("a restart has no trigger and no time", () => {
   const report = someReport({ outcome: "restarted", trigger: "none", why: "Only one container was stopped." });
   expect(drainSentence(someDrain({ report }))).toBe(
-    "Pod web-7d9f-abcde was not drained, since its hooks indicated a container restart. Only one container was stopped.",
+    "Pod web-7d9f-abcde was not drained, because only its containers restarted. Only one container was stopped.",
   );
 });
 
@@ -46,7 +46,7 @@ describe("spans of time", () => {
     [11_040_000, "3h 4m"],
     [86_399_999, "1d"],
     [100_000_000_000, "1157d 10h"],
-  ] as const)("%s ms read %s", ([ms, text]) => {
+  ] as const)("%s ms are formatted as %s", ([ms, text]) => {
     expect(spanText(ms)).toBe(text);
   });
 });

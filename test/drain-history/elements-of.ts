@@ -1,4 +1,4 @@
-/** The names of all elements of a markup; throws where one is not closed, so what comes back was well formed. */
+/** Lists the element names of markup. @throws when it is not well formed */
 const ALONE = new Set(["meta", "!doctype"]);
 
 export function elementsOf(markup: string): readonly string[] {

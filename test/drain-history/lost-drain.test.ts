@@ -1,12 +1,12 @@
-/** A drain whose manager died, in every form that people see. Only its begin, its length and the cause are known. */
+/** Tests every view of a drain whose manager died, of which only start, duration and cause are known. */
 import { describe, expect, test } from "vitest";
 import { drainsInText } from "../../src/cli/drains/drain-text.ts";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
+import { timelineOf } from "../../src/drain-history/drain-timeline.ts";
 import { drainListPage, drainPage } from "../../src/drain-history/page/drain-page.ts";
 import { readNotice } from "../../src/drain-history/read-notice.ts";
 import { terminalTimeline } from "../../src/drain-history/terminal-timeline.ts";
-import { timelineOf } from "../../src/drain-history/timeline.ts";
 import { someDrain, someReport } from "./some-drain.ts";
 
 const LOST: DrainRecord = someDrain({
@@ -20,7 +20,11 @@ const LOST: DrainRecord = someDrain({
 
 describe("a lost drain", () => {
   test("is read out of the records of a replica", () => {
-    expect(drainsInText(JSON.stringify({ drains: [LOST] }))).toEqual({ drains: [LOST], unread: 0, isKnown: true });
+    expect(drainsInText(JSON.stringify({ drains: [LOST] }))).toEqual({
+      drains: [LOST],
+      unreadable: 0,
+      isRecognized: true,
+    });
   });
 
   test("is refused in the report of a manager", () => {
@@ -29,7 +33,7 @@ describe("a lost drain", () => {
 
   test("has a sentence without a trigger", () => {
     expect(drainSentence(LOST)).toBe(
-      "Pod web-7d9f-abcde lost its manager during the drain. Container lastcall ended with exit code 137.",
+      "Pod web-7d9f-abcde lost its manager during its drain. Container lastcall ended with exit code 137.",
     );
   });
 

@@ -1,28 +1,28 @@
-/** What replicas remember, merged: the same whatever the order, and nothing lost. */
+/** Property tests of merging the records of replicas. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
-import { mergeDrains, SAME_REPORT_WITHIN_MS } from "../../src/drain-history/merge.ts";
+import { DUPLICATE_WINDOW_MS, mergeDrains } from "../../src/drain-history/merge.ts";
 import { someDrain, someReport } from "./some-drain.ts";
 
 const START_MS = 1_795_000_000_000;
 
-/** Few names, words and moments, so that everything meets everything. */
+/** Few distinct values, so that duplicates are frequent. */
 const record: fc.Arbitrary<DrainRecord> = fc
   .record({
     id: fc.constantFrom("a-1", "a-2", "b-1", "b-2", "c-1"),
     uid: fc.constantFrom("u1", "u2"),
     why: fc.constantFrom("quiet", "deadline"),
     endedAtMs: fc.oneof(
-      fc.constantFrom(0, START_MS, START_MS + SAME_REPORT_WITHIN_MS, START_MS + SAME_REPORT_WITHIN_MS + 1),
-      fc.integer({ min: START_MS, max: START_MS + 4 * SAME_REPORT_WITHIN_MS }),
+      fc.constantFrom(0, START_MS, START_MS + DUPLICATE_WINDOW_MS, START_MS + DUPLICATE_WINDOW_MS + 1),
+      fc.integer({ min: START_MS, max: START_MS + 4 * DUPLICATE_WINDOW_MS }),
     ),
   })
   .map(({ why, ...rest }) => someDrain({ ...rest, report: someReport({ why }) }));
 
 const lists = fc.array(fc.array(record, { maxLength: 6 }), { maxLength: 4 });
 
-function told({ uid, report }: DrainRecord): string {
+function contentOf({ uid, report }: DrainRecord): string {
   return `${uid} ${report.why}`;
 }
 
@@ -42,7 +42,7 @@ describe("merged drains", () => {
     );
   });
 
-  test("are the same when a replica is heard twice, or the result is merged again", () => {
+  test("are the same when a replica is read twice, or the result is merged again", () => {
     fc.assert(
       fc.property(lists, (all) => {
         const merged = mergeDrains(all);
@@ -52,7 +52,7 @@ describe("merged drains", () => {
     );
   });
 
-  test("come newest first, each id once, and no two tell the same within a minute", () => {
+  test("come newest first, each id once, and without equal content within a minute", () => {
     fc.assert(
       fc.property(lists, (all) => {
         const merged = mergeDrains(all);
@@ -60,53 +60,56 @@ describe("merged drains", () => {
         for (const [at, newer] of merged.entries()) {
           for (const older of merged.slice(at + 1)) {
             expect(newer.endedAtMs).toBeGreaterThanOrEqual(older.endedAtMs);
-            if (told(newer) !== told(older) || older.endedAtMs === 0) continue;
-            expect(newer.endedAtMs - older.endedAtMs).toBeGreaterThan(SAME_REPORT_WITHIN_MS);
+            if (contentOf(newer) !== contentOf(older) || older.endedAtMs === 0) continue;
+            expect(newer.endedAtMs - older.endedAtMs).toBeGreaterThan(DUPLICATE_WINDOW_MS);
           }
         }
       }),
     );
   });
 
-  test("lose nothing: what is missing was told by another id within a minute, or later under its own", () => {
+  test("lose nothing: a missing record has a duplicate within a minute, or a later record of its id", () => {
     fc.assert(
       fc.property(lists, (all) => {
         const merged = mergeDrains(all);
         for (const one of all.flat()) {
           const isKept = merged.some((kept) => kept.id === one.id && kept.endedAtMs >= one.endedAtMs);
-          const isToldElsewhere = all
+          const hasDuplicate = all
             .flat()
             .some(
               (other) =>
                 merged.includes(other) &&
                 all
                   .flat()
-                  .some((last) => last.id === one.id && last.endedAtMs >= one.endedAtMs && told(last) === told(other)),
+                  .some(
+                    (last) =>
+                      last.id === one.id && last.endedAtMs >= one.endedAtMs && contentOf(last) === contentOf(other),
+                  ),
             );
-          expect(isKept || isToldElsewhere).toBe(true);
+          expect(isKept || hasDuplicate).toBe(true);
         }
       }),
     );
   });
 });
 
-test("a drain that two replicas were told of is there once, as the first of them heard it", () => {
+test("a drain that was reported to two replicas is kept once, as the earlier record", () => {
   const first = someDrain({ id: "a-1", endedAtMs: START_MS });
   const again = someDrain({ id: "b-7", endedAtMs: START_MS + 1_500 });
   expect(mergeDrains([[again], [first]])).toEqual([first]);
 });
 
-test("a Pod whose drains say different things in the same minute has both", () => {
+test("a Pod keeps two drains of the same minute with different content", () => {
   const restart = someDrain({ id: "a-1", report: someReport({ outcome: "restarted" }) });
   const drain = someDrain({ id: "b-1" });
   expect(mergeDrains([[restart], [drain]])).toHaveLength(2);
 });
 
-test("the same words about two Pods are two drains", () => {
+test("equal content of two Pods is two drains", () => {
   expect(mergeDrains([[someDrain({ id: "a-1" })], [someDrain({ id: "b-1", uid: "another" })]])).toHaveLength(2);
 });
 
-test("of one id the latest words count", () => {
+test("the latest record of an id wins", () => {
   const early = someDrain({ report: someReport({ outcome: "restarted" }) });
   const late = someDrain({ endedAtMs: early.endedAtMs + 20_000 });
   expect(mergeDrains([[late, early]])).toEqual([late]);

@@ -14,17 +14,17 @@ function problemIn(value: unknown): string {
   return reading.ok ? "" : reading.problem;
 }
 
-test("a whole notice is read as it was sent", () => {
+test("a complete notice is read unchanged", () => {
   const notice = noticeWith({ left: [CLIENT], leftTotal: 27, outcome: "timeout" });
   expect(readNotice(JSON.parse(JSON.stringify(notice)))).toEqual({ ok: true, notice });
 });
 
-test("what the relay knew is read where a manager says it", () => {
+test("the relay's status is read when present", () => {
   for (const withdrawnAfterMs of [-1, 0, 3_120]) {
     const notice = noticeWith({ relay: "unknown: no answer", withdrawnAfterMs });
     expect(readNotice(notice)).toEqual({ ok: true, notice });
   }
-  expect(problemIn(noticeWith({ relay: 1 }))).toBe("report.relay: 1 is not text.");
+  expect(problemIn(noticeWith({ relay: 1 }))).toBe("report.relay: 1 is not a string.");
   expect(problemIn(noticeWith({ withdrawnAfterMs: -2 }))).toContain(
     "report.withdrawnAfterMs: -2 is not a number from 0",
   );
@@ -32,7 +32,7 @@ test("what the relay knew is read where a manager says it", () => {
   expect(long.ok ? long.notice.report.relay : "").toBe(`${"?".repeat(197)}...`);
 });
 
-test("what was known of clients sent away is read where a manager says it", () => {
+test("the counts of closed clients are read when present", () => {
   for (const preload of [
     { processes: 0, connections: -1 },
     { processes: 7, connections: 2_300 },
@@ -46,79 +46,91 @@ test("what was known of clients sent away is read where a manager says it", () =
   );
 });
 
-test("what a newer manager says beside it is passed over", () => {
+test("unknown fields of newer managers are ignored", () => {
   const reading = readNotice(noticeWith({ novelty: { deep: [1] } }, { more: "words" }));
   expect(reading).toEqual({ ok: true, notice: noticeWith({}) });
 });
 
-describe("refused with the place and the value is", () => {
+describe("a notice is refused with place and value for", () => {
   test.for([
-    { says: "no object", value: [], problem: "the notice: a list is not an object." },
-    { says: "null", value: null, problem: "the notice: null is not an object." },
-    { says: "a missing report", value: { namespace: "a", pod: "b", uid: "c" }, problem: "report: nothing is not an" },
-    { says: "another version", value: noticeWith({ version: 2 }), problem: "report.version: 2 is not 1." },
-    { says: "a version in quotes", value: noticeWith({ version: "1" }), problem: 'report.version: "1" is not 1.' },
+    { title: "a list instead of an object", value: [], problem: "the notice: a list is not an object." },
+    { title: "null", value: null, problem: "the notice: null is not an object." },
+    { title: "a missing report", value: { namespace: "a", pod: "b", uid: "c" }, problem: "report: nothing is not an" },
+    { title: "another version", value: noticeWith({ version: 2 }), problem: "report.version: 2 is not 1." },
+    { title: "a version in quotes", value: noticeWith({ version: "1" }), problem: 'report.version: "1" is not 1.' },
     {
-      says: "an unknown outcome",
+      title: "an unknown outcome",
       value: noticeWith({ outcome: "won" }),
       problem: 'report.outcome: "won" is not one of',
     },
-    { says: "a drain that has not ended", value: noticeWith({ outcome: "none" }), problem: 'report.outcome: "none"' },
-    { says: "a word every object inherits", value: noticeWith({ phase: "constructor" }), problem: "report.phase: " },
+    { title: "a drain that has not ended", value: noticeWith({ outcome: "none" }), problem: 'report.outcome: "none"' },
     {
-      says: "an unknown trigger",
+      title: "a property name that objects inherit",
+      value: noticeWith({ phase: "constructor" }),
+      problem: "report.phase: ",
+    },
+    {
+      title: "an unknown trigger",
       value: noticeWith({ trigger: 7 }),
       problem: "report.trigger: 7 is not one of none, hook",
     },
-    { says: "a list for a text", value: noticeWith({ why: ["a"] }), problem: "report.why: a list is not text." },
     {
-      says: "a missing text",
-      value: noticeWith({ evidenceSource: undefined }),
-      problem: "report.evidenceSource: nothing is not text.",
+      title: "a list instead of a string",
+      value: noticeWith({ why: ["a"] }),
+      problem: "report.why: a list is not a string.",
     },
     {
-      says: "an object for the list",
+      title: "a missing string",
+      value: noticeWith({ evidenceSource: undefined }),
+      problem: "report.evidenceSource: nothing is not a string.",
+    },
+    {
+      title: "an object instead of a list",
       value: noticeWith({ left: {} }),
       problem: "report.left: an object is not a list.",
     },
     {
-      says: "ten thousand connections",
+      title: "ten thousand connections",
       value: noticeWith({ left: Array.from({ length: 10_000 }, () => CLIENT), leftTotal: 10_000 }),
-      problem: "report.left: has 10000 entries; at most 20 are taken.",
+      problem: "report.left: has 10000 entries, more than the limit of 20.",
     },
     {
-      says: "fewer connections in all than are listed",
+      title: "a total below the number of listed connections",
       value: noticeWith({ left: [CLIENT], leftTotal: 0 }),
       problem: "report.leftTotal: 0 is not at least the 1 in left.",
     },
     {
-      says: "a connection that is no object",
+      title: "a connection that is not an object",
       value: noticeWith({ left: [CLIENT, "x"], leftTotal: 2 }),
       problem: 'report.left[1]: "x" is not an object.',
     },
-    { says: "markup for a Pod", value: noticeWith({}, { pod: "<svg/onload=a>" }), problem: 'pod: "<svg/onload=a>"' },
     {
-      says: "a path for a namespace",
+      title: "markup as the Pod's name",
+      value: noticeWith({}, { pod: "<svg/onload=a>" }),
+      problem: 'pod: "<svg/onload=a>"',
+    },
+    {
+      title: "a path as the namespace",
       value: noticeWith({}, { namespace: "../kube" }),
       problem: 'namespace: "../kube"',
     },
     {
-      says: "a uid with a line break",
+      title: "a uid with a line break",
       value: noticeWith({}, { uid: "u\nv" }),
       problem: 'uid: "u?v" is not the uid of a Pod.',
     },
     {
-      says: "a name of a megabyte",
+      title: "a name of a megabyte",
       value: noticeWith({}, { pod: "a".repeat(1_000_000) }),
       problem: `pod: "${"a".repeat(37)}..." is not the name of a Pod.`,
     },
-  ])("$says", ({ value, problem }) => {
+  ])("$title", ({ value, problem }) => {
     expect(problemIn(value)).toContain(problem);
     expect(problemIn(value).length).toBeLessThan(250);
   });
 
   test.for([-1, 1e308, Number.NaN, Number.POSITIVE_INFINITY, "5", null, undefined, {}, true])(
-    "%s for a number",
+    "%s instead of a number",
     (bad) => {
       const milliseconds = { ...someReport().milliseconds, draining: bad };
       expect(problemIn(noticeWith({ milliseconds }))).toContain("report.milliseconds.draining: ");
@@ -130,20 +142,20 @@ describe("refused with the place and the value is", () => {
   );
 });
 
-test("JSON that nests as deep as a body allows is refused and breaks nothing", () => {
+test("deeply nested JSON is refused", () => {
   const depth = 8_000;
   const deep: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
   expect(problemIn(deep)).toBe("the notice: a list is not an object.");
-  expect(problemIn(noticeWith({ why: deep }))).toBe("report.why: a list is not text.");
+  expect(problemIn(noticeWith({ why: deep }))).toBe("report.why: a list is not a string.");
 });
 
-test("a field that is inherited, or of the prototype in the JSON, answers for no field", () => {
+test("inherited fields and __proto__ in JSON are ignored", () => {
   const whole = JSON.stringify(noticeWith({}));
   expect(problemIn(JSON.parse(`{"__proto__":${whole}}`))).toContain("namespace: nothing");
   expect(problemIn(Object.create(JSON.parse(whole)))).toContain("namespace: nothing");
 });
 
-test("control characters, turns of direction and all but plain letters become question marks", () => {
+test("control, bidirectional and non-ASCII characters become question marks", () => {
   const reading = readNotice(
     noticeWith({ why: "a\u001b[31mb\u202ec\u0000d\ne\u2028f\u0430g\ud800", evidenceSource: "🙂" }),
   );
@@ -171,7 +183,6 @@ test("fractions of a millisecond are rounded away", () => {
   });
 });
 
-/** A whole notice in which any one part was replaced by anything. */
 const spoiled = fc
   .tuple(
     fc.constantFrom("namespace", "pod", "uid", "report"),
@@ -182,7 +193,7 @@ const spoiled = fc
     place === "report" ? noticeWith({ [field]: value }) : noticeWith({}, { [place]: value }),
   );
 
-test("whatever arrives, it is refused with a printable sentence or read as plain bounded values", () => {
+test("any value is refused with a printable sentence or read as bounded printable values", () => {
   fc.assert(
     fc.property(fc.oneof(spoiled, fc.jsonValue(), fc.anything()), (value) => {
       const reading = readNotice(value);

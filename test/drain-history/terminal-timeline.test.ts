@@ -1,4 +1,3 @@
-/** The picture of a drain in the terminal. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { drainPage } from "../../src/drain-history/page/drain-page.ts";
@@ -6,16 +5,16 @@ import { terminalTimeline } from "../../src/drain-history/terminal-timeline.ts";
 import { anyDrain } from "./any-drain.ts";
 import { CLIENT, someDrain, someReport } from "./some-drain.ts";
 
-describe("the picture of a drain", () => {
-  test("draws each phase to scale, and tells when it changed", () => {
+describe("the terminal timeline", () => {
+  test("draws each phase to scale, and lists the time of each transition", () => {
     const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 2_500, holding: 2_500 };
     const lines = terminalTimeline(someDrain({ report: someReport({ milliseconds }) }), 80);
     expect(lines.slice(0, 5).join("\n")).toBe(
       [
-        "The drain of Pod shop/web-7d9f-abcde of ReplicaSet web-7d9f",
+        "Drain of Pod shop/web-7d9f-abcde of ReplicaSet web-7d9f",
         "Pod web-7d9f-abcde drained 7.5s after the trigger (the manager's preStop hook):",
         "no traffic since the trigger.",
-        "2026-11-18 11:06:40 UTC, drain 0123456789abcdef, evidence from netlink",
+        "2026-11-18 11:06:40 UTC, drain 0123456789abcdef, evidence source netlink",
         "",
       ].join("\n"),
     );
@@ -31,7 +30,7 @@ describe("the picture of a drain", () => {
     expect(lines[12]).toMatch(/^ {4}7\.50 s {2}release/);
   });
 
-  test("names the clients that stayed, since when, and counts those it has no room for", () => {
+  test("lists open connections with their age, and counts those beyond the limit", () => {
     const left = Array.from({ length: 20 }, (_, at) => ({ ...CLIENT, peer: `10.0.0.9:${50_000 + at}`, ageMs: 5_000 }));
     const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 5_000, holding: 0 };
     const report = someReport({ outcome: "timeout", milliseconds, left, leftTotal: 31 });
@@ -49,24 +48,24 @@ describe("the picture of a drain", () => {
     expect(lines.join("\n")).not.toContain("more connection");
   });
 
-  test("shows the relay's status and the time of the withdrawal", () => {
+  test("shows the relay's status, and when the Pod was out of rotation", () => {
     const report = someReport({ relay: "withdrawn", withdrawnAfterMs: 1_234 });
-    const lines = terminalTimeline(someDrain({ report }), 140);
-    expect(lines[2]).toMatch(/evidence from netlink, relay: no EndpointSlice listed the Pod as serving$/);
+    const lines = terminalTimeline(someDrain({ report }), 120);
+    expect(lines[2]).toContain("evidence source netlink, relay: no EndpointSlice listed the Pod as");
     expect(lines).toContain("    1.23 s  out of rotation");
   });
 
   test.for([
-    { preload: { processes: 0, connections: 4 }, says: "no process has loaded the library" },
-    { preload: { processes: 1, connections: -1 }, says: "1 process has loaded the library; the flag is not set" },
-    { preload: { processes: 3, connections: 20 }, says: "3 processes have loaded the library; 20 connections were" },
-  ])("tells that $says", ({ preload, says }) => {
-    const told = terminalTimeline(someDrain({ report: someReport({ preload: preload }) }), 200).join("\n");
-    expect(told).toContain(`clients sent away: ${says}`);
-    expect(drainPage(someDrain({ report: someReport({ preload: preload }) }))).toContain(says);
+    { preload: { processes: 0, connections: 4 }, title: "no process has loaded the library" },
+    { preload: { processes: 1, connections: -1 }, title: "1 process has loaded the library; connections not counted" },
+    { preload: { processes: 3, connections: 20 }, title: "3 processes have loaded the library; 20 connections were" },
+  ])("shows that $title", ({ preload, title }) => {
+    const text = terminalTimeline(someDrain({ report: someReport({ preload }) }), 200).join("\n");
+    expect(text).toContain(`clients sent away: ${title}`);
+    expect(drainPage(someDrain({ report: someReport({ preload }) }))).toContain(title);
   });
 
-  test("has bars for whatever took a moment, and none where nothing took any time", () => {
+  test("draws a bar for short phases, and none for phases of 0 ms", () => {
     const none = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
     const empty = terminalTimeline(
       someDrain({ report: someReport({ outcome: "not-needed", milliseconds: none }) }),
@@ -78,7 +77,7 @@ describe("the picture of a drain", () => {
     expect(lines.find((line) => line.startsWith("draining"))).toMatch(/·█·+$/);
   });
 
-  test("never leaves its width, whatever the record says", () => {
+  test("stays within its width for any record", () => {
     fc.assert(
       fc.property(anyDrain, fc.integer({ min: -5, max: 250 }), (drain, width) => {
         const lines = terminalTimeline(drain, width);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { timelineOf } from "../../src/drain-history/drain-timeline.ts";
 import { ticksTo } from "../../src/drain-history/time-text.ts";
-import { timelineOf } from "../../src/drain-history/timeline.ts";
 import { timelineSvg } from "../../src/drain-history/timeline-svg.ts";
 import { anyDrain } from "./any-drain.ts";
 import { elementsOf } from "./elements-of.ts";
@@ -31,13 +31,13 @@ test("phases follow each other, and connections end with the release", () => {
 test("the moments are trigger, withdrawal, release and end", () => {
   expect(timelineOf(someDrain({ report: LONG })).moments).toEqual([
     { atMs: 0, label: "trigger: the manager's preStop hook" },
-    { atMs: 5_000, label: "withdrawal over" },
+    { atMs: 5_000, label: "withdrawal complete" },
     { atMs: 60_000, label: "release, hooks answered, 27 connections open", isFault: true },
     { atMs: 62_000, label: "done" },
   ]);
 });
 
-test("when the relay saw the Pod out of rotation is a moment among the others", () => {
+test("the moment out of rotation is sorted among the others", () => {
   const labels = (withdrawnAfterMs: number): readonly string[] =>
     timelineOf(someDrain({ report: { ...LONG, withdrawnAfterMs } })).moments.map(
       ({ atMs, label }) => `${atMs} ${label}`,
@@ -49,13 +49,13 @@ test("when the relay saw the Pod out of rotation is a moment among the others", 
   expect(labels(-1)).toHaveLength(4);
 });
 
-test("a drain cut off while withdrawing never came to the end of the withdrawal", () => {
+test("a drain that ended while withdrawing has no withdrawal complete moment", () => {
   const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 0, holding: 0 };
   const labels = timelineOf(someDrain({ report: someReport({ milliseconds }) })).moments.map(({ label }) => label);
   expect(labels).toEqual([expect.stringContaining("trigger"), expect.stringContaining("release")]);
 });
 
-test("the picture shows every phase, moment and connection, and the words of the manager", () => {
+test("the SVG shows every phase, moment and connection, and the manager's reason", () => {
   const svg = timelineSvg(someDrain({ report: LONG }));
   for (const shown of [
     "Drain of Pod shop/web-7d9f-abcde",
@@ -71,7 +71,7 @@ test("the picture shows every phase, moment and connection, and the words of the
   expect(svg).toContain(LONG.why);
 });
 
-test("markup in names, addresses and words stays text", () => {
+test("markup in names, addresses and reasons is escaped", () => {
   const evil = `</text><script>alert(1)</script><image href="http://evil"/>&"'`;
   const left = [{ ...CLIENT, peer: evil, state: evil }];
   const report = someReport({ why: evil, evidenceSource: evil, left, leftTotal: 1 });
@@ -80,16 +80,16 @@ test("markup in names, addresses and words stays text", () => {
   expect(new Set(elementsOf(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));
 });
 
-test("characters XML has no place for, and turns of direction, become question marks", () => {
+test("characters that XML forbids, and bidirectional controls, become question marks", () => {
   const svg = timelineSvg(someDrain({ pod: "a\u0000b\u001bc\u202ed\ud800e\uffff", ownerName: "ß🙂" }));
   expect(svg).toContain("shop/a?b?c?d?e?<");
   expect(svg).toContain("ß🙂");
 });
 
-test("whatever a drain says, the picture is well formed, the same twice, calls for nothing and runs nothing", () => {
+test("the SVG of any drain is well formed, deterministic, and without scripts or external resources", () => {
   fc.assert(
     fc.property(anyDrain, (record) => {
-      // A name may be one of the words that a broken sum would write.
+      // Excludes names that contain what a broken calculation would print.
       fc.pre(!/NaN|Infinity|undefined/.test(JSON.stringify(record)));
       const svg = timelineSvg(record);
       expect(timelineSvg(structuredClone(record))).toBe(svg);
@@ -101,7 +101,7 @@ test("whatever a drain says, the picture is well formed, the same twice, calls f
   );
 });
 
-test("nothing is drawn beside the picture", () => {
+test("bars stay within the picture", () => {
   fc.assert(
     fc.property(anyDrain, (record) => {
       const svg = timelineSvg(record);
@@ -113,7 +113,7 @@ test("nothing is drawn beside the picture", () => {
   );
 });
 
-test("a scale has two to eleven round moments that grow, the first at zero and none beyond the end", () => {
+test("an axis has three to eleven ascending ticks from zero within its range", () => {
   fc.assert(
     fc.property(fc.double({ min: 1_000, max: 4e11, noNaN: true }), (endMs) => {
       const moments = ticksTo(endMs).map(({ atMs }) => atMs);

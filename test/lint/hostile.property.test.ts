@@ -6,7 +6,7 @@ import { lint } from "../../src/lint/lint.ts";
 import { manifestSet } from "../../src/lint/manifest-set.ts";
 import { deployment, SERVICE } from "./manifests.ts";
 
-/** Real objects, any one part of which is replaced by anything. */
+/** Valid objects with one part replaced by an arbitrary value. */
 const objects = [
   deployment({
     container: "lifecycle: {preStop: {exec: {command: [sh, -c, sleep 5]}}}, livenessProbe: {grpc: {port: 1}}",

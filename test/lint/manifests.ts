@@ -1,4 +1,4 @@
-/** Manifests of a made-up shop, and what lint finds in them. */
+/** Builds manifests for lint tests, and lists the rules of their findings. */
 import { parseManifest } from "../../src/cli/manifest/parse.ts";
 import { type Finding, lint } from "../../src/lint/lint.ts";
 import { manifestSet } from "../../src/lint/manifest-set.ts";
@@ -43,7 +43,7 @@ type Parts = {
 const SLEEP = "lifecycle: {preStop: {sleep: {seconds: 5}}}";
 export const READY = "readinessProbe: {httpGet: {path: /ready, port: 8080}}";
 
-/** A Deployment in which nothing is wrong, but for what `parts` say. */
+/** A Deployment without findings, except for those of `parts`. */
 export function deployment(parts: Parts = {}): string {
   const {
     container = `${SLEEP}, ${READY}`,

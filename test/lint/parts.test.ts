@@ -1,9 +1,9 @@
-/** What the rules are made of. */
+/** Tests the parsers and selectors that lint rules use. */
 import { describe, expect, test } from "vitest";
 import { isBefore, parseImage } from "../../src/lint/image.ts";
 import { selects, selectsByLabels } from "../../src/lint/manifest-set.ts";
 import { ingressTimeouts } from "../../src/lint/rules/grace.ts";
-import { leastSeconds, shellScriptOf } from "../../src/lint/sleeps.ts";
+import { minimumSeconds, shellScriptOf } from "../../src/lint/sleeps.ts";
 
 describe("a label selector", () => {
   const labels = { app: "web", tier: "front" };
@@ -12,25 +12,25 @@ describe("a label selector", () => {
   });
 
   test.for([
-    { selector: undefined, chooses: false },
-    { selector: {}, chooses: true },
-    { selector: { matchLabels: { app: "web" } }, chooses: true },
-    { selector: { matchLabels: { app: "web", tier: "back" } }, chooses: false },
-    { selector: expression("In", "app", "api", "web"), chooses: true },
-    { selector: expression("In", "app", "api"), chooses: false },
-    { selector: expression("NotIn", "app", "web"), chooses: false },
-    { selector: expression("NotIn", "zone", "web"), chooses: true },
-    { selector: expression("Exists", "tier"), chooses: true },
-    { selector: expression("Exists", "zone"), chooses: false },
-    { selector: expression("DoesNotExist", "tier"), chooses: false },
-    { selector: expression("DoesNotExist", "zone"), chooses: true },
-    { selector: expression("Near", "app", "web"), chooses: false },
-    { selector: { matchLabels: { app: "api" }, ...expression("Exists", "tier") }, chooses: false },
-  ])("$selector chooses a Pod: $chooses", ({ selector, chooses }) => {
-    expect(selects(selector, labels)).toBe(chooses);
+    { selector: undefined, isSelected: false },
+    { selector: {}, isSelected: true },
+    { selector: { matchLabels: { app: "web" } }, isSelected: true },
+    { selector: { matchLabels: { app: "web", tier: "back" } }, isSelected: false },
+    { selector: expression("In", "app", "api", "web"), isSelected: true },
+    { selector: expression("In", "app", "api"), isSelected: false },
+    { selector: expression("NotIn", "app", "web"), isSelected: false },
+    { selector: expression("NotIn", "zone", "web"), isSelected: true },
+    { selector: expression("Exists", "tier"), isSelected: true },
+    { selector: expression("Exists", "zone"), isSelected: false },
+    { selector: expression("DoesNotExist", "tier"), isSelected: false },
+    { selector: expression("DoesNotExist", "zone"), isSelected: true },
+    { selector: expression("Near", "app", "web"), isSelected: false },
+    { selector: { matchLabels: { app: "api" }, ...expression("Exists", "tier") }, isSelected: false },
+  ])("$selector selects a Pod: $isSelected", ({ selector, isSelected }) => {
+    expect(selects(selector, labels)).toBe(isSelected);
   });
 
-  test("of a Service chooses nothing when it is empty", () => {
+  test("of a Service selects nothing when it is empty", () => {
     expect(selectsByLabels({}, labels)).toBe(false);
     expect(selectsByLabels({ toString: "web" }, labels)).toBe(false);
   });
@@ -98,11 +98,11 @@ describe("a hook sleeps at least", () => {
     ["timeout 3 app; sleep 5", 0],
     ["sleep $DELAY; app", 0],
   ] as const)("in %j for %d s", ([script, seconds]) => {
-    expect(leastSeconds({ exec: { command: ["sh", "-c", script] } })).toBe(seconds);
+    expect(minimumSeconds({ exec: { command: ["sh", "-c", script] } })).toBe(seconds);
   });
 });
 
-describe("an ingress is told to wait", () => {
+describe("the timeout of an ingress", () => {
   test.for([
     ["nginx.ingress.kubernetes.io/proxy-read-timeout", "60", 60],
     ["nginx.ingress.kubernetes.io/proxy-read-timeout", "60s", undefined],
@@ -120,6 +120,6 @@ describe("an ingress is told to wait", () => {
   });
 });
 
-test("a command with an object that has no text is no shell's script", () => {
+test("a command with an item that is not a string is not a shell script", () => {
   expect(shellScriptOf(["sh", { toString: [] }, "sleep 5"])).toBeUndefined();
 });

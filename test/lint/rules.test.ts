@@ -4,7 +4,7 @@ import { deployment, findingsIn, idsIn, READY, SERVICE, withProfiles } from "./m
 
 type Case = {
   readonly rule: string;
-  readonly says: string;
+  readonly title: string;
   readonly bad: readonly string[];
   readonly good: readonly string[];
 };
@@ -53,19 +53,19 @@ spec:
 const CASES: readonly Case[] = [
   {
     rule: "no-time-for-endpoints",
-    says: "a container behind a Service has no hook",
+    title: "a container behind a Service has no hook",
     bad: [SERVICE, withoutHook],
     good: [SERVICE, deployment()],
   },
   {
     rule: "no-time-for-endpoints",
-    says: "its hook sleeps for no time",
+    title: "its hook sleeps 0 seconds",
     bad: [SERVICE, deployment({ container: hooked("sleep: {seconds: 0}") })],
     good: [SERVICE, deployment({ container: hooked("sleep: {seconds: 1}") })],
   },
   {
     rule: "no-time-for-endpoints",
-    says: "its namespace does not ask for lastcall",
+    title: "its namespace has not opted in to lastcall",
     bad: [SERVICE, withoutHook, "{apiVersion: v1, kind: Namespace, metadata: {name: default}}"],
     good: [
       SERVICE,
@@ -75,37 +75,37 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "no-time-for-endpoints",
-    says: "the Service is no headless one",
+    title: "the Service is not headless",
     bad: [SERVICE, withoutHook],
     good: [SERVICE.replace("spec:", "spec:\n  clusterIP: None"), withoutHook],
   },
   {
     rule: "no-time-for-endpoints",
-    says: "the Service is not only scraped",
+    title: "the Service is not for metrics only",
     bad: [SERVICE, withoutHook],
     good: [SERVICE.replace("name: http", "name: http-metrics"), withoutHook],
   },
   {
     rule: "no-grace",
-    says: "Pods of a Service are killed at once",
+    title: "Pods of a Service are killed at once",
     bad: [SERVICE, deployment({ pod: "terminationGracePeriodSeconds: 0" })],
     good: [deployment({ pod: "terminationGracePeriodSeconds: 0" })],
   },
   {
     rule: "sleep-exceeds-grace",
-    says: "the sleep action takes it all",
+    title: "the sleep action takes the whole grace period",
     bad: [deployment({ container: hooked("sleep: {seconds: 30}") })],
     good: [deployment({ container: hooked("sleep: {seconds: 29}") })],
   },
   {
     rule: "sleep-exceeds-grace",
-    says: "a script sleeps as long in all",
+    title: "the sleeps of a script add up to the grace period",
     bad: [deployment({ container: hooked('exec: {command: [sh, -c, "sleep 20; app stop && sleep 10"]}') })],
     good: [deployment({ container: hooked('exec: {command: [sh, -c, "app stop || sleep 30"]}') })],
   },
   {
     rule: "sleep-exceeds-grace",
-    says: "the liveness probe gives less than the Pod",
+    title: "the grace period of the liveness probe is shorter than the hook",
     bad: [
       deployment({
         container: `${hooked("sleep: {seconds: 10}")}, livenessProbe: {grpc: {port: 1}, terminationGracePeriodSeconds: 10}`,
@@ -126,13 +126,13 @@ const CASES: readonly Case[] = [
     ],
   ].map(([bad = "", good = ""]) => ({
     rule: "grace-below-ingress-timeout",
-    says: `of ${bad.split(":")[0]}`,
+    title: `of ${bad.split(":")[0]}`,
     bad: [SERVICE, deployment(), ingress(bad)],
     good: [SERVICE, deployment(), ingress(good)],
   })),
   {
     rule: "liveness-kills",
-    says: "liveness asks what readiness asks",
+    title: "liveness and readiness probe the same endpoint",
     bad: [
       SERVICE,
       deployment({
@@ -148,7 +148,7 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "liveness-kills",
-    says: "liveness gives up no later",
+    title: "liveness fails no later than readiness",
     bad: [
       SERVICE,
       deployment({
@@ -164,26 +164,26 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "shell-hides-signals",
-    says: "without exec",
+    title: "without exec",
     bad: [shell("prepare; ./app")],
     good: [shell("prepare; exec ./app")],
   },
   {
     rule: "shell-hides-signals",
-    says: "without trap",
+    title: "without trap",
     bad: [shell("./app & wait")],
     good: [shell("trap stop TERM; ./app & wait")],
   },
-  { rule: "shell-hides-signals", says: "of sh, not of bash", bad: [shell("./app")], good: [shell("./app", "bash")] },
+  { rule: "shell-hides-signals", title: "of sh, not of bash", bad: [shell("./app")], good: [shell("./app", "bash")] },
   {
     rule: "shell-hides-signals",
-    says: "of bash before a pipe",
+    title: "of bash before a pipe",
     bad: [shell("./app | tee log", "bash")],
     good: [shell("./app || report", "bash")],
   },
   {
     rule: "shell-hides-signals",
-    says: "of an app, not of a pause",
+    title: "of an app, not of a pause",
     bad: [shell("sleep 5; ./app")],
     good: [shell("while true; do sleep 60; done")],
   },
@@ -197,31 +197,31 @@ const CASES: readonly Case[] = [
     ["envoyproxy/envoy:v1.36.0", "registry.example.com/envoy:v1.36.0"],
   ].map(([bad = "", good = ""]) => ({
     rule: "stop-signal",
-    says: `of ${bad}, not of ${good}`,
+    title: `of ${bad}, not of ${good}`,
     bad: [deployment({ image: bad })],
     good: [deployment({ image: good })],
   })),
   {
     rule: "stop-signal",
-    says: "unless a hook stops the server",
+    title: "unless a hook stops the server",
     bad: [deployment({ image: "nginx:1.18", container: hooked("exec: {command: [sleep, '5']}") })],
     good: [deployment({ image: "nginx:1.18", container: hooked("exec: {command: [nginx, -s, quit]}") })],
   },
   {
     rule: "stop-signal",
-    says: "that the container names",
+    title: "that the container names",
     bad: [deployment({ image: "nginx:1.29", container: "lifecycle: {stopSignal: SIGTERM}" })],
     good: [deployment({ image: "nginx:1.29", container: "lifecycle: {stopSignal: SIGQUIT}" })],
   },
   {
     rule: "rollout-stops-all",
-    says: "by Recreate",
+    title: "by Recreate",
     bad: [SERVICE, deployment({ spec: "strategy: {type: Recreate}" })],
     good: [SERVICE, deployment({ spec: "strategy: {type: RollingUpdate}" })],
   },
   {
     rule: "rollout-stops-all",
-    says: "by maxUnavailable",
+    title: "by maxUnavailable",
     bad: [SERVICE, deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
     good: [
       SERVICE,
@@ -232,79 +232,79 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "rollout-stops-all",
-    says: "by a share that comes to nothing where nothing may be added",
+    title: "by a percentage that rounds to 0 without surge",
     bad: [SERVICE, deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 25%, maxSurge: 0}}" })],
     good: [SERVICE, deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 25%, maxSurge: 1}}" })],
   },
   {
     rule: "rollout-stops-all",
-    says: "by the least that an autoscaler leaves",
+    title: "by the minimum of an autoscaler",
     bad: [SERVICE, scaler(1), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
     good: [SERVICE, scaler(2), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
   },
   {
     rule: "no-readiness",
-    says: "behind a Service",
+    title: "behind a Service",
     bad: [SERVICE, deployment({ container: "lifecycle: {preStop: {sleep: {seconds: 5}}}" })],
     good: [SERVICE, deployment()],
   },
   {
     rule: "budget-blocks-eviction",
-    says: "by maxUnavailable",
+    title: "by maxUnavailable",
     bad: [budget("maxUnavailable: 0")],
     good: [budget("maxUnavailable: 1%")],
   },
   {
     rule: "budget-blocks-eviction",
-    says: "by all",
+    title: "by all",
     bad: [budget('minAvailable: "100%"')],
     good: [budget('minAvailable: "99%"')],
   },
   {
     rule: "budget-blocks-eviction",
-    says: "by as many as there are",
+    title: "by minAvailable equal to the replicas",
     bad: [deployment(), budget("minAvailable: 2")],
     good: [deployment(), budget("minAvailable: 1")],
   },
   {
     rule: "budget-blocks-eviction",
-    says: "by a share that is rounded up to as many as there are",
+    title: "by a percentage that rounds up to the replicas",
     bad: [deployment(), budget("minAvailable: 51%")],
     good: [deployment(), budget("minAvailable: 50%")],
   },
   {
     rule: "hook-tcp-socket",
-    says: "that no kubelet runs",
+    title: "that the kubelet cannot run",
     bad: [deployment({ container: hooked("tcpSocket: {port: 8080}") })],
     good: [deployment({ container: hooked("httpGet: {port: 8080}") })],
   },
   {
     rule: "hook-port",
-    says: "by a name that is not declared",
+    title: "by an undeclared port name",
     bad: [deployment({ container: hooked("httpGet: {port: admin}") })],
     good: [deployment({ container: hooked("httpGet: {port: http}") })],
   },
   {
     rule: "hook-port",
-    says: "on the host's network",
+    title: "with hostNetwork",
     bad: [deployment({ pod: "hostNetwork: true", container: hooked("httpGet: {port: http}") })],
     good: [deployment({ pod: "hostNetwork: true", container: hooked("httpGet: {port: http, host: 127.0.0.1}") })],
   },
   {
     rule: "hook-without-shell",
-    says: "of distroless, but for its debug images",
+    title: "of distroless, but for its debug images",
     bad: [deployment({ image: "gcr.io/distroless/java21:latest", container: hooked("exec: {command: [sleep, '5']}") })],
     good: [deployment({ image: "gcr.io/distroless/java21:debug", container: hooked("exec: {command: [sleep, '5']}") })],
   },
   {
     rule: "kept-streams",
-    says: "by the name of a port",
+    title: "by the name of a port",
     bad: [SERVICE.replace("name: http", "name: grpc-shop"), deployment()],
     good: [SERVICE, deployment()],
   },
   {
     rule: "kept-streams",
-    says: "by appProtocol, which has the last word",
+    title: "by appProtocol, which overrides the port name",
     bad: [SERVICE.replace("port: 80,", "port: 80, appProtocol: kubernetes.io/h2c,"), deployment()],
     good: [
       SERVICE.replace("name: http", "name: grpc").replace("port: 80,", "port: 80, appProtocol: http,"),
@@ -312,34 +312,34 @@ const CASES: readonly Case[] = [
     ],
   },
   ...[
-    { says: "a misspelt annotation", bad: "lastcall.dev/drian-delay: 5s", good: "lastcall.dev/drain-delay: 5s" },
+    { title: "a misspelt annotation", bad: "lastcall.dev/drian-delay: 5s", good: "lastcall.dev/drain-delay: 5s" },
     {
-      says: "a duration without a unit",
+      title: "a duration without a unit",
       bad: "lastcall.dev/drain-timeout: '90'",
       good: "lastcall.dev/drain-timeout: 90s",
     },
-    { says: "a profile that does not ship", bad: "lastcall.dev/profile: spott", good: "lastcall.dev/profile: spot" },
-  ].map(({ says, bad, good }) => ({
+    { title: "an unknown profile", bad: "lastcall.dev/profile: spott", good: "lastcall.dev/profile: spot" },
+  ].map(({ title, bad, good }) => ({
     rule: "lastcall-setting",
-    says: `${says} on a Pod template`,
+    title: `${title} on a Pod template`,
     bad: [templated(`annotations: {${bad}}`)],
     good: [templated(`annotations: {${good}}`)],
   })),
   {
     rule: "lastcall-setting",
-    says: "an opt-in label with a value of another injector",
+    title: "an opt-in label with the value of another injector",
     bad: [templated("labels: {lastcall.dev/inject: 'true'}")],
     good: [templated("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}")],
   },
   {
     rule: "lastcall-setting",
-    says: "an annotation as a label",
+    title: "an annotation as a label",
     bad: [templated("labels: {lastcall.dev/drain-delay: 5s}")],
     good: [templated("annotations: {lastcall.dev/drain-delay: 5s, lastcall.dev/status: injected}")],
   },
   {
     rule: "lastcall-setting",
-    says: "an annotation on the workload, unless its template has it as well",
+    title: "an annotation on the workload, unless its template has it as well",
     bad: [deployment({ annotations: "lastcall.dev/drain-delay: 5s" })],
     good: [
       templated("annotations: {lastcall.dev/drain-delay: 5s}").replace(
@@ -350,25 +350,25 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "lastcall-setting",
-    says: "an annotation on the template of a CronJob's Jobs",
+    title: "an annotation on the template of a CronJob's Jobs",
     bad: [cronJob("metadata: {annotations: {lastcall.dev/mode: native}}", "")],
     good: [cronJob("", "metadata: {annotations: {lastcall.dev/mode: native}}")],
   },
   {
     rule: "lastcall-setting",
-    says: "a label of a namespace that does not opt in",
+    title: "a label of a namespace that does not opt in",
     bad: [namespace("labels: {lastcall.dev/inject: 'true'}")],
     good: [namespace("labels: {lastcall.dev/inject: disabled}")],
   },
   {
     rule: "lastcall-setting",
-    says: "an annotation of a namespace that does not opt in",
+    title: "an annotation of a namespace that does not opt in",
     bad: [namespace("annotations: {lastcall.dev/inject: enabled}")],
     good: [namespace("annotations: {lastcall.dev/drain-delay: 9s}")],
   },
   {
     rule: "lastcall-setting",
-    says: "an annotation that opts in without any label",
+    title: "an annotation that opts in without any label",
     bad: [namespace("labels: {}"), templated("annotations: {lastcall.dev/inject: enabled}")],
     good: [
       namespace("labels: {lastcall.dev/inject: enabled}"),
@@ -378,16 +378,16 @@ const CASES: readonly Case[] = [
 ];
 
 describe("a rule finds", () => {
-  test.for(CASES)("$rule: $says", ({ rule, bad, good }) => {
+  test.for(CASES)("$rule: $title", ({ rule, bad, good }) => {
     expect(idsIn(...bad)).toContain(rule);
     expect(idsIn(...good)).not.toContain(rule);
   });
 
-  test("nothing in a Deployment that ends well", () => {
+  test("nothing in a Deployment that shuts down gracefully", () => {
     expect(findingsIn(SERVICE, deployment(), budget("maxUnavailable: 1"))).toEqual([]);
   });
 
-  test("nothing in Pods that end by themselves", () => {
+  test("nothing in Pods that run to completion", () => {
     const job = withoutHook.replace("apps/v1", "batch/v1").replace("Deployment", "Job");
     expect(idsIn(SERVICE, job)).toEqual([]);
   });

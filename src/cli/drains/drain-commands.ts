@@ -1,4 +1,4 @@
-/** The flags of `drains` and `timeline`. Reads words; what they ask for goes to the commands as plain values. */
+/** Defines the commands `drains` and `timeline` and reads their flags. */
 import { type Command, InvalidArgumentError } from "commander";
 import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import { quote } from "../../policy/quote.ts";
@@ -10,16 +10,16 @@ import { runTimeline } from "./timeline-command.ts";
 type Flags = Readonly<Record<string, unknown>>;
 
 export function addDrainCommands(program: Command, ports: Ports, finish: (status: number) => void): void {
-  addSourceFlags(program.command("drains").description("print the recent drains that the relay was told of"))
-    .option("-w, --watch", "go on, and print each drain as it ends", false)
+  addSourceFlags(program.command("drains").description("print recent drains recorded by the relay"))
+    .option("-w, --watch", "keep running and print each drain as it ends", false)
     .action(async (options: Flags, command: Command) => {
       if (options["watch"] === true && options["filename"] !== undefined)
-        command.error("error: --watch looks at a cluster; leave out --filename");
+        command.error("error: --watch reads a cluster; remove --filename");
       finish(await runDrains({ ...drainsRequest(options), watch: options["watch"] === true }, ports));
     });
-  addSourceFlags(program.command("timeline").description("print one drain as a picture"))
-    .argument("<pod|drain>", "a Pod's name or namespace/name, for its latest drain; or the id that drains --json tells")
-    .option("--svg <file>", "write the picture to a file instead")
+  addSourceFlags(program.command("timeline").description("print the timeline of one drain"))
+    .argument("<pod|drain>", "Pod name or namespace/name (its latest drain), or a drain id from drains --json")
+    .option("--svg <file>", "write the timeline as SVG to a file instead")
     .action(async (subject: string, options: Flags) =>
       finish(await runTimeline({ ...drainsRequest(options), subject, svgFile: textFlag(options, "svg") }, ports)),
     );
@@ -27,32 +27,29 @@ export function addDrainCommands(program: Command, ports: Ports, finish: (status
 
 function addSourceFlags(command: Command): Command {
   return command
-    .option("-n, --namespace <name>", "only drains of Pods in this namespace", nameOfNamespace)
+    .option("-n, --namespace <name>", "only drains of Pods in this namespace", readNamespaceName)
     .option("--json", "print the records as JSON", false)
-    .option(
-      "--kubeconfig <file>",
-      "how the cluster is reached (default: KUBECONFIG, ~/.kube/config, the Pod's account)",
-    )
+    .option("--kubeconfig <file>", "kubeconfig file (default: KUBECONFIG, ~/.kube/config, the Pod's service account)")
     .option("--context <name>", "context of the kubeconfig")
     .option(
       "--lastcall-namespace <name>",
-      "where lastcall runs (default: lastcall, else wherever its Pods are)",
-      nameOfNamespace,
+      "namespace of lastcall (default: lastcall, otherwise the namespace of its Pods)",
+      readNamespaceName,
     )
     .option(
       "-f, --filename <file>",
-      "no cluster: read what drains --json printed, or a manager's log; - is standard input",
+      "read the output of drains --json or a manager's log instead of a cluster; - is standard input",
     )
     .addHelpText("after", RIGHTS)
     .allowExcessArguments(false);
 }
 
 const RIGHTS = `
-Reads every replica by port-forward; needs the rights to list Pods and to get and create pods/portforward
-in lastcall's namespace.`;
+Reads every replica by port-forward. Requires permission to list Pods and to get and create
+pods/portforward in lastcall's namespace.`;
 
-/** It becomes part of a path. */
-function nameOfNamespace(text: string): string {
+/** Validated because the name becomes part of a URL path. */
+function readNamespaceName(text: string): string {
   if (isDnsLabel(text)) return text;
   throw new InvalidArgumentError(`Got ${quote(text)}, expected the name of a namespace: at most 63 of a-z, 0-9 and -.`);
 }

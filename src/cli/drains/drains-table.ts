@@ -1,56 +1,55 @@
-/** Drains as a table for the terminal, one line each. Pure. */
+/** Formats drains as a terminal table, one line each. Pure. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { releaseMs } from "../../drain-history/report-text.ts";
 import { spanText } from "../../drain-history/time-text.ts";
 import { printable } from "../terminal-text.ts";
 
-/** Below this a table is no table. */
-const NARROWEST = 60;
-/** Names are cut to this before the sentence gets less than a third of the line. */
+const MIN_WIDTH = 60;
+/** Names shrink to this width before the WHY column gets less than a third of the line. */
 const NAME_WIDTH = 9;
-const BETWEEN = "  ";
+const GAP = "  ";
 
 const COLUMNS: readonly Column[] = [
-  { title: "NAMESPACE", cut: "later", roomy: 12, text: ({ namespace }) => namespace },
-  { title: "POD", cut: "later", roomy: 24, text: ({ pod }) => pod },
-  { title: "OWNER", cut: "first", roomy: 18, text: ownerOf },
-  { title: "OUTCOME", cut: "never", roomy: "not-needed".length, text: ({ report }) => report.outcome },
-  { title: "TOOK", cut: "never", roomy: "12m 30s".length, text: ({ report }) => spanText(releaseMs(report)) },
+  { title: "NAMESPACE", shrink: "later", roomyWidth: 12, text: ({ namespace }) => namespace },
+  { title: "POD", shrink: "later", roomyWidth: 24, text: ({ pod }) => pod },
+  { title: "OWNER", shrink: "first", roomyWidth: 18, text: ownerOf },
+  { title: "OUTCOME", shrink: "never", roomyWidth: "not-needed".length, text: ({ report }) => report.outcome },
+  { title: "TOOK", shrink: "never", roomyWidth: "12m 30s".length, text: ({ report }) => spanText(releaseMs(report)) },
 ];
 
 type Column = {
   readonly title: string;
-  /** Where there is too little room. A Pod's name mostly tells its owner's. */
-  readonly cut: "first" | "later" | "never";
-  /** Width for drains that are still to come. */
-  readonly roomy: number;
+  /** Order of shrinking. The owner shrinks first, since a Pod's name usually contains it. */
+  readonly shrink: "first" | "later" | "never";
+  readonly roomyWidth: number;
   readonly text: (record: DrainRecord) => string;
 };
 
-type TableQuestion = {
-  /** Columns are as wide as these need. */
+type TableOptions = {
   readonly drains: readonly DrainRecord[];
   readonly width: number;
-  /** The first column tells how long ago for a list, and what o'clock for a list that grows. */
-  readonly when: { readonly title: string; readonly text: (record: DrainRecord) => string };
-  /** More drains will follow. */
+  /** The first column: the age in a list, the time of day in a list that grows. */
+  readonly timeColumn: { readonly title: string; readonly text: (record: DrainRecord) => string };
   readonly grows: boolean;
 };
 
 type Table = { readonly header: string; readonly row: (record: DrainRecord) => string };
 
-export function tableFor({ drains, width, when, grows }: TableQuestion): Table {
-  const columns: readonly Column[] = [{ ...when, cut: "never", roomy: 0 }, ...COLUMNS];
-  const whole = Math.max(NARROWEST, width);
-  const natural = columns.map(({ title, text, roomy }) =>
-    drains.reduce((most, drain) => Math.max(most, widthOf(text(drain))), Math.max(title.length, grows ? roomy : 0)),
+export function tableFor({ drains, width, timeColumn, grows }: TableOptions): Table {
+  const columns: readonly Column[] = [{ ...timeColumn, shrink: "never", roomyWidth: 0 }, ...COLUMNS];
+  const whole = Math.max(MIN_WIDTH, width);
+  const natural = columns.map(({ title, text, roomyWidth }) =>
+    drains.reduce(
+      (most, drain) => Math.max(most, widthOf(text(drain))),
+      Math.max(title.length, grows ? roomyWidth : 0),
+    ),
   );
-  const gaps = columns.length * BETWEEN.length;
-  const widths = fitting(natural, columns, whole - gaps - Math.floor(whole / 3));
+  const gaps = columns.length * GAP.length;
+  const widths = fitWidths(natural, columns, whole - gaps - Math.floor(whole / 3));
   const sentenceWidth = whole - gaps - total(widths);
   const joined = (texts: readonly string[], why: string): string => {
-    const cells = texts.map((text, at) => padded(cutInside(text, widths[at] ?? 0), widths[at] ?? 0));
-    return [...cells, cutAtEnd(why, sentenceWidth)].join(BETWEEN).trimEnd();
+    const cells = texts.map((text, at) => padded(truncateMiddle(text, widths[at] ?? 0), widths[at] ?? 0));
+    return [...cells, truncateEnd(why, sentenceWidth)].join(GAP).trimEnd();
   };
   return {
     header: joined(
@@ -65,7 +64,7 @@ export function tableFor({ drains, width, when, grows }: TableQuestion): Table {
   };
 }
 
-/** `12s`, `3m`, `2h`, `4d` ago. Clocks of replicas may be ahead of ours. */
+/** `12s`, `3m`, `2h`, `4d`. Clocks of replicas may be ahead, so the age is at least 0. */
 export function ageText(endedAtMs: number, nowMs: number): string {
   if (endedAtMs === 0) return "–";
   const seconds = Math.max(0, Math.round((nowMs - endedAtMs) / 1_000));
@@ -75,12 +74,10 @@ export function ageText(endedAtMs: number, nowMs: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** In UTC, like the clocks of a cluster. */
 export function clockText(endedAtMs: number): string {
   return endedAtMs === 0 ? "–" : `${new Date(endedAtMs).toISOString().slice(11, 19)}Z`;
 }
 
-/** How kubectl calls them for short. */
 const SHORT_KINDS: ReadonlyMap<string, string> = new Map([
   ["ReplicaSet", "rs"],
   ["StatefulSet", "sts"],
@@ -94,18 +91,16 @@ function ownerOf({ ownerKind, ownerName }: DrainRecord): string {
   return ownerName === "" ? "–" : `${SHORT_KINDS.get(ownerKind) ?? ownerKind}/${ownerName}`;
 }
 
-/** How long it took stands in a column of its own. */
 function whyOf({ report }: DrainRecord): string {
   return report.why.replace(/^Released \S+ after the trigger: /, "");
 }
 
-/** Takes from the widest name, a column at a time, until all fit or every name is short. */
-function fitting(natural: readonly number[], columns: readonly Column[], room: number): readonly number[] {
+function fitWidths(natural: readonly number[], columns: readonly Column[], room: number): readonly number[] {
   const fitted = [...natural];
   for (const turn of ["first", "later"]) {
-    const widest = (): number => Math.max(...fitted.filter((_, at) => columns[at]?.cut === turn));
+    const widest = (): number => Math.max(...fitted.filter((_, at) => columns[at]?.shrink === turn));
     while (total(fitted) > room && widest() > NAME_WIDTH) {
-      const at = fitted.findIndex((width, index) => columns[index]?.cut === turn && width === widest());
+      const at = fitted.findIndex((width, index) => columns[index]?.shrink === turn && width === widest());
       fitted[at] = widest() - 1;
     }
   }
@@ -116,14 +111,13 @@ function total(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
-/** The beginning of a sentence says most. */
-function cutAtEnd(text: string, width: number): string {
+function truncateEnd(text: string, width: number): string {
   const letters = [...printable(text)];
   return letters.length <= width ? letters.join("") : `${letters.slice(0, Math.max(0, width - 1)).join("")}…`;
 }
 
-/** Names of Pods of one owner differ at their ends. */
-function cutInside(text: string, width: number): string {
+/** Keeps the end, where the names of one owner's Pods differ. */
+function truncateMiddle(text: string, width: number): string {
   const letters = [...printable(text)];
   if (letters.length <= width) return letters.join("");
   const tail = Math.ceil((width - 1) / 2);

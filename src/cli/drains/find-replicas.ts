@@ -1,40 +1,40 @@
-/** The Pods of lastcall's webhook that can be asked for drains. */
+/** Lists the Pods of lastcall's webhook that serve `/drains.json`. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { quote } from "../../policy/quote.ts";
-import { askJson } from "./ask-json.ts";
+import { getJson } from "./get-json.ts";
 
-/** Where the chart's documentation installs it. */
-const USUAL_NAMESPACE = "lastcall";
+/** The namespace in the chart's documentation. */
+const DEFAULT_NAMESPACE = "lastcall";
 
-/** The chart's labels, whatever the release is called. */
+/** Set by the chart for every release name. */
 const SELECTOR = "app.kubernetes.io/name=lastcall,app.kubernetes.io/component=webhook";
 
-/** The name of the container port that serves `/drains.json`. */
 const ADMIN_PORT = "admin";
 
-/** More names than this are no help. */
-const NAMES = 5;
+const NAMES_LIMIT = 5;
 
-const LIST_LIMIT_MS = 10_000;
+const LIST_TIMEOUT_MS = 10_000;
 
 export type Replica = { readonly namespace: string; readonly pod: string; readonly port: number };
 
 type FoundReplicas = { readonly replicas: readonly Replica[]; readonly problems: readonly string[] };
 
-/** @param namespace of lastcall; `undefined`: the usual one, and when nothing is there, all */
+/** @param namespace of lastcall; `undefined`: `lastcall`, or all namespaces if that one has no replica */
 export async function findReplicas(
   request: SendRequest,
   namespace: string | undefined,
   signal: AbortSignal,
 ): Promise<FoundReplicas> {
-  const first = await listIn(request, namespace ?? USUAL_NAMESPACE, signal);
-  if (namespace !== undefined || first.replicas.length > 0 || first.isUnreachable) return saying(first, namespace);
+  const first = await listIn(request, namespace ?? DEFAULT_NAMESPACE, signal);
+  if (namespace !== undefined || first.replicas.length > 0 || first.isUnreachable)
+    return withNotFoundProblem(first, namespace);
   const everywhere = await listIn(request, undefined, signal);
-  if (everywhere.replicas.length > 0 || everywhere.isForbidden !== true) return saying(everywhere, undefined);
+  if (everywhere.replicas.length > 0 || everywhere.isForbidden !== true)
+    return withNotFoundProblem(everywhere, undefined);
   return {
     replicas: [],
-    problems: [...first.problems, `${everywhere.problems.join("; ")}; give --lastcall-namespace`],
+    problems: [...first.problems, `${everywhere.problems.join("; ")}; set --lastcall-namespace`],
   };
 }
 
@@ -43,41 +43,39 @@ type Listed = FoundReplicas & { readonly isForbidden?: boolean; readonly isUnrea
 async function listIn(request: SendRequest, namespace: string | undefined, signal: AbortSignal): Promise<Listed> {
   const where = namespace === undefined ? "/api/v1/pods" : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
   const path = `${where}?${new URLSearchParams({ labelSelector: SELECTOR })}`;
-  const answer = await askJson(request, { path, limitMs: LIST_LIMIT_MS, signal });
-  if (!answer.ok) {
+  const response = await getJson(request, { path, limitMs: LIST_TIMEOUT_MS, signal });
+  if (!response.ok) {
     const place = namespace === undefined ? "all namespaces" : `namespace ${namespace}`;
     return {
       replicas: [],
-      problems: [`the Pods of ${place} cannot be listed: ${answer.message}`],
-      isForbidden: answer.status === 403,
-      isUnreachable: answer.status === 0 || answer.status === 401,
+      problems: [`cannot list Pods in ${place}: ${response.message}`],
+      isForbidden: response.status === 403,
+      isUnreachable: response.status === 0 || response.status === 401,
     };
   }
-  const pods = isRawObject(answer.value) ? objectsAt(answer.value, "items") : [];
-  const alive = pods.filter(isAlive);
-  const places = [...new Set(alive.map((pod) => textAt(objectAt(pod, "metadata"), "namespace") ?? ""))];
-  if (places.length > 1) return { replicas: [], problems: [severalPlaces(places)] };
-  const looked = alive.map(replicaIn);
+  const pods = isRawObject(response.value) ? objectsAt(response.value, "items") : [];
+  const candidates = pods.filter(isNotTerminated);
+  const namespaces = [...new Set(candidates.map((pod) => textAt(objectAt(pod, "metadata"), "namespace") ?? ""))];
+  if (namespaces.length > 1) return { replicas: [], problems: [ambiguousNamespaces(namespaces)] };
+  const results = candidates.map(replicaIn);
   return {
-    replicas: looked.filter((one) => typeof one !== "string"),
-    problems: looked.filter((one) => typeof one === "string"),
+    replicas: results.filter((one) => typeof one !== "string"),
+    problems: results.filter((one) => typeof one === "string"),
   };
 }
 
-/** Anybody may give these labels to a Pod of their own namespace; whose drains are true is for a person to say. */
-function severalPlaces(places: readonly string[]): string {
-  const names = places.slice(0, NAMES).map(quote).join(", ");
-  const more = places.length > NAMES ? ` and ${places.length - NAMES} more` : "";
-  return `Pods with the labels of lastcall's webhook are in the namespaces ${names}${more}; give --lastcall-namespace`;
+/** Any tenant can set these labels on a Pod of their own namespace, so the user has to choose. */
+function ambiguousNamespaces(namespaces: readonly string[]): string {
+  const names = namespaces.slice(0, NAMES_LIMIT).map(quote).join(", ");
+  const more = namespaces.length > NAMES_LIMIT ? ` and ${namespaces.length - NAMES_LIMIT} more` : "";
+  return `several namespaces contain Pods with the labels of lastcall's webhook: ${names}${more}; set --lastcall-namespace`;
 }
 
-/** A Pod that has ended stays listed until it is removed. */
-function isAlive(pod: RawObject): boolean {
+function isNotTerminated(pod: RawObject): boolean {
   const phase = textAt(objectAt(pod, "status"), "phase");
   return phase !== "Succeeded" && phase !== "Failed";
 }
 
-/** @returns a sentence about a Pod that cannot be asked */
 function replicaIn(pod: RawObject): Replica | string {
   const metadata = objectAt(pod, "metadata");
   const name = textAt(metadata, "name") ?? "";
@@ -90,12 +88,12 @@ function replicaIn(pod: RawObject): Replica | string {
     "containerPort",
   );
   if (port === undefined)
-    return `${namespace}/${name} has no port named ${ADMIN_PORT}: its relay or its admin port is switched off`;
+    return `${namespace}/${name} has no port named ${ADMIN_PORT}: its relay or admin port is disabled; set relay.enabled and relay.adminPort in the chart`;
   return { namespace, pod: name, port };
 }
 
-function saying({ replicas, problems }: Listed, namespace: string | undefined): FoundReplicas {
+function withNotFoundProblem({ replicas, problems }: Listed, namespace: string | undefined): FoundReplicas {
   if (replicas.length > 0 || problems.length > 0) return { replicas, problems };
-  const has = namespace === undefined ? "no namespace has a" : `namespace ${namespace} has no`;
-  return { replicas, problems: [`${has} Pod of lastcall's webhook (labels ${SELECTOR})`] };
+  const where = namespace === undefined ? "any namespace" : `namespace ${namespace}`;
+  return { replicas, problems: [`no Pod of lastcall's webhook in ${where} (labels ${SELECTOR})`] };
 }

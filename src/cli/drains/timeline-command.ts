@@ -1,4 +1,4 @@
-/** `lastcall timeline`: one drain as a picture, in the terminal or as SVG. */
+/** Runs `lastcall timeline`: draws one drain in the terminal or as SVG. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { mergeDrains } from "../../drain-history/merge.ts";
 import { terminalTimeline } from "../../drain-history/terminal-timeline.ts";
@@ -9,27 +9,27 @@ import { EXIT_DONE, EXIT_ERROR } from "../exit-statuses.ts";
 import type { Ports } from "../ports.ts";
 import { jsonText, printable } from "../terminal-text.ts";
 import { printProblems } from "./drains-command.ts";
+import { openDrainsReader } from "./drains-reader.ts";
 import type { TimelineRequest } from "./drains-request.ts";
-import { openLooking } from "./look.ts";
 
 export async function runTimeline(request: TimelineRequest, ports: Ports): Promise<number> {
-  const looking = await openLooking(request, ports);
+  const reader = await openDrainsReader(request, ports);
   try {
-    const look = await looking.look(ports.drains.untilLeft());
-    printProblems(look.ok ? "warning" : "error", look.problems, ports);
-    if (!look.ok) return EXIT_ERROR;
-    const chosen = chooseDrain(request.subject, mergeDrains(look.lists));
+    const reading = await reader.read(ports.drains.interruptSignal());
+    printProblems(reading.ok ? "warning" : "error", reading.problems, ports);
+    if (!reading.ok) return EXIT_ERROR;
+    const chosen = chooseDrain(request.subject, mergeDrains(reading.lists));
     if (!chosen.ok) {
       printProblems("error", [chosen.message], ports);
       return EXIT_ERROR;
     }
-    return show(chosen.drain, request, ports);
+    return writeTimeline(chosen.drain, request, ports);
   } finally {
-    looking.close();
+    reader.close();
   }
 }
 
-function show(drain: DrainRecord, { json, svgFile }: TimelineRequest, ports: Ports): number {
+function writeTimeline(drain: DrainRecord, { json, svgFile }: TimelineRequest, ports: Ports): number {
   if (svgFile !== undefined) {
     try {
       ports.drains.writeFile(svgFile, timelineSvg(drain));
@@ -53,44 +53,42 @@ function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }
 
-/** The drain that a person means by a Pod's name or a drain's id. Pure. */
 type Chosen = { readonly ok: true; readonly drain: DrainRecord } | { readonly ok: false; readonly message: string };
 
-/** More names than this are no help. */
-const NAMES = 5;
+const NAMES_LIMIT = 5;
 
-/** @param drains newest first; of several drains of one Pod the latest is meant */
+/** @param drains newest first; a Pod's name selects its latest drain */
 function chooseDrain(subject: string, drains: readonly DrainRecord[]): Chosen {
   const byId = drains.find(({ id }) => id === subject);
   if (byId !== undefined) return { ok: true, drain: byId };
   const named = drains.filter((drain) => (subject.includes("/") ? fullName(drain) : drain.pod) === subject);
   const [latest] = named;
-  if (latest === undefined) return { ok: false, message: unknown(subject, drains) };
+  if (latest === undefined) return { ok: false, message: notFoundMessage(subject, drains) };
   const places = [...new Set(named.map(fullName))];
   if (places.length > 1) {
     return {
       ok: false,
-      message: `Pods named ${quote(subject)} ended in several namespaces; say ${listed(places, "or")}`,
+      message: `Pods named ${quote(subject)} ended in several namespaces; use ${joinNames(places, "or")}`,
     };
   }
   return { ok: true, drain: latest };
 }
 
-/** Names that begin alike are nearer than any slip of the finger: Pods are asked for by their owner's name. */
-function unknown(subject: string, drains: readonly DrainRecord[]): string {
-  const start = `no drain of a Pod and no id ${quote(subject)} is remembered`;
-  if (drains.length === 0) return `${start}; no drain is`;
+/** Suggests prefix matches before similar names, since people often type the owner's name. */
+function notFoundMessage(subject: string, drains: readonly DrainRecord[]): string {
+  const start = `no recorded drain has the Pod name or id ${quote(subject)}`;
+  if (drains.length === 0) return `${start}; no drains are recorded`;
   const names = [...new Set(drains.map((drain) => (subject.includes("/") ? fullName(drain) : drain.pod)))];
   const alike = names.filter((name) => name.startsWith(subject));
-  const slip = nearest(subject, [...names, ...drains.map(({ id }) => id)]);
-  if (alike.length > 0) return `${start}; did you mean ${listed(alike, "or")}?`;
-  if (slip !== undefined) return `${start}; did you mean ${quote(slip)}?`;
-  return `${start}; the latest are of ${listed(names, "and")}`;
+  const suggestion = nearest(subject, [...names, ...drains.map(({ id }) => id)]);
+  if (alike.length > 0) return `${start}; did you mean ${joinNames(alike, "or")}?`;
+  if (suggestion !== undefined) return `${start}; did you mean ${quote(suggestion)}?`;
+  return `${start}; the latest drains are of ${joinNames(names, "and")}`;
 }
 
-function listed(names: readonly string[], last: "or" | "and"): string {
-  const quoted = names.slice(0, NAMES).map(quote);
-  if (names.length > NAMES) return `${quoted.join(", ")} ${last} ${names.length - NAMES} more`;
+function joinNames(names: readonly string[], last: "or" | "and"): string {
+  const quoted = names.slice(0, NAMES_LIMIT).map(quote);
+  if (names.length > NAMES_LIMIT) return `${quoted.join(", ")} ${last} ${names.length - NAMES_LIMIT} more`;
   return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} ${last} ${quoted.at(-1)}`;
 }
 

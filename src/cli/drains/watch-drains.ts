@@ -1,91 +1,86 @@
-/** `lastcall drains --watch`: what is new, as it comes, until the person has seen enough. */
+/** Runs `lastcall drains --watch`: polls the replicas and prints new drains until interrupted. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
-import { contentOf, mergeDrains, SAME_REPORT_WITHIN_MS } from "../../drain-history/merge.ts";
+import { contentKey, DUPLICATE_WINDOW_MS, mergeDrains } from "../../drain-history/merge.ts";
 import { EXIT_DONE, EXIT_ERROR } from "../exit-statuses.ts";
 import type { Ports } from "../ports.ts";
 import { jsonText, printable } from "../terminal-text.ts";
+import type { DrainsReader, DrainsReading } from "./drains-reader.ts";
 import type { DrainsRequest } from "./drains-request.ts";
 import { clockText, tableFor } from "./drains-table.ts";
-import type { Look, Looking } from "./look.ts";
 
 const POLL_MS = 2_000;
 
-/**
- * Fails only when the first look does: a cluster that cannot be reached for a while is waited for.
- *
- * @returns the exit status, after the signal
- */
-export async function watchDrains(request: DrainsRequest, looking: Looking, ports: Ports): Promise<number> {
-  const left = ports.drains.untilLeft();
+/** Fails only if the first reading fails; later failures are retried. @returns the exit status */
+export async function watchDrains(request: DrainsRequest, reader: DrainsReader, ports: Ports): Promise<number> {
+  const interrupt = ports.drains.interruptSignal();
   const shown = createShownDrains();
-  const tell = createTelling(ports);
+  const reportProblems = createProblemReporter(ports);
   let print: Print | undefined;
-  while (!left.aborted) {
-    const look = await looking.look(left);
-    // What was cut off by the person is no failure.
-    if (left.aborted) break;
-    tell(look, print === undefined);
-    if (look.ok) {
-      const fresh = [...shown.fresh(look.lists)].reverse();
-      print ??= request.json ? jsonLines(ports) : tableLines(fresh, ports);
-      print(fresh);
+  while (!interrupt.aborted) {
+    const reading = await reader.read(interrupt);
+    // A reading that the interrupt aborted is not a failure.
+    if (interrupt.aborted) break;
+    reportProblems(reading, print === undefined);
+    if (reading.ok) {
+      const unshown = [...shown.fresh(reading.lists)].reverse();
+      print ??= request.json ? jsonLines(ports) : tableLines(unshown, ports);
+      print(unshown);
     } else if (print === undefined) return EXIT_ERROR;
-    await ports.drains.sleep(POLL_MS, left);
+    await ports.drains.sleep(POLL_MS, interrupt);
   }
   return EXIT_DONE;
 }
 
-/** Oldest first: the newest stands where the eye is. */
 type Print = (drains: readonly DrainRecord[]) => void;
 
 function jsonLines(ports: Ports): Print {
   return (drains) => ports.out(drains.map((drain) => `${jsonText(drain)}\n`).join(""));
 }
 
-/** The widths are those of the first look, with room for what may come. */
+/** Column widths come from the first reading, with room for longer names. */
 function tableLines(first: readonly DrainRecord[], ports: Ports): Print {
-  const when = { title: "ENDED", text: ({ endedAtMs }: DrainRecord) => clockText(endedAtMs) };
-  const table = tableFor({ drains: first, width: ports.drains.columns(), when, grows: true });
+  const timeColumn = { title: "ENDED", text: ({ endedAtMs }: DrainRecord) => clockText(endedAtMs) };
+  const table = tableFor({ drains: first, width: ports.drains.columns(), timeColumn, grows: true });
   ports.out(`${table.header}\n`);
   return (drains) => ports.out(drains.map((drain) => `${table.row(drain)}\n`).join(""));
 }
 
-/** A problem is told when it begins, and its end when all of them are over. */
-function createTelling(ports: Ports): (look: Look, isFirst: boolean) => void {
-  let told: readonly string[] = [];
-  return (look, isFirst) => {
-    const word = isFirst && !look.ok ? "error" : "warning";
-    for (const problem of look.problems) if (!told.includes(problem)) ports.err(`${word}: ${printable(problem)}\n`);
-    if (told.length > 0 && look.problems.length === 0) ports.err("all replicas answer again\n");
-    told = look.problems;
+/** Reports each problem once, and the recovery when all problems are gone. */
+function createProblemReporter(ports: Ports): (reading: DrainsReading, isFirst: boolean) => void {
+  let reported: readonly string[] = [];
+  return (reading, isFirst) => {
+    const severity = isFirst && !reading.ok ? "error" : "warning";
+    for (const problem of reading.problems)
+      if (!reported.includes(problem)) ports.err(`${severity}: ${printable(problem)}\n`);
+    if (reported.length > 0 && reading.problems.length === 0) ports.err("all replicas respond again\n");
+    reported = reading.problems;
   };
 }
 
-/** More than the replicas together remember. Whatever is still remembered is seen again and so never forgotten here. */
+/** More than all replicas record together, so a drain that a replica still records is never evicted here. */
 const SHOWN_LIMIT = 20_000;
 
 type ShownDrains = {
-  /** Drains that were not shown yet, newest first. */
   readonly fresh: (lists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
 };
 
-/** A later report changes the record of a drain, which then counts as new. */
+/** Keyed by content, since a later report of a drain changes the record under the same id. */
 export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
   const shown = new Map<string, number>();
   return {
     fresh: (lists) => {
       const fresh: DrainRecord[] = [];
       for (const record of mergeDrains(lists).toReversed()) {
-        const content = contentOf(record);
-        const beforeMs = shown.get(content);
-        if (beforeMs === undefined || Math.abs(record.endedAtMs - beforeMs) > SAME_REPORT_WITHIN_MS) fresh.push(record);
-        // Reinserted as the most recent entry.
-        shown.delete(content);
-        shown.set(content, Math.max(record.endedAtMs, beforeMs ?? 0));
+        const key = contentKey(record);
+        const beforeMs = shown.get(key);
+        if (beforeMs === undefined || Math.abs(record.endedAtMs - beforeMs) > DUPLICATE_WINDOW_MS) fresh.push(record);
+        // Deleting first moves the key to the end of the map, which is evicted last.
+        shown.delete(key);
+        shown.set(key, Math.max(record.endedAtMs, beforeMs ?? 0));
       }
-      for (const content of shown.keys()) {
+      for (const key of shown.keys()) {
         if (shown.size <= limit) break;
-        shown.delete(content);
+        shown.delete(key);
       }
       return fresh.reverse();
     },

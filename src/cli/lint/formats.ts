@@ -1,14 +1,13 @@
-/** Findings as text for a terminal, as annotations for GitHub Actions, and as SARIF. */
+/** Formats findings as text, as GitHub Actions annotations, and as SARIF. */
 import { createHash } from "node:crypto";
 import { VERSION } from "../../contract/version.ts";
 import { RULES } from "../../lint/lint.ts";
 import { type FileProblem, problemLine } from "../open-manifests.ts";
 import { printable } from "../terminal-text.ts";
-import { type LintReport, type ReportedFinding, whereOf } from "./report.ts";
+import { type LintReport, type ReportedFinding, whereOf } from "./lint-report.ts";
 
-/** Two lines for each finding, and how many there are. */
 export function lintText({ findings, problems }: LintReport): string {
-  // "No findings" would be no answer about what could not be read.
+  // "no findings" would be misleading after unreadable documents.
   const end = findings.length === 0 && problems.length > 0 ? "" : summary(findings);
   return findings.map(findingText).join("") + end;
 }
@@ -26,7 +25,7 @@ function summary(findings: readonly ReportedFinding[]): string {
   return `${findings.length} ${noun}: error ${count("error")}, warning ${count("warning")}, note ${count("note")}\n`;
 }
 
-/** Workflow commands of GitHub Actions, which show each finding beside its line. */
+/** @see https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands */
 export function lintAnnotations({ findings }: LintReport): string {
   return findings.map(annotation).join("");
 }
@@ -47,7 +46,6 @@ function escapedProperty(text: string): string {
   return escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
-/** SARIF 2.1.0, for code scanning. */
 export function lintSarif({ findings, problems }: LintReport): string {
   const run = {
     tool: { driver: { name: "lastcall", version: VERSION, rules: RULES.map(ruleOf) } },
@@ -87,7 +85,7 @@ function resultOf(finding: ReportedFinding): object {
         logicalLocations: [{ fullyQualifiedName: `${kind}/${namespace}/${name}/${field}`, kind: "member" }],
       },
     ],
-    // Lines move; the same field of the same object is the same finding.
+    // Without line numbers, so that a finding keeps its identity when lines move.
     partialFingerprints: { "lastcallFinding/v1": fingerprint([rule, file, kind, namespace, name, field]) },
   };
 }
@@ -100,7 +98,7 @@ function notificationOf(problem: FileProblem): object {
   return { level: "error", message: { text: problemLine(problem) } };
 }
 
-/** Relative as given, so that a server finds the file in its repository. */
+/** Keeps relative paths relative, so that code scanning resolves them in the repository. */
 function uriOf(file: string): string {
   return file.replaceAll("\\", "/").split("/").map(encodeURIComponent).join("/");
 }

@@ -1,10 +1,10 @@
-/** `lastcall lint`: mistakes of shutdown in manifests. */
+/** Runs `lastcall lint`. */
 import { type Command, Option } from "commander";
 import { type Finding, lint } from "../../lint/lint.ts";
 import { type ManifestDocument, manifestSet } from "../../lint/manifest-set.ts";
 import type { Profiles } from "../../policy/resolve.ts";
 import { readConfig } from "../cluster-config-file.ts";
-import { EXIT_ANSWERING_ERROR, EXIT_DONE, EXIT_FINDINGS } from "../exit-statuses.ts";
+import { EXIT_CHECK_ERROR, EXIT_DONE, EXIT_FINDINGS } from "../exit-statuses.ts";
 import { addFileFlags, commandRequest, type Flags, textFlag } from "../file-flags.ts";
 import type { ParsedDocument } from "../manifest/parse.ts";
 import { placeOf } from "../manifest/place-of.ts";
@@ -13,7 +13,7 @@ import type { Ports } from "../ports.ts";
 import type { CommandRequest } from "../request.ts";
 import { printable } from "../terminal-text.ts";
 import { lintAnnotations, lintSarif, lintText } from "./formats.ts";
-import { type LintReport, type ReportedFinding, reported } from "./report.ts";
+import { type LintReport, type ReportedFinding, reportFinding } from "./lint-report.ts";
 
 const FORMATS: Readonly<Record<string, (report: LintReport) => string>> = {
   text: lintText,
@@ -23,29 +23,29 @@ const FORMATS: Readonly<Record<string, (report: LintReport) => string>> = {
 };
 
 export function addLintCommand(program: Command, ports: Ports, finish: (status: number) => void): void {
-  addFileFlags(program.command("lint").description("print mistakes of shutdown in manifests, with or without lastcall"))
+  addFileFlags(program.command("lint").description("report shutdown mistakes in manifests, with or without lastcall"))
     .addOption(
-      new Option("--format <format>", "text, json, github (annotations of a workflow) or sarif (2.1.0)")
+      new Option("--format <format>", "text, json, github (workflow annotations) or sarif (2.1.0)")
         .choices(Object.keys(FORMATS))
         .default("text")
         .conflicts("json"),
     )
-    .option("--config <file>", "cluster configuration, whose profiles annotations may name")
+    .option("--config <file>", "cluster configuration with the profiles that annotations may use")
     .addHelpText("after", SILENCING)
     .action(async (options: Flags) => {
       const format = options["json"] === true ? "json" : String(options["format"]);
       const config = readConfig(textFlag(options, "config"), ports);
-      if (config === undefined) finish(EXIT_ANSWERING_ERROR);
+      if (config === undefined) finish(EXIT_CHECK_ERROR);
       else finish(await runLint({ ...commandRequest(options), format, profiles: config.profiles }, ports));
     });
 }
 
 const SILENCING = `
-An annotation on the object or its Pod template silences a rule: ignore-check.lastcall.dev/RULE: the reason.`;
+To silence a rule, annotate the object or its Pod template: ignore-check.lastcall.dev/RULE: reason.`;
 
 type LintRequest = CommandRequest & { readonly format: string; readonly profiles: Profiles };
 
-/** Unreadable documents keep nothing back: what the others show is true without them. */
+/** Prints the findings of readable documents even if others are unreadable. */
 async function runLint(request: LintRequest, ports: Ports): Promise<number> {
   const { manifests, problems, warnings } = await openManifests(request, ports);
   for (const warning of warnings) ports.err(`warning: ${problemLine(warning)}\n`);
@@ -57,16 +57,13 @@ async function runLint(request: LintRequest, ports: Ports): Promise<number> {
     request.profiles,
   );
   if (set.objects.length + problems.length + warnings.length === 0)
-    ports.err(
-      printable(`nothing to do: no object was found in ${request.paths.map(sourceName).join(", ")}`).concat("\n"),
-    );
+    ports.err(printable(`nothing to do: no objects found in ${request.paths.map(sourceName).join(", ")}`).concat("\n"));
   const findings = located(lint(set), sources);
   ports.out((FORMATS[request.format] ?? lintText)({ findings, warnings, problems }));
-  if (problems.length > 0) return EXIT_ANSWERING_ERROR;
+  if (problems.length > 0) return EXIT_CHECK_ERROR;
   return findings.length > 0 ? EXIT_FINDINGS : EXIT_DONE;
 }
 
-/** A document as rules see it, and what tells its lines. */
 type Source = { readonly document: ManifestDocument; readonly text: string; readonly parsed: ParsedDocument };
 
 function sourcesIn({ name, text, parsed }: OpenManifest): readonly Source[] {
@@ -77,12 +74,11 @@ function sourcesIn({ name, text, parsed }: OpenManifest): readonly Source[] {
   }));
 }
 
-/** With lines, and in their order. */
 function located(findings: readonly Finding[], sources: readonly Source[]): readonly ReportedFinding[] {
   return sources.flatMap(({ document, text, parsed }) =>
     findings
       .filter(({ at }) => at.document === document)
-      .map((finding) => reported(finding, placeOf(text, parsed.tree, finding.path)))
+      .map((finding) => reportFinding(finding, placeOf(text, parsed.tree, finding.path)))
       .toSorted((one, other) => one.line - other.line),
   );
 }

@@ -1,4 +1,4 @@
-/** Edits collections in block style by whole lines. */
+/** Edits YAML block collections by whole lines. */
 import { isMap, isScalar } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 import { type Entry, isBlock } from "./entries.ts";
@@ -8,11 +8,11 @@ import { isList } from "./node-value.ts";
 import { readPreservedLines } from "./preserved-lines.ts";
 import { renderAfterColon, renderFlow, renderItem, renderPair, renderScalar, type YamlStyle } from "./render.ts";
 
-type BlockWork = { readonly text: string; readonly style: YamlStyle; readonly splices: Splice[] };
+type BlockEditContext = { readonly text: string; readonly style: YamlStyle; readonly splices: Splice[] };
 
-/** @returns false for a collection that becomes empty, and for the inner list of `- - item` */
+/** @returns false for a collection that would become empty, and for the inner list of `- - item` */
 export function editBlock(
-  work: BlockWork,
+  work: BlockEditContext,
   entries: readonly Entry[],
   steps: readonly ItemStep[],
   editEntry: (entry: Entry, value: unknown) => void,
@@ -31,7 +31,7 @@ export function editBlock(
 }
 
 function insertion(
-  { text, style }: BlockWork,
+  { text, style }: BlockEditContext,
   { key, value }: Insert,
   first: Entry,
   behind: Entry | undefined,
@@ -44,13 +44,16 @@ function insertion(
   return { start: at, end: at, insert: eol + " ".repeat(column) + rendered };
 }
 
-function removal({ text }: BlockWork, { start, end }: Entry, next: Entry | undefined): readonly Splice[] {
+function removal({ text }: BlockEditContext, { start, end }: Entry, next: Entry | undefined): readonly Splice[] {
   if (startsItsLine(text, start)) return [removedLines(text, readPreservedLines(text, start)?.start ?? start, end)];
   return next === undefined ? [] : [{ start, end: next.start, insert: "" }];
 }
 
-/** Replaces a value as a whole. */
-export function replacement(work: BlockWork, { key, node, start, valueStart, end }: Entry, value: unknown): Splice {
+export function replacement(
+  work: BlockEditContext,
+  { key, node, start, valueStart, end }: Entry,
+  value: unknown,
+): Splice {
   const { text } = work;
   const style = { ...work.style, eol: eolAt(text, start, work.style.eol) };
   const column = columnOf(text, start);
@@ -64,7 +67,7 @@ export function replacement(work: BlockWork, { key, node, start, valueStart, end
   if (range && !isEmpty && !isCollection && value !== null)
     return { start: range[0], end, insert: renderScalar(value, false) };
   const insert = renderAfterColon(value, column, style);
-  // A comment on the key's line stays when lines below it come or go.
+  // Keeps a comment on the key's line when lines below are added or removed.
   const isBelow = (isEmpty || isBlock(node)) && !insert.startsWith(" ") && (isEmpty || value === null);
   const from = isBelow ? lineEnd(text, valueStart) : valueStart;
   return { start: from, end: Math.max(from, end), insert };

@@ -1,4 +1,4 @@
-/** Bytes to text, or the reason why they are none. */
+/** Decodes a manifest as UTF-8. */
 
 type Decoded =
   | { readonly ok: true; readonly text: string; readonly byteOrderMark: string }
@@ -6,7 +6,6 @@ type Decoded =
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-/** A byte-order mark is set aside, so that it can be put back in front. */
 export function decodeManifest(bytes: Uint8Array): Decoded {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     return { ok: false, message: "the text is UTF-16; save it as UTF-8" };
@@ -18,6 +17,6 @@ export function decodeManifest(bytes: Uint8Array): Decoded {
       ? { ok: true, text: text.slice(1), byteOrderMark: BYTE_ORDER_MARK }
       : { ok: true, text, byteOrderMark: "" };
   } catch {
-    return { ok: false, message: "the text is not UTF-8" };
+    return { ok: false, message: "the text is not UTF-8; save it as UTF-8" };
   }
 }

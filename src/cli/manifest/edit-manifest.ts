@@ -1,4 +1,4 @@
-/** Changes the Pods of one manifest and proves that the text now means exactly that. */
+/** Edits the Pods of one manifest, and verifies that the edited text parses to the intended values. */
 import { type PodPlace, withPodAt } from "../../kubernetes/pod-template.ts";
 import { sameJson } from "../../kubernetes/raw-json.ts";
 import { applySplices } from "./lines.ts";
@@ -6,27 +6,25 @@ import { type ManifestProblem, type ParsedDocument, type ParsedManifest, parseMa
 import { MARK } from "./preserved-lines.ts";
 import { rewriteDocument } from "./rewrite.ts";
 
-/** @returns the new Pod, or `undefined` to leave it as it is. */
 export type PodEdit = (place: PodPlace, document: ParsedDocument) => object | undefined;
 
 type EditedManifest =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: ManifestProblem };
 
-/** @param keep whether lines that cannot be written again are kept as a comment, for the way back. */
-export function editManifest(text: string, manifest: ParsedManifest, edit: PodEdit, keep: boolean): EditedManifest {
+export function editManifest(text: string, manifest: ParsedManifest, edit: PodEdit, preserve: boolean): EditedManifest {
   const intended = manifest.documents.map((document) => intendedValue(document, edit));
   if (manifest.documents.every((document, index) => document.value === intended[index])) return { ok: true, text };
-  let wrong: number | undefined;
+  let differing: number | undefined;
   for (const restore of text.includes(MARK) ? [true, false] : [false]) {
     const splices = manifest.documents.flatMap((document, index) =>
-      document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], { restore, keep }),
+      document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], { restore, preserve }),
     );
     const changed = applySplices(text, splices);
-    wrong = changed === undefined ? 0 : firstDifference(changed, intended);
-    if (changed !== undefined && wrong === undefined) return { ok: true, text: changed };
+    differing = changed === undefined ? 0 : firstDifference(changed, intended);
+    if (changed !== undefined && differing === undefined) return { ok: true, text: changed };
   }
-  return { ok: false, problem: cannotEdit(manifest.documents[wrong ?? 0]) };
+  return { ok: false, problem: cannotEdit(manifest.documents[differing ?? 0]) };
 }
 
 function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
@@ -36,7 +34,6 @@ function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
   }, document.value);
 }
 
-/** Index of the first document that does not mean what it should. */
 function firstDifference(text: string, intended: readonly unknown[]): number | undefined {
   const { documents, problems } = parseManifest(text);
   if (problems.length > 0 || documents.length !== intended.length) return Math.max(0, (problems[0]?.document ?? 1) - 1);

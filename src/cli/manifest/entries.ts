@@ -1,15 +1,14 @@
-/** Finds where the keys, items and values of a collection stand in the text. */
+/** Locates the keys, items and values of a collection in the text. */
 import { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, type Pair, type YAMLSeq } from "yaml";
 import { isMergeKey, keyText } from "./node-value.ts";
 
-/** A pair of a mapping, or an item of a list. Comments and blank lines behind it are not part of it. */
+/** A pair of a mapping, or an item of a list, without the comments and blank lines that follow. */
 export type Entry = {
-  /** `undefined` for items and merge keys. */
   readonly key: string | undefined;
   readonly node: unknown;
   /** First character of the key or, in block style, of the dash. */
   readonly start: number;
-  /** In block style: behind the colon or dash, and the anchor or tag that follows it. In flow style: the value. */
+  /** In block style the end of the colon or dash, and of an anchor or tag after it. In flow style the value. */
   readonly valueStart: number;
   readonly end: number;
 };
@@ -33,7 +32,7 @@ export function entriesOf(text: string, node: unknown): readonly Entry[] | undef
 function pairEntry(text: string, pair: Pair): Entry {
   const { key, value } = pair;
   const keyEnd = isScalar(key) ? (key.range?.[1] ?? -1) : -1;
-  const valueStart = endOfMarks(pair.srcToken?.sep as readonly Token[] | undefined, keyEnd);
+  const valueStart = endOfIndicators(pair.srcToken?.sep as readonly Token[] | undefined, keyEnd);
   const end = Math.max(endOfNode(text, value), valueStart);
   return { key: isMergeKey(key) ? undefined : keyText(key), node: value, start: keyStart(pair), valueStart, end };
 }
@@ -43,7 +42,7 @@ function itemEntry(text: string, list: YAMLSeq, index: number): Entry {
   const source = list.srcToken?.type === "block-seq" ? list.srcToken : undefined;
   const tokens = source?.items[index]?.start as readonly Token[] | undefined;
   const start = tokens?.find((token) => token.type === "seq-item-ind")?.offset ?? -1;
-  const valueStart = endOfMarks(tokens, -1);
+  const valueStart = endOfIndicators(tokens, -1);
   return { key: undefined, node, start, valueStart, end: Math.max(endOfNode(text, node), valueStart) };
 }
 
@@ -56,22 +55,21 @@ function flowEntry(entry: Entry, isPairEntry: boolean): readonly Entry[] {
   return [{ ...entry, start: isPairEntry ? entry.start : range[0], valueStart: range[0], end: range[1] }];
 }
 
-/** First character of a pair's key. Keys with an anchor or tag of their own are not edited, so this suffices. */
+/** Ignores anchors and tags of keys, since such keys are never edited. */
 function keyStart({ key }: Pair): number {
   return isNode(key) ? (key.range?.[0] ?? -1) : -1;
 }
 
 type Token = { readonly type: string; readonly offset: number; readonly source: string };
 
-/** They belong to an empty value: without them `key: &a` would end before its anchor. */
-const MARKS = ["map-value-ind", "seq-item-ind", "anchor", "tag"];
+/** Tokens before a value. They are part of an empty value, or `key: &a` would end before its anchor. */
+const INDICATORS = ["map-value-ind", "seq-item-ind", "anchor", "tag"];
 
-function endOfMarks(tokens: readonly Token[] | undefined, fallback: number): number {
-  const mark = tokens?.findLast((token) => MARKS.includes(token.type));
+function endOfIndicators(tokens: readonly Token[] | undefined, fallback: number): number {
+  const mark = tokens?.findLast((token) => INDICATORS.includes(token.type));
   return mark === undefined ? fallback : mark.offset + mark.source.length;
 }
 
-/** @returns -1 for a node without text of its own */
 function endOfNode(text: string, node: unknown): number {
   if (isPair(node)) return pairEntry(text, node).end;
   if (isBlock(node) && isMap(node)) return endOfNode(text, node.items.at(-1));
@@ -79,7 +77,7 @@ function endOfNode(text: string, node: unknown): number {
   const range = isNode(node) ? node.range : undefined;
   if (!range || range[0] === range[1]) return -1;
   if (!isScalar(node) || !node.type?.startsWith("BLOCK_")) return range[1];
-  // With `+` the blank lines behind are part of the value; otherwise they belong to no value.
+  // Trailing blank lines belong to a block scalar only with the chomping indicator `+`.
   const source = text.slice(range[0], range[1]);
   return range[0] + (/^[|>][0-9]*\+/.test(source) ? source.replace(/\r?\n$/, "") : source.trimEnd()).length;
 }

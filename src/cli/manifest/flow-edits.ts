@@ -1,15 +1,15 @@
-/** Edits collections in braces and brackets: YAML flow style and JSON. */
+/** Edits flow collections of YAML and JSON. */
 import type { Range } from "yaml";
 import type { Entry } from "./entries.ts";
 import type { Insert, ItemStep } from "./item-steps.ts";
 import { lineStart, type Splice } from "./lines.ts";
 import { renderFlow, renderFlowPair, type YamlStyle } from "./render.ts";
 
-type FlowWork = { readonly text: string; readonly style: YamlStyle; readonly splices: Splice[] };
+type FlowEditContext = { readonly text: string; readonly style: YamlStyle; readonly splices: Splice[] };
 
-/** A removal is the exact reverse of an insertion at the same place. */
+/** A removal exactly reverts an insertion at the same place. */
 export function editFlow(
-  work: FlowWork,
+  work: FlowEditContext,
   range: Range,
   entries: readonly Entry[],
   steps: readonly ItemStep[],
@@ -38,13 +38,13 @@ export function editFlow(
   return true;
 }
 
-function replaceValue(work: FlowWork, { valueStart, end }: Entry, value: unknown): void {
+function replaceValue(work: FlowEditContext, { valueStart, end }: Entry, value: unknown): void {
   const insert = renderFlow(value, work.style, indentAt(work, valueStart));
   work.splices.push({ start: valueStart, end, insert });
 }
 
-/** Removes the comma before an entry or, for the first ones, the comma behind it. */
-function removeEntries(work: FlowWork, entries: readonly Entry[], removed: readonly Entry[]): void {
+/** Removes the comma before an entry or, for the first ones, the comma after it. */
+function removeEntries(work: FlowEditContext, entries: readonly Entry[], removed: readonly Entry[]): void {
   const firstKept = entries.findIndex((entry) => !removed.includes(entry));
   for (const entry of removed) {
     const index = entries.indexOf(entry);
@@ -55,13 +55,13 @@ function removeEntries(work: FlowWork, entries: readonly Entry[], removed: reado
   }
 }
 
-function emptied(work: FlowWork, range: Range, entries: readonly Entry[]): Splice {
+function emptied(work: FlowEditContext, range: Range, entries: readonly Entry[]): Splice {
   const start = range[0] + 1;
   const isOverLines = work.text.slice(start, entries[0]?.start).includes("\n");
   return { start, end: isOverLines ? range[1] - 1 : (entries.at(-1)?.end ?? start), insert: "" };
 }
 
-function filled(work: FlowWork, open: number, inserts: readonly Insert[]): Splice {
+function filled(work: FlowEditContext, open: number, inserts: readonly Insert[]): Splice {
   const { style } = work;
   const outer = indentAt(work, open);
   const inner = outer === undefined ? undefined : outer + style.jsonStep;
@@ -71,9 +71,9 @@ function filled(work: FlowWork, open: number, inserts: readonly Insert[]): Splic
   return { start: open + 1, end: open + 1, insert };
 }
 
-function insertion(work: FlowWork, insert: Insert, first: Entry, behind: Entry | undefined): Splice {
+function insertion(work: FlowEditContext, insert: Insert, first: Entry, behind: Entry | undefined): Splice {
   const { text, style } = work;
-  // In JSON over several lines an entry that starts its line gets a new line behind it.
+  // In multi-line JSON a new entry gets a line of its own if the first entry has one.
   const before = text.slice(lineStart(text, first.start), first.start);
   const indent = style.json && first.start > 0 && /^[ \t]*$/.test(before) ? before : undefined;
   const gap = indent === undefined ? style.gap : style.eol + indent;
@@ -86,8 +86,7 @@ function render({ key, value }: Insert, style: YamlStyle, indent: string | undef
   return key === undefined ? renderFlow(value, style, indent) : renderFlowPair(key, value, style, indent);
 }
 
-/** In JSON over several lines: the white space that starts the line of `offset`. */
-function indentAt({ text, style }: FlowWork, offset: number): string | undefined {
+function indentAt({ text, style }: FlowEditContext, offset: number): string | undefined {
   if (style.jsonStep === undefined) return undefined;
   return /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? "";
 }

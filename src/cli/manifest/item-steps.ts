@@ -1,7 +1,7 @@
-/** Compares a mapping or list with its intended value, and lists what is kept, removed and inserted. */
+/** Diffs a mapping or list with its intended value into kept, removed and inserted entries. */
 import { isRawObject, type RawObject, sameJson } from "../../kubernetes/raw-json.ts";
 
-/** `at` is the index of the old entry; a new entry goes behind it, or in front of all for -1. */
+/** `at` is the index of the old entry; a new entry is inserted after it, or first for -1. */
 export type ItemStep =
   | { readonly kind: "keep"; readonly at: number; readonly value: unknown }
   | { readonly kind: "remove"; readonly at: number }
@@ -10,13 +10,12 @@ export type ItemStep =
 export type Insert = {
   readonly kind: "insert";
   readonly at: number;
-  /** Of a new pair; an item has none. */
   readonly key?: string;
   readonly value: unknown;
 };
 
 /**
- * A new key goes behind the key that it follows in the intended order, or else behind all.
+ * A new key is inserted after the key that it follows in the intended order, otherwise last.
  *
  * @param keys `undefined` stands for a merge key
  * @param merged what the merge keys add
@@ -26,7 +25,6 @@ export function mapSteps(
   merged: RawObject,
   intended: RawObject,
 ): readonly ItemStep[] {
-  // The last of several equal keys is the one that counts.
   const last = new Map(keys.map((key, index) => [key, index]));
   const steps: ItemStep[] = [];
   for (const [index, key] of keys.entries()) {
@@ -44,7 +42,7 @@ export function mapSteps(
   return steps;
 }
 
-/** Items are the same by name, as containers are, or by being equal. Insertions and removals share one place. */
+/** Matches items by name, such as containers, or by equality. All insertions and removals are at one place. */
 export function listSteps(old: readonly unknown[], intended: readonly unknown[]): readonly ItemStep[] {
   if (old.length === intended.length) return intended.map((value, at) => ({ kind: "keep", at, value }));
   const shorter = Math.min(old.length, intended.length);

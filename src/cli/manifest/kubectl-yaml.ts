@@ -1,7 +1,6 @@
-/** Parses YAML as kubectl's reader does, which is written in Go. */
+/** Parses YAML as kubectl's Go library does. */
 import { Composer, type Document, Lexer, type LineCounter, Parser, type ScalarTag, type Tags } from "yaml";
 
-/** @returns `undefined` when the text is nested too deeply */
 export function parseTrees(text: string, lineCounter: LineCounter): readonly Document.Parsed[] | undefined {
   const composer = new Composer({
     keepSourceTokens: true,
@@ -12,7 +11,7 @@ export function parseTrees(text: string, lineCounter: LineCounter): readonly Doc
     prettyErrors: false,
     customTags: kubectlTags,
   });
-  // The library's own loop takes no other lexer.
+  // Replaces the library's own loop, which does not accept another lexer.
   lineCounter.addNewLine(0);
   try {
     return [...composer.compose(tokensOf(text, new Parser(lineCounter.addNewLine)))];
@@ -28,21 +27,21 @@ function* tokensOf(text: string, parser: Parser): ReturnType<Parser["parse"]> {
 }
 
 type Step = () => Generator<string, unknown>;
-type Insides = { indentNext: number; parseQuotedScalar: Step; parseFlowCollection: Step };
+type LexerInternals = { indentNext: number; parseQuotedScalar: Step; parseFlowCollection: Step };
 
 /**
- * YAML requires that lines in quotes and brackets are indented deeper than the key; Go's reader takes them at every
- * column, and people write them at 0. The library has no setting for this.
+ * YAML requires lines in quotes and brackets to be indented deeper than the key; Go's library accepts every column, and
+ * manifests use column 0. The library has no option for this.
  */
 function lenientLexer(): Lexer {
   const lexer = new Lexer();
-  const insides = lexer as unknown as Insides;
-  insides.parseQuotedScalar = withoutIndentation(insides, insides.parseQuotedScalar);
-  insides.parseFlowCollection = withoutIndentation(insides, insides.parseFlowCollection);
+  const internals = lexer as unknown as LexerInternals;
+  internals.parseQuotedScalar = withoutIndentation(internals, internals.parseQuotedScalar);
+  internals.parseFlowCollection = withoutIndentation(internals, internals.parseFlowCollection);
   return lexer;
 }
 
-function withoutIndentation(lexer: Insides, step: Step): Step {
+function withoutIndentation(lexer: LexerInternals, step: Step): Step {
   return function* () {
     const required = lexer.indentNext;
     lexer.indentNext = 0;
@@ -52,8 +51,8 @@ function withoutIndentation(lexer: Insides, step: Step): Step {
   };
 }
 
-/** Go's reader has more prefixes than YAML 1.1: `0o644`, `0O7`, `0X1F`, `0B1`. */
-const WHOLE_NUMBERS_OF_GO: ScalarTag = {
+/** Go's library accepts more prefixes than YAML 1.1: `0o644`, `0O7`, `0X1F`, `0B1`. */
+const GO_INTEGERS: ScalarTag = {
   tag: "tag:yaml.org,2002:int",
   default: true,
   test: /^[-+]?0(?:[oO][0-7_]+|X[0-9a-fA-F_]+|B[01_]+)$/,
@@ -68,5 +67,5 @@ const TAGS_NOT_OF_KUBECTL = /(timestamp|binary|omap|pairs|set)$/;
 function kubectlTags(tags: Tags): Tags {
   const isKept = (tag: Tags[number]): boolean =>
     typeof tag === "string" || !(TAGS_NOT_OF_KUBECTL.test(tag.tag) || ("format" in tag && tag.format === "TIME"));
-  return [WHOLE_NUMBERS_OF_GO, ...tags.filter(isKept)];
+  return [GO_INTEGERS, ...tags.filter(isKept)];
 }

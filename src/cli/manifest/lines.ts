@@ -1,6 +1,5 @@
-/** Finds lines in a text, and changes ranges of it. */
+/** Finds lines in a text, and replaces ranges of it. */
 
-/** Everything outside of the ranges keeps every byte. */
 export type Splice = {
   /** Half-open range of UTF-16 offsets in the text as read. */
   readonly start: number;
@@ -24,14 +23,12 @@ export function lineStart(text: string, offset: number): number {
   return text.lastIndexOf("\n", offset - 1) + 1;
 }
 
-/** Offset of the line's end, before its CR or LF. */
 export function lineEnd(text: string, offset: number): number {
   const feed = text.indexOf("\n", offset);
   const end = feed < 0 ? text.length : feed;
   return end > offset && text[end - 1] === "\r" ? end - 1 : end;
 }
 
-/** The line break of the line of `offset`, or `fallback` at the end of the text. */
 export function eolAt(text: string, offset: number, fallback: string): string {
   const end = lineEnd(text, offset);
   if (text.startsWith("\r\n", end)) return "\r\n";
@@ -46,7 +43,7 @@ export function columnOf(text: string, offset: number): number {
   return offset - lineStart(text, offset);
 }
 
-/** Whole lines with the line break in front of them, or behind them at the start of the text. */
+/** Removes whole lines with the line break before them, or after them at the start of the text. */
 export function removedLines(text: string, start: number, end: number): Splice {
   const from = lineStart(text, start);
   const feed = text.indexOf("\n", end);

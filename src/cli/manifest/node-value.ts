@@ -1,8 +1,8 @@
-/** Reads the value of a syntax tree as kubectl does. */
+/** Evaluates a syntax tree as kubectl does. */
 import { isAlias, isMap, isNode, isScalar, isSeq, type Pair, type Scalar } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 
-/** Aliases let a few lines stand for billions of values; the real thing of a cluster stays far below this. */
+/** Bounds the expansion of aliases ("billion laughs"); real manifests are far below. */
 const VALUE_LIMIT = 1_000_000;
 
 type RepeatedKey = { readonly key: string; readonly offset: number };
@@ -12,16 +12,15 @@ type NodeReading = {
   readonly repeated: readonly RepeatedKey[];
 };
 
-/** Values that `&name` stands for, in document order. */
 export type Anchors = Map<string, unknown>;
 
-/** @throws Unreadable when aliases expand beyond {@link VALUE_LIMIT} values or name no anchor. */
+/** @throws Unreadable for aliases that exceed {@link VALUE_LIMIT} values or have no anchor */
 export function readNode(root: unknown, anchors: Anchors = new Map()): NodeReading {
   const reader = new Reader(anchors);
   return { value: reader.read(root), repeated: reader.repeated };
 }
 
-/** `<<: *base`: the keys of another mapping, each yielding to a key of the mapping's own. */
+/** `<<: *base` merges the keys of another mapping, which the mapping's own keys override. */
 export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === "PLAIN" && key.source === "<<";
 }
@@ -41,7 +40,7 @@ class Reader {
     const value = this.readUnnamed(node);
     this.size += 1;
     if (this.size > VALUE_LIMIT)
-      throw new Unreadable(`its aliases expand to more than ${VALUE_LIMIT} values; write the parts out`);
+      throw new Unreadable(`aliases expand to more than ${VALUE_LIMIT} values; write them out`);
     if (isNode(node) && !isAlias(node) && node.anchor !== undefined) {
       this.anchors.set(node.anchor, value);
       this.sizes.set(node.anchor, this.size - before);
@@ -73,14 +72,13 @@ class Reader {
   }
 
   private readPair(own: Record<string, unknown>, key: unknown, value: unknown): void {
-    if (!isScalar(key) || key.value === null) throw new Unreadable("a key is no text, number or boolean");
+    if (!isScalar(key) || key.value === null) throw new Unreadable("a key is not a string, number or boolean");
     const text = keyText(key);
     if (Object.hasOwn(own, text)) this.repeated.push({ key: text, offset: key.range?.[0] ?? 0 });
     setKey(own, text, value);
   }
 }
 
-/** Adds the keys of a mapping, or of a list of mappings in which an earlier one wins. */
 export function addMerged(merged: Record<string, unknown>, source: unknown): void {
   const maps = isList(source) ? source : [source];
   if (!maps.every(isRawObject)) throw new Unreadable("<< needs a mapping, or a list of mappings");
@@ -88,10 +86,10 @@ export function addMerged(merged: Record<string, unknown>, source: unknown): voi
     if (!Object.hasOwn(merged, key)) setKey(merged, key, value);
 }
 
-/** Values that kubectl refuses too, or that are too large to read. */
+/** Thrown for values that kubectl also refuses, and values that are too large. */
 export class Unreadable extends Error {}
 
-/** A key as kubectl would see it: what it means, as text. A bare `yes` is "true", and `0644` is "420". */
+/** A key as kubectl converts it to a string: `yes` is "true", and `0644` is "420". */
 export function keyText(key: unknown): string {
   if (!isScalar(key)) return "";
   if (typeof key.value === "number") return numberKey(key.value, key.source ?? "");
@@ -100,7 +98,7 @@ export function keyText(key: unknown): string {
     : (key.source ?? String(key.value));
 }
 
-/** Go writes `1e+06` where JavaScript writes `1000000`, but only of what was no whole number before. */
+/** Formats floats as Go does, which writes `1e+06` where JavaScript writes `1000000`; integers are equal. */
 function numberKey(value: number, source: string): string {
   const isWhole = !/[.eE]/.test(source) || /^[-+]?0[xX]/.test(source);
   const size = Math.abs(value);
@@ -109,7 +107,6 @@ function numberKey(value: number, source: string): string {
   return value.toExponential().replace(/e([-+])(\d)$/, "e$10$2");
 }
 
-/** @throws Unreadable of what no JSON can say. */
 function scalarValue({ value, source, tag }: Scalar): unknown {
   const written = source ?? String(value);
   if (typeof value === "number") return numberValue(value, written);
@@ -119,10 +116,10 @@ function scalarValue({ value, source, tag }: Scalar): unknown {
   return value;
 }
 
-/** A number beyond a double stays the text that was written, as for kubectl. */
+/** A number beyond a double becomes a string, as in kubectl. */
 function numberValue(value: number, written: string): number | string {
   if (Number.isFinite(value)) return value;
-  if (!/\d/.test(written)) throw new Unreadable(`${written} is no number of JSON; in quotes it is text`);
+  if (!/\d/.test(written)) throw new Unreadable(`${written} is not a JSON number; quote it to make it a string`);
   return written;
 }
 
@@ -130,7 +127,7 @@ export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-/** Sets a key that may be called `__proto__` without touching the prototype. */
+/** Sets the key `__proto__` without changing the prototype. */
 function setKey(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });

@@ -1,4 +1,4 @@
-/** Parses text to documents: syntax tree, value, Pods, and each problem with its place. */
+/** Parses a manifest to documents with syntax tree, value and Pods, and collects problems with their places. */
 import { type Document, isMap, isScalar, LineCounter, visit } from "yaml";
 import { containersOf, initContainersOf } from "../../kubernetes/pod.ts";
 import { type PodPlace, podsIn } from "../../kubernetes/pod-template.ts";
@@ -9,7 +9,7 @@ import { readNode, Unreadable } from "./node-value.ts";
 
 export type Place = { readonly line: number; readonly column: number };
 
-/** A mistake in a manifest. `document` counts from 1; 0 means the file as a whole. */
+/** `document` counts from 1; 0 is the whole file. */
 export type ManifestProblem = {
   readonly document: number;
   readonly place: Place | undefined;
@@ -21,7 +21,7 @@ export type ParsedDocument = {
   readonly tree: Document.Parsed;
   readonly value: unknown;
   readonly pods: readonly PodPlace[];
-  /** Keys written twice in one mapping (the last one counts, as for kubectl), and what looks like a template. */
+  /** Duplicate keys (the last one is used, as in kubectl), and suspected templates. */
   readonly warnings: readonly ManifestProblem[];
 };
 
@@ -31,10 +31,10 @@ export type ParsedManifest = {
 };
 
 /**
- * Reads YAML or JSON with the words of YAML 1.1, as kubectl does: `yes` is true and `0644` is octal. Its clock times
- * (`22:22`), dates and binary types are left as text or numbers a person sees.
+ * Reads YAML 1.1 or JSON as kubectl does: `yes` is true and `0644` is octal. Sexagesimal numbers (`22:22`), dates and
+ * binary values are not converted.
  */
-export function parseManifest(text: string, named: readonly TemplatePath[] = []): ParsedManifest {
+export function parseManifest(text: string, templatePaths: readonly TemplatePath[] = []): ParsedManifest {
   const lines = new LineCounter();
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
@@ -45,7 +45,7 @@ export function parseManifest(text: string, named: readonly TemplatePath[] = [])
   const documents: ParsedDocument[] = [];
   const problems: ManifestProblem[] = [];
   for (const [index, tree] of trees.entries()) {
-    const read = readTree(text, tree, { number: index + 1, place, named });
+    const read = readTree(text, tree, { number: index + 1, place, named: templatePaths });
     if ("message" in read) problems.push(read);
     else documents.push(read);
   }
@@ -77,7 +77,7 @@ function readTree(
     const pods = podsIn(value, named);
     const quoted = unrenderedWorkload(pods, tree);
     const warnings = repeated.map(({ key, offset }) =>
-      problem(offset, `the key "${key}" is given twice in one mapping; the last one counts`),
+      problem(offset, `duplicate key "${key}" in one mapping; the last one is used`),
     );
     if (quoted !== undefined) warnings.push(problem(quoted, QUOTED_TEMPLATE_MESSAGE));
     return { number, tree, value, pods, warnings };
@@ -96,22 +96,21 @@ function syntaxMessage(message: string): string {
 }
 
 const TEMPLATE_MESSAGE =
-  "this is a template that has not been rendered yet ({{ … }}); run helm template (or your tool's equivalent) first and pipe its output here";
+  "this is an unrendered template ({{ … }}); run helm template (or your tool's equivalent) first and pipe its output here";
 
-/** Some tools fill such templates in later, so this is no error. */
-const QUOTED_TEMPLATE_MESSAGE =
-  "this looks like a template that has not been rendered yet ({{ … }}); it is taken as it stands";
+/** A warning only, since some tools render such templates later. */
+const QUOTED_TEMPLATE_MESSAGE = "this looks like an unrendered template ({{ … }}); used unchanged";
 
-/** Offset of the first `{{ … }}` that YAML cannot mean: a flow mapping as a key, or braces in a document with errors. */
+/** Offset of the first `{{ … }}` outside of strings: a flow mapping as a key, or braces in a document with errors. */
 function unrenderedSyntax(text: string, tree: Document.Parsed): number | undefined {
-  // YAML reads `{{ name }}` as a mapping whose key is a mapping; nothing in Kubernetes looks like that.
+  // YAML parses `{{ name }}` as a mapping whose key is a mapping, which Kubernetes never uses.
   if (tree.errors.length === 0)
     return firstNode(tree, (node, key) => key === "key" && isMap(node) && node.flow === true);
   const offset = text.slice(0, tree.range[2]).search(/^[^#\n]*\{\{/m);
   return offset < 0 ? undefined : text.indexOf("{{", offset);
 }
 
-/** Offset of the first name, namespace or image of a workload that is a quoted template; elsewhere braces may be meant. */
+/** Offset of the first name, namespace or image of a workload with `{{`; other fields may contain braces. */
 function unrenderedWorkload(pods: readonly PodPlace[], tree: Document.Parsed): number | undefined {
   const suspects = new Set(pods.flatMap(namesOf).filter((word) => word.includes("{{")));
   if (suspects.size === 0) return undefined;
@@ -124,7 +123,6 @@ function namesOf({ owner, namespace, pod }: PodPlace): readonly string[] {
   return [owner.slice(owner.indexOf("/") + 1), namespace, ...words];
 }
 
-/** Where the first wanted node starts, in the order of the text. */
 function firstNode(tree: Document.Parsed, isWanted: (node: unknown, key: unknown) => boolean): number | undefined {
   let found: number | undefined;
   visit(tree, {

@@ -1,4 +1,4 @@
-/** The line of a field, or of the nearest one around it that is written down. */
+/** Locates a field in the text, or its nearest existing ancestor. */
 import { type Document, isMap, isScalar, isSeq, type Node, type Pair } from "yaml";
 import type { Path } from "../../kubernetes/listed-objects.ts";
 import type { Place } from "./parse.ts";
@@ -8,7 +8,7 @@ export function placeOf(text: string, tree: Document.Parsed, path: Path): Place 
   let node: unknown = tree.contents;
   for (const key of path) {
     const step = stepInto(node, key);
-    // What an alias or a merge key brings in is written elsewhere.
+    // Fields from an alias or a merge key are located at the alias.
     if (step === undefined) break;
     offset = startOf(step.at) ?? offset;
     node = step.below;
@@ -26,7 +26,6 @@ function stepInto(node: unknown, key: string | number): Step | undefined {
     return item === undefined ? undefined : { at: item, below: item };
   }
   if (!isMap(node)) return undefined;
-  // Of a key given twice the last one counts.
   const pair = (node.items as Pair[]).findLast(
     (candidate) => isScalar(candidate.key) && String(candidate.key.value) === String(key),
   );

@@ -7,10 +7,10 @@ import { columnOf, lineStart } from "./lines.ts";
 export const MARK = "# lastcall keeps";
 
 /**
- * Lines left of `column`, which are blank lines with spaces and comments, get a mark of their own.
+ * Lines with less indentation than `column`, such as comments and lines of spaces, get the mark with `exactly`.
  *
  * @param column indentation of the lines' key
- * @returns the comment with a final line break, or `undefined` where line ends are mixed
+ * @returns the comment with a final line break, or `undefined` for mixed line endings
  */
 export function preservedLines(lines: string, column: number, eol: string): string | undefined {
   const indent = " ".repeat(column);
@@ -27,13 +27,10 @@ export function preservedLines(lines: string, column: number, eol: string): stri
 }
 
 type PreservedLines = {
-  /** Start of the comment's first line. */
   readonly start: number;
-  /** The lines as they were, with their indentation, without the last line break. */
   readonly lines: string;
 };
 
-/** Reads the comment that ends on the line above the line of `offset`. */
 export function readPreservedLines(text: string, offset: number): PreservedLines | undefined {
   const lines: string[] = [];
   let start = offset - columnOf(text, offset);

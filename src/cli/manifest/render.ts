@@ -1,28 +1,25 @@
-/** Writes values as text in the style of a document. */
+/** Renders values in the style of a document. */
 import { isMap, isScalar, type Pair } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 import { entriesOf, isBlock } from "./entries.ts";
 import { columnOf } from "./lines.ts";
 import { isList } from "./node-value.ts";
 
-/** Reads the style of a document, so that new text looks like the text around it. */
 export type YamlStyle = {
   readonly eol: string;
-  /** Columns from a key to the keys below it. */
   readonly step: number;
   /** Columns from a key to the dashes of its list: 0 or `step`. */
   readonly listStep: number;
-  /** JSON has keys and strings in double quotes. */
   readonly json: boolean;
-  /** One nesting step of JSON over several lines, or `undefined` for one line. */
+  /** Indentation of multi-line JSON; `undefined` for YAML and single-line JSON. */
   readonly jsonStep: string | undefined;
-  /** White space behind a comma, and in JSON behind a colon. */
+  /** White space after a comma, and in JSON after a colon. */
   readonly gap: string;
 };
 
 export function styleOf(text: string, root: unknown): YamlStyle {
-  const found: Found = {};
-  measure(text, root, found);
+  const found: DetectedSteps = {};
+  detectSteps(text, root, found);
   return {
     eol: text.includes("\r\n") ? "\r\n" : "\n",
     step: Math.max(found.step ?? 0, 0) || 2,
@@ -31,16 +28,15 @@ export function styleOf(text: string, root: unknown): YamlStyle {
   };
 }
 
-type Found = { step?: number; listStep?: number };
+type DetectedSteps = { step?: number; listStep?: number };
 
-/** The first nested mapping and the first list under a key decide. */
-function measure(text: string, node: unknown, found: Found): void {
+function detectSteps(text: string, node: unknown, found: DetectedSteps): void {
   if (!isBlock(node) || (found.step !== undefined && found.listStep !== undefined)) return;
   for (const { start, node: value } of entriesOf(text, node) ?? []) {
     const below = isBlock(value) ? entriesOf(text, value)?.[0] : undefined;
     if (isMap(node) && below !== undefined)
       found[isMap(value) ? "step" : "listStep"] ??= columnOf(text, below.start) - columnOf(text, start);
-    measure(text, value, found);
+    detectSteps(text, value, found);
   }
 }
 
@@ -57,7 +53,6 @@ function jsonStyleOf(text: string, first: Pair | undefined): JsonStyle {
   return { json: true, jsonStep: isOneLine ? undefined : step, gap: /^\s*:\S/.test(text.slice(end)) ? "" : " " };
 }
 
-/** What follows a key's colon at column `column`: a space and a scalar, or lines of their own. */
 export function renderAfterColon(value: unknown, column: number, style: YamlStyle): string {
   const nested = isRawObject(value) ? column + style.step : column + style.listStep;
   const lines = renderLines(value, nested, style);
@@ -65,13 +60,13 @@ export function renderAfterColon(value: unknown, column: number, style: YamlStyl
   return value === null ? "" : ` ${renderScalar(value, false)}`;
 }
 
-/** `key: value` with everything below it; the first line carries no indentation. */
+/** `key: value` with all lines below; the first line is not indented. */
 export function renderPair(key: string, value: unknown, column: number, style: YamlStyle): string {
   const after = value === null ? " null" : renderAfterColon(value, column, style);
   return `${renderScalar(key, false)}:${after}`;
 }
 
-/** `- item` with everything below it; the first line carries no indentation. */
+/** `- item` with all lines below; the first line is not indented. */
 export function renderItem(value: unknown, column: number, style: YamlStyle): string {
   const lines = renderLines(value, column + 2, style);
   return `- ${lines === undefined ? renderScalar(value, false) : lines.slice(column + 2)}`;
@@ -90,7 +85,7 @@ function renderLines(value: unknown, column: number, style: YamlStyle): string |
   return undefined;
 }
 
-/** One line in braces and brackets, or JSON over several lines when `indent` (the line's own) is given. */
+/** @param indent of the current line, for multi-line JSON; otherwise one line is rendered */
 export function renderFlow(value: unknown, style: YamlStyle, indent?: string): string {
   if (style.jsonStep !== undefined && indent !== undefined) {
     return JSON.stringify(value, null, style.jsonStep)
@@ -110,17 +105,17 @@ export function renderFlowPair(key: string, value: unknown, style: YamlStyle, in
   return `${name}:${style.json ? style.gap : " "}${renderFlow(value, style, indent)}`;
 }
 
-/** Text that YAML 1.1 and 1.2 both read back as the same value. */
+/** The text has the same value in YAML 1.1 and 1.2. */
 export function renderScalar(value: unknown, inFlow: boolean): string {
   if (isRawObject(value)) return "{}";
   if (isList(value)) return "[]";
   if (typeof value !== "string") return value === null || value === undefined ? "null" : String(value);
-  if ((inFlow ? SAFE_IN_FLOW : SAFE_IN_BLOCK).test(value) && !WORDS_WITH_MEANING.test(value)) return value;
+  if ((inFlow ? SAFE_IN_FLOW : SAFE_IN_BLOCK).test(value) && !RESERVED_WORDS.test(value)) return value;
   if (/^[\x20-\x7e]*$/.test(value)) return `'${value.replaceAll("'", "''")}'`;
   return JSON.stringify(value).replace(UNPRINTABLE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 const SAFE_IN_BLOCK = /^(--)?[A-Za-z/]([A-Za-z0-9_./@:=,+-]*[A-Za-z0-9_/])?$/;
 const SAFE_IN_FLOW = /^(--)?[A-Za-z/]([A-Za-z0-9_./@=+-]*[A-Za-z0-9_/])?$/;
-const WORDS_WITH_MEANING = /^(y|n|yes|no|on|off|true|false|null)$/i;
+const RESERVED_WORDS = /^(y|n|yes|no|on|off|true|false|null)$/i;
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff]/g;

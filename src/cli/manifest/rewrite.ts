@@ -1,4 +1,4 @@
-/** Changes the text of a document to mean another value, by the fewest changes; all other bytes stay. */
+/** Edits the text of a document to have another value, with minimal changes; all other bytes stay. */
 import { isAlias, isCollection, isMap, isNode, isSeq } from "yaml";
 import { isRawObject, sameJson } from "../../kubernetes/raw-json.ts";
 import { editBlock, replacement } from "./block-edits.ts";
@@ -12,21 +12,19 @@ import { preservedLines, readPreservedLines } from "./preserved-lines.ts";
 import { styleOf, type YamlStyle } from "./render.ts";
 
 type Options = {
-  /** True for `uninject`: preserved lines are restored. */
   readonly restore: boolean;
-  /** Whether replaced lines are preserved. */
-  readonly keep: boolean;
+  readonly preserve: boolean;
   readonly style?: YamlStyle;
 };
 
-type Work = Required<Options> & {
+type EditContext = Required<Options> & {
   readonly text: string;
-  /** The value of each anchor: at first as read, then as edited. */
+  /** The value of each anchor after the edits so far. */
   readonly anchors: Anchors;
   readonly splices: Splice[];
 };
 
-/** @returns splices that should make the document equal `intended`; the caller parses again and compares */
+/** @returns splices that should make the document equal `intended`; the caller must verify it by parsing */
 export function rewriteDocument(
   text: string,
   document: ParsedDocument,
@@ -36,23 +34,23 @@ export function rewriteDocument(
   const root = document.tree.contents;
   const anchors: Anchors = new Map();
   readNode(root, anchors);
-  const work: Work = { text, anchors, splices: [], style: styleOf(text, root), ...options };
+  const work: EditContext = { text, anchors, splices: [], style: styleOf(text, root), ...options };
   editNode(work, root, intended);
   return work.splices;
 }
 
-/** @returns false when the node cannot be edited inside; the text is unchanged then */
-function editNode(work: Work, node: unknown, intended: unknown): boolean {
+/** @returns false, without splices, when the node cannot be edited inside */
+function editNode(work: EditContext, node: unknown, intended: unknown): boolean {
   const mark = work.splices.length;
-  // In block style a value without changes may still hold aliases to restore.
-  const isUnchanged = means(work, node, intended) && !(work.restore && isBlock(node));
+  // An unchanged block value may contain aliases to restore.
+  const isUnchanged = hasValue(work, node, intended) && !(work.restore && isBlock(node));
   const isDone = isUnchanged || editInside(work, node, intended);
   if (!isDone) work.splices.length = mark;
   setAnchor(work, node, intended);
   return isDone;
 }
 
-function editInside(work: Work, node: unknown, intended: unknown): boolean {
+function editInside(work: EditContext, node: unknown, intended: unknown): boolean {
   const entries = entriesOf(work.text, node);
   const steps = entries === undefined ? undefined : stepsOf(work, node, entries, intended);
   if (entries === undefined || steps === undefined) return false;
@@ -63,18 +61,18 @@ function editInside(work: Work, node: unknown, intended: unknown): boolean {
 }
 
 function stepsOf(
-  work: Work,
+  work: EditContext,
   node: unknown,
   entries: readonly Entry[],
   intended: unknown,
 ): readonly ItemStep[] | undefined {
   if (isSeq(node)) {
-    const old = entries.map((entry) => meaningOf(work, entry.node));
+    const old = entries.map((entry) => currentValue(work, entry.node));
     return isList(intended) ? listSteps(old, intended) : undefined;
   }
   if (!isMap(node) || !isRawObject(intended)) return undefined;
   const merged: Record<string, unknown> = {};
-  for (const pair of node.items) if (isMergeKey(pair.key)) addMerged(merged, meaningOf(work, pair.value));
+  for (const pair of node.items) if (isMergeKey(pair.key)) addMerged(merged, currentValue(work, pair.value));
   return mapSteps(
     entries.map(({ key }) => key),
     merged,
@@ -82,14 +80,13 @@ function stepsOf(
   );
 }
 
-function editFlowEntry(work: Work, entry: Entry, value: unknown): boolean {
-  if (means(work, entry.node, value)) return true;
+function editFlowEntry(work: EditContext, entry: Entry, value: unknown): boolean {
+  if (hasValue(work, entry.node, value)) return true;
   return isEditableInside(work, entry, value) && editNode(work, entry.node, value);
 }
 
-/** Edits the value inside where possible, or else replaces it as a whole. */
-function editEntry(work: Work, entry: Entry, value: unknown): void {
-  const isSame = means(work, entry.node, value);
+function editEntry(work: EditContext, entry: Entry, value: unknown): void {
+  const isSame = hasValue(work, entry.node, value);
   if (isSame && !work.restore) return;
   if (restoreLines(work, entry, (old) => !isSame && sameJson(old, value))) return;
   if (isSame) {
@@ -104,22 +101,21 @@ function editEntry(work: Work, entry: Entry, value: unknown): void {
   if (!isInside || !isBlock(entry.node)) preserveLines(work, entry, mark);
 }
 
-/** An edit inside keeps what both values have in common; without anything in common a replacement reads better. */
-function isEditableInside(work: Work, { key, node }: Entry, intended: unknown): boolean {
+/** Values without common keys are replaced, which reads better. */
+function isEditableInside(work: EditContext, { key, node }: Entry, intended: unknown): boolean {
   // An edit inside a hook would mix the author's handler with the injected one.
   if (key === "preStop") return false;
-  const old = meaningOf(work, node);
+  const old = currentValue(work, node);
   if (!isRawObject(old) || !isRawObject(intended)) return isList(old) && isList(intended);
   const keys = Object.keys(old);
   const isEmptied = Object.keys(intended).length === 0 || keys.length === 0;
   return isEmptied || keys.some((name) => Object.hasOwn(intended, name));
 }
 
-/** Preserves the entry's lines, unless `uninject` can write them again as they were. */
-function preserveLines(work: Work, { start, end }: Entry, mark: number): void {
+function preserveLines(work: EditContext, { start, end }: Entry, mark: number): void {
   const { text } = work;
-  if (!work.keep || !startsItsLine(text, start)) return;
-  // Lines below preserved ones are injected, so nothing needs them back.
+  if (!work.preserve || !startsItsLine(text, start)) return;
+  // Lines below preserved ones are injected and need not be restored.
   if (readPreservedLines(text, start) !== undefined) return;
   const from = lineStart(text, start);
   const old = text.slice(from, lineEnd(text, end));
@@ -129,41 +125,40 @@ function preserveLines(work: Work, { start, end }: Entry, mark: number): void {
   if (comment !== undefined) work.splices.splice(mark, 0, { start: from, end: from, insert: comment });
 }
 
-function isReversible({ style }: Work, old: string, changed: string | undefined): boolean {
+function isReversible({ style }: EditContext, old: string, changed: string | undefined): boolean {
   if (changed === undefined) return false;
   const [before] = parseManifest(old).documents;
   const [after] = parseManifest(changed).documents;
   if (before === undefined || after === undefined) return false;
-  const back = rewriteDocument(changed, after, before.value, { restore: false, keep: false, style });
+  const back = rewriteDocument(changed, after, before.value, { restore: false, preserve: false, style });
   return applySplices(changed, back) === old;
 }
 
-/** @returns whether preserved lines stand above the entry, have the wanted value, and were restored */
-function restoreLines(work: Work, { key, start, end }: Entry, isWanted: (value: unknown) => boolean): boolean {
+function restoreLines(work: EditContext, { key, start, end }: Entry, isWanted: (value: unknown) => boolean): boolean {
   if (!work.restore || !startsItsLine(work.text, start)) return false;
   const preserved = readPreservedLines(work.text, start);
   if (preserved === undefined) return false;
   const { documents } = parseManifest(preserved.lines);
   const value = documents[0]?.value;
   const old = key === undefined ? isList(value) && value[0] : isRawObject(value) && value[key];
-  // Lines with an alias have no value of their own; the comparison after all edits decides about them.
+  // Lines with an alias cannot be evaluated alone; the final comparison verifies them.
   const isRestored = documents.length === 0 ? preserved.lines.includes("*") : isWanted(old);
   if (isRestored) work.splices.push({ start: preserved.start, end, insert: preserved.lines });
   return isRestored;
 }
 
-function meaningOf(work: Work, node: unknown): unknown {
+function currentValue(work: EditContext, node: unknown): unknown {
   return readNode(node, new Map(work.anchors)).value;
 }
 
-/** Whether the node has the value after the edits so far; its anchors are set then. */
-function means(work: Work, node: unknown, value: unknown): boolean {
+/** Whether the node has the value after the edits so far. If so, sets its anchors. */
+function hasValue(work: EditContext, node: unknown, value: unknown): boolean {
   const anchors: Anchors = new Map(work.anchors);
   if (!sameJson(readNode(node, anchors).value, value)) return false;
   for (const [name, anchored] of anchors) work.anchors.set(name, anchored);
   return true;
 }
 
-function setAnchor(work: Work, node: unknown, value: unknown): void {
+function setAnchor(work: EditContext, node: unknown, value: unknown): void {
   if (isNode(node) && !isAlias(node) && node.anchor !== undefined) work.anchors.set(node.anchor, value);
 }

@@ -1,22 +1,21 @@
-/** Renders the page of one drain: summary, timeline and all fields of the report. */
+/** Renders the page of one drain and the list of recent drains. Pure. */
 import type { DrainRecord } from "../drain-record.ts";
 import { drainSentence } from "../drain-sentence.ts";
-import { isIncomplete, preloadText, relayText, TRIGGER_TEXTS, wholeMs } from "../report-text.ts";
+import { connectionCloseText, isIncomplete, relayText, TRIGGER_TEXT, totalMs } from "../report-text.ts";
 import { escaped } from "../safe-text.ts";
 import { instantText, spanText } from "../time-text.ts";
 import { timelineSvg } from "../timeline-svg.ts";
 import { type Cell, cell, heading, link, pageFrame, paragraph, table } from "./page-frame.ts";
 
-/** Its address is `drains/<id>` below the list's. */
 export function drainPage(record: DrainRecord): string {
   const { report } = record;
   const title = `Drain of ${record.namespace}/${record.pod}`;
   return pageFrame(title, [
-    `<p>${link("../", "all drains")} ${link(`../?namespace=${encodeURIComponent(record.namespace)}`, "of this namespace")}</p>`,
+    `<p>${link("../", "all drains")} ${link(`../?namespace=${encodeURIComponent(record.namespace)}`, "drains in this namespace")}</p>`,
     heading(title),
     paragraph(drainSentence(record)),
     timelineSvg(record),
-    `<p>${link(`${encodeURIComponent(record.id)}.svg`, "the picture alone")}</p>`,
+    `<p>${link(`${encodeURIComponent(record.id)}.svg`, "SVG")}</p>`,
     facts(record),
     ...(report.left.length === 0 ? [] : [paragraph(stillOpen(record)), connections(record)]),
   ]);
@@ -27,12 +26,12 @@ function facts(record: DrainRecord): string {
   const rows: readonly (readonly [string, string])[] = [
     ["ended", instantText(record.endedAtMs)],
     ["outcome", report.outcome],
-    ["trigger", report.outcome === "lost" ? "unknown" : TRIGGER_TEXTS[report.trigger]],
+    ["trigger", report.outcome === "lost" ? "unknown" : TRIGGER_TEXT[report.trigger]],
     ["owner", `${record.ownerKind} ${record.ownerName}`.trim()],
     ["Pod uid", record.uid],
-    ["decided by", report.evidenceSource],
+    ["evidence source", report.evidenceSource],
     ["relay", relayText(report.relay ?? "none")],
-    ...(report.preload === undefined ? [] : [["clients sent away", preloadText(report.preload)] as const]),
+    ...(report.preload === undefined ? [] : [["clients sent away", connectionCloseText(report.preload)] as const]),
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];
   return table(
@@ -42,8 +41,8 @@ function facts(record: DrainRecord): string {
 }
 
 function stillOpen({ report }: DrainRecord): string {
-  const shown = report.leftTotal > report.left.length ? `, of which ${report.left.length} are shown` : "";
-  return `Still open when the draining ended: ${report.leftTotal}${shown}.`;
+  const shown = report.leftTotal > report.left.length ? `, ${report.left.length} shown` : "";
+  return `Connections still open at the end of draining: ${report.leftTotal}${shown}.`;
 }
 
 function connections({ report }: DrainRecord): string {
@@ -58,36 +57,30 @@ function connections({ report }: DrainRecord): string {
   );
 }
 
-/** The page of recent drains. Pure. */
 type DrainList = {
-  /** Newest first. */
   readonly drains: readonly DrainRecord[];
-  /** The replica that remembers them. */
   readonly instance: string;
-  /** The only namespace shown; `undefined` shows all. */
+  /** Already applied as a filter; `undefined`: all namespaces. */
   readonly namespace: string | undefined;
 };
 
-/** No one reads more rows, and making them would hold up whatever else the process does. */
+/** Bounds the time that rendering blocks the event loop. */
 const ROWS_LIMIT = 200;
-/** In characters; all of it is on the page of the drain. */
 const WHY_LIMIT = 300;
 
 const COLUMNS = ["ended", "namespace", "Pod", "owner", "outcome", "took", "left open", "why"];
 
-/** Its address must end with a slash: the links go on from there. */
+/** The URL must end with a slash, since links are relative. */
 export function drainListPage({ drains, instance, namespace }: DrainList): string {
   const where = namespace === undefined ? "" : ` in ${namespace}`;
   const title = `Recent drains${where}`;
-  const about = `As replica ${instance} remembers them, newest first; other replicas remember others.`;
+  const about = `Recorded by replica ${instance}, newest first. Other replicas record other drains.`;
   return pageFrame(title, [
     heading(title),
     paragraph(about),
     ...(namespace === undefined ? [] : [`<p>${link("./", "all namespaces")}</p>`]),
-    drains.length === 0
-      ? paragraph("No drain was reported yet.")
-      : table(COLUMNS, drains.slice(0, ROWS_LIMIT).map(row)),
-    ...(drains.length > ROWS_LIMIT ? [paragraph(`${drains.length - ROWS_LIMIT} older ones are not shown.`)] : []),
+    drains.length === 0 ? paragraph("No drains recorded yet.") : table(COLUMNS, drains.slice(0, ROWS_LIMIT).map(row)),
+    ...(drains.length > ROWS_LIMIT ? [paragraph(`${drains.length - ROWS_LIMIT} older drains are not shown.`)] : []),
   ]);
 }
 
@@ -99,7 +92,7 @@ function row(record: DrainRecord): readonly Cell[] {
     cell(link(`drains/${encodeURIComponent(record.id)}`, record.pod), "name"),
     cell(escaped(`${record.ownerKind} ${record.ownerName}`.trim()), "name"),
     cell(report.outcome, isIncomplete(report.outcome) ? "fault" : ""),
-    cell(spanText(wholeMs(report)), "number"),
+    cell(spanText(totalMs(report)), "number"),
     cell(report.outcome === "lost" ? "unknown" : String(report.leftTotal), "number"),
     cell(escaped(cut(report.why))),
   ];

@@ -1,8 +1,8 @@
-/** Renders the frame of every page. */
+/** Renders the HTML frame and the elements that pages share. Pure. */
 import { escaped } from "../safe-text.ts";
 
-/** Nothing runs, nothing is fetched, nothing is sent, nothing may frame it; only the styles within the page hold. */
-export const PAGE_POLICY =
+/** Content-Security-Policy: forbids everything but inline styles. */
+export const PAGE_CSP =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const STYLE = `
@@ -25,7 +25,6 @@ td::before{content:attr(data-column) ": ";opacity:.7}
 }
 `;
 
-/** @param contents markup whose texts are escaped already */
 export function pageFrame(title: string, contents: readonly string[]): string {
   return [
     "<!doctype html>",
@@ -39,22 +38,22 @@ export function pageFrame(title: string, contents: readonly string[]): string {
   ].join("\n");
 }
 
-export function heading(words: string): string {
-  return `<h1>${escaped(words)}</h1>`;
+export function heading(content: string): string {
+  return `<h1>${escaped(content)}</h1>`;
 }
 
-export function paragraph(words: string): string {
-  return `<p>${escaped(words)}</p>`;
+export function paragraph(content: string): string {
+  return `<p>${escaped(content)}</p>`;
 }
 
-/** @param address relative to the page: it is read through proxies that put it under paths of their own */
-export function link(address: string, words: string): string {
-  return `<a href="${escaped(address)}">${escaped(words)}</a>`;
+/** @param address relative, since proxies serve the page below other paths */
+export function link(address: string, content: string): string {
+  return `<a href="${escaped(address)}">${escaped(content)}</a>`;
 }
 
 export type Cell = { readonly markup: string; readonly kind: string };
 
-/** On a narrow screen each row is a list, and its cells show the names of their columns. */
+/** On narrow screens each row becomes a list, labelled by `data-column`. */
 export function table(names: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const head = names.map((name) => `<th scope="col">${escaped(name)}</th>`);
   const inRow = ({ markup, kind }: Cell, at: number): string => {
@@ -69,7 +68,7 @@ export function table(names: readonly string[], rows: readonly (readonly Cell[])
   ].join("\n");
 }
 
-/** @param kind a constant name of a style, never input */
+/** @param kind CSS class, not escaped: never pass input */
 export function cell(markup: string, kind = ""): Cell {
   return { markup, kind };
 }

@@ -1,4 +1,4 @@
-/** Rollouts and evictions that leave no Pod, or never happen. */
+/** Finds rollouts that terminate all Pods, and budgets that block all evictions. */
 import { groupOf } from "../../kubernetes/listed-objects.ts";
 import { objectAt, textAt, valueAt } from "../../kubernetes/raw-json.ts";
 import { balancedServicesOf } from "../containers.ts";
@@ -7,8 +7,8 @@ import type { Rule, Violation } from "../rule.ts";
 
 export const ROLLOUT_STOPS_ALL: Rule = {
   id: "rollout-stops-all",
-  title: "A rollout ends every Pod before a new one serves",
-  why: "Recreate, or a maxUnavailable as large as the number of replicas, lets the Deployment end all its Pods at once. No shutdown, however careful, helps requests that have no Pod to go to.",
+  title: "A rollout terminates every Pod before a new one is ready",
+  why: "With Recreate, or a maxUnavailable of at least the number of replicas, the Deployment terminates all its Pods at once. Requests then have no Pod, however gracefully each Pod shuts down.",
   remedy: "Use RollingUpdate with maxUnavailable: 0 and maxSurge: 1.",
   level: "warning",
   check: ({ workloads }) =>
@@ -24,25 +24,25 @@ function stopsAll(workload: Workload): readonly Violation[] {
   const path = [...workload.at, "spec", "strategy"];
   if (replicas === 0) return [];
   if (textAt(strategy, "type") === "Recreate") {
-    const message = "Recreate ends every Pod before the first new one is made.";
+    const message = "Recreate terminates every Pod before the first new one is created.";
     return [{ at: workload, path: [...path, "type"], value: "Recreate", message }];
   }
   const rolling = objectAt(strategy, "rollingUpdate");
-  const given = valueAt(rolling, "maxUnavailable");
-  const unavailable = countOf(given, replicas, Math.floor);
+  const maxUnavailable = valueAt(rolling, "maxUnavailable");
+  const unavailable = countOf(maxUnavailable, replicas, Math.floor);
   const surge = countOf(valueAt(rolling, "maxSurge") ?? "25%", replicas, Math.ceil);
-  // Where both come to nothing the controller ends one Pod.
+  // If both round to 0, the Deployment controller terminates one Pod.
   const ended = unavailable === 0 && surge === 0 ? 1 : unavailable;
-  if (given === undefined || ended === undefined || ended < replicas) return [];
-  const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may end ${ended} before a new Pod is ready.`;
-  return [{ at: workload, path: [...path, "rollingUpdate", "maxUnavailable"], value: given, message }];
+  if (maxUnavailable === undefined || ended === undefined || ended < replicas) return [];
+  const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may terminate ${ended} before a new Pod is ready.`;
+  return [{ at: workload, path: [...path, "rollingUpdate", "maxUnavailable"], value: maxUnavailable, message }];
 }
 
 export const BUDGET_BLOCKS_EVICTION: Rule = {
   id: "budget-blocks-eviction",
   title: "A PodDisruptionBudget that allows no eviction",
-  why: "No Pod may ever be evicted, so nodes cannot be drained. Those who must drain them delete the Pods or the node instead, and then nothing keeps any of the replicas.",
-  remedy: "Allow one: maxUnavailable: 1, or a minAvailable below the number of replicas.",
+  why: "The API server refuses every eviction, so nodes cannot be drained. Operators then delete the Pods or the node, which ignores the budget.",
+  remedy: "Allow one eviction: set maxUnavailable: 1, or minAvailable below the number of replicas.",
   level: "error",
   check: (set) =>
     set.objects.filter(({ kind }) => kind === "PodDisruptionBudget").flatMap((budget) => blocks(budget, set)),
@@ -54,25 +54,25 @@ function blocks(budget: Located, set: ManifestSet): readonly Violation[] {
   const replicas = replicasOfAll(chosen);
   const unavailable = valueAt(spec, "maxUnavailable");
   if (countOf(unavailable, replicas ?? 1, Math.ceil) === 0 && replicas !== 0) {
-    const message = "No Pod of this budget may be evicted.";
+    const message = "This PodDisruptionBudget allows no eviction.";
     return [{ at: budget, path: [...budget.at, "spec", "maxUnavailable"], value: unavailable, message }];
   }
   const available = valueAt(spec, "minAvailable");
   const kept = replicas === undefined ? undefined : countOf(available, replicas, Math.ceil);
   const blocksAll = available === "100%" || (replicas !== undefined && kept !== undefined && kept >= replicas);
   if (!blocksAll || replicas === 0) return [];
-  const have = replicas === undefined ? "" : `: ${replicas} of ${replicas} must stay`;
+  const have = replicas === undefined ? "" : `: ${replicas} of ${replicas} Pods must stay available`;
   return [
     {
       at: budget,
       path: [...budget.at, "spec", "minAvailable"],
       value: available,
-      message: `No Pod of this budget may be evicted${have}.`,
+      message: `This PodDisruptionBudget allows no eviction${have}.`,
     },
   ];
 }
 
-/** `undefined` where the files do not tell, or a kind is chosen that is not counted. */
+/** `undefined` without workloads, or if one is of a kind without replicas. */
 function replicasOfAll(workloads: readonly Workload[]): number | undefined {
   if (workloads.length === 0) return undefined;
   return workloads.reduce<number | undefined>(
@@ -81,7 +81,7 @@ function replicasOfAll(workloads: readonly Workload[]): number | undefined {
   );
 }
 
-/** @param round a share: up or down, as the field has it. */
+/** @param round rounding of percentages, which depends on the field */
 function countOf(value: unknown, of: number, round: (share: number) => number): number | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const percent = typeof value === "string" ? /^([0-9]{1,3})%$/.exec(value)?.[1] : undefined;

@@ -1,4 +1,4 @@
-/** Clients that still come when the Pod is told to end, and clients that never leave. */
+/** Finds Pods that stop before their endpoint is withdrawn, and clients whose connections outlive the withdrawal. */
 import { isNoHook } from "../../injection/hooks/own-hooks.ts";
 import { isInMesh, MESHES } from "../../injection/mesh/mesh.ts";
 import { objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -8,12 +8,12 @@ import type { Rule, Violation } from "../rule.ts";
 export const NO_TIME_FOR_ENDPOINTS: Rule = {
   id: "no-time-for-endpoints",
   title: "Nothing delays the stop signal",
-  why: "A Pod gets its stop signal at the same moment as its endpoint begins to be withdrawn. Proxies and load balancers learn of that some seconds later and send requests until then. Whether the app goes on accepting them after the signal cannot be seen in a manifest; most servers do not.",
-  remedy: "Hold the stop signal: with lastcall, or with a preStop hook that sleeps for some seconds.",
+  why: "A Pod gets its stop signal when the withdrawal of its endpoint starts. Proxies and load balancers are updated some seconds later and send requests until then. Most servers stop accepting requests on the signal; a manifest does not show whether the app does.",
+  remedy: "Delay the stop signal: with lastcall, or with a preStop hook that sleeps for some seconds.",
   level: "warning",
   check: ({ workloads }) =>
     workloads
-      .filter(({ isHeld }) => !isHeld)
+      .filter(({ isInjected }) => !isInjected)
       .flatMap((workload) =>
         servingContainers(workload)
           .filter(({ container }) => !hasHook(container))
@@ -22,7 +22,7 @@ export const NO_TIME_FOR_ENDPOINTS: Rule = {
               at: workload,
               path: [...path, "lifecycle", "preStop"],
               value: preStopOf(container),
-              message: `Container ${name} serves Service ${services.join(", ")} and has no preStop hook, so its stop signal does not wait for endpoints to spread.`,
+              message: `Container ${name} serves Service ${services.join(", ")} and has no preStop hook, so its stop signal does not wait for the endpoint's withdrawal.`,
             }),
           ),
       ),
@@ -35,15 +35,16 @@ function hasHook(container: RawObject): boolean {
 
 export const KEPT_STREAMS: Rule = {
   id: "kept-streams",
-  title: "HTTP/2 clients stay until the end",
-  why: "Clients of HTTP/2 and gRPC keep one connection for all their requests, so an endpoint's withdrawal does not send them away: a delay alone changes nothing, and they are cut with what is open when the app closes.",
+  title: "HTTP/2 clients stay connected until the app closes",
+  why: "HTTP/2 and gRPC clients keep one connection for all requests, so withdrawing the endpoint does not move them. A delay alone changes nothing: when the app closes, they are disconnected with their open requests.",
   remedy:
-    "Have the server send GOAWAY when its Pod ends, limit the age of connections (MAX_CONNECTION_AGE in gRPC), or let lastcall wait for the open requests.",
+    "Send GOAWAY when the Pod terminates, limit the age of connections (MAX_CONNECTION_AGE in gRPC), or use lastcall to wait for open requests.",
   level: "note",
   check: ({ workloads }) =>
     workloads
       .filter(
-        ({ isHeld, pod, namespaceOptIns }) => !isHeld && !MESHES.some((mesh) => isInMesh(mesh, pod, namespaceOptIns)),
+        ({ isInjected, pod, namespaceOptIns }) =>
+          !isInjected && !MESHES.some((mesh) => isInMesh(mesh, pod, namespaceOptIns)),
       )
       .flatMap((workload) =>
         balancedServicesOf(workload).flatMap((service) =>
@@ -51,7 +52,7 @@ export const KEPT_STREAMS: Rule = {
             const field = streamField(port);
             if (field === undefined) return [];
             const path = [...service.at, "spec", "ports", index, field];
-            const message = `Clients of ${workload.kind} ${workload.name} speak HTTP/2 to this port and stay on one Pod until it closes their connection.`;
+            const message = `Clients of ${workload.kind} ${workload.name} use HTTP/2 on this port and stay connected to one Pod until it closes the connection.`;
             return [{ at: service, path, value: port[field], message }];
           }),
         ),
@@ -61,7 +62,7 @@ export const KEPT_STREAMS: Rule = {
 const STREAM_PROTOCOLS = /^(?:grpc|http2|h2c|kubernetes\.io\/h2c)$/i;
 const STREAM_NAMES = /^(?:grpc|http2|h2c)(?:-|$)/;
 
-/** The field that says so: `appProtocol` as the API has it, or the name as meshes read it. */
+/** The field that declares HTTP/2: the API's `appProtocol`, or the port name that meshes read. */
 function streamField(port: RawObject): "appProtocol" | "name" | undefined {
   const protocol = textAt(port, "appProtocol");
   if (protocol !== undefined) return STREAM_PROTOCOLS.test(protocol) ? "appProtocol" : undefined;

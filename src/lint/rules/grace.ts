@@ -1,20 +1,21 @@
-/** Time that is not enough. */
+/** Finds grace periods that are too short for hooks or ingress timeouts. */
 import { groupOf } from "../../kubernetes/listed-objects.ts";
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { graceOf, gracePath, type PlacedHook, preStopHooksIn } from "../containers.ts";
 import type { Located, ManifestSet, Workload } from "../manifest-set.ts";
 import type { Rule, Violation } from "../rule.ts";
-import { leastSeconds } from "../sleeps.ts";
+import { minimumSeconds } from "../sleeps.ts";
 
 export const NO_GRACE: Rule = {
   id: "no-grace",
   title: "A grace period of 0",
-  why: "With terminationGracePeriodSeconds: 0 containers are killed at once: no hook runs to its end, no stop signal is waited for, and the Pod's name is free before it is known to have stopped.",
-  remedy: "Give the Pod as long as its longest request takes, and some seconds for endpoints to spread.",
+  why: "With terminationGracePeriodSeconds: 0 containers are killed at once: hooks do not complete, the app cannot handle its stop signal, and the Pod's name is reused before the Pod is known to have stopped.",
+  remedy:
+    "Set terminationGracePeriodSeconds to the duration of the longest request, plus some seconds for the endpoint's withdrawal.",
   level: "error",
   check: ({ workloads }) =>
     workloads
-      .filter((workload) => graceOf(workload) === 0 && hasMuchToLose(workload))
+      .filter((workload) => graceOf(workload) === 0 && needsGrace(workload))
       .map((workload) => ({
         at: workload,
         path: gracePath(workload),
@@ -26,20 +27,21 @@ export const NO_GRACE: Rule = {
 export const SLEEP_EXCEEDS_GRACE: Rule = {
   id: "sleep-exceeds-grace",
   title: "The preStop hook takes the whole grace period",
-  why: "The grace period begins before the preStop hook, not after it. A hook that sleeps as long leaves the app two seconds between its stop signal and the kill; the API server refuses a sleep action that is longer.",
-  remedy: "Raise terminationGracePeriodSeconds above the hook's time by what the app needs to finish its requests.",
+  why: "The grace period includes the preStop hook. A hook that sleeps for all of it leaves the app two seconds between stop signal and kill; the API server rejects a longer sleep action.",
+  remedy:
+    "Set terminationGracePeriodSeconds to the hook's duration plus the time the app needs to finish its requests.",
   level: "error",
   check: ({ workloads }) => workloads.filter((workload) => graceOf(workload) > 0).flatMap(sleepsTooLong),
 };
 
-/** Clients, or a name that the next Pod takes over. */
-function hasMuchToLose({ kind, services }: Workload): boolean {
+/** Pods with clients, or with a name that the next Pod reuses. */
+function needsGrace({ kind, services }: Workload): boolean {
   return kind === "StatefulSet" || services.length > 0;
 }
 
 function sleepsTooLong(workload: Workload): readonly Violation[] {
   return preStopHooksIn(workload).flatMap((hook) => {
-    const seconds = leastSeconds(hook.handler);
+    const seconds = minimumSeconds(hook.handler);
     const grace = graceOf(workload);
     const message = `Container ${hook.name} sleeps ${seconds} s in its preStop hook, and the grace period is ${grace} s.`;
     const ofPod = seconds >= grace ? [{ at: workload, path: hook.hookPath, value: hook.handler, message }] : [];
@@ -47,21 +49,22 @@ function sleepsTooLong(workload: Workload): readonly Violation[] {
   });
 }
 
-/** The kubelet ends a container by its hook after failed probes too, in the time that the probe gives. */
+/** After a failed probe the kubelet also runs the preStop hook, within the probe's grace period. */
 function probeGraces(workload: Workload, { container, path, name }: PlacedHook, seconds: number): readonly Violation[] {
   return ["livenessProbe", "startupProbe"].flatMap((probe) => {
     const grace = wholeNumberAt(objectAt(container, probe), "terminationGracePeriodSeconds");
     if (grace === undefined || seconds < Math.max(grace, 1)) return [];
-    const message = `After a failed ${probe} container ${name} has ${grace} s, of which its preStop hook sleeps ${seconds} s.`;
+    const message = `After a failed ${probe}, container ${name} has a grace period of ${grace} s, and its preStop hook sleeps ${seconds} s.`;
     return [{ at: workload, path: [...path, probe, "terminationGracePeriodSeconds"], value: grace, message }];
   });
 }
 
 export const GRACE_BELOW_INGRESS_TIMEOUT: Rule = {
   id: "grace-below-ingress-timeout",
-  title: "The ingress waits longer than the Pod lives",
-  why: "The ingress is told to wait for an answer, or the load balancer to keep a deregistered Pod, longer than the grace period: what takes that long is cut when the Pod is killed, whatever the app does.",
-  remedy: "Raise terminationGracePeriodSeconds above the timeout, or lower the timeout to what requests really take.",
+  title: "The ingress timeout exceeds the grace period",
+  why: "The ingress waits for a response, or the load balancer keeps a deregistered Pod, longer than the grace period. Requests that exceed the grace period are cut when the Pod is killed.",
+  remedy:
+    "Raise terminationGracePeriodSeconds above the timeout, or lower the timeout to the duration of the longest request.",
   level: "warning",
   check: (set) => set.objects.filter(isIngress).flatMap((ingress) => timeoutsAboveGrace(ingress, set)),
 };
@@ -91,18 +94,16 @@ function timeoutsAboveGrace(ingress: Located, { workloads }: ManifestSet): reado
 function backendsOf(spec: RawObject | undefined): ReadonlySet<string> {
   const paths = objectsAt(spec, "rules").flatMap((rule) => objectsAt(objectAt(rule, "http"), "paths"));
   const backends = [...paths.map((path) => objectAt(path, "backend")), objectAt(spec, "defaultBackend")];
-  // `serviceName` is the API's older form.
+  // `serviceName` is from older API versions.
   return new Set(
     backends.flatMap((backend) => textAt(objectAt(backend, "service"), "name") ?? textAt(backend, "serviceName") ?? []),
   );
 }
 
-/** Annotations by which ingress controllers are told how long to wait. */
 type IngressTimeout = {
   readonly annotation: string;
   readonly seconds: number;
   readonly value: unknown;
-  /** The sentence up to the number. */
   readonly waits: string;
 };
 
@@ -112,7 +113,7 @@ type TimeoutFact = {
   readonly waits: string;
 };
 
-const FOR_ANSWERS = "The ingress waits for an answer for";
+const FOR_ANSWERS = "The ingress waits for a response for";
 
 const TIMEOUTS: readonly TimeoutFact[] = [
   { annotation: "nginx.ingress.kubernetes.io/proxy-read-timeout", read: wholeSeconds, waits: FOR_ANSWERS },
@@ -146,7 +147,6 @@ function duration(text: string): number | undefined {
   return digits === undefined || unit === undefined ? undefined : Number(digits) * (UNIT_SECONDS[unit] ?? 1);
 }
 
-/** `a=1,b=2` */
 function attribute(text: string, name: string): number | undefined {
   const pair = text.split(",").find((part) => part.trim().startsWith(`${name}=`));
   return pair === undefined ? undefined : wholeSeconds(pair.trim().slice(name.length + 1));

@@ -1,4 +1,4 @@
-/** Labels and annotations of lastcall that do nothing, or not what they say. */
+/** Finds lastcall labels and annotations without effect. */
 import {
   type PlacedProblem,
   type PodBearingObject,
@@ -16,14 +16,14 @@ import type { Rule, Violation } from "../rule.ts";
 export const LASTCALL_SETTING: Rule = {
   id: "lastcall-setting",
   title: "A label or annotation of lastcall has no effect",
-  why: "A misspelt name, an unreadable value or a setting on the wrong object changes nothing: the Pod ends with the next farther value or the default, or is not injected at all.",
-  remedy: "Correct it; the reference lists every annotation. Profiles of the cluster configuration need --config.",
+  why: "A misspelt name, an invalid value or a setting on the wrong object has no effect: the value falls back to the namespace, then the cluster, then the default, or the Pod is not injected.",
+  remedy:
+    "Correct it; the reference lists every annotation. Pass --config to resolve profiles of the cluster configuration.",
   level: "error",
   check: (set) =>
     set.objects.flatMap((object) => [...settingsAroundPods(object, set.profiles), ...settingsOfPods(object, set)]),
 };
 
-/** Of namespaces, and of workloads beside their Pod templates. */
 export function settingsAroundPods(at: Located, profiles: Profiles): readonly Violation[] {
   return problemsAroundPods(bearerOf(at), profiles).map((found) => violation(at, found));
 }
@@ -44,7 +44,7 @@ function violation(at: Located, { path, value, problem }: PlacedProblem): Violat
   return { at, path, value, message: problem.message };
 }
 
-/** An annotation opts in only beside a label; an unknown namespace may have one. */
+/** An annotation opts in only together with a label, which an unknown namespace may have. */
 function annotationOnly(
   { pod, path }: PodPlace,
   namespaceLabels: RawObject | undefined,

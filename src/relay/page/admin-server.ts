@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type BucketSize, type KeyedBuckets, keyedBucketsBelow } from "../../api-server/token-buckets.ts";
-import { PAGE_POLICY } from "../../drain-history/page/page-frame.ts";
+import { PAGE_CSP } from "../../drain-history/page/page-frame.ts";
 import { LOOPBACK, openPort } from "../../open-port.ts";
 import { type AdminParts, type Answer, adminAnswers, sentenceAnswer } from "./admin-answers.ts";
 
@@ -57,7 +57,7 @@ export function adminServer(ports: AdminParts & { readonly nowMs: () => number }
 }
 
 const HEADERS = {
-  "content-security-policy": PAGE_POLICY,
+  "content-security-policy": PAGE_CSP,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-resource-policy": "same-origin",

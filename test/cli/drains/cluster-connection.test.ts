@@ -1,9 +1,9 @@
-/** Where the command line finds a cluster, and what it says when it finds none. */
+/** Tests which kubeconfig and context the command line uses, and its messages without a usable one. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { connectCluster, type Surroundings } from "../../../src/cli/cluster-connection.ts";
+import { connectCluster, type UserEnvironment } from "../../../src/cli/cluster-connection.ts";
 import { kubeconfigFor } from "./fake-cluster.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-kubeconfig-"));
@@ -28,7 +28,7 @@ const HOME = join(folder, "home");
 mkdirSync(join(HOME, ".kube"), { recursive: true });
 writeFileSync(join(HOME, ".kube", "config"), kubeconfigFor("https://home.example:6443", "ca"));
 
-const EMPTY: Surroundings = { environment: {}, homeFolder: folder };
+const EMPTY: UserEnvironment = { environment: {}, homeFolder: folder };
 
 async function reached(kubeconfig: string | undefined, context: string | undefined, where = EMPTY): Promise<string> {
   const connected = await connectCluster({ kubeconfig, context }, where);
@@ -36,7 +36,7 @@ async function reached(kubeconfig: string | undefined, context: string | undefin
   return connected.ok ? connected.server : connected.message;
 }
 
-describe("the cluster is that of", () => {
+describe("the cluster comes from", () => {
   test("--kubeconfig, before KUBECONFIG, before the home folder", async () => {
     const where = { environment: { KUBECONFIG: TWO }, homeFolder: HOME };
     expect(await reached(ONE, undefined, where)).toBe("https://one.example:6443");
@@ -46,17 +46,17 @@ describe("the cluster is that of", () => {
     );
   });
 
-  test("the first of several files that names it, and files that are not there do not count", async () => {
+  test("the first of several existing KUBECONFIG files that names it", async () => {
     const where = { environment: { KUBECONFIG: `${folder}/gone::${UNCHOSEN}:${TWO}:${ONE}` }, homeFolder: HOME };
     expect(await reached(undefined, undefined, where)).toBe("https://three.example:6443");
     expect(await reached(undefined, "here", where)).toBe("https://three.example:6443");
   });
 
-  test("--context, whatever is current", async () => {
+  test("--context instead of the current context", async () => {
     expect(await reached(UNCHOSEN, "here")).toBe("https://three.example:6443");
   });
 
-  test("the Pod it runs in, where there is no file", async () => {
+  test("the service account of the Pod, without a kubeconfig", async () => {
     const { env } = process;
     const before = { host: env["KUBERNETES_SERVICE_HOST"], port: env["KUBERNETES_SERVICE_PORT"] };
     const environment = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
@@ -74,55 +74,60 @@ describe("the cluster is that of", () => {
 
 test.for([
   {
-    says: "no file is named or there",
+    title: "no kubeconfig is named and the default file does not exist",
     kubeconfig: undefined,
     context: undefined,
-    tells: "give --kubeconfig FILE or set KUBECONFIG (there is no ",
+    message: "; set --kubeconfig FILE or KUBECONFIG",
   },
   {
-    says: "the file is not there",
+    title: "the file does not exist",
     kubeconfig: `${folder}/gone`,
     context: undefined,
-    tells: "gone is no kubeconfig that can be read: ENOENT",
+    message: "gone: not a readable kubeconfig: ENOENT",
   },
   {
-    says: "the file is no YAML",
+    title: "the file is not YAML",
     kubeconfig: file("odd.yaml", "a: [\n"),
     context: undefined,
-    tells: "odd.yaml is no kubeconfig",
+    message: "odd.yaml: not a readable kubeconfig",
   },
   {
-    says: "the file is empty",
+    title: "the file is empty",
     kubeconfig: file("empty.yaml", ""),
     context: undefined,
-    tells: "empty.yaml is no kubeconfig",
+    message: "empty.yaml: not a readable kubeconfig",
   },
   {
-    says: "no context is chosen",
+    title: "no context is set",
     kubeconfig: UNCHOSEN,
     context: undefined,
-    tells: "no current-context is set; give --context",
+    message: "current-context is not set; set --context",
   },
   {
-    says: "the context has a slip",
+    title: "the context is misspelt",
     kubeconfig: ONE,
-    context: "strnger",
-    tells: 'there is no context "strnger"; did you mean "stranger"?',
+    context: "othr",
+    message: 'context "othr" does not exist; did you mean "other"?',
   },
-  { says: "the context is unknown", kubeconfig: ONE, context: "prod", tells: 'it has "here", "stranger", "nowhere"' },
   {
-    says: "the context leads nowhere",
+    title: "the context is unknown",
+    kubeconfig: ONE,
+    context: "prod",
+    message: 'existing contexts: "here", "other", "nowhere"',
+  },
+  {
+    title: "the context has no cluster",
     kubeconfig: ONE,
     context: "nowhere",
-    tells: 'its context "nowhere" leads to no cluster',
+    message: 'context "nowhere" has no cluster',
   },
-])("a sentence tells what is wrong when $says", async ({ kubeconfig, context, tells }) => {
-  expect(await reached(kubeconfig, context)).toContain(tells);
+])("reports the problem and its remedy when $title", async ({ kubeconfig, context, message }) => {
+  expect(await reached(kubeconfig, context)).toContain(message);
 });
 
-test("a list of files none of which is there is refused", async () => {
+test("reports a KUBECONFIG whose files do not exist", async () => {
   const where = { environment: { KUBECONFIG: "/gone/a:/gone/b" }, homeFolder: HOME };
   expect(await reached(undefined, undefined, where)).toBe(
-    "KUBECONFIG names /gone/a and /gone/b, and there is no such file",
+    "KUBECONFIG: no such file: /gone/a, /gone/b; correct it or set --kubeconfig FILE",
   );
 });

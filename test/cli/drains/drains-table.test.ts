@@ -1,4 +1,4 @@
-/** The table of drains: its widths, and what is cut where there is no room. */
+/** Tests the column widths and truncation of the drains table. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ageText, clockText, tableFor } from "../../../src/cli/drains/drains-table.ts";
@@ -6,15 +6,15 @@ import { createShownDrains } from "../../../src/cli/drains/watch-drains.ts";
 import { anyDrain } from "../../drain-history/any-drain.ts";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 
-const WHEN = { title: "AGE", text: () => "5m" };
+const TIME_COLUMN = { title: "AGE", text: () => "5m" };
 
 function linesOf(drains: Parameters<typeof tableFor>[0]["drains"], width: number, grows = false): readonly string[] {
-  const table = tableFor({ drains, width, when: WHEN, grows });
+  const table = tableFor({ drains, width, timeColumn: TIME_COLUMN, grows });
   return [table.header, ...drains.map(table.row)];
 }
 
 describe("the table", () => {
-  test("cuts names inside, so that their ends still tell them apart, and leaves the sentence a third", () => {
+  test("truncates names in the middle, and leaves a third of the line to the reason", () => {
     const drain = someDrain({
       namespace: "team-payments-production",
       pod: "checkout-service-7d4b9c6f5d-x2k9q",
@@ -30,7 +30,7 @@ describe("the table", () => {
     );
   });
 
-  test("never leaves its width, and has one line for each drain, whatever a record says", () => {
+  test("stays within its width with one printable line per drain, for any record", () => {
     const odd = fc.string({ unit: fc.constantFrom("a", "\u001b", "\u202e", "\n", "\u{e0041}", "ß"), maxLength: 40 });
     const names = fc.record({ namespace: odd, pod: odd, ownerKind: odd, ownerName: odd });
     const drain = fc.tuple(anyDrain, names, odd).map(([record, name, why]) => {
@@ -47,8 +47,8 @@ describe("the table", () => {
     );
   });
 
-  test("keeps its columns for drains that come later", () => {
-    const table = tableFor({ drains: [], width: 120, when: WHEN, grows: true });
+  test("reserves column widths for later drains", () => {
+    const table = tableFor({ drains: [], width: 120, timeColumn: TIME_COLUMN, grows: true });
     const at = table.header.indexOf("WHY");
     const row = table.row(someDrain({ pod: "checkout-service-7d4b9c6f5d-x2k9q" }));
     expect(row.slice(at)).toBe("no traffic since the trigger.");
@@ -62,15 +62,15 @@ test.for([
   { seconds: 7_199, age: "119m" },
   { seconds: 7_200, age: "2h" },
   { seconds: 172_800, age: "2d" },
-])("what ended $seconds s ago is $age old", ({ seconds, age }) => {
+])("a drain that ended $seconds s ago has the age $age", ({ seconds, age }) => {
   expect(ageText(1_000_000_000_000, 1_000_000_000_000 + seconds * 1_000)).toBe(age);
 });
 
-test("a time that no one wrote down is a dash", () => {
+test("an unknown time is shown as a dash", () => {
   expect([ageText(0, 5), clockText(0)]).toEqual(["–", "–"]);
 });
 
-test("what is still remembered is never shown again, however much was shown since", () => {
+test("a drain that is still recorded is never shown again, even after many others", () => {
   const shown = createShownDrains(10);
   const kept = someDrain({ id: "kept", uid: "kept" });
   expect(shown.fresh([[kept]])).toEqual([kept]);

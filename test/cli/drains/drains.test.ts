@@ -1,4 +1,4 @@
-/** `lastcall drains` against an API server over TLS that forwards ports to real admin ports. */
+/** Tests `lastcall drains` against a fake API server over TLS that forwards ports to real admin servers. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { lastcall } from "../run-lastcall.ts";
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => cluster.close());
 
 describe("drains prints", () => {
-  test("what all replicas remember as one table, newest first", async () => {
+  test("the drains of all replicas as one table, newest first", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     await cluster.addReplica("lastcall-webhook-b", [DB, someDrain({ id: "b-9", endedAtMs: WEB.endedAtMs + 900 })]);
     expect(await drainsOn(cluster, "drains")).toEqual({
@@ -45,7 +45,7 @@ describe("drains prints", () => {
     expect(JSON.parse(out)).toEqual({ version: 1, drains: [DB, WEB] });
   });
 
-  test("answers of many frames whole", async () => {
+  test("responses of many WebSocket frames", async () => {
     const many = Array.from({ length: 100 }, (_, at) => {
       return someDrain({ id: `m-${at}`, uid: `u-${at}`, report: someReport({ why: "w".repeat(900) }) });
     });
@@ -55,22 +55,22 @@ describe("drains prints", () => {
     expect(JSON.parse(out).drains).toHaveLength(100);
   });
 
-  test("only the namespace asked for", async () => {
+  test("only drains of the chosen namespace", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB, DB]);
     const { out } = await drainsOn(cluster, "drains", "-n", "data");
     expect(out).toContain("db-0");
     expect(out).not.toContain("web-7d9f");
   });
 
-  test("that nothing is remembered, and does not take that for an error", async () => {
+  test("a message and exits with 0 when no drains are recorded", async () => {
     await cluster.addReplica("lastcall-webhook-a", []);
-    expect(await drainsOn(cluster, "drains")).toEqual({ status: 0, out: "", err: "no drain is remembered\n" });
-    expect((await drainsOn(cluster, "drains", "-n", "shop")).err).toBe("no drain of namespace shop is remembered\n");
+    expect(await drainsOn(cluster, "drains")).toEqual({ status: 0, out: "", err: "no drains recorded\n" });
+    expect((await drainsOn(cluster, "drains", "-n", "shop")).err).toBe("no drains recorded in namespace shop\n");
     expect(JSON.parse((await drainsOn(cluster, "drains", "--json")).out)).toEqual({ version: 1, drains: [] });
   });
 });
 
-describe("a replica that does not answer is named, and the others' drains are printed", () => {
+describe("an unresponsive replica is reported, and the others' drains are printed", () => {
   test("when nothing listens on its admin port", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     const gone = await cluster.addReplica("lastcall-webhook-b", [DB]);
@@ -78,22 +78,22 @@ describe("a replica that does not answer is named, and the others' drains are pr
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, lines: out.split("\n").length }).toEqual({ status: 0, lines: 3 });
     expect(err).toMatch(
-      /^warning: lastcall\/lastcall-webhook-b did not tell its drains: error forwarding port \d+ to pod: .*ECONNREFUSED.*\n$/,
+      /^warning: lastcall\/lastcall-webhook-b did not return its drains: error forwarding port \d+ to pod: .*ECONNREFUSED.*\n$/,
     );
   });
 
-  test("when it says nothing for 5 s", { timeout: 60_000 }, async () => {
+  test("when it does not respond within 5 s", { timeout: 60_000 }, async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     cluster.pods.push(webhookPod("lastcall-webhook-b", 8081));
     cluster.mute.add("lastcall-webhook-b");
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, lines: out.split("\n").length }).toEqual({ status: 0, lines: 3 });
     expect(err).toBe(
-      "warning: lastcall/lastcall-webhook-b did not tell its drains: the API server did not answer in time\n",
+      "warning: lastcall/lastcall-webhook-b did not return its drains: the API server did not answer in time\n",
     );
   });
 
-  test("when it has not started, or has no admin port; one that ended is no replica", async () => {
+  test("when it is pending or has no admin port, while terminated Pods are ignored", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     cluster.pods.push(
       webhookPod("lastcall-webhook-b", 8081, "lastcall", "Pending"),
@@ -104,27 +104,27 @@ describe("a replica that does not answer is named, and the others' drains are pr
     expect(status).toBe(0);
     expect(err).toBe(
       "warning: lastcall/lastcall-webhook-b is not running yet (Pending)\n" +
-        "warning: lastcall/lastcall-webhook-c has no port named admin: its relay or its admin port is switched off\n",
+        "warning: lastcall/lastcall-webhook-c has no port named admin: its relay or admin port is disabled; set relay.enabled and relay.adminPort in the chart\n",
     );
   });
 });
 
-describe("no answer at all is an error that says what to check", () => {
-  test("without the right to pods/portforward", async () => {
+describe("no response at all is an error with a remedy", () => {
+  test("without permission for pods/portforward", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     cluster.rights.forward = false;
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain(
-      'error: lastcall/lastcall-webhook-a did not tell its drains: 403, pods "lastcall-webhook-a" is forbidden',
+      'error: lastcall/lastcall-webhook-a did not return its drains: 403, pods "lastcall-webhook-a" is forbidden',
     );
     expect(err).toContain("kubectl auth can-i create pods/portforward");
   });
 
-  test("with credentials that are not accepted", async () => {
-    const { status, err } = await drainsOn(cluster, "drains", "--context", "stranger");
+  test("with rejected credentials", async () => {
+    const { status, err } = await drainsOn(cluster, "drains", "--context", "other");
     expect(status).toBe(1);
-    expect(err).toContain("the Pods of namespace lastcall cannot be listed: 401, the API server does not accept these");
+    expect(err).toContain("cannot list Pods in namespace lastcall: 401, the API server rejected the credentials");
     expect(cluster.requests).toHaveLength(1);
   });
 
@@ -132,14 +132,14 @@ describe("no answer at all is an error that says what to check", () => {
     const { status, err } = await drainsOn(cluster, "drains");
     expect(status).toBe(1);
     expect(err).toContain(
-      "error: no namespace has a Pod of lastcall's webhook (labels app.kubernetes.io/name=lastcall,",
+      "error: no Pod of lastcall's webhook in any namespace (labels app.kubernetes.io/name=lastcall,",
     );
     expect((await drainsOn(cluster, "drains", "--lastcall-namespace", "lastcall")).err).toContain(
-      "error: namespace lastcall has no Pod of lastcall's webhook",
+      "error: no Pod of lastcall's webhook in namespace lastcall",
     );
   });
 
-  test("when the API server is gone", async () => {
+  test("when the API server refuses connections", async () => {
     const port = "1";
     const { status, err } = await lastcall(
       ["drains"],
@@ -152,7 +152,7 @@ describe("no answer at all is an error that says what to check", () => {
           request: async () => {
             throw new Error("connect ECONNREFUSED 127.0.0.1:1");
           },
-          askPod: () => async () => {
+          podClient: () => async () => {
             throw new Error("no Pod was found");
           },
           close: () => undefined,
@@ -160,10 +160,10 @@ describe("no answer at all is an error that says what to check", () => {
       }),
     );
     expect(status).toBe(1);
-    expect(err).toContain("error: the Pods of namespace lastcall cannot be listed: connect ECONNREFUSED 127.0.0.1:1\n");
+    expect(err).toContain("error: cannot list Pods in namespace lastcall: connect ECONNREFUSED 127.0.0.1:1\n");
   });
 
-  test("however long and odd the refusal is", async () => {
+  test("with a long response of control characters, which is shortened and made printable", async () => {
     const { createServer } = await import("node:http");
     const other = createServer((_, reply) => reply.writeHead(500).end(`\u001b[2J${"x".repeat(1_000_000)}`));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -172,11 +172,11 @@ describe("no answer at all is an error that says what to check", () => {
     const { status, err } = await drainsOn(cluster, "drains");
     other.close();
     expect(status).toBe(1);
-    expect(err).toContain("did not tell its drains: 500, ?[2Jxxx");
+    expect(err).toContain("did not return its drains: 500, ?[2Jxxx");
     expect(err.length).toBeLessThan(1_500);
   });
 
-  test("in a replica that speaks another version", async () => {
+  test("with a replica of another format version", async () => {
     const { createServer } = await import("node:http");
     const other = createServer((_, reply) => reply.end('{"version": 2, "drains": []}'));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -185,38 +185,40 @@ describe("no answer at all is an error that says what to check", () => {
     const { status, err } = await drainsOn(cluster, "drains");
     other.close();
     expect(status).toBe(1);
-    expect(err).toContain("its answer is of another version than this lastcall");
+    expect(err).toContain("the response has another format version; use the lastcall version of the webhook");
   });
 });
 
 describe("lastcall's own namespace", () => {
-  test("is looked for by labels when it is not the usual one", async () => {
+  test("is found by labels when it is not the default namespace", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB], "platform");
     const { status, out } = await drainsOn(cluster, "drains");
     expect(status).toBe(0);
     expect(out).toContain("web-7d9f-abcde");
   });
 
-  test("is asked for where Pods of all namespaces may not be listed", async () => {
+  test("must be set without permission to list Pods in all namespaces", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB], "platform");
     cluster.rights.list = ["platform"];
     const refused = await drainsOn(cluster, "drains");
     expect(refused.status).toBe(1);
-    expect(refused.err).toContain("at the cluster scope; give --lastcall-namespace\n");
+    expect(refused.err).toContain("at the cluster scope; set --lastcall-namespace\n");
     expect((await drainsOn(cluster, "drains", "--lastcall-namespace", "platform")).status).toBe(0);
   });
 
-  test("is asked for where Pods of several namespaces claim to be it, and none of them is believed", async () => {
+  test("must be set when Pods of several namespaces have the labels, and none of them is used", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB], "platform");
     await cluster.addReplica("lastcall-webhook-a", [DB], "tenant");
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, out }).toEqual({ status: 1, out: "" });
-    expect(err).toContain('are in the namespaces "platform", "tenant"; give --lastcall-namespace\n');
+    expect(err).toContain(
+      'several namespaces contain Pods with the labels of lastcall\'s webhook: "platform", "tenant"; set --lastcall-namespace\n',
+    );
     expect(cluster.requests.filter((one) => one.includes("/portforward"))).toEqual([]);
     expect((await drainsOn(cluster, "drains", "--lastcall-namespace", "platform")).status).toBe(0);
   });
 
-  test("is nothing that could lead a request elsewhere", async () => {
+  test("must be a DNS label, so that it cannot change the request path", async () => {
     const { status, err } = await drainsOn(cluster, "drains", "--lastcall-namespace", "../../secrets");
     expect(status).toBe(1);
     expect(err).toContain('Got "../../secrets", expected the name of a namespace');

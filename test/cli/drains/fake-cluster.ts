@@ -40,7 +40,7 @@ export type Replica = {
 
 export type FakeCluster = {
   readonly url: string;
-  /** A file that leads here. */
+  /** A kubeconfig for this server. */
   readonly kubeconfig: string;
   readonly folder: string;
   readonly pods: FakePod[];
@@ -53,7 +53,7 @@ export type FakeCluster = {
   };
   /** Runs an admin port with these drains, as a Pod. */
   readonly addReplica: (name: string, drains: readonly DrainRecord[], namespace?: string) => Promise<Replica>;
-  /** Pods whose port-forwards are never answered. */
+  /** Pods whose port-forwards get no response. */
   readonly mute: Set<string>;
   readonly close: () => Promise<void>;
 };
@@ -85,27 +85,27 @@ export async function fakeCluster(): Promise<FakeCluster> {
   const stops: (() => Promise<void>)[] = [];
   const upgraded = new Set<Duplex>();
 
-  const server = createServer({ cert: pair.cert, key: pair.key }, (asked, reply) => {
-    requests.push(`${asked.method} ${asked.url}`);
-    const url = new URL(asked.url ?? "/", "https://kubernetes");
+  const server = createServer({ cert: pair.cert, key: pair.key }, (request, reply) => {
+    requests.push(`${request.method} ${request.url}`);
+    const url = new URL(request.url ?? "/", "https://kubernetes");
     const [, place = "", pod] = PODS.exec(url.pathname) ?? [];
-    if (asked.headers.authorization !== `Bearer ${TOKEN}`) status(reply, 401, "Unauthorized");
+    if (request.headers.authorization !== `Bearer ${TOKEN}`) status(reply, 401, "Unauthorized");
     else if (pod === undefined) list(place, url, reply);
     else if (!rights.forward) {
       const what = `pods "${pod}" is forbidden: User "jane" cannot get resource "pods/portforward"`;
       status(reply, 403, `${what} in API group "" in the namespace "${place}"`);
     } else status(reply, 400, "Upgrade request required");
   });
-  server.on("upgrade", (asked, socket) => {
-    requests.push(`UPGRADE ${asked.url}`);
+  server.on("upgrade", (request, socket) => {
+    requests.push(`UPGRADE ${request.url}`);
     upgraded.add(socket);
     socket.on("error", () => undefined);
     socket.on("close", () => upgraded.delete(socket));
-    const url = new URL(asked.url ?? "/", "https://kubernetes");
+    const url = new URL(request.url ?? "/", "https://kubernetes");
     const [, , pod = ""] = PODS.exec(url.pathname) ?? [];
-    if (asked.headers.authorization !== `Bearer ${TOKEN}`) refuseUpgrade(socket, 401, "Unauthorized");
+    if (request.headers.authorization !== `Bearer ${TOKEN}`) refuseUpgrade(socket, 401, "Unauthorized");
     else if (!rights.forward) refuseUpgrade(socket, 403, "Forbidden");
-    else if (!mute.has(pod)) serveForward(asked, socket, Number(url.searchParams.get("ports")));
+    else if (!mute.has(pod)) serveForward(request, socket, Number(url.searchParams.get("ports")));
   });
 
   const list = (namespace: string, url: URL, reply: ServerResponse): void => {
@@ -161,7 +161,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
   };
 }
 
-/** A context `here` that works, and one that leads nowhere. */
+/** A working context `here`, one with a wrong token, and one without a cluster. */
 export function kubeconfigFor(url: string, ca: string, current = "here"): string {
   return `apiVersion: v1
 kind: Config
@@ -169,10 +169,10 @@ clusters:
 - {name: c, cluster: {server: "${url}", certificate-authority-data: ${Buffer.from(ca).toString("base64")}}}
 users:
 - {name: u, user: {token: ${TOKEN}}}
-- {name: stranger, user: {token: wrong}}
+- {name: other, user: {token: wrong}}
 contexts:
 - {name: here, context: {cluster: c, user: u}}
-- {name: stranger, context: {cluster: c, user: stranger}}
+- {name: other, context: {cluster: c, user: other}}
 - {name: nowhere, context: {cluster: gone, user: u}}
 current-context: ${current}
 `;

@@ -1,4 +1,4 @@
-/** The program as a person runs it, on a cluster that is reached over TLS with a kubeconfig. */
+/** Tests `drains` and `timeline` as child processes against a fake cluster over TLS. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,14 +21,13 @@ beforeEach(async () => {
   replica = await cluster.addReplica("lastcall-webhook-a", [FIRST]);
 });
 afterEach(async () => {
-  // What a failed case left running.
   for (const child of children.splice(0)) child.kill("SIGKILL");
   await cluster.close();
 });
 
 type Running = {
   readonly child: ChildProcess;
-  readonly said: { out: string; err: string };
+  readonly output: { out: string; err: string };
   readonly ended: Promise<{ readonly status: number | null; readonly signal: NodeJS.Signals | null }>;
 };
 
@@ -45,64 +44,64 @@ function start(
     killSignal: "SIGKILL",
   });
   children.push(child);
-  const said = { out: "", err: "" };
+  const output = { out: "", err: "" };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    said.out += text;
+    output.out += text;
   });
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    said.err += text;
+    output.err += text;
   });
   const ended = new Promise<Awaited<Running["ended"]>>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (status, signal) => resolve({ status, signal }));
   });
-  return { child, said, ended };
+  return { child, output, ended };
 }
 
-async function seen(running: Running, text: string): Promise<void> {
-  await eventually(() => expect(running.said.out + running.said.err).toContain(text));
+async function untilPrinted(running: Running, text: string): Promise<void> {
+  await eventually(() => expect(running.output.out + running.output.err).toContain(text));
 }
 
 describe("the program", { timeout: LIMIT_MS }, () => {
   test("reads the cluster of KUBECONFIG and prints the table", async () => {
     const running = start(["drains"], { KUBECONFIG: cluster.kubeconfig });
     expect(await running.ended).toEqual({ status: 0, signal: null });
-    expect(running.said.err).toBe("");
-    expect(running.said.out).toMatch(/^AGE .*\n\d+d +shop +web-7d9f-abcde +rs\/web-7d9f +drained +7\.3s +no traffic/);
+    expect(running.output.err).toBe("");
+    expect(running.output.out).toMatch(/^AGE .*\n\d+d +shop +web-7d9f-abcde +rs\/web-7d9f +drained +7\.3s +no traffic/);
   });
 
-  test("says that there is no kubeconfig, and where it looked", async () => {
+  test("reports the default kubeconfig path when it does not exist", async () => {
     const running = start(["timeline", "web"], {});
     expect(await running.ended).toEqual({ status: 1, signal: null });
-    expect(running.said).toEqual({
+    expect(running.output).toEqual({
       out: "",
-      err: `error: no kubeconfig was found: give --kubeconfig FILE or set KUBECONFIG (there is no ${join(cluster.folder, ".kube/config")})\n`,
+      err: `error: no kubeconfig found at ${join(cluster.folder, ".kube/config")}; set --kubeconfig FILE or KUBECONFIG\n`,
     });
   });
 
-  test.for(["SIGINT", "SIGTERM"] as const)("watches until %s, and then is done", async (signal) => {
+  test.for(["SIGINT", "SIGTERM"] as const)("watches until %s and exits with 0", async (signal) => {
     const running = start(["drains", "--watch"], { KUBECONFIG: cluster.kubeconfig });
-    await seen(running, "web-7d9f-abcde");
+    await untilPrinted(running, "web-7d9f-abcde");
     replica.add(LATER);
-    await seen(running, "web-7d9f-fghij");
+    await untilPrinted(running, "web-7d9f-fghij");
     running.child.kill(signal);
     expect(await running.ended).toEqual({ status: 0, signal: null });
-    expect(running.said.err).toBe("");
-    expect(running.said.out.trimEnd().split("\n")).toHaveLength(3);
+    expect(running.output.err).toBe("");
+    expect(running.output.out.trimEnd().split("\n")).toHaveLength(3);
   });
 
-  test("ends a watch whose reader has seen enough", async () => {
+  test("ends a watch when the reader of its output is gone", async () => {
     const running = start(["drains", "--watch", "--json"], { KUBECONFIG: cluster.kubeconfig });
-    await seen(running, "a-1");
+    await untilPrinted(running, "a-1");
     running.child.stdout?.destroy();
     replica.add(LATER);
     expect(await running.ended).toEqual({ status: 0, signal: null });
-    expect(running.said.err).toBe("");
+    expect(running.output.err).toBe("");
   });
 
-  test("ends a watch in the middle of a look that is never answered", async () => {
+  test("interrupts a watch while a request is pending", async () => {
     const running = start(["drains", "--watch"], { KUBECONFIG: cluster.kubeconfig });
-    await seen(running, "web-7d9f-abcde");
+    await untilPrinted(running, "web-7d9f-abcde");
     cluster.mute.add("lastcall-webhook-a");
     const before = cluster.requests.length;
     await eventually(() =>
@@ -112,30 +111,30 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect(await running.ended).toEqual({ status: 0, signal: null });
   });
 
-  test("draws a drain into a file, and from a file", async () => {
+  test("writes a drain as SVG, and reads a record from a file", async () => {
     const drawn = start(["timeline", "a-1", "--svg", "drain.svg", "--json"], { KUBECONFIG: cluster.kubeconfig });
     expect(await drawn.ended).toEqual({ status: 0, signal: null });
     expect(readFileSync(join(cluster.folder, "drain.svg"), "utf8")).toMatch(/^<svg .*web-7d9f-abcde/);
-    writeFileSync(join(cluster.folder, "one.json"), drawn.said.out);
+    writeFileSync(join(cluster.folder, "one.json"), drawn.output.out);
     const again = start(["timeline", "a-1", "-f", "one.json"], {});
     expect(await again.ended).toEqual({ status: 0, signal: null });
-    expect(again.said.out).toContain("The drain of Pod shop/web-7d9f-abcde");
+    expect(again.output.out).toContain("Drain of Pod shop/web-7d9f-abcde");
   });
 
-  test("is a plugin of kubectl under the name of one", async () => {
+  test("runs as a kubectl plugin under the name kubectl-lastcall", async () => {
     const link = join(cluster.folder, "kubectl-lastcall");
     symlinkSync(PROGRAM, link);
     const running = start(["drains", "--json"], { KUBECONFIG: cluster.kubeconfig }, link);
     expect(await running.ended).toEqual({ status: 0, signal: null });
-    expect(JSON.parse(running.said.out).drains).toEqual([FIRST]);
+    expect(JSON.parse(running.output.out).drains).toEqual([FIRST]);
     const help = start(["--help"], {}, link);
     await help.ended;
-    expect(help.said.out).toMatch(/\n {2}drains .*(\n.*)*\n {2}timeline /);
+    expect(help.output.out).toMatch(/\n {2}drains .*(\n.*)*\n {2}timeline /);
   });
 
-  test("names a picture it cannot write", async () => {
+  test("reports the path of an SVG that cannot be written", async () => {
     const running = start(["timeline", "a-1", "--svg", "gone/drain.svg"], { KUBECONFIG: cluster.kubeconfig });
     expect(await running.ended).toEqual({ status: 1, signal: null });
-    expect(running.said.err).toMatch(/^error: gone\/drain\.svg cannot be written: ENOENT/);
+    expect(running.output.err).toMatch(/^error: gone\/drain\.svg cannot be written: ENOENT/);
   });
 });

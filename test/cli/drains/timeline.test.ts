@@ -1,4 +1,4 @@
-/** `lastcall timeline`: which drain is meant, and the forms in which it is shown. */
+/** Tests `lastcall timeline`: the choice of the drain, and the output formats. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -27,34 +27,34 @@ async function refused(subject: string, ...flags: readonly string[]): Promise<st
   return err;
 }
 
-describe("the drain that is meant", () => {
+describe("the chosen drain", () => {
   test("is the latest of a Pod, by name or with its namespace", async () => {
     expect(await chosen("web-7d9f-abcde")).toBe("a-2");
     expect(await chosen("shop/web-7d9f-abcde")).toBe("a-2");
   });
 
-  test("is any drain by its id", async () => {
+  test("is the one with the given id", async () => {
     expect(await chosen("a-1")).toBe("a-1");
   });
 
-  test("is asked for where Pods of several namespaces have the name", async () => {
+  test("must be qualified when Pods of several namespaces have the name", async () => {
     const err = await refused("api-0");
-    expect(err).toMatch(/^error: Pods named "api-0" ended in several namespaces; say "\w+\/api-0" or "\w+\/api-0"\n$/);
+    expect(err).toMatch(/^error: Pods named "api-0" ended in several namespaces; use "\w+\/api-0" or "\w+\/api-0"\n$/);
     expect(await chosen("test/api-0")).toBe("a-4");
     expect(await chosen("api-0", "-n", "shop")).toBe("a-5");
   });
 
-  test("is looked for among names that begin alike, or differ by a slip of the finger", async () => {
+  test("is suggested by prefix or similarity when no name matches", async () => {
     expect(await refused("web-7d9f")).toBe(
-      'error: no drain of a Pod and no id "web-7d9f" is remembered; did you mean "web-7d9f-abcde" or "web-7d9f-zzzzz"?\n',
+      'error: no recorded drain has the Pod name or id "web-7d9f"; did you mean "web-7d9f-abcde" or "web-7d9f-zzzzz"?\n',
     );
     expect(await refused("ap-0", "-n", "test")).toContain('did you mean "api-0"?');
     expect(await refused("tset/api-0")).toContain('did you mean "test/api-0"?');
-    expect(await refused("something-else-entirely")).toContain('; the latest are of "web-7d9f-abcde", ');
-    expect(await refused("web", "-n", "empty")).toContain('no id "web" is remembered; no drain is\n');
+    expect(await refused("something-else-entirely")).toContain('; the latest drains are of "web-7d9f-abcde", ');
+    expect(await refused("web", "-n", "empty")).toContain('Pod name or id "web"; no drains are recorded\n');
   });
 
-  test("is never echoed with what moves a cursor", async () => {
+  test("is quoted without control characters in the error", async () => {
     expect(await refused("\u001b[2Jweb")).toContain('"?[2Jweb"');
   });
 });
@@ -67,15 +67,15 @@ describe("a drain is shown", () => {
   });
   afterEach(() => cluster.close());
 
-  test("as a picture of text, read through the API server", async () => {
+  test("as a text timeline, read through the API server", async () => {
     const { status, out, err } = await drainsOn(cluster, "timeline", "web-7d9f-abcde");
     expect({ status, err }).toEqual({ status: 0, err: "" });
-    expect(out).toMatch(/^The drain of Pod shop\/web-7d9f-abcde of ReplicaSet web-7d9f\n/);
+    expect(out).toMatch(/^Drain of Pod shop\/web-7d9f-abcde of ReplicaSet web-7d9f\n/);
     expect(out).toMatch(/\nwithdrawing +5s {2}█+·+\n/);
     expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(120);
   });
 
-  test("as the same SVG that the page shows, in a file", async () => {
+  test("as the same SVG as on the page, in a file", async () => {
     const file = join(cluster.folder, "drain.svg");
     const { writeFileSync } = await import("node:fs");
     const ran = await lastcall(["timeline", "a-1", "-f", "drains.json", "--svg", file], FILE, undefined, {
@@ -86,7 +86,7 @@ describe("a drain is shown", () => {
     expect(readFileSync(file, "utf8")).toBe(timelineSvg(FIRST));
   });
 
-  test("not at all when the file cannot be written, and the reason is told", async () => {
+  test("as an error when the file cannot be written", async () => {
     const ran: Ran = await lastcall(["timeline", "a-1", "-f", "drains.json", "--svg", "/x/y.svg"], FILE, undefined, {
       ...NO_CLUSTER,
       writeFile: () => {

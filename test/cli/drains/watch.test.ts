@@ -1,4 +1,4 @@
-/** `lastcall drains --watch`: each look is a step of the test, and the person leaves after the last one. */
+/** Tests `lastcall drains --watch`: the test runs one step before each poll, and interrupts after the last. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { eventually } from "../../time/eventually.ts";
@@ -15,33 +15,32 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.close());
 
-/** Does one step before each further look. */
 async function watch(steps: readonly (() => unknown)[], ...flags: readonly string[]): Promise<Ran> {
-  const left = new AbortController();
+  const interrupt = new AbortController();
   const todo = [...steps];
   const sleep = async (ms: number): Promise<void> => {
     expect(ms).toBe(2_000);
     const step = todo.shift();
-    if (step === undefined) left.abort();
+    if (step === undefined) interrupt.abort();
     else await step();
   };
   const ran = await lastcall(
     ["drains", "--watch", ...flags],
     {},
     undefined,
-    onCluster(cluster, { sleep, untilLeft: () => left.signal }),
+    onCluster(cluster, { sleep, interruptSignal: () => interrupt.signal }),
   );
   expect(todo).toEqual([]);
   return ran;
 }
 
-test("a watch prints what is remembered, then each new drain once, the newest last", async () => {
+test("a watch prints the recorded drains, then each new drain once, the newest last", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
   const b = await cluster.addReplica("lastcall-webhook-b", []);
   const { status, out, err } = await watch([
     () => undefined,
     () => b.add(LATER),
-    // The manager that heard no answer tells the other replica as well.
+    // The manager got no response, so it reports to the other replica too.
     () => a.add({ ...LATER, id: "a-2", endedAtMs: LATER.endedAtMs + 800 }),
     () => undefined,
   ]);
@@ -54,7 +53,7 @@ test("a watch prints what is remembered, then each new drain once, the newest la
   ]);
 });
 
-test("a watch as JSON prints one record a line, and a file of them can be read again", async () => {
+test("a watch with --json prints one record per line, which --filename reads again", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
   const { out } = await watch([() => a.add(LATER)], "--json");
   expect(
@@ -67,7 +66,7 @@ test("a watch as JSON prints one record a line, and a file of them can be read a
   expect(JSON.parse(again.out).drains).toEqual([LATER, WEB]);
 });
 
-test("a drain of which a replica hears more is told again", async () => {
+test("a drain with a later report is printed again", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [
     someDrain({ id: "a-1", report: someReport({ outcome: "restarted" }) }),
   ]);
@@ -75,7 +74,7 @@ test("a drain of which a replica hears more is told again", async () => {
   expect(out).toMatch(/restarted.*\n.*drained/);
 });
 
-test("a replica that leaves is named once, and a new one is heard", async () => {
+test("a replica that stops is reported once, and a new one is read", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
   const { status, out, err } = await watch([
     () => cluster.addReplica("lastcall-webhook-b", [LATER]),
@@ -85,11 +84,11 @@ test("a replica that leaves is named once, and a new one is heard", async () => 
   ]);
   expect(status).toBe(0);
   expect(out).toContain("web-7d9f-fghij");
-  expect(err.match(/warning: lastcall\/lastcall-webhook-a did not tell its drains/g)).toHaveLength(1);
-  expect(err.trimEnd().split("\n").at(-1)).toBe("all replicas answer again");
+  expect(err.match(/warning: lastcall\/lastcall-webhook-a did not return its drains/g)).toHaveLength(1);
+  expect(err.trimEnd().split("\n").at(-1)).toBe("all replicas respond again");
 });
 
-test("a cluster that is gone for a while is waited for", async () => {
+test("a watch survives a temporary failure of the cluster", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
   const pods = [...cluster.pods];
   const { status, out, err } = await watch([
@@ -101,21 +100,26 @@ test("a cluster that is gone for a while is waited for", async () => {
   expect(status).toBe(0);
   expect(out.match(/web-7d9f-abcde/g)).toHaveLength(1);
   expect(out).toContain("web-7d9f-fghij");
-  expect(err.match(/no replica of lastcall/g)).toHaveLength(1);
+  expect(err.match(/no lastcall replica/g)).toHaveLength(1);
 });
 
-test("a watch that never gets an answer ends with what to check", async () => {
+test("a watch whose first reading fails exits with 1 and a remedy", async () => {
   const { status, out, err } = await watch([]);
   expect({ status, out }).toEqual({ status: 1, out: "" });
-  expect(err).toContain("error: no replica of lastcall");
+  expect(err).toContain("error: no lastcall replica");
 });
 
-test("a person who leaves during a look is no failure", async () => {
+test("an interrupt during a reading exits with 0", async () => {
   await cluster.addReplica("lastcall-webhook-a", [WEB]);
   cluster.mute.add("lastcall-webhook-a");
-  const left = new AbortController();
-  const running = lastcall(["drains", "-w"], {}, undefined, onCluster(cluster, { untilLeft: () => left.signal }));
+  const interrupt = new AbortController();
+  const running = lastcall(
+    ["drains", "-w"],
+    {},
+    undefined,
+    onCluster(cluster, { interruptSignal: () => interrupt.signal }),
+  );
   await eventually(() => expect(cluster.requests.some((one) => one.includes("/portforward"))).toBe(true));
-  left.abort();
+  interrupt.abort();
   expect(await running).toEqual({ status: 0, out: "", err: "" });
 });

@@ -1,4 +1,4 @@
-/** What kubectl's YAML reader takes is taken, and means the same: against Go's own `sigs.k8s.io/yaml`. */
+/** Compares the YAML parser with kubectl's `sigs.k8s.io/yaml`. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { changed, manifests, wordsInPlaces } from "./texts.ts";
 const BUILD = join(import.meta.dirname, "../../../build");
 const READER = join(BUILD, "kubectl-yaml");
 
-/** Why the reader cannot be built here; `undefined` when it is there. */
+/** `undefined` if the reader was built. */
 function missingReader(): string | undefined {
   mkdirSync(BUILD, { recursive: true });
   const { error, status, stderr } = spawnSync("go", ["build", "-o", READER, "."], {
@@ -72,7 +72,7 @@ function undecided(texts: readonly string[]): readonly { who: Difference["who"];
   return texts.flatMap((text, index) => {
     const found = differenceOf(text, readings[index] ?? {});
     if (found === undefined) return [];
-    const isDecided = DIFFERENCES.some(({ who, looksLike }) => who === found.who && looksLike.test(found.what));
+    const isDecided = DIFFERENCES.some(({ who, pattern }) => who === found.who && pattern.test(found.what));
     return isDecided ? [] : [{ ...found, text }];
   });
 }

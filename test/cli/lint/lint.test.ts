@@ -40,15 +40,15 @@ const lintFiles = (...flags: readonly string[]) => lastcall(["lint", "-f", "k8s"
 
 describe("the exit status of lint", () => {
   test.for([
-    { says: "is 0 without a finding", input: SERVICE, flags: [], status: 0 },
-    { says: "is 1 with one", input: DEPLOYMENT, flags: [], status: 1 },
-    { says: "is 2 for a document that cannot be read", input: `${DEPLOYMENT}---\na: b: c\n`, flags: [], status: 2 },
-    { says: "is 2 for a wrong flag", input: SERVICE, flags: ["--format", "xml"], status: 2 },
-  ])("$says", async ({ input, flags, status }) => {
+    { title: "is 0 without findings", input: SERVICE, flags: [], status: 0 },
+    { title: "is 1 with a finding", input: DEPLOYMENT, flags: [], status: 1 },
+    { title: "is 2 for a document that cannot be read", input: `${DEPLOYMENT}---\na: b: c\n`, flags: [], status: 2 },
+    { title: "is 2 for an invalid flag", input: SERVICE, flags: ["--format", "xml"], status: 2 },
+  ])("$title", async ({ input, flags, status }) => {
     expect((await lastcall(["lint", ...flags], { "-": input })).status).toBe(status);
   });
 
-  test("and what could be read is told all the same", async () => {
+  test("is 2 for an unreadable document, and findings of the others are printed", async () => {
     const { out, err } = await lastcall(["lint"], { "-": `${DEPLOYMENT}---\na: b: c\n` });
     expect(out).toContain("[sleep-exceeds-grace]");
     expect(err).toContain("error: standard input, document 2, line 21");
@@ -56,33 +56,33 @@ describe("the exit status of lint", () => {
 });
 
 describe("lint without findings", () => {
-  test("says so", async () => {
+  test("prints that there are none", async () => {
     expect((await lastcall(["lint"], { "-": SERVICE })).out).toBe("no findings\n");
   });
 
-  test("does not say so of what it could not read", async () => {
+  test("does not print that there are none after unreadable documents", async () => {
     expect((await lastcall(["lint"], { "-": "a: b: c\n" })).out).toBe("");
   });
 
-  test("says when there was nothing to judge", async () => {
+  test("reports input without objects", async () => {
     const { err, status } = await lastcall(["lint", "-f", "empty.yaml"], { "empty.yaml": "# nothing\n" });
-    expect({ err, status }).toEqual({ err: "nothing to do: no object was found in empty.yaml\n", status: 0 });
+    expect({ err, status }).toEqual({ err: "nothing to do: no objects found in empty.yaml\n", status: 0 });
   });
 });
 
-test("text has place, level, rule, field, value and remedy, and the sum", async () => {
+test("text has place, level, rule, field, value and remedy, and the counts", async () => {
   expect((await lintFiles()).out).toBe(
     [
       "k8s/web app.yaml:20:13: error: Container app sleeps 10 s in its preStop hook, and the grace period is 10 s. [sleep-exceeds-grace]",
       '  Deployment shop/web, spec.template.spec.containers[0].lifecycle.preStop ({"sleep":{"seconds":10}})',
-      "  Raise terminationGracePeriodSeconds above the hook's time by what the app needs to finish its requests.",
+      "  Set terminationGracePeriodSeconds to the hook's duration plus the time the app needs to finish its requests.",
       "1 finding: error 1, warning 0, note 0",
       "",
     ].join("\n"),
   );
 });
 
-test("a missing field is shown at the nearest line around it", async () => {
+test("a missing field is located at its nearest ancestor", async () => {
   const files = { "-": `${SERVICE}---\n${DEPLOYMENT.replace(/ {10}readinessProbe.*\n/, "")}` };
   const { findings } = JSON.parse((await lastcall(["lint", "--json"], files)).out);
   expect(
@@ -93,7 +93,7 @@ test("a missing field is shown at the nearest line around it", async () => {
   ]);
 });
 
-test("what an alias brings in is shown where the alias stands", async () => {
+test("a field from an alias is located at the alias", async () => {
   const text = DEPLOYMENT.replace("metadata:", "x-hook: &hook {preStop: {sleep: {seconds: 10}}}\nmetadata:").replace(
     /lifecycle:\n(.*\n){2}/,
     "lifecycle: *hook\n",
@@ -102,14 +102,14 @@ test("what an alias brings in is shown where the alias stands", async () => {
   expect(findings[0].line).toBe(text.split("\n").findIndex((line) => line.includes("*hook")) + 1);
 });
 
-test("annotations for GitHub keep what would end them", async () => {
+test("annotations for GitHub escape delimiters", async () => {
   const { out } = await lastcall(["lint", "-f", "a,b:c%.yaml", "--format", "github"], { "a,b:c%.yaml": DEPLOYMENT });
   expect(out).toMatch(/^::error file=a%2Cb%3Ac%25\.yaml,line=18,col=13,title=lastcall lint%3A sleep-exceeds-grace::/);
   expect(out.trimEnd()).not.toContain("\n");
 });
 
 describe("SARIF", () => {
-  test("is as the golden file has it, without the table of rules", async () => {
+  test("equals the golden file, without the rules", async () => {
     const log = JSON.parse((await lintFiles("--format", "sarif")).out);
     const { rules, version, ...driver } = log.runs[0].tool.driver;
     expect(version).toMatch(/^\d+\.\d+\.\d+/);
@@ -118,7 +118,7 @@ describe("SARIF", () => {
     await expect(`${JSON.stringify(shown, null, 2)}\n`).toMatchFileSnapshot("lint.sarif.json");
   });
 
-  test("has what version 2.1.0 and code scanning require", async () => {
+  test("has the fields that version 2.1.0 and code scanning require", async () => {
     const { $schema, version, runs } = JSON.parse((await lintFiles("--format", "sarif")).out);
     expect({ $schema, version }).toEqual({ $schema: expect.stringContaining("sarif-2.1.0"), version: "2.1.0" });
     for (const { tool, results } of runs) {
@@ -142,7 +142,7 @@ describe("SARIF", () => {
     }
   });
 
-  test("says that a document could not be read", async () => {
+  test("reports that a document could not be read", async () => {
     const { runs } = JSON.parse((await lastcall(["lint", "--format", "sarif"], { "-": "a: b: c\n" })).out);
     expect(runs[0].invocations[0]).toMatchObject({
       executionSuccessful: false,

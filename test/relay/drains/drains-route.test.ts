@@ -163,7 +163,7 @@ describe("a malformed report is answered 400 with a message", () => {
     {
       title: "more connections than a report has",
       body: notice().replace('"left":[]', `"left":[${Array.from({ length: 8_000 }, () => 0).join()}]`),
-      sentence: "report.left: has 8000 entries; at most 20 are taken.\n",
+      sentence: "report.left: has 8000 entries, more than the limit of 20.\n",
     },
   ])("$title", async ({ body, sentence }) => {
     const serving = drainsServer();

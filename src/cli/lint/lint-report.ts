@@ -1,4 +1,4 @@
-/** Findings as people and machines are told of them: without syntax trees, with lines. */
+/** Defines the findings that lint prints, with places instead of syntax trees. */
 import { pathText } from "../../kubernetes/listed-objects.ts";
 import type { Finding } from "../../lint/lint.ts";
 import type { Level } from "../../lint/rule.ts";
@@ -15,7 +15,6 @@ export type ReportedFinding = {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** From the object, as `kubectl explain` has it, with positions. */
   readonly field: string;
   readonly value: unknown;
   readonly message: string;
@@ -28,7 +27,7 @@ export type LintReport = {
   readonly problems: readonly FileProblem[];
 };
 
-export function reported(finding: Finding, { line, column }: { line: number; column: number }): ReportedFinding {
+export function reportFinding(finding: Finding, { line, column }: { line: number; column: number }): ReportedFinding {
   const { rule, at, path, value, message } = finding;
   return {
     rule: rule.id,
@@ -47,12 +46,11 @@ export function reported(finding: Finding, { line, column }: { line: number; col
   };
 }
 
-/** `Deployment shop/web, spec.replicas (1)` */
 export function whereOf({ kind, namespace, name, field, value }: ReportedFinding): string {
-  return `${kind} ${namespace}/${name === "" ? "(no name)" : name}, ${field} (${shown(value)})`;
+  return `${kind} ${namespace}/${name === "" ? "(no name)" : name}, ${field} (${valueText(value)})`;
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   if (value === null) return "missing";
   return typeof value === "string" ? quote(value) : quote(JSON.stringify(value)).slice(1, -1);
 }

@@ -1,13 +1,12 @@
-/** Converts a drain to bars and moments in milliseconds since the trigger. */
+/** Computes the bars and moments of a drain, in milliseconds since the trigger. Pure. */
 import type { OpenConnection } from "../contract/drain-report.ts";
 import type { DrainRecord, RecordedReport } from "./drain-record.ts";
-import { isIncomplete, releaseMs, TRIGGER_TEXTS, wholeMs } from "./report-text.ts";
+import { isIncomplete, releaseMs, TRIGGER_TEXT, totalMs } from "./report-text.ts";
 import { spanText } from "./time-text.ts";
 
 export type Bar = {
   readonly kind: "withdrawing" | "deregistration" | "draining" | "holding" | "connection";
   readonly label: string;
-  /** Second line; may be empty. */
   readonly detail: string;
   readonly fromMs: number;
   readonly toMs: number;
@@ -16,7 +15,6 @@ export type Bar = {
 export type Moment = {
   readonly atMs: number;
   readonly label: string;
-  /** Requests may have been lost. */
   readonly isFault?: boolean;
 };
 
@@ -26,12 +24,11 @@ type Timeline = {
   readonly moments: readonly Moment[];
 };
 
-/** So that short drains have a scale too. */
-const SHORTEST_MS = 1_000;
+const MIN_AXIS_MS = 1_000;
 
 export function timelineOf({ report }: DrainRecord): Timeline {
   return {
-    endMs: Math.max(SHORTEST_MS, wholeMs(report)),
+    endMs: Math.max(MIN_AXIS_MS, totalMs(report)),
     bars: [...phaseBars(report), ...report.left.map((connection) => connectionBar(connection, releaseMs(report)))],
     moments: momentsOf(report),
   };
@@ -46,12 +43,12 @@ function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
     fromMs = toMs;
     return placed;
   };
-  // A lost drain has no later phases.
+  // A lost drain never reached the later phases.
   if (outcome === "lost") return [bar("withdrawing")];
   return [bar("withdrawing"), bar("deregistration"), bar("draining"), bar("holding")];
 }
 
-/** Starts at the first sample of the connection; with an unknown age only the end is known. */
+/** The age counts from the manager's first observation; with an unknown age (0) only the end is drawn. */
 function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: number): Bar {
   const port = local.slice(local.lastIndexOf(":") + 1);
   const age = ageMs > 0 ? `seen for ${spanText(ageMs)}` : "seen at the end";
@@ -62,10 +59,10 @@ function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: num
 function momentsOf(report: RecordedReport): readonly Moment[] {
   if (report.outcome === "lost") return lostMoments(report);
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
-  const trigger = { atMs: 0, label: `trigger: ${TRIGGER_TEXTS[report.trigger]}` };
-  const withdrawn = { atMs: withdrawing, label: "withdrawal over" };
+  const trigger = { atMs: 0, label: `trigger: ${TRIGGER_TEXT[report.trigger]}` };
+  const withdrawn = { atMs: withdrawing, label: "withdrawal complete" };
   const after = report.withdrawnAfterMs ?? -1;
-  const outMs = Math.min(after, wholeMs(report));
+  const outMs = Math.min(after, totalMs(report));
   const outOfRotation = { atMs: outMs, label: outMs === 0 ? "out of rotation already" : "out of rotation" };
   const open = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
   const released: Moment = {
@@ -73,7 +70,7 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
     label: `release, hooks answered, ${open} open`,
     isFault: isIncomplete(report.outcome),
   };
-  const done = { atMs: wholeMs(report), label: "done" };
+  const done = { atMs: totalMs(report), label: "done" };
   const moments: Moment[] = [
     trigger,
     ...(after >= 0 ? [outOfRotation] : []),
@@ -84,7 +81,7 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
   return moments.sort((one, other) => one.atMs - other.atMs);
 }
 
-/** The relay does not have the trigger and the connections of a lost drain. */
+/** A relay records neither the trigger nor the open connections. */
 function lostMoments(report: RecordedReport): readonly Moment[] {
   return [
     { atMs: 0, label: "first request to the relay" },

@@ -1,4 +1,4 @@
-/** What will happen when a Pod ends, as moments after the deletion. */
+/** Computes the expected shutdown of a Pod, as moments after its deletion, and its grace period as a sum. */
 import { criterionOf, isDriverUsed } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { DRIVER_LIMITS, PRELOAD_LIMIT } from "../contract/driver-limits.ts";
@@ -6,35 +6,42 @@ import { type DriverName, driverRow } from "../contract/driver-table.ts";
 import { formatDuration } from "../contract/duration.ts";
 
 export type Moment = {
-  /** After the Pod was told to end. */
   readonly atMs: number;
   readonly what: string;
 };
 
-export function timelineOf(settings: DrainSettings, graceSeconds: number): readonly Moment[] {
+export function expectedShutdown(settings: DrainSettings, graceSeconds: number): readonly Moment[] {
   const withdrawnMs = settings.drainDelayMs + settings.deregistrationDelayMs;
   const deadlineMs = withdrawnMs + settings.drainTimeoutMs;
   const app = formatDuration(settings.appGraceMs);
   return [
-    { atMs: 0, what: "the Pod is told to end; every hook starts, and the Pod stays in service and accepts everything" },
+    { atMs: 0, what: "the Pod is deleted; every preStop hook starts, and the Pod keeps serving new connections" },
     ...(settings.deregistrationDelayMs > 0
-      ? [{ atMs: settings.drainDelayMs, what: "the drain delay is over; external load balancers get their time" }]
+      ? [
+          {
+            atMs: settings.drainDelayMs,
+            what: "the drain delay ends; the deregistration delay for external load balancers starts",
+          },
+        ]
       : []),
-    { atMs: withdrawnMs, what: `earliest end of the drain: ${endOf(settings)}; then the containers get SIGTERM` },
-    { atMs: deadlineMs, what: `deadline: whatever is still open, the containers get SIGTERM and ${app} of their own` },
-    { atMs: graceSeconds * 1_000, what: "the grace period is over: what still runs is killed" },
+    {
+      atMs: withdrawnMs,
+      what: `earliest end of the drain: ${drainEndText(settings)}; then the containers get SIGTERM`,
+    },
+    { atMs: deadlineMs, what: `deadline: the containers get SIGTERM even with open connections, and ${app} to stop` },
+    { atMs: graceSeconds * 1_000, what: "the grace period ends: running containers are killed" },
   ];
 }
 
-export function sleepTimeline(sleepMs: number, graceSeconds: number): readonly Moment[] {
+export function sleepModeShutdown(sleepMs: number, graceSeconds: number): readonly Moment[] {
   return [
-    { atMs: 0, what: "the Pod is told to end; the containers sleep and stay in service" },
+    { atMs: 0, what: "the Pod is deleted; the preStop hooks sleep, and the Pod keeps serving" },
     { atMs: sleepMs, what: "the containers get SIGTERM" },
-    { atMs: graceSeconds * 1_000, what: "the grace period is over: what still runs is killed" },
+    { atMs: graceSeconds * 1_000, what: "the grace period ends: running containers are killed" },
   ];
 }
 
-function endOf(settings: DrainSettings): string {
+function drainEndText(settings: DrainSettings): string {
   const quiet = formatDuration(settings.quietPeriodMs);
   switch (criterionOf(settings)) {
     case "deadline":
@@ -50,27 +57,25 @@ function endOf(settings: DrainSettings): string {
   }
 }
 
-/** `none` also where the manager has no use for the driver: sockets decide then. */
-export function workingDriver(settings: DrainSettings): DriverName {
+/** `none` also when the criterion does not use the driver: sockets decide then. */
+export function effectiveDriver(settings: DrainSettings): DriverName {
   return isDriverUsed(settings) ? settings.driver : "none";
 }
 
-/** `undefined` where every client is sent away. */
 export function limitOf(settings: DrainSettings): string | undefined {
-  const { name, counted, callsApp: asksApp } = driverRow(workingDriver(settings));
-  if (asksApp && settings.drainUrl !== "") return undefined;
+  const { name, counted, callsApp } = driverRow(effectiveDriver(settings));
+  if (callsApp && settings.drainUrl !== "") return undefined;
   if (counted === "nothing" && settings.preload !== "disabled") return PRELOAD_LIMIT;
   const limit = DRIVER_LIMITS[name];
-  return counted === "nothing" ? `${whyUndriven(settings)}, so ${limit}` : limit;
+  return counted === "nothing" ? `${noDriverReason(settings)}, so ${limit}` : limit;
 }
 
-function whyUndriven(settings: DrainSettings): string {
+function noDriverReason(settings: DrainSettings): string {
   return isDriverUsed(settings)
     ? "No driver is set"
-    : `The driver ${settings.driver} only counts clients, which drained-when: connections asks for`;
+    : `The driver ${settings.driver} only counts clients and is not used with drained-when: connections`;
 }
 
-/** The grace period as a sum a person can check. */
 export type GraceArithmetic = {
   readonly seconds: number;
   readonly parts: readonly { readonly what: string; readonly seconds: number }[];
@@ -78,10 +83,10 @@ export type GraceArithmetic = {
 
 const MS_PER_SECOND = 1_000;
 
-/** The last part is whatever the injector added beyond the spans: its margin, hooks it performs, and rounding. */
+/** The last part is the rest: the injector's margin, chained hooks and rounding. */
 export function graceArithmetic(settings: DrainSettings, graceSeconds: number): GraceArithmetic {
   const parts = [
-    { what: "the app's own", seconds: settings.appGraceMs / MS_PER_SECOND },
+    { what: "app grace", seconds: settings.appGraceMs / MS_PER_SECOND },
     { what: "drain delay", seconds: settings.drainDelayMs / MS_PER_SECOND },
     { what: "deregistration delay", seconds: settings.deregistrationDelayMs / MS_PER_SECOND },
     { what: "drain timeout", seconds: settings.drainTimeoutMs / MS_PER_SECOND },

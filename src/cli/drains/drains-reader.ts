@@ -1,0 +1,145 @@
+/** Reads drains from a file, or from the replicas of a cluster over one API connection. */
+import type { SendRequest } from "../../api-server/api-request.ts";
+import type { PodClient } from "../../api-server/pod-client.ts";
+import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { isRawObject } from "../../kubernetes/raw-json.ts";
+import { decodeManifest } from "../manifest/decode.ts";
+import { sourceName, systemMessage } from "../open-manifests.ts";
+import type { Ports } from "../ports.ts";
+import { drainsInText, drainsInValue } from "./drain-text.ts";
+import type { DrainsRequest } from "./drains-request.ts";
+import { findReplicas, type Replica } from "./find-replicas.ts";
+import { getJson } from "./get-json.ts";
+
+export type DrainsReading =
+  | {
+      readonly ok: true;
+      readonly lists: readonly (readonly DrainRecord[])[];
+      /** One for each replica that did not respond, and for skipped records. */
+      readonly problems: readonly string[];
+    }
+  | {
+      readonly ok: false;
+      readonly problems: readonly string[];
+    };
+
+export type DrainsReader = {
+  readonly read: (signal: AbortSignal) => Promise<DrainsReading>;
+  readonly close: () => void;
+};
+
+export async function openDrainsReader(request: DrainsRequest, ports: Ports): Promise<DrainsReader> {
+  const { source, namespace } = request;
+  if (source.kind === "file") {
+    const read = async (): Promise<DrainsReading> => {
+      const file = await fileDrains(source.path, ports);
+      if (!file.ok) return { ok: false, problems: [file.message] };
+      const wanted = file.drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
+      return { ok: true, lists: [wanted], problems: file.problems };
+    };
+    return { read, close: () => undefined };
+  }
+  const connected = await ports.drains.connect(source.choice);
+  if (!connected.ok) {
+    const { message } = connected;
+    return { read: async () => ({ ok: false, problems: [message] }), close: () => undefined };
+  }
+  const read = async (signal: AbortSignal): Promise<DrainsReading> => {
+    const { lastcallNamespace } = source;
+    const { lists, problems } = await clusterDrains(connected, { lastcallNamespace, namespace, signal });
+    if (lists.length > 0) return { ok: true, lists, problems };
+    const noReplica = `no lastcall replica at ${connected.server} returned its drains. ${remedyText(lastcallNamespace)}`;
+    return { ok: false, problems: [...problems, noReplica] };
+  };
+  return { read, close: connected.close };
+}
+
+function remedyText(namespace = "lastcall"): string {
+  return (
+    "Check that the chart's relay is enabled and relay.adminPort is not 0, and that you may list Pods and get and create " +
+    `pods/portforward where lastcall runs (kubectl auth can-i create pods/portforward --namespace ${namespace})`
+  );
+}
+
+/** For one replica, so that a hanging one does not block the drains of the others. */
+const REPLICA_TIMEOUT_MS = 5_000;
+
+type DrainQuery = {
+  readonly lastcallNamespace: string | undefined;
+  readonly namespace: string | undefined;
+  readonly signal: AbortSignal;
+};
+
+type ClusterDrains = {
+  readonly lists: readonly (readonly DrainRecord[])[];
+  readonly problems: readonly string[];
+};
+
+type Cluster = { readonly request: SendRequest; readonly podClient: PodClient };
+
+async function clusterDrains({ request, podClient }: Cluster, query: DrainQuery): Promise<ClusterDrains> {
+  const found = await findReplicas(request, query.lastcallNamespace, query.signal);
+  const results = await Promise.all(found.replicas.map((replica) => drainsOf(podClient(replica), replica, query)));
+  return {
+    lists: results.flatMap(({ drains }) => (drains === undefined ? [] : [drains])),
+    problems: [...found.problems, ...results.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))],
+  };
+}
+
+type ReplicaResult = { readonly drains?: readonly DrainRecord[]; readonly problem?: string };
+
+async function drainsOf(
+  request: SendRequest,
+  replica: Replica,
+  { namespace, signal }: DrainQuery,
+): Promise<ReplicaResult> {
+  const name = `${replica.namespace}/${replica.pod}`;
+  const response = await getJson(request, { path: pathOf(namespace), limitMs: REPLICA_TIMEOUT_MS, signal });
+  if (!response.ok) return { problem: `${name} did not return its drains: ${response.message}` };
+  const { value } = response;
+  if (!isRawObject(value) || value["version"] !== 1 || !Array.isArray(value["drains"]))
+    return {
+      problem: `${name} did not return its drains: the response has another format version; use the lastcall version of the webhook`,
+    };
+  const { drains, unreadable } = drainsInValue(value);
+  // Older replicas ignore the query parameter.
+  const wanted = drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
+  const problem =
+    unreadable > 0
+      ? {
+          problem: `${name} returned ${unreadable} drains that this lastcall cannot read; use the lastcall version of the webhook`,
+        }
+      : {};
+  return { drains: wanted, ...problem };
+}
+
+function pathOf(only: string | undefined): string {
+  return only === undefined ? "/drains.json" : `/drains.json?${new URLSearchParams({ namespace: only })}`;
+}
+
+type FileDrains =
+  | { readonly ok: true; readonly drains: readonly DrainRecord[]; readonly problems: readonly string[] }
+  | { readonly ok: false; readonly message: string };
+
+async function fileDrains(path: string, ports: Ports): Promise<FileDrains> {
+  const name = sourceName(path);
+  let bytes: Uint8Array;
+  try {
+    bytes = path === "-" ? await ports.readStandardInput() : ports.readFile(path);
+  } catch (cause) {
+    return { ok: false, message: `${name}: ${systemMessage(cause)}` };
+  }
+  const decoded = decodeManifest(bytes);
+  if (!decoded.ok) return { ok: false, message: `${name}: ${decoded.message}` };
+  const { drains, unreadable, isRecognized } = drainsInText(decoded.text);
+  if (!isRecognized) {
+    const expected = "expected the output of `lastcall drains --json` or a manager's log";
+    return { ok: false, message: `${name}: contains no drains; ${expected}` };
+  }
+  return {
+    ok: true,
+    drains,
+    problems:
+      unreadable > 0 ? [`${name}: entries skipped because they are not drains of version 1: ${unreadable}`] : [],
+  };
+}
