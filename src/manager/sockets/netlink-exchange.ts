@@ -25,14 +25,14 @@ const PART_BYTES = 32_768;
 const PARTS_LIMIT = 20_000;
 const SEQUENCE = 1;
 
-export function dumpTcp(libc: Libc, wish: DumpWish, to: SocketTaker): DumpEnd {
+export function dumpTcp(libc: Libc, filter: DumpFilter, to: SocketTaker): DumpEnd {
   if (!libc.available) return "missing";
   const fd = libc.socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_SOCK_DIAG);
   if (fd < 0) return "missing";
   const timeout = Buffer.alloc(16);
   timeout.writeUInt32LE(RECEIVE_TIMEOUT_MICROSECONDS, 8);
   libc.setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, timeout);
-  const sent = libc.send(fd, dumpRequest(wish, SEQUENCE), 0);
+  const sent = libc.send(fd, dumpRequest(filter, SEQUENCE), 0);
   const end = sent === REQUEST_BYTES ? receive(libc, fd, to) : "missing";
   libc.close(fd);
   return end;
@@ -72,9 +72,9 @@ export const LISTENERS = 1 << LISTEN;
 export const ALL_BUT_LISTENERS = 0xfff & ~LISTENERS;
 
 /** `exceptPort`: the manager's port, which the kernel filters out more cheaply than the manager could. */
-export type DumpWish = { readonly family: number; readonly states: number; readonly exceptPort: number };
+export type DumpFilter = { readonly family: number; readonly states: number; readonly exceptPort: number };
 
-export function dumpRequest({ family, states, exceptPort }: DumpWish, sequence: number): Buffer {
+export function dumpRequest({ family, states, exceptPort }: DumpFilter, sequence: number): Buffer {
   const bytes = Buffer.alloc(REQUEST_BYTES);
   bytes.writeUInt32LE(REQUEST_BYTES, 0);
   bytes.writeUInt16LE(SOCK_DIAG_BY_FAMILY, 4);

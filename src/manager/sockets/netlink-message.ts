@@ -7,7 +7,6 @@ import { type Address, ipv4Address } from "./address-text.ts";
 import type { TcpSocket } from "./reading.ts";
 import { LISTEN, TIME_WAIT } from "./tcp-states.ts";
 
-/** Message type of requests and of sockets in the answer. */
 export const SOCK_DIAG_BY_FAMILY = 20;
 
 export const AF_INET = 2;
@@ -15,7 +14,7 @@ export const AF_INET6 = 10;
 
 /**
  * `more`: another part follows. `done`: the dump is complete. `inconsistent`: the table changed during the dump. `refused`: not
- * supported by the kernel. `garbled`: not an answer to this request.
+ * supported by the kernel. `garbled`: not a response to this request.
  */
 export type PartEnd = "more" | "done" | "inconsistent" | "refused" | "garbled";
 
@@ -32,11 +31,7 @@ export type SocketTaker = {
   readonly tracesMs: number;
 };
 
-/**
- * Parses one received part.
- *
- * @param length received bytes; if larger than the buffer, the part was truncated and is `garbled`
- */
+/** @param length received bytes; if larger than the buffer, the part was truncated and is `garbled` */
 export function readPart(bytes: Buffer, length: number, sequence: number, to: SocketTaker): PartEnd {
   if (length < HEADER_BYTES || length > bytes.length) return "garbled";
   let at = 0;
@@ -115,7 +110,6 @@ const TIMER_OF_TIME_WAIT = 3;
 /** Fixed in Linux: TCP_TIMEWAIT_LEN. */
 const TIME_WAIT_MS = 60_000;
 
-/** Derives the age from the remaining time of the TIME_WAIT timer. */
 function timeWaitAge(bytes: Buffer, at: number, state: number): number {
   if (state !== TIME_WAIT || bytes.readUInt8(at + 2) !== TIMER_OF_TIME_WAIT) return -1;
   const left = bytes.readUInt32LE(at + 52);

@@ -4,7 +4,7 @@ import type { Address } from "./address-text.ts";
 export type TcpSocket = {
   /** 2 = IPv4, 10 = IPv6. */
   readonly family: number;
-  /** Kernel numbers: 1 ESTABLISHED, 2 SYN_SENT, 3 SYN_RECV, 4 FIN_WAIT1, 5 FIN_WAIT2, 6 TIME_WAIT, 8 CLOSE_WAIT, 9 LAST_ACK, 10 LISTEN, 11 CLOSING. */
+  /** A number of tcp-states.ts. */
   readonly state: number;
   readonly localAddress: Address;
   readonly localPort: number;

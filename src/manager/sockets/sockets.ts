@@ -62,23 +62,23 @@ const NO_PORT = 0;
 /** Reads listeners of both families first, because they determine the drained ports. Detects missing netlink too. */
 function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | "proc" | "none" {
   const listeners: SocketTaker = { tracesMs: visit.tracesMs, take: visit.listener };
-  const ofListeners = (family: number): DumpEnd =>
+  const dumpListeners = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: LISTENERS, exceptPort: NO_PORT }, listeners);
-  const four = ofListeners(AF_INET);
-  if (four === "missing") return visitTables(scanText, visit);
-  const six = four === "whole" ? ofListeners(AF_INET6) : four;
+  const listenersV4 = dumpListeners(AF_INET);
+  if (listenersV4 === "missing") return visitTables(scanText, visit);
+  const listenersV6 = listenersV4 === "whole" ? dumpListeners(AF_INET6) : listenersV4;
   // Refused for IPv6 only: either the kernel has no IPv6, which the missing table confirms, or the dump is incomplete.
-  if (six === "missing" && isThere(scanText, "/proc/net/tcp6")) return visitTables(scanText, visit);
-  if (four === "inconsistent" || six === "inconsistent") return noneOf("inconsistent", visit);
+  if (listenersV6 === "missing" && isAvailable(scanText, "/proc/net/tcp6")) return visitTables(scanText, visit);
+  if (listenersV4 === "inconsistent" || listenersV6 === "inconsistent") return noneOf("inconsistent", visit);
   const connections: SocketTaker = { tracesMs: visit.tracesMs, take: visit.connection };
-  const ofConnections = (family: number): DumpEnd =>
+  const dumpConnections = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: ALL_BUT_LISTENERS, exceptPort: visit.ownPort }, connections);
   // From here on some sockets have been delivered, so another source cannot replace this one in the same sample.
-  const fours = ofConnections(AF_INET);
-  if (fours !== "whole") return noneOf(fours, visit);
-  if (six === "missing") return "netlink";
-  const sixes = ofConnections(AF_INET6);
-  return sixes === "whole" ? "netlink" : noneOf(sixes, visit);
+  const connectionsV4 = dumpConnections(AF_INET);
+  if (connectionsV4 !== "whole") return noneOf(connectionsV4, visit);
+  if (listenersV6 === "missing") return "netlink";
+  const connectionsV6 = dumpConnections(AF_INET6);
+  return connectionsV6 === "whole" ? "netlink" : noneOf(connectionsV6, visit);
 }
 
 function noneOf(end: DumpEnd, visit: TcpVisit): "none" {
@@ -111,7 +111,7 @@ function visitTable(
   return end === "read" && reader.end() ? "whole" : "broken";
 }
 
-function isThere(scanText: ScanText, path: string): boolean {
+function isAvailable(scanText: ScanText, path: string): boolean {
   return scanText(path, () => false) !== "missing";
 }
 

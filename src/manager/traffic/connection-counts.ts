@@ -50,7 +50,7 @@ export function addEvidence(counts: ConnectionCounts, ageMs: number): void {
 /** Both are false if unknown. */
 export type OpenResult = { readonly working: boolean; readonly answered: boolean };
 
-/** Facts from earlier samples. `moved`: data was sent or received since the last one. */
+/** `moved`: data was sent or received since the last sample. */
 type History = {
   readonly isNew: boolean;
   readonly firstSeenMs: number;

@@ -40,27 +40,25 @@ const RECEIVED = 1;
 const SENT = 2;
 const ACKS = 3;
 
-const KEPT = 1;
+const STORED = 1;
 const OPEN = 2;
 const WORKING = 4;
 const OWN = 8;
 const PROBE = 16;
-/** The source has counters of segments. */
-const COUNTED = 32;
+const HAS_COUNTERS = 32;
 /**
  * Compact form of the past. Counters only grow, so it is sufficient to store whether a pure acknowledgement was sent since then, and
  * whether no, one or more segments were received and sent since all data was answered.
  */
 const ACKED = 64;
-const CAME_ONE = 128;
-const CAME_MORE = 256;
-const WENT = 512;
+const RECEIVED_ONE = 128;
+const RECEIVED_MORE = 256;
+const SENT_SINCE = 512;
 
-/** Parameters: see {@link createConnectionRecords}. */
 export function createConnectionMemory(random: () => number, limit = TRACKED_LIMIT): ConnectionMemory {
   const records: ConnectionRecords = createConnectionRecords(random, limit);
   let startMs = -1;
-  let whole = true;
+  let finished = true;
 
   const has = (record: number, flag: number): boolean => (records.flags(record) & flag) !== 0;
 
@@ -68,15 +66,15 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
     startSample: (nowMs) => {
       if (startMs < 0) startMs = nowMs;
       // Resets marks of a sample that was not finished.
-      if (!whole) for (let record = 0; record < records.count(); record = record + 1) clearStored(records, record);
-      whole = false;
+      if (!finished) for (let record = 0; record < records.count(); record = record + 1) clearStored(records, record);
+      finished = false;
     },
     find: records.find,
-    add: records.enter,
-    isStored: (record) => has(record, KEPT),
+    add: records.add,
+    isStored: (record) => has(record, STORED),
     load: (record) => {
       const flags = records.flags(record);
-      const counted = (flags & COUNTED) !== 0;
+      const hasCounters = (flags & HAS_COUNTERS) !== 0;
       const received = records.fact(record, RECEIVED);
       const sent = records.fact(record, SENT);
       const acks = records.fact(record, ACKS);
@@ -85,65 +83,70 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
         open: (flags & OPEN) !== 0,
         working: (flags & WORKING) !== 0,
         kind: kindOf(flags),
-        dataSegmentsReceived: counted ? received : -1,
-        dataSegmentsSent: counted ? sent : -1,
-        pureAcksSent: counted ? acks : -1,
+        dataSegmentsReceived: hasCounters ? received : -1,
+        dataSegmentsSent: hasCounters ? sent : -1,
+        pureAcksSent: hasCounters ? acks : -1,
         past: {
           pureAcksBefore: (flags & ACKED) !== 0 ? -1 : acks,
           answeredIn: answeredIn(flags, received),
-          answeredOut: (flags & WENT) !== 0 ? sent - 1 : sent,
+          answeredOut: (flags & SENT_SINCE) !== 0 ? sent - 1 : sent,
         },
       };
     },
     store: (record, seen) => {
-      const counted = seen.dataSegmentsReceived >= 0 && seen.dataSegmentsSent >= 0 && seen.pureAcksSent >= 0;
-      const received = counted ? seen.dataSegmentsReceived : 0;
-      const sent = counted ? seen.dataSegmentsSent : 0;
-      const acks = counted ? seen.pureAcksSent : 0;
+      const hasCounters = seen.dataSegmentsReceived >= 0 && seen.dataSegmentsSent >= 0 && seen.pureAcksSent >= 0;
+      const received = hasCounters ? seen.dataSegmentsReceived : 0;
+      const sent = hasCounters ? seen.dataSegmentsSent : 0;
+      const acks = hasCounters ? seen.pureAcksSent : 0;
       records.setFact(record, FIRST_SEEN, Math.floor(seen.firstSeenMs - startMs));
       records.setFact(record, RECEIVED, received);
       records.setFact(record, SENT, sent);
       records.setFact(record, ACKS, acks);
-      records.setFlags(record, stateFlags(seen) | (counted ? COUNTED : 0) | pastFlags(seen.past, received, sent, acks));
+      records.setFlags(
+        record,
+        stateFlags(seen) | (hasCounters ? HAS_COUNTERS : 0) | pastFlags(seen.past, received, sent, acks),
+      );
     },
     isUnchanged: (record, socket) =>
-      (records.flags(record) & (OPEN | COUNTED | PROBE)) === (OPEN | COUNTED) &&
+      (records.flags(record) & (OPEN | HAS_COUNTERS | PROBE)) === (OPEN | HAS_COUNTERS) &&
       records.fact(record, RECEIVED) === socket.dataSegmentsReceived &&
       records.fact(record, SENT) === socket.dataSegmentsSent &&
       records.fact(record, ACKS) === socket.pureAcksSent,
     firstSeenMs: (record) => startMs + records.fact(record, FIRST_SEEN),
     storeUnchanged: (record, working) => {
-      const flags = records.flags(record) | KEPT;
-      records.setFlags(record, working ? flags | WORKING : flags & ~(WORKING | CAME_ONE | CAME_MORE | WENT));
+      const flags = records.flags(record) | STORED;
+      records.setFlags(
+        record,
+        working ? flags | WORKING : flags & ~(WORKING | RECEIVED_ONE | RECEIVED_MORE | SENT_SINCE),
+      );
     },
     dropMissing: () => {
       let atWork = 0;
       records.retain((record) => {
-        const kept = has(record, KEPT);
+        const kept = has(record, STORED);
         if (kept) clearStored(records, record);
         else if (has(record, WORKING)) atWork = atWork + 1;
         return kept;
       });
-      whole = true;
+      finished = true;
       return atWork;
     },
   };
 }
 
 function clearStored(records: ConnectionRecords, record: number): void {
-  records.setFlags(record, records.flags(record) & ~KEPT);
+  records.setFlags(record, records.flags(record) & ~STORED);
 }
 
 function stateFlags({ open, working, kind }: TrackedConnection): number {
   const of = kind === "own" ? OWN : kind === "probe" ? PROBE : 0;
-  return KEPT | of | (open ? OPEN : 0) | (working ? WORKING : 0);
+  return STORED | of | (open ? OPEN : 0) | (working ? WORKING : 0);
 }
 
-/** Encodes the past relative to the current counters. */
 function pastFlags(past: Past, received: number, sent: number, acks: number): number {
   const came = past.answeredIn < 0 ? -1 : received - past.answeredIn;
-  const more = came === 0 ? 0 : came === 1 ? CAME_ONE : CAME_MORE;
-  return more | (acks === past.pureAcksBefore ? 0 : ACKED) | (sent > past.answeredOut ? WENT : 0);
+  const more = came === 0 ? 0 : came === 1 ? RECEIVED_ONE : RECEIVED_MORE;
+  return more | (acks === past.pureAcksBefore ? 0 : ACKED) | (sent > past.answeredOut ? SENT_SINCE : 0);
 }
 
 function kindOf(flags: number): Kind {
@@ -152,6 +155,6 @@ function kindOf(flags: number): Kind {
 }
 
 function answeredIn(flags: number, received: number): number {
-  if ((flags & CAME_MORE) !== 0) return -1;
-  return (flags & CAME_ONE) !== 0 ? received - 1 : received;
+  if ((flags & RECEIVED_MORE) !== 0) return -1;
+  return (flags & RECEIVED_ONE) !== 0 ? received - 1 : received;
 }

@@ -8,7 +8,7 @@ import { createSlotHash, type SlotHash } from "./slot-hash.ts";
 
 export type ConnectionRecords = {
   readonly find: (socket: TcpSocket) => number;
-  readonly enter: (socket: TcpSocket) => number;
+  readonly add: (socket: TcpSocket) => number;
   readonly fact: (record: number, fact: number) => number;
   readonly setFact: (record: number, fact: number, value: number) => void;
   readonly flags: (record: number) => number;
@@ -28,17 +28,15 @@ const WORDS = FIRST_FACT + FACTS;
 /** Flags are the low half of their word. */
 const HALF = 65_536;
 
-/** Initial capacity: a few pages of memory. */
-const FEW = 256;
-/** Local addresses of a Pod. */
-const LOCALS_LIMIT = 256;
+const INITIAL_CAPACITY = 256;
+const LOCAL_ADDRESSES_LIMIT = 256;
 
 /**
  * @param random from 0 to 1, unpredictable, so that clients cannot choose ports that collide
  * @param limit at most 2^17, so that half of the slots stay free
  */
 export function createConnectionRecords(random: () => number, limit: number): ConnectionRecords {
-  const locals = createAddressList(LOCALS_LIMIT);
+  const locals = createAddressList(LOCAL_ADDRESSES_LIMIT);
   const hash: SlotHash = createSlotHash(random);
   let words = new Uint32Array(0);
   let capacity = 0;
@@ -76,7 +74,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
     for (let record = 0; record < count; record = record + 1) put(record);
   };
 
-  const lookUp = (socket: TcpSocket, local: number): number => {
+  const findBySlot = (socket: TcpSocket, local: number): number => {
     if (count === 0) return -1;
     let slot = hash.slotOf(socket.peerAddress, portsOf(socket), local, slots.length);
     while (true) {
@@ -91,7 +89,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
   const makeRoom = (): boolean => {
     if (count < capacity) return true;
     if (capacity >= limit) return false;
-    capacity = capacity === 0 ? Math.min(FEW, limit) : limit;
+    capacity = capacity === 0 ? Math.min(INITIAL_CAPACITY, limit) : limit;
     const old = words;
     words = new Uint32Array(capacity * WORDS);
     for (let at = 0; at < count * WORDS; at = at + 1) words[at] = old[at] ?? 0;
@@ -103,11 +101,11 @@ export function createConnectionRecords(random: () => number, limit: number): Co
       const local = locals.indexOf(socket.localAddress);
       if (local < 0) return -1;
       // The kernel keeps the order of sockets, so the next record nearly always matches.
-      const found = next < count && isPair(next, socket, local) ? next : lookUp(socket, local);
+      const found = next < count && isPair(next, socket, local) ? next : findBySlot(socket, local);
       if (found >= 0) next = found + 1;
       return found;
     },
-    enter: (socket) => {
+    add: (socket) => {
       const local = locals.add(socket.localAddress);
       if (local < 0 || !makeRoom()) return -1;
       const record = count;
@@ -121,7 +119,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
       words[at + LOCAL] = local * HALF;
       for (let fact = 0; fact < FACTS; fact = fact + 1) words[at + FIRST_FACT + fact] = 0;
       count = count + 1;
-      if (count * 2 > slots.length) putAll(Math.max(4 * FEW, slots.length * 4));
+      if (count * 2 > slots.length) putAll(Math.max(4 * INITIAL_CAPACITY, slots.length * 4));
       else put(record);
       return record;
     },

@@ -16,7 +16,6 @@ import type { ConnectionMemory, Kind, TrackedConnection } from "./connection-mem
 import { activityOf, isAmbiguous, NO_PAST, type Past, START } from "./quiet.ts";
 
 type ConnectionTracker = {
-  /** Evidence of an earlier sample that was not finished still counts. */
   readonly startSample: (nowMs: number) => void;
   /** One socket of a drain port, from the server's end. Duplicates count once. */
   readonly add: (socket: TcpSocket, nowMs: number) => void;
@@ -189,17 +188,14 @@ function countConnection(counts: ConnectionCounts, { socket, kind, before, past 
   return NO_WORK;
 }
 
-/**
- * Covers two retransmissions of the SYN-ACK, after 1 s and 3 s. Half-open connections of absent or hostile clients exist for a
- * minute.
- */
+/** Covers SYN-ACK retransmissions after 1 s and 3 s. Half-open ones of absent or hostile clients last a minute. */
 const HANDSHAKE_LIMIT_MS = 5_000;
 
 function isHandshakeOverdue(counts: ConnectionCounts, before: TrackedConnection | undefined): boolean {
   return before !== undefined && counts.nowMs - before.firstSeenMs > HANDSHAKE_LIMIT_MS;
 }
 
-/** Probes are not traffic, but a client behind the node's address looks the same, so a busy one still counts. */
+/** Probes are not traffic, but clients behind the node's address cannot be distinguished, so a busy one still counts. */
 function countProbe(counts: ConnectionCounts, socket: TcpSocket): OpenResult {
   if (isOpen(socket.state) && activityOf(socket) === "busy") counts.busy = counts.busy + 1;
   return NO_WORK;

@@ -12,7 +12,7 @@ type DrainPorts = {
   readonly add: (listener: TcpSocket) => void;
   readonly isListener: (socket: TcpSocket) => boolean;
   /** Whether the socket listens on the port of `active-url`, which counts as reachable even on loopback. */
-  readonly isCount: (socket: TcpSocket) => boolean;
+  readonly isActiveUrlPort: (socket: TcpSocket) => boolean;
   readonly has: (port: number) => boolean;
   readonly list: () => readonly number[];
   readonly inScope: (localAddress: Address) => boolean;
@@ -49,7 +49,7 @@ export function createDrainPorts(settings: DrainSettings): DrainPorts {
 
   return {
     isListener,
-    isCount: (socket) =>
+    isActiveUrlPort: (socket) =>
       socket.state === LISTEN &&
       socket.localPort === countPort &&
       (isAny(socket.localAddress) || (countHost !== undefined && isSameAddress(socket.localAddress, countHost))),

@@ -31,10 +31,8 @@ export function createProcessWatch(ownPort: number, relay: RelayEndpoint): Proce
   const relayAddress = parseAddress(relay.address);
   let proxies: number[] = [];
   let users: number[] = [];
-  /** Users of other listeners. */
-  let servers: number[] = [];
+  let otherListeners: number[] = [];
 
-  /** TIME_WAIT and incomplete handshakes have no owner. */
   const hasOwner = (socket: TcpSocket): boolean => {
     if (socket.state === TIME_WAIT || socket.state === SYN_RECV) return false;
     if (socket.localPort === ownPort || socket.peerPort === ownPort) return false;
@@ -46,23 +44,23 @@ export function createProcessWatch(ownPort: number, relay: RelayEndpoint): Proce
     startSample: () => {
       proxies = [];
       users = [];
-      servers = [];
+      otherListeners = [];
     },
     add: (socket) => {
-      const serves = socket.state === LISTEN && !isMeshPort(socket.localPort);
-      if (socket.state === LISTEN && !serves) addUser(proxies, socket.uid);
+      const isOther = socket.state === LISTEN && !isMeshPort(socket.localPort);
+      if (socket.state === LISTEN && !isOther) addUser(proxies, socket.uid);
       // Most Pods have no proxy.
       if (socket.state !== LISTEN && proxies.length === 0) return;
       if (!hasOwner(socket)) return;
       addUser(users, socket.uid);
-      if (serves) addUser(servers, socket.uid);
+      if (isOther) addUser(otherListeners, socket.uid);
     },
     finishSample: () => {
       if (proxies.length === 0) return UNKNOWN_PROCESSES;
       return {
         known: true,
         others: users.length >= USERS_LIMIT || users.some((uid) => !proxies.includes(uid)),
-        sharedUser: servers.some((uid) => proxies.includes(uid)),
+        sharedUser: otherListeners.some((uid) => proxies.includes(uid)),
       };
     },
   };

@@ -17,7 +17,6 @@ type Explained = {
 };
 
 type PassiveOpens = {
-  /** @returns true if samples certainly missed a client's connection */
   readonly hasMissedConnection: (reading: Reading, explained: Explained, nowMs: number) => boolean;
 };
 
@@ -54,8 +53,8 @@ export function createPassiveOpens(probes: readonly KubeletProbe[]): PassiveOpen
       const activeOwn = Math.min(activeCredit, activeGrowth);
       passiveCredit = passiveCredit - passiveOwn;
       activeCredit = activeCredit - activeOwn;
-      const outside = passiveGrowth - passiveOwn - (activeGrowth - activeOwn);
-      return outside > 0 && outside > allowance.take(outside);
+      const unexplained = passiveGrowth - passiveOwn - (activeGrowth - activeOwn);
+      return unexplained > 0 && unexplained > allowance.take(unexplained);
     },
   };
 }

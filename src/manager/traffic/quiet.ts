@@ -50,14 +50,12 @@ export function podActivityOf(counts: Counts): PodActivity {
   return counts.unknown > 0 ? "unknown" : "quiet";
 }
 
-/**
- * End of the quiet period without further traffic. Starts at the trigger at the earliest, because there are no samples before it.
- */
+/** End of the quiet period, which starts at the trigger at the earliest, because no samples precede it. */
 export function quietDueMs(quietPeriodMs: number, lastEvidenceMs: number, triggeredAtMs: number): number {
   return Math.max(lastEvidenceMs, triggeredAtMs) + quietPeriodMs;
 }
 
-/** Without ages a request in progress looks idle; most responses follow within this time. */
+/** Without ages a request in progress seems idle; most responses follow within this time. */
 export const UNKNOWN_MS = 10_000;
 
 /** Time without observed traffic after which a drain with connections of unknown activity ends as `blind`. */
@@ -80,7 +78,6 @@ export const START: Past = { pureAcksBefore: 0, answeredIn: 0, answeredOut: 0 };
 
 export const NO_PAST: Past = { pureAcksBefore: -1, answeredIn: -1, answeredOut: -1 };
 
-/** Whether request, response and acknowledgement share one jiffy. */
 export function isAmbiguous(socket: TcpSocket): boolean {
   return (
     socket.lastDataReceivedMs === socket.lastDataSentMs &&
@@ -89,7 +86,7 @@ export function isAmbiguous(socket: TcpSocket): boolean {
   );
 }
 
-/** Whether a ambiguous connection is certainly answered. Data is acknowledged on its own or along with data that is sent. */
+/** Whether an ambiguous connection is certainly answered. Data is acknowledged on its own or along with data that is sent. */
 export function isAnswered(socket: TcpSocket, past: Past): boolean {
   if (socket.pureAcksSent < 0) return false;
   if (past.answeredIn >= 0) {

@@ -1,7 +1,4 @@
-/**
- * Derives one observation per sample from the kernel's sockets, using the state of earlier samples. Pure: time and counters are
- * arguments.
- */
+/** Derives one observation per sample from the kernel's sockets and the state of earlier samples. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { Reading, TcpSocket } from "../sockets/reading.ts";
 import { TIME_WAIT } from "../sockets/tcp-states.ts";
@@ -105,7 +102,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
       ports.add(listener);
       if (ports.isListener(listener)) context.backlog = context.backlog + listener.receiveQueue;
       if (listener.localPort === settings.port) context.waiting = context.waiting + listener.receiveQueue;
-      if (ports.isListener(listener) || ports.isCount(listener)) context.hasTcpListener = true;
+      if (ports.isListener(listener) || ports.isActiveUrlPort(listener)) context.hasTcpListener = true;
       if (ports.isOther(listener)) context.othersReachable = true;
     },
     addConnection: (socket, nowMs) => {
@@ -130,11 +127,11 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
       // Called even if its result is not used, so that its counters stay current.
       const { dials, dialsOut, accepts } = own;
       const explained = { dials, dialsOut, accepts, waiting, arrived: found.arrived };
-      const outside = opens.hasMissedConnection(reading, explained, nowMs);
+      const hasMissed = opens.hasMissedConnection(reading, explained, nowMs);
 
       addEvidence(found.evidenceMs, reading.source);
       if (backlog > 0) addEvidence(nowMs, reading.source);
-      if (outside && !scoped && lastEvidenceMs < nowMs && !othersReachable) addEvidence(nowMs, "passive-opens");
+      if (hasMissed && !scoped && lastEvidenceMs < nowMs && !othersReachable) addEvidence(nowMs, "passive-opens");
       const { busy, untracked, ambiguous, unknown } = found;
       const activity = podActivityOf({ backlog, busy, untracked, ambiguous, unknown });
       return {
@@ -147,7 +144,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
         evidenceSource: evidenceSourceOf(activity, reading, evidenceSource),
         left: found.left,
         leftTotal: found.open,
-        untracked: untracked,
+        untracked,
       };
     },
   };
