@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DONE, message, playback, REFUSED, socketMessage, tcpInfo } from "./netlink-room.ts";
-import { dumpOf, partOf as read } from "./socket-lists.ts";
+import { dumpSockets, parsePart as read } from "./socket-lists.ts";
 
 describe("one part of a dump", () => {
-  test("gives a socket with its ages and counts", () => {
+  test("contains a socket with its ages and counters", () => {
     const { end, sockets } = read(
       socketMessage({ receiveQueue: 3, sendQueue: 4, uid: 65_532, info: tcpInfo(11, 22, 33, 5_000_000_000) }),
     );
@@ -31,14 +31,14 @@ describe("one part of a dump", () => {
     ]);
   });
 
-  test("writes mapped IPv6 addresses as IPv4 and others shortest", () => {
+  test("has mapped IPv6 addresses as IPv4, and others in their shortest form", () => {
     const mapped = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1];
     const plain = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xab, 0xc];
     const { sockets } = read(socketMessage({ family: 10, local: mapped, peer: plain }));
     expect(sockets[0]).toMatchObject({ localAddress: "10.0.0.1", peerAddress: "2001:db8::ab0c" });
   });
 
-  test("has no ages where the kernel sent no tcp_info", () => {
+  test("has no ages without tcp_info", () => {
     expect(read(socketMessage()).sockets[0]).toMatchObject({
       lastDataSentMs: -1,
       lastDataReceivedMs: -1,
@@ -47,28 +47,28 @@ describe("one part of a dump", () => {
     });
   });
 
-  test("has ages without counts where the kernel is old", () => {
+  test("has ages without counters on an old kernel", () => {
     expect(read(socketMessage({ info: tcpInfo(1, 2, 3, 9, 104) })).sockets[0]).toMatchObject({
       lastDataSentMs: 1,
       bytesReceived: -1,
     });
   });
 
-  test("has no ages where tcp_info is too short for them", () => {
+  test("has no ages when tcp_info is too short for them", () => {
     expect(read(socketMessage({ info: tcpInfo(1, 2, 3, 9, 56) })).sockets[0]).toMatchObject({
       lastDataSentMs: -1,
       lastAckReceivedMs: -1,
     });
   });
 
-  test("tells when a connection ended by what is left of its TIME_WAIT", () => {
+  test("derives the end of a connection from the remaining time of TIME_WAIT", () => {
     expect(read(socketMessage({ state: 6, timer: 3, expiresMs: 59_700 })).sockets[0]?.lastAckReceivedMs).toBe(300);
     expect(read(socketMessage({ state: 6, timer: 3, expiresMs: 4_294_967_295 })).sockets[0]?.lastAckReceivedMs).toBe(
       -1,
     );
   });
 
-  test("leaves out connections that ended longer ago than asked for, and no others", () => {
+  test("omits connections that ended longer ago than the limit, and no others", () => {
     const bytes = Buffer.concat([
       socketMessage({ state: 6, timer: 3, expiresMs: 59_700, peerPort: 1 }),
       socketMessage({ state: 6, timer: 3, expiresMs: 59_699, peerPort: 2 }),
@@ -79,27 +79,27 @@ describe("one part of a dump", () => {
   });
 
   test.for([
-    { says: "nothing at all", end: "garbled", bytes: Buffer.alloc(0) },
-    { says: "half a header", end: "garbled", bytes: DONE.subarray(0, 9) },
-    { says: "a length below the header's", end: "garbled", bytes: Buffer.alloc(16) },
-    { says: "a length beyond the part", end: "garbled", bytes: socketMessage().subarray(0, 60) },
-    { says: "an answer to someone else", end: "garbled", bytes: message(3, Buffer.alloc(4), 2, 7) },
-    { says: "a message too short for a socket", end: "garbled", bytes: message(20, Buffer.alloc(71)) },
-    { says: "an unknown address family", end: "garbled", bytes: socketMessage({ family: 5 }) },
-    { says: "an unknown kind of message", end: "garbled", bytes: message(99, Buffer.alloc(80)) },
-    { says: "an interrupted dump", end: "inconsistent", bytes: socketMessage({}, 0x12) },
-    { says: "an end that was interrupted", end: "inconsistent", bytes: message(3, Buffer.alloc(4), 0x12) },
-    { says: "a refusal", end: "refused", bytes: REFUSED },
-    { says: "the end", end: "done", bytes: DONE },
-  ])("ends as $end on $says", ({ end, bytes }) => {
+    { title: "an empty part", end: "garbled", bytes: Buffer.alloc(0) },
+    { title: "half a header", end: "garbled", bytes: DONE.subarray(0, 9) },
+    { title: "a length below that of the header", end: "garbled", bytes: Buffer.alloc(16) },
+    { title: "a length beyond the part", end: "garbled", bytes: socketMessage().subarray(0, 60) },
+    { title: "a response to another request", end: "garbled", bytes: message(3, Buffer.alloc(4), 2, 7) },
+    { title: "a message too short for a socket", end: "garbled", bytes: message(20, Buffer.alloc(71)) },
+    { title: "an unknown address family", end: "garbled", bytes: socketMessage({ family: 5 }) },
+    { title: "an unknown message type", end: "garbled", bytes: message(99, Buffer.alloc(80)) },
+    { title: "an interrupted dump", end: "inconsistent", bytes: socketMessage({}, 0x12) },
+    { title: "an interrupted end", end: "inconsistent", bytes: message(3, Buffer.alloc(4), 0x12) },
+    { title: "a refusal", end: "refused", bytes: REFUSED },
+    { title: "the end", end: "done", bytes: DONE },
+  ])("ends as $end on $title", ({ end, bytes }) => {
     expect(read(bytes).end).toBe(end);
   });
 
-  test("is garbled when more came than the buffer holds", () => {
+  test("is garbled when it exceeds the buffer", () => {
     expect(read(DONE, DONE.length + 4).end).toBe("garbled");
   });
 
-  test("survives attributes that lie about their length", () => {
+  test("tolerates attributes with a wrong length", () => {
     for (const size of [0, 3, 5, 200, 65_535]) {
       const bytes = socketMessage({ info: tcpInfo(1, 2, 3, 4) });
       bytes.writeUInt16LE(size, 88);
@@ -107,14 +107,14 @@ describe("one part of a dump", () => {
     }
   });
 
-  test("takes no ages from an attribute that says it is longer than its message", () => {
+  test("takes no ages from an attribute that is longer than its message", () => {
     const bytes = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4, 60) }), Buffer.alloc(300)]);
     expect(read(bytes, bytes.length - 300).sockets[0]?.lastDataSentMs).toBe(1);
     bytes.writeUInt16LE(252, 96);
     expect(read(bytes, bytes.length - 300).sockets[0]?.lastDataSentMs).toBe(-1);
   });
 
-  test("never throws and never reads past its bytes, whatever they are", () => {
+  test("never throws and never reads past its end, for arbitrary bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(500), (bytes, length) => {
         expect(["more", "done", "inconsistent", "refused", "garbled"]).toContain(read(Buffer.from(bytes), length).end);
@@ -122,7 +122,7 @@ describe("one part of a dump", () => {
     );
   });
 
-  test("never throws on an answer with flipped bytes", () => {
+  test("never throws on a message with flipped bytes", () => {
     const whole = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4) }), socketMessage({ family: 10 }), DONE]);
     fc.assert(
       fc.property(
@@ -141,34 +141,38 @@ describe("one part of a dump", () => {
 });
 
 describe("a dump", () => {
-  test("puts the parts of several answers together", () => {
+  test("joins the parts of several messages", () => {
     const { libc, open } = playback({
       2: [Buffer.concat([socketMessage(), socketMessage({ localPort: 81 })]), socketMessage({ localPort: 82 }), DONE],
     });
-    const { end, sockets } = dumpOf(libc);
+    const { end, sockets } = dumpSockets(libc);
     expect(end).toBe("whole");
     expect(sockets.map((s) => s.localPort)).toEqual([8080, 81, 82]);
     expect(open()).toBe(0);
   });
 
   test.for([
-    { says: "missing when it stops before its end", kind: "missing", parts: [socketMessage()] },
-    { says: "missing when it is refused", kind: "missing", parts: [REFUSED] },
-    { says: "missing when nothing comes", kind: "missing", parts: [] },
-    { says: "inconsistent when the kernel says so", kind: "inconsistent", parts: [socketMessage({}, 0x12), DONE] },
+    { title: "missing when it stops before its end", kind: "missing", parts: [socketMessage()] },
+    { title: "missing when it is refused", kind: "missing", parts: [REFUSED] },
+    { title: "missing when no part arrives", kind: "missing", parts: [] },
     {
-      says: "inconsistent when a part is cut",
+      title: "inconsistent when the kernel interrupts it",
+      kind: "inconsistent",
+      parts: [socketMessage({}, 0x12), DONE],
+    },
+    {
+      title: "inconsistent when a part is truncated",
       kind: "inconsistent",
       parts: [socketMessage(), socketMessage().subarray(0, 80), DONE],
     },
     {
-      says: "inconsistent when a part is larger than the buffer",
+      title: "inconsistent when a part is larger than the buffer",
       kind: "inconsistent",
       parts: [Buffer.concat(Array.from({ length: 500 }, () => socketMessage())), DONE],
     },
-  ])("is $says", ({ kind, parts }) => {
+  ])("is $title", ({ kind, parts }) => {
     const { libc, open } = playback({ 2: parts });
-    expect(dumpOf(libc).end).toBe(kind);
+    expect(dumpSockets(libc).end).toBe(kind);
     expect(open()).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
-/** Netlink answers built by hand, and a C library that plays them back. */
+/** Builds netlink messages, and a C library that replays them. */
 import type { Libc } from "../../src/manager/ports.ts";
 
-export type Made = {
+export type SocketFields = {
   readonly family?: number;
   readonly state?: number;
   readonly timer?: number;
@@ -29,7 +29,7 @@ export function message(type: number, body: Buffer, flags = 2, sequence = 1): Bu
 export const DONE = message(3, Buffer.alloc(4));
 export const REFUSED = message(2, Buffer.alloc(20));
 
-export function socketMessage(made: Made = {}, flags = 2): Buffer {
+export function socketMessage(made: SocketFields = {}, flags = 2): Buffer {
   const body = Buffer.alloc(72);
   body.writeUInt8(made.family ?? 2, 0);
   body.writeUInt8(made.state ?? 1, 1);
@@ -43,7 +43,7 @@ export function socketMessage(made: Made = {}, flags = 2): Buffer {
   body.writeUInt32LE(made.sendQueue ?? 0, 60);
   body.writeUInt32LE(made.uid ?? 1000, 64);
   if (made.info === undefined) return message(20, body, flags);
-  // Another attribute first: the one that is wanted has to be looked for.
+  // Another attribute precedes the wanted one.
   return message(20, Buffer.concat([body, attribute(8, Buffer.from([0])), attribute(2, made.info)]), flags);
 }
 
@@ -66,10 +66,10 @@ function attribute(type: number, value: Buffer): Buffer {
   return Buffer.concat([head, value, Buffer.alloc((4 - (value.length % 4)) % 4)]);
 }
 
-export type Played = { readonly libc: Libc; readonly open: () => number };
+export type Playback = { readonly libc: Libc; readonly open: () => number };
 
-/** Plays one list of parts per family: `recv` copies the next part, and answers -1 when there is none. */
-export function playback(byFamily: { readonly [family: number]: readonly Buffer[] }): Played {
+/** Replays one list of parts per family: `recv` copies the next part, and returns -1 after the last. */
+export function playback(byFamily: { readonly [family: number]: readonly Buffer[] }): Playback {
   const waiting = new Map<number, Buffer[]>();
   let fds = 10;
   let open = 0;

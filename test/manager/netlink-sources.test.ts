@@ -4,7 +4,7 @@ import { type Visibility, visibilityOf } from "../../src/manager/serve.ts";
 import { canonicalAddress } from "../../src/manager/sockets/address-text.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { DONE, playback, REFUSED, socketMessage } from "./netlink-room.ts";
-import { shownBy } from "./socket-lists.ts";
+import { readSocketLists } from "./socket-lists.ts";
 
 const HEAD = "  sl  local_address rem_address\n";
 const LISTENER =
@@ -24,8 +24,8 @@ const FILES: { readonly [path: string]: string } = {
 
 type Changed = { readonly [path: string]: string | undefined };
 
-function look(libc: Libc, changed: Changed = {}, enoughUdp?: number) {
-  return shownBy(readerOf(libc, changed), 60_000, enoughUdp);
+function readWith(libc: Libc, changed: Changed = {}, enoughUdp?: number) {
+  return readSocketLists(readerOf(libc, changed), 60_000, enoughUdp);
 }
 
 function readerOf(libc: Libc, changed: Changed) {
@@ -33,7 +33,7 @@ function readerOf(libc: Libc, changed: Changed) {
   const scan: ScanText = (path, take) => {
     const whole = text(path);
     if (whole === undefined) return "missing";
-    // In pieces of a size that cuts lines.
+    // The pieces cut lines.
     for (let at = 0; at < whole.length; at += 100) if (!take(whole.slice(at, at + 100))) break;
     return "read";
   };
@@ -42,52 +42,52 @@ function readerOf(libc: Libc, changed: Changed) {
 
 const NO_LIBC: Libc = { ...playback({}).libc, available: false };
 
-describe("a look at the sockets", () => {
-  test("joins both address families and the counters", () => {
+describe("a reading of the sockets", () => {
+  test("includes both address families and the counters", () => {
     const { libc } = playback({ 2: [socketMessage(), DONE], 10: [socketMessage({ family: 10, localPort: 81 }), DONE] });
-    const seen = look(libc);
+    const seen = readWith(libc);
     expect(seen).toMatchObject({ source: "netlink", udpPorts: [5_000], passiveOpens: 6, activeOpens: 5 });
     expect(seen?.connections.map((s) => s.localPort)).toEqual([8080, 81]);
     expect(seen?.sockets).toBe(5);
   });
 
-  test("falls back to the tables where netlink is refused", () => {
-    expect(look(playback({ 2: [REFUSED] }).libc)).toMatchObject({
+  test("falls back to /proc/net when netlink is refused", () => {
+    expect(readWith(playback({ 2: [REFUSED] }).libc)).toMatchObject({
       source: "proc",
       listeners: [{ localPort: 8080, receiveQueue: 3 }],
       connections: [],
     });
   });
 
-  test("falls back to the tables without a C library", () => {
-    expect(look(NO_LIBC)?.source).toBe("proc");
+  test("falls back to /proc/net without a C library", () => {
+    expect(readWith(NO_LIBC)?.source).toBe("proc");
   });
 
-  test("is unknown when the dump is inconsistent, even where the tables could be read", () => {
-    expect(look(playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc)).toBeUndefined();
-    expect(look(playback({ 2: [DONE], 10: [socketMessage({}, 0x12), DONE] }).libc)).toBeUndefined();
+  test("is undefined when the dump is inconsistent, even if /proc/net is readable", () => {
+    expect(readWith(playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc)).toBeUndefined();
+    expect(readWith(playback({ 2: [DONE], 10: [socketMessage({}, 0x12), DONE] }).libc)).toBeUndefined();
   });
 
-  test("does without IPv6 only where the kernel has none", () => {
+  test("omits IPv6 only if the kernel does not support it", () => {
     const { libc } = playback({ 2: [socketMessage(), DONE], 10: [REFUSED] });
-    expect(look(libc, { "/proc/net/tcp6": undefined })?.source).toBe("netlink");
-    expect(look(libc)?.source).toBe("proc");
+    expect(readWith(libc, { "/proc/net/tcp6": undefined })?.source).toBe("netlink");
+    expect(readWith(libc)?.source).toBe("proc");
   });
 
   test.for([
-    { says: "the IPv4 table is missing", changed: { "/proc/net/tcp": undefined } },
-    { says: "the IPv6 table was cut", changed: { "/proc/net/tcp6": HEAD + LISTENER } },
-    { says: "the UDP table is missing", changed: { "/proc/net/udp": undefined } },
-    { says: "the UDP table was cut", changed: { "/proc/net/udp": FILES["/proc/net/udp"]?.slice(0, -9) } },
-  ])("is unknown when $says", ({ changed }) => {
-    expect(look(NO_LIBC, changed)).toBeUndefined();
+    { title: "the IPv4 table is missing", changed: { "/proc/net/tcp": undefined } },
+    { title: "the IPv6 table is truncated", changed: { "/proc/net/tcp6": HEAD + LISTENER } },
+    { title: "the UDP table is missing", changed: { "/proc/net/udp": undefined } },
+    { title: "the UDP table is truncated", changed: { "/proc/net/udp": FILES["/proc/net/udp"]?.slice(0, -9) } },
+  ])("is undefined when $title", ({ changed }) => {
+    expect(readWith(NO_LIBC, changed)).toBeUndefined();
   });
 
-  test("goes on without the counters", () => {
-    expect(look(NO_LIBC, { "/proc/net/snmp": undefined })).toMatchObject({ passiveOpens: -1, activeOpens: -1 });
+  test("succeeds without the counters", () => {
+    expect(readWith(NO_LIBC, { "/proc/net/snmp": undefined })).toMatchObject({ passiveOpens: -1, activeOpens: -1 });
   });
 
-  test("shows listeners of both families before the first connection, and each socket once", () => {
+  test("delivers listeners of both families before the first connection, and each socket once", () => {
     const order: number[] = [];
     const parts = (family: number, port: number) => [
       socketMessage({ family, localPort: port }),
@@ -109,7 +109,7 @@ describe("a look at the sockets", () => {
     expect(order).toEqual([11, 21, 10, 20]);
   });
 
-  test("that fails after it has shown connections is unknown, and no other source is mixed in", () => {
+  test("is undefined when netlink fails after some connections, without a fallback to another source", () => {
     const { libc } = playback({ 2: [DONE], 10: [DONE] });
     let dumps = 0;
     const failing: Libc = {
@@ -119,32 +119,32 @@ describe("a look at the sockets", () => {
         return dumps > 3 ? -1 : libc.send(fd, bytes, flags);
       },
     };
-    expect(look(failing)).toBeUndefined();
+    expect(readWith(failing)).toBeUndefined();
   });
 
-  test("reads no further datagrams than are wanted", () => {
+  test("stops reading UDP ports when no more are needed", () => {
     const many = ` ${HEAD}${UDP.repeat(50)}`;
-    expect(look(NO_LIBC, { "/proc/net/udp": many }, 3)?.udpPorts).toHaveLength(3);
+    expect(readWith(NO_LIBC, { "/proc/net/udp": many }, 3)?.udpPorts).toHaveLength(3);
   });
 
-  test("reads some thousands of datagram sockets, and says that there are more", () => {
-    const many = (count: number) => look(NO_LIBC, { "/proc/net/udp": ` ${HEAD}${UDP_LOOPBACK.repeat(count)}` });
+  test("reports more UDP sockets than it reads", () => {
+    const many = (count: number) => readWith(NO_LIBC, { "/proc/net/udp": ` ${HEAD}${UDP_LOOPBACK.repeat(count)}` });
     expect(many(4_095)).toMatchObject({ manyUdp: false, udpPorts: [] });
     expect(many(100_000)).toMatchObject({ manyUdp: true, sockets: 4_097 });
   });
 });
 
-test("a source that has worked is disturbed when it fails, and one that never has is none", () => {
+test("a failed source is incomplete only if it has worked before", () => {
   const { libc } = playback({ 2: [DONE], 10: [DONE] });
   let works = false;
-  const starving: Libc = { ...libc, socket: (...words) => (works ? libc.socket(...words) : -1) };
+  const failing: Libc = { ...libc, socket: (...words) => (works ? libc.socket(...words) : -1) };
   const udp = (path: string, take: (piece: string) => boolean) => {
     if (!path.includes("udp")) return "missing";
     take(HEAD);
     return "read";
   };
-  const read = createSocketReader(starving, () => undefined, udp, 17_890);
-  let disturbed = 0;
+  const read = createSocketReader(failing, () => undefined, udp, 17_890);
+  let incomplete = 0;
   const visitor = {
     ...{
       onListener: () => undefined,
@@ -153,22 +153,22 @@ test("a source that has worked is disturbed when it fails, and one that never ha
       onManyUdp: () => undefined,
     },
     onIncomplete: () => {
-      disturbed += 1;
+      incomplete += 1;
     },
   };
-  expect([read(0, visitor), disturbed]).toEqual([undefined, 0]);
+  expect([read(0, visitor), incomplete]).toEqual([undefined, 0]);
   works = true;
   expect(read(0, visitor)).toBeDefined();
   works = false;
-  expect([read(0, visitor), disturbed]).toEqual([undefined, 1]);
+  expect([read(0, visitor), incomplete]).toEqual([undefined, 1]);
 });
 
-describe("the sight at the start", () => {
+describe("the visibility at the start", () => {
   const netlink = () => playback({ 2: [socketMessage(), DONE], 10: [DONE] }).libc;
-  const torn = () => playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc;
-  const tornLate = () => {
+  const interrupted = () => playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc;
+  const interruptedLate = () => {
     const first = [socketMessage({ state: 10 }), DONE];
-    const plays = [playback({ 2: first, 10: [DONE] }).libc, playback({ 2: first, 10: [DONE] }).libc, torn()];
+    const plays = [playback({ 2: first, 10: [DONE] }).libc, playback({ 2: first, 10: [DONE] }).libc, interrupted()];
     let dumps = 0;
     const at = () => plays[Math.min(dumps - 1, 2)] ?? NO_LIBC;
     const libc: Libc = {
@@ -197,18 +197,18 @@ describe("the sight at the start", () => {
   const broken = () => ({ ...netlink(), recv: () => -1 });
 
   test.for<[string, () => Libc, Changed, Visibility]>([
-    ["of a whole dump is", netlink, {}, "netlink"],
-    ["of a dump that the kernel interrupted is still", torn, {}, "netlink"],
-    ["of a dump of connections that the kernel interrupted is still", tornLate, {}, "netlink"],
-    ["of a kernel without IPv6 is", without6, { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined }, "netlink"],
-    ["where netlink is refused is", refused, {}, "proc"],
-    ["of tables without IPv6 is", refused, { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined }, "proc"],
-    ["where netlink never answers is", broken, {}, "proc"],
-    ["where there are no tables either is", refused, { "/proc/net/tcp": undefined }, "nothing"],
-    ["of netlink that shows listeners only is", refusedLate, {}, "nothing"],
-    ["of tables in another form is", refused, { "/proc/net/tcp": "sl state\n0 1\n" }, "nothing"],
-  ])("%s %4$s", ([, libc, changed, sight]) => {
-    expect(visibilityOf(readerOf(libc(), changed))).toBe(sight);
+    ["with a complete dump is", netlink, {}, "netlink"],
+    ["with an interrupted dump is still", interrupted, {}, "netlink"],
+    ["with an interrupted dump of connections is still", interruptedLate, {}, "netlink"],
+    ["on a kernel without IPv6 is", without6, { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined }, "netlink"],
+    ["with refused netlink is", refused, {}, "proc"],
+    ["with tables without IPv6 is", refused, { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined }, "proc"],
+    ["without a response from netlink is", broken, {}, "proc"],
+    ["without netlink and tables is", refused, { "/proc/net/tcp": undefined }, "nothing"],
+    ["with netlink for listeners only is", refusedLate, {}, "nothing"],
+    ["with tables in another format is", refused, { "/proc/net/tcp": "sl state\n0 1\n" }, "nothing"],
+  ])("%s %4$s", ([, libc, changed, visibility]) => {
+    expect(visibilityOf(readerOf(libc(), changed))).toBe(visibility);
   });
 });
 
@@ -225,7 +225,7 @@ describe("an address", () => {
     ["not:an:address", "not:an:address"],
     ["1::2::3", "1::2::3"],
     ["", ""],
-  ])("%s has one spelling", ([text, expected]) => {
+  ])("%s is canonical as %s", ([text, expected]) => {
     expect(canonicalAddress(text ?? "")).toBe(expected);
   });
 });

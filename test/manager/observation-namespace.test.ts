@@ -4,21 +4,22 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNode, stop } from "./observation-room.ts";
 
-/** A Pod and its client, each in a network namespace of its own that ends with its process. */
+// Pod and client each have a network namespace, which ends with the process.
 const POD = "10.111.0.1";
 const CLIENT = "10.111.0.2";
 
 const refusal = spawnSync("unshare", ["-n", "true"], { encoding: "utf8" });
-const mayIsolate = refusal.status === 0 && spawnSync("ip", ["-V"]).status === 0;
-if (!mayIsolate) process.stdout.write(`skipped: no network namespaces here: ${refusal.stderr ?? refusal.error}\n`);
+const canIsolate = refusal.status === 0 && spawnSync("ip", ["-V"]).status === 0;
+if (!canIsolate)
+  process.stdout.write(`skipped: cannot create network namespaces: ${refusal.stderr ?? refusal.error}\n`);
 
 const ROOM = new URL("./observation-room.ts", import.meta.url).href;
 
-/** Serves on all addresses, `/slow` not before it is told to; tells one look as JSON per line of input. */
+/** Runs one command per line of input: `sample` prints an observation as JSON, `answer` completes `/slow`. */
 const POD_PROGRAM = `
 import { createServer } from "node:http"; import { createInterface } from "node:readline"; import { readFileSync, writeSync } from "node:fs";
-import { watching } from ${JSON.stringify(ROOM)};
-const look = watching({ kubeletProbes: [] });
+import { createSampler } from ${JSON.stringify(ROOM)};
+const sample = createSampler({ kubeletProbes: [] });
 let slow;
 const server = createServer({ keepAliveTimeout: 60000 }, (req, res) => {
   if (req.url === "/slow") slow = res; else res.end("x"); });
@@ -27,14 +28,14 @@ const settle = () => / [0-9A-F]+:1F90 [0-9A-F]+:[0-9A-F]+ (?!0A)/.test(readFileS
   ? setTimeout(settle, 5) : writeSync(1, "settled\\n");
 const answer = () => slow === undefined ? setTimeout(answer, 5) : slow.end("x", () => writeSync(1, "answered\\n"));
 createInterface({ input: process.stdin }).on("line", (line) => {
-  if (line === "look") writeSync(1, JSON.stringify(look()) + "\\n");
+  if (line === "sample") writeSync(1, JSON.stringify(sample()) + "\\n");
   if (line === "settle") settle();
   if (line === "answer") answer();
   if (line === "listen") server.listen(8080, "::", () => writeSync(1, "listening\\n"));
 });
 writeSync(1, "ready\\n");`;
 
-/** Performs one thing per line of input, and says when it is done. */
+/** Runs one command per line of input, and prints `done`. */
 const CLIENT_PROGRAM = `
 import { Agent, get } from "node:http"; import { createInterface } from "node:readline"; import { writeSync } from "node:fs";
 const kept = new Agent({ keepAlive: true });
@@ -47,8 +48,8 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
 });
 writeSync(1, "ready\\n");`;
 
-// One Pod's story: each look is judged by what the looks before it saw.
-describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { timeout: 60_000, shuffle: false }, () => {
+// The tests depend on their order: an observation includes the state of earlier samples.
+describe.skipIf(!canIsolate)("a Pod with a network namespace of its own", { timeout: 60_000, shuffle: false }, () => {
   let pod: ChildProcess;
   let client: ChildProcess;
 
@@ -73,7 +74,7 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
   });
 
   test("is quiet with a listener on all addresses of both families", async () => {
-    expect(await look(pod)).toMatchObject({
+    expect(await sample(pod)).toMatchObject({
       known: true,
       hasTcpListener: true,
       hasUdp: false,
@@ -82,11 +83,11 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
     });
   });
 
-  test("notices connections that came and went without a trace", async () => {
-    await look(pod);
+  test("detects connections that came and went between two samples", async () => {
+    await sample(pod);
     await ask(client, "short");
     expect(await ask(pod, "settle")).toBe("settled");
-    const seen = await look(pod);
+    const seen = await sample(pod);
     expect(seen).toMatchObject({
       activity: "quiet",
       openConnections: 0,
@@ -95,24 +96,24 @@ describe.skipIf(!mayIsolate)("a Pod with a network namespace of its own", { time
     });
   });
 
-  test("sees the request of an outside client, with its address as IPv4", async () => {
+  test("detects the request of a client, with its address as IPv4", async () => {
     await ask(client, "kept");
-    expect(await look(pod)).toMatchObject({
+    expect(await sample(pod)).toMatchObject({
       openConnections: 1,
       left: [{ local: `${POD}:8080`, peer: expect.stringContaining(`${CLIENT}:`) }],
     });
     await ask(client, "slow");
-    // An ambiguous order of the answered request is no calm either; only an open request is evidence of this very moment.
-    let seen = await look(pod);
-    while (seen["lastEvidenceMs"] !== seen["atMs"]) seen = await look(pod);
+    // The answered request may be ambiguous, which is not quiet either; only an open request is evidence at the time of the sample.
+    let seen = await sample(pod);
+    while (seen["lastEvidenceMs"] !== seen["atMs"]) seen = await sample(pod);
     expect(seen).toMatchObject({ activity: "busy", openConnections: 1 });
     expect(await ask(pod, "answer")).toBe("answered");
   });
 
-  test("finds no evidence where nothing happened between two looks", async () => {
-    let seen = await look(pod);
-    while (seen["activity"] !== "quiet") seen = await look(pod);
-    expect((await look(pod))["lastEvidenceMs"]).toBe(seen["lastEvidenceMs"]);
+  test("has no new evidence when nothing happened between two samples", async () => {
+    let seen = await sample(pod);
+    while (seen["activity"] !== "quiet") seen = await sample(pod);
+    expect((await sample(pod))["lastEvidenceMs"]).toBe(seen["lastEvidenceMs"]);
   });
 });
 
@@ -129,7 +130,7 @@ async function ask(child: ChildProcess, line: string): Promise<string> {
   return text.toString().trim();
 }
 
-async function look(pod: ChildProcess): Promise<Record<string, unknown>> {
-  const seen: Record<string, unknown> = JSON.parse(await ask(pod, "look"));
+async function sample(pod: ChildProcess): Promise<Record<string, unknown>> {
+  const seen: Record<string, unknown> = JSON.parse(await ask(pod, "sample"));
   return seen;
 }

@@ -1,4 +1,4 @@
-/** Looks at real sockets of this machine, for tests that bring their own traffic. */
+/** Samples this machine's sockets, for tests with real traffic. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
@@ -17,31 +17,34 @@ import {
 } from "../../src/manager/traffic/traffic-monitor.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** `tookMs` is how long the reading took: no one can date its ages better than that. */
-export type Known = Extract<Observation, { known: true }> & { readonly atMs: number; readonly tookMs: number };
+/** `tookMs`: duration of the reading, which bounds the accuracy of its ages. */
+export type DatedObservation = Extract<Observation, { known: true }> & {
+  readonly atMs: number;
+  readonly tookMs: number;
+};
 
-/** @returns a function that looks once; unknown looks fail the test */
-export function watching(over: Partial<DrainSettings>): () => Known {
+/** @returns a function that samples once, and throws when the observation is unknown */
+export function createSampler(over: Partial<DrainSettings>): () => DatedObservation {
   const read = createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, over.port ?? DEFAULT_SETTINGS.port);
-  const judge = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, createConnectionMemory(Math.random));
+  const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, createConnectionMemory(Math.random));
   return () => {
     const fromMs = performance.now();
-    judge.startSample(fromMs);
-    const reading = read(60_000, visitorOf(judge));
+    monitor.startSample(fromMs);
+    const reading = read(60_000, visitorOf(monitor));
     const atMs = performance.now();
-    const seen = judge.finishSample(reading, atMs, NO_CONNECTIONS);
+    const seen = monitor.finishSample(reading, atMs, NO_CONNECTIONS);
     if (!seen.known) throw new Error(seen.why);
     return { ...seen, atMs, tookMs: atMs - fromMs };
   };
 }
 
-function visitorOf(judge: TrafficMonitor): SocketVisitor {
+function visitorOf(monitor: TrafficMonitor): SocketVisitor {
   return {
-    onListener: judge.addListener,
-    onConnection: (socket) => judge.addConnection(socket, performance.now()),
-    onUdpPort: judge.addUdpPort,
-    onManyUdp: judge.addManyUdp,
-    onIncomplete: judge.markIncomplete,
+    onListener: monitor.addListener,
+    onConnection: (socket) => monitor.addConnection(socket, performance.now()),
+    onUdpPort: monitor.addUdpPort,
+    onManyUdp: monitor.addManyUdp,
+    onIncomplete: monitor.markIncomplete,
   };
 }
 
@@ -51,16 +54,19 @@ export async function listen(server: Server, host: string): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Looks until a look shows this. @returns that look */
-export function shows(look: () => Known, wanted: Readonly<Record<string, unknown>>): Promise<Known> {
+/** Samples until an observation matches, and returns it. */
+export function sampleUntil(
+  sample: () => DatedObservation,
+  wanted: Readonly<Record<string, unknown>>,
+): Promise<DatedObservation> {
   return eventually(() => {
-    const seen = look();
+    const seen = sample();
     expect(seen).toMatchObject(wanted);
     return seen;
   });
 }
 
-/** A Node program as a child; answers when it has printed its first line. */
+/** Starts a Node program as a child process, and waits for its first line. */
 export async function startNode(source: string, args: readonly string[] = [], wrapper: readonly string[] = []) {
   const words = [...wrapper, process.execPath, "--input-type=module", "-e", source, ...args];
   const child: ChildProcess = spawn(words[0] ?? "", words.slice(1), { stdio: ["pipe", "pipe", "inherit"] });

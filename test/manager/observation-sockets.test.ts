@@ -7,10 +7,10 @@ import { readTextFile, scanTextFile } from "../../src/manager/read-text.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { pause } from "../time/pause.ts";
-import { type Known, listen, shows, startNode, stop, watching } from "./observation-room.ts";
-import { shownBy, type TextSocket } from "./socket-lists.ts";
+import { createSampler, type DatedObservation, listen, sampleUntil, startNode, stop } from "./observation-room.ts";
+import { readSocketLists, type TextSocket } from "./socket-lists.ts";
 
-/** How far the kernel's date of an event may lie outside of the moments we saw around it: jiffies, 10 ms at the coarsest. */
+/** Tolerance of the kernel's times, which are in jiffies of at most 10 ms. */
 const JIFFIES_MS = 20;
 
 const endings: (() => unknown)[] = [];
@@ -51,7 +51,7 @@ async function dial(host: string, port: number): Promise<Socket> {
 
 type Span = { readonly fromMs: number; readonly toMs: number };
 
-/** @returns the moments around the request and its whole answer */
+/** @returns the times before the request and after its response */
 function fetchOnce(host: string, port: number, agent: Agent): Promise<Span> {
   const fromMs = performance.now();
   return new Promise((done, failed) => {
@@ -62,7 +62,7 @@ function fetchOnce(host: string, port: number, agent: Agent): Promise<Span> {
   });
 }
 
-function expectDated(seen: Known, span: Span): void {
+function expectDated(seen: DatedObservation, span: Span): void {
   expect(seen.lastEvidenceMs).toBeGreaterThan(span.fromMs - JIFFIES_MS);
   expect(seen.lastEvidenceMs).toBeLessThan(span.toMs + JIFFIES_MS + seen.tookMs);
 }
@@ -73,29 +73,29 @@ function keepAlive(): Agent {
   return agent;
 }
 
-describe("real sockets", () => {
-  test("of the manager's own port are left out by the kernel, but for the listener; all others are shown", async () => {
+describe("observed sockets", () => {
+  test("exclude connections of the manager's port, but include its listener", async () => {
     const host = ownAddress();
     const [own, other] = [await tcp(host, {}, () => {}), await tcp(host, {}, () => {})];
     const [toOwn, toOther] = [await dial(host, own), await dial(host, other)];
-    const shown = shownBy(createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, own));
+    const shown = readSocketLists(createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, own));
     expect(shown?.source).toBe("netlink");
     const portsOf = (sockets: readonly TextSocket[] = []) =>
       sockets.filter((socket) => socket.localAddress === host).map((socket) => socket.localPort);
     expect(portsOf(shown?.listeners).sort()).toEqual([own, other].sort());
     expect(portsOf(shown?.connections)).toContain(other);
     expect(portsOf(shown?.connections)).not.toContain(own);
-    // A client within the Pod is no stranger of the manager's, whatever it is connected to.
+    // The filter compares local ports, so the clients' ends in the same namespace are included.
     const clients = (shown?.connections ?? []).map((socket) => socket.localPort);
     expect(clients).toEqual(expect.arrayContaining([toOwn.localPort, toOther.localPort]));
   });
 
-  test("without connections are quiet, with a listener and no evidence", async () => {
+  test("are quiet with a listener and without connections", async () => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
-    expect(look()).toMatchObject({ hasTcpListener: false, openConnections: 0 });
+    const sample = createSampler({ addressScope: host });
+    expect(sample()).toMatchObject({ hasTcpListener: false, openConnections: 0 });
     await web(host, (_, res) => res.end());
-    expect(look()).toMatchObject({
+    expect(sample()).toMatchObject({
       hasTcpListener: true,
       activity: "quiet",
       lastEvidenceMs: -1,
@@ -103,14 +103,14 @@ describe("real sockets", () => {
     });
   });
 
-  test("of an idle kept connection are quiet and dated by the answer", async () => {
+  test("are quiet with an idle keep-alive connection, dated by its last response", async () => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
+    const sample = createSampler({ addressScope: host });
     const port = await web(host, (_, res) => res.end("hello"));
-    look();
+    sample();
     const answered = await fetchOnce(host, port, keepAlive());
     await pause(400, "an age to date back by");
-    const seen = look();
+    const seen = sample();
     expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
     expectDated(seen, answered);
     expect(seen.left).toEqual([
@@ -118,31 +118,31 @@ describe("real sockets", () => {
     ]);
   });
 
-  test("of a request in flight are not quiet, from its first byte to its answer", async () => {
+  test("are busy from the first byte of a request to its response", async () => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
+    const sample = createSampler({ addressScope: host });
     let answer = (): void => undefined;
     const port = await web(host, (_, res) => {
       answer = () => res.end("late");
     });
     const answered = fetchOnce(host, port, keepAlive());
     answered.catch(() => undefined);
-    await shows(look, { openConnections: 1, activity: "busy" });
+    await sampleUntil(sample, { openConnections: 1, activity: "busy" });
     for (let n = 0; n < 10; n += 1) {
-      await pause(30, "looks at several moments of the request");
-      const seen = look();
+      await pause(30, "samples at several times of the request");
+      const seen = sample();
       expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
     }
     const fromMs = performance.now();
     answer();
     const { toMs } = await answered;
-    const seen = await shows(look, { activity: "quiet" });
+    const seen = await sampleUntil(sample, { activity: "quiet" });
     expectDated(seen, { fromMs, toMs });
   });
 
-  test("of a client that asks again at once always show fresh evidence", async () => {
+  test("have current evidence while a client sends requests back to back", async () => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
+    const sample = createSampler({ addressScope: host });
     const port = await web(host, (_, res) => setTimeout(() => res.end("x"), 5));
     const agent = keepAlive();
     let going = true;
@@ -150,32 +150,32 @@ describe("real sockets", () => {
     const loop = (async () => {
       while (going) answeredMs = (await fetchOnce(host, port, agent)).toMs;
     })();
-    await pause(100, "some requests have come and gone");
+    await pause(100, "some requests have completed");
     for (let n = 0; n < 30; n += 1) {
-      await pause(17, "looks at moments that no period of the client's meets");
-      const seen = look();
+      await pause(17, "samples that are not in step with the client's requests");
+      const seen = sample();
       expect(seen.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFIES_MS);
     }
     going = false;
     await loop;
   });
 
-  test("with bytes the server has not read are not quiet", async () => {
+  test("are busy with bytes that the server has not read", async () => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
+    const sample = createSampler({ addressScope: host });
     const port = await tcp(host, { pauseOnConnect: true }, () => undefined);
     const client = await dial(host, port);
-    await shows(look, { openConnections: 1, activity: "quiet" });
+    await sampleUntil(sample, { openConnections: 1, activity: "quiet" });
     client.write("0123456789");
-    await shows(look, { activity: "busy" });
+    await sampleUntil(sample, { activity: "busy" });
     await pause(200, "bytes that are left unread for a while");
-    const seen = look();
+    const seen = sample();
     expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
   });
 
-  test("that wait for accept are not quiet, though no one sent a byte", async () => {
+  test("are busy with a connection in the backlog that has sent nothing", async () => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
+    const sample = createSampler({ addressScope: host });
     // Listens, then never comes back to its event loop.
     const { child, line } = await startNode(
       `import {createServer} from "node:net"; import {writeSync} from "node:fs";
@@ -184,44 +184,44 @@ describe("real sockets", () => {
          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600000); });`,
     );
     endings.push(() => stop(child));
-    expect(look()).toMatchObject({ activity: "quiet", hasTcpListener: true });
+    expect(sample()).toMatchObject({ activity: "quiet", hasTcpListener: true });
     await dial(host, Number(line));
     await pause(200, "a connection that waits for a while");
-    const seen = look();
+    const seen = sample();
     expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
   });
 
-  test("of an event stream are quiet between events and dated by the last one", async () => {
+  test("are quiet between the events of a stream, dated by the last event", async () => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
+    const sample = createSampler({ addressScope: host });
     let stream: ServerResponse | undefined;
     const port = await web(host, (_, res) => {
       res.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
       stream = res;
     });
-    let heard = (): void => undefined;
-    const onEvent = (chunk: Buffer) => chunk.includes("data: 2") && heard();
+    let onSecondEvent = (): void => undefined;
+    const onEvent = (chunk: Buffer) => chunk.includes("data: 2") && onSecondEvent();
     get({ host, port, agent: keepAlive() }, (res) => res.on("data", onEvent).on("error", () => undefined)).on(
       "error",
       () => undefined,
     );
-    await shows(look, { openConnections: 1, activity: "quiet" });
+    await sampleUntil(sample, { openConnections: 1, activity: "quiet" });
     await pause(300, "a stream that is silent for a while");
     const fromMs = performance.now();
     await new Promise<void>((resolve) => {
-      heard = resolve;
+      onSecondEvent = resolve;
       stream?.write("data: 2\n\n");
     });
     const toMs = performance.now();
     await pause(300, "an age to date back by");
-    const seen = look();
+    const seen = sample();
     expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
     expectDated(seen, { fromMs, toMs });
   });
 
-  test("of a client that has closed its half and waits are not quiet", async () => {
+  test("are busy with a half-closed connection that waits for its response", async () => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
+    const sample = createSampler({ addressScope: host });
     let served: Socket | undefined;
     const port = await tcp(host, { allowHalfOpen: true }, (socket) => {
       served = socket;
@@ -230,20 +230,20 @@ describe("real sockets", () => {
     const client = await dial(host, port);
     await pause(50, "the server accepts it first");
     client.end("request");
-    const seen = await shows(look, { left: [{ state: "CLOSE_WAIT" }] });
+    const seen = await sampleUntil(sample, { left: [{ state: "CLOSE_WAIT" }] });
     await pause(100, "a half-closed connection that waits for a while");
-    expect(look()).toMatchObject({ activity: "busy", openConnections: 1 });
+    expect(sample()).toMatchObject({ activity: "busy", openConnections: 1 });
     served?.write("answer");
-    expect(await shows(look, { activity: "quiet" })).toMatchObject({ openConnections: 1 });
+    expect(await sampleUntil(sample, { activity: "quiet" })).toMatchObject({ openConnections: 1 });
     expect(seen.openConnections).toBe(1);
   });
 
   test.for([
-    { says: "the server", header: "close" },
-    { says: "the client", header: "keep-alive" },
-  ])("of a short connection that $says closed between two looks are dated by what it left", async ({ header }) => {
+    { title: "the server", header: "close" },
+    { title: "the client", header: "keep-alive" },
+  ])("date a short connection that $title closed between two samples by its TIME_WAIT entry", async ({ header }) => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
+    const sample = createSampler({ addressScope: host });
     let served = Promise.resolve();
     const port = await web(
       host,
@@ -252,24 +252,24 @@ describe("real sockets", () => {
         served = new Promise((resolve) => socket.on("close", () => resolve()));
       },
     );
-    look();
+    sample();
     const agent = new Agent({ keepAlive: true });
     const { fromMs } = await fetchOnce(host, port, agent);
     agent.destroy();
-    // What it leaves is dated by its end, which on a busy machine comes well after the answer.
+    // TIME_WAIT starts at the end of the connection, which on a busy machine is long after the response.
     await served;
     const toMs = performance.now();
     await pause(500, "an age to date back by");
-    const seen = look();
+    const seen = sample();
     expect(seen).toMatchObject({ activity: "quiet", openConnections: 0 });
     expectDated(seen, { fromMs, toMs });
   });
 
-  test("of an IPv6 listener on a mapped address are seen as IPv4", async () => {
+  test("of an IPv6 listener on a mapped address are IPv4", async () => {
     const host = ownAddress();
-    const look = watching({ addressScope: host });
+    const sample = createSampler({ addressScope: host });
     const port = await web(`::ffff:${host}`, (_, res) => res.end("x"));
     await fetchOnce(host, port, keepAlive());
-    expect(look()).toMatchObject({ hasTcpListener: true, openConnections: 1, left: [{ local: `${host}:${port}` }] });
+    expect(sample()).toMatchObject({ hasTcpListener: true, openConnections: 1, left: [{ local: `${host}:${port}` }] });
   });
 });

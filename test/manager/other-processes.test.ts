@@ -30,7 +30,7 @@ const socket = (uid: number, state: number, localPort: number, peerPort = 0): Tc
 
 function processesIn(sockets: readonly TcpSocket[]): OtherProcesses {
   const watch = createProcessWatch(MANAGER_PORT, NO_ENDPOINT);
-  // An earlier look leaves nothing behind.
+  // startSample discards an earlier sample.
   watch.startSample();
   watch.add(socket(7, 10, 15_006));
   watch.add(socket(8, 1, 40_000, 443));
@@ -41,23 +41,23 @@ function processesIn(sockets: readonly TcpSocket[]): OtherProcesses {
 
 const proxyListens = socket(PROXY, 10, 15_006);
 
-describe("who but the proxy has sockets", () => {
+describe("processes other than the proxy", () => {
   test.for([
-    { says: "only the proxy's own", sockets: [proxyListens, socket(PROXY, 1, 40_000, 443)], others: false },
-    { says: "an app that calls out", sockets: [proxyListens, socket(APP, 1, 40_000, 443)], others: true },
-    { says: "an app that listens", sockets: [proxyListens, socket(APP, 10, 8_080)], others: true },
-    { says: "what an app left behind", sockets: [proxyListens, socket(0, 6, 8_080, 50_000)], others: false },
+    { title: "the proxy's own sockets", sockets: [proxyListens, socket(PROXY, 1, 40_000, 443)], others: false },
+    { title: "an app with an outbound connection", sockets: [proxyListens, socket(APP, 1, 40_000, 443)], others: true },
+    { title: "an app that listens", sockets: [proxyListens, socket(APP, 10, 8_080)], others: true },
+    { title: "a TIME_WAIT entry of an app", sockets: [proxyListens, socket(0, 6, 8_080, 50_000)], others: false },
     {
-      says: "the manager's, with the app's user",
+      title: "the manager's listener, as the app's user",
       sockets: [proxyListens, socket(APP, 10, MANAGER_PORT)],
       others: false,
     },
     {
-      says: "a hook's call to the manager",
+      title: "a hook's connection to the manager",
       sockets: [proxyListens, socket(APP, 1, 40_000, MANAGER_PORT)],
       others: false,
     },
-  ])("$says counts as others: $others", ({ sockets, others }) => {
+  ])("include the owner of $title: $others", ({ sockets, others }) => {
     expect(processesIn(sockets)).toEqual({
       known: true,
       others,
@@ -65,7 +65,7 @@ describe("who but the proxy has sockets", () => {
     });
   });
 
-  test("a listener with the proxy's user outside its ports means the user is shared", () => {
+  test("share the proxy's user when it listens on a port that is not a mesh port", () => {
     expect(processesIn([proxyListens, socket(PROXY, 10, 8_080)])).toEqual({
       known: true,
       others: false,
@@ -73,11 +73,11 @@ describe("who but the proxy has sockets", () => {
     });
   });
 
-  test("without a proxy that listens nothing is known", () => {
+  test("are unknown without a listening proxy", () => {
     expect(processesIn([socket(APP, 1, 40_000, 443)]).known).toBe(false);
   });
 
-  test("the answer does not depend on the order of listeners, nor of connections", () => {
+  test("do not depend on the order of listeners or connections", () => {
     const any = fc.record({
       uid: fc.constantFrom(PROXY, APP, 0),
       state: fc.constantFrom(1, 3, 6, 10),
@@ -94,7 +94,7 @@ describe("who but the proxy has sockets", () => {
     );
   });
 
-  test("among more users than are remembered there are others than the proxy's", () => {
+  test("are present when there are more users than the limit", () => {
     const many = Array.from({ length: 1_000 }, (_, uid) => socket(10_000 + uid, 10, 15_006));
     expect(processesIn(many)).toMatchObject({ known: true, others: true });
   });

@@ -1,4 +1,4 @@
-/** What a memory of connections has to do, in the plainest way: a map from names to everything that was kept. */
+/** Reference implementation of the connection memory: a map of objects. */
 import { endpointText } from "../../src/manager/sockets/address-text.ts";
 import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
 import type { ConnectionMemory, TrackedConnection } from "../../src/manager/traffic/connection-memory.ts";
@@ -12,7 +12,7 @@ export function createPlainMemory(): ConnectionMemory {
     `${endpointText(socket.localAddress, socket.localPort)} ${endpointText(socket.peerAddress, socket.peerPort)}`;
   const at = (record: number): Entry => {
     const entry = entries[record];
-    if (entry === undefined) throw new Error(`there is no record ${record}`);
+    if (entry === undefined) throw new Error(`record ${record} does not exist`);
     return entry;
   };
   return {
@@ -29,14 +29,14 @@ export function createPlainMemory(): ConnectionMemory {
     isStored: (record) => at(record).kept,
     load: (record) => {
       const { seen } = at(record);
-      if (seen === undefined) throw new Error(`record ${record} was never filled`);
+      if (seen === undefined) throw new Error(`record ${record} was never stored`);
       return seen;
     },
     store: (record, seen) => {
       at(record).seen = seen;
       at(record).kept = true;
     },
-    // Never: everything takes the long way.
+    // Disables the fast path.
     isUnchanged: () => false,
     firstSeenMs: (record) => at(record).seen?.firstSeenMs ?? -1,
     storeUnchanged: () => undefined,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createTableReader } from "../../src/manager/sockets/proc-tables.ts";
 import { parseOpens } from "../../src/manager/sockets/sockets.ts";
-import { tableOf } from "./socket-lists.ts";
+import { parseTable } from "./socket-lists.ts";
 
 const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
 const LISTENER =
@@ -13,10 +13,10 @@ const SIX =
   "   3: 0000000000000000FFFF00000100007F:1F90 B80D0120000000000000000000000001:C350 06 00000000:00000000 03:00001770 00000000     0        0 0 3 0000000000000000\n";
 
 describe("a table of sockets", () => {
-  test("gives every line as a socket without ages", () => {
-    expect(tableOf(HEAD + LISTENER + OPEN, 2)).toEqual([
+  test("contains a socket without ages per line", () => {
+    expect(parseTable(HEAD + LISTENER + OPEN, 2)).toEqual([
       {
-        ...BLIND,
+        ...NO_TCP_INFO,
         family: 2,
         state: 10,
         localAddress: "0.0.0.0",
@@ -28,7 +28,7 @@ describe("a table of sockets", () => {
         sendQueue: 0,
       },
       {
-        ...BLIND,
+        ...NO_TCP_INFO,
         family: 2,
         state: 1,
         localAddress: "10.1.0.7",
@@ -42,56 +42,56 @@ describe("a table of sockets", () => {
     ]);
   });
 
-  test("writes mapped IPv6 addresses as IPv4 and others shortest", () => {
-    expect(tableOf(HEAD + SIX, 10)?.[0]).toMatchObject({
+  test("has mapped IPv6 addresses as IPv4, and others in their shortest form", () => {
+    expect(parseTable(HEAD + SIX, 10)?.[0]).toMatchObject({
       state: 6,
       localAddress: "127.0.0.1",
       peerAddress: "2001:db8::100:0",
     });
   });
 
-  test("is empty only when it has its header and no lines", () => {
-    expect(tableOf(HEAD, 2)).toEqual([]);
-    expect(tableOf(` ${HEAD}`, 2)).toEqual([]);
+  test("is empty with a header and no lines", () => {
+    expect(parseTable(HEAD, 2)).toEqual([]);
+    expect(parseTable(` ${HEAD}`, 2)).toEqual([]);
   });
 
   test.for([
-    { says: "nothing", text: "" },
-    { says: "a header without its end", text: HEAD.trimEnd() },
-    { says: "lines without a header", text: OPEN },
-    { says: "a last line that was cut", text: HEAD + LISTENER + OPEN.slice(0, 60) },
-    { says: "a last line without its end", text: HEAD + OPEN.trimEnd() },
-    { says: "a line that is no socket", text: `${HEAD}hello\n` },
-    { says: "a digit that is none", text: HEAD + OPEN.replace("C350", "C35G") },
-    { says: "IPv6 lines read as IPv4", text: HEAD + SIX },
-    { says: "an empty line", text: `${HEAD}\n${OPEN}` },
-  ])("is unknown on $says", ({ text }) => {
-    expect(tableOf(text, 2)).toBeUndefined();
+    { title: "an empty text", text: "" },
+    { title: "a header without a line break", text: HEAD.trimEnd() },
+    { title: "lines without a header", text: OPEN },
+    { title: "a truncated last line", text: HEAD + LISTENER + OPEN.slice(0, 60) },
+    { title: "a last line without a line break", text: HEAD + OPEN.trimEnd() },
+    { title: "a line that is not a socket", text: `${HEAD}hello\n` },
+    { title: "an invalid digit", text: HEAD + OPEN.replace("C350", "C35G") },
+    { title: "IPv6 lines read as IPv4", text: HEAD + SIX },
+    { title: "an empty line", text: `${HEAD}\n${OPEN}` },
+  ])("is invalid on $title", ({ text }) => {
+    expect(parseTable(text, 2)).toBeUndefined();
   });
 
-  test("cut anywhere within its lines is unknown, never shorter", () => {
+  test("is invalid, never shorter, when truncated within a line", () => {
     const text = HEAD + LISTENER + OPEN;
     const whole = [HEAD.length, HEAD.length + LISTENER.length, text.length];
     fc.assert(
       fc.property(fc.nat(text.length), (cut) => {
-        const read = tableOf(text.slice(0, cut), 2);
+        const read = parseTable(text.slice(0, cut), 2);
         return whole.includes(cut) ? read !== undefined : read === undefined;
       }),
     );
   });
 
-  test("is the same wherever it is cut into pieces", () => {
+  test("is the same for any pieces", () => {
     const lines = fc.array(fc.constantFrom(LISTENER, OPEN, OPEN.slice(3), "hello\n"), { maxLength: 6 });
     fc.assert(
       fc.property(lines, fc.array(fc.nat(900), { maxLength: 8 }), (chosen, cuts) => {
         const text = HEAD + chosen.join("");
         const ordered = cuts.filter((cut) => cut < text.length).sort((a, b) => a - b);
-        expect(tableOf(text, 2, ordered)).toEqual(tableOf(text, 2));
+        expect(parseTable(text, 2, ordered)).toEqual(parseTable(text, 2));
       }),
     );
   });
 
-  test("is read no further than it is wanted, however long it is", () => {
+  test("is not read further than needed", () => {
     let taken = 0;
     const reader = createTableReader(2, () => {
       taken += 1;
@@ -102,24 +102,24 @@ describe("a table of sockets", () => {
     expect([taken, reader.end()]).toEqual([2, true]);
   });
 
-  test("is not held in memory where it has no lines", () => {
+  test("is not buffered without line breaks", () => {
     const reader = createTableReader(2, () => true);
     const noise = "x".repeat(4_096);
     expect(reader.take(HEAD)).toBe(true);
     expect([reader.take(noise), reader.end()]).toEqual([false, false]);
   });
 
-  test("never throws on text it was not made for", () => {
+  test("never throws on arbitrary text", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), fc.constantFrom(2, 10), (text, family) => {
-        const read = tableOf(HEAD + text, family);
+        const read = parseTable(HEAD + text, family);
         return read === undefined || read.every((s) => s.localPort >= 0 && s.localPort < 65_536);
       }),
     );
   });
 });
 
-const BLIND = {
+const NO_TCP_INFO = {
   lastDataSentMs: -1,
   lastDataReceivedMs: -1,
   lastAckReceivedMs: -1,
@@ -129,7 +129,7 @@ const BLIND = {
   pureAcksSent: -1,
 };
 
-describe("the counters", () => {
+describe("the counters of opened connections", () => {
   const NAMES = "Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails\n";
   const VALUES = "Tcp: 1 200 120000 -1 71 3 2\n";
 
@@ -142,13 +142,13 @@ describe("the counters", () => {
   });
 
   test.for([
-    { says: "nothing", text: "" },
-    { says: "names only", text: NAMES },
-    { says: "values that were cut", text: NAMES + VALUES.slice(0, 20) },
-    { says: "fewer values than names", text: `${NAMES}Tcp: 1 200 120000\n` },
-    { says: "other names", text: `Tcp: A B\nTcp: 1 2\n` },
-    { says: "a value that is no number", text: NAMES + VALUES.replace("71 3", "x y") },
-  ])("are unknown on $says", ({ text }) => {
+    { title: "an empty text", text: "" },
+    { title: "names only", text: NAMES },
+    { title: "truncated values", text: NAMES + VALUES.slice(0, 20) },
+    { title: "fewer values than names", text: `${NAMES}Tcp: 1 200 120000\n` },
+    { title: "other names", text: `Tcp: A B\nTcp: 1 2\n` },
+    { title: "a value that is not a number", text: NAMES + VALUES.replace("71 3", "x y") },
+  ])("are unknown on $title", ({ text }) => {
     expect(parseOpens(text)).toEqual({ passive: -1, active: -1 });
   });
 });

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { activityOf, dataAgeMs } from "../../src/manager/traffic/quiet.ts";
-import { inWords, type TextSocket } from "./socket-lists.ts";
+import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
 import { socket as textSocket } from "./traffic-room.ts";
 
-const socket = (over: Partial<TextSocket>) => inWords(textSocket(over));
+const socket = (over: Partial<TextSocket>) => toTcpSocket(textSocket(over));
 
 const ages = (sent: number, received: number, ack: number) => ({
   lastDataSentMs: sent,
@@ -15,72 +15,80 @@ const ages = (sent: number, received: number, ack: number) => ({
 
 describe("a connection", () => {
   test.for([
-    { says: "idle after its answer is acknowledged", activity: "idle", over: ages(2_000, 2_004, 1_960) },
+    { title: "idle after its response is acknowledged", activity: "idle", over: ages(2_000, 2_004, 1_960) },
     {
-      says: "idle when request and answer share a jiffy and the acknowledgement came later",
+      title: "idle when request and response share a jiffy and the acknowledgement came later",
       activity: "idle",
       over: ages(2_000, 2_000, 1_956),
     },
-    { says: "busy when the peer spoke last", activity: "busy", over: ages(2_000, 1_200, 1_200) },
-    { says: "busy when the peer spoke one jiffy later", activity: "busy", over: ages(104, 100, 100) },
-    { says: "an ambiguous order when all three share a jiffy", activity: "ambiguous", over: ages(300, 300, 300) },
-    { says: "an ambiguous order just below ten seconds", activity: "ambiguous", over: ages(9_996, 9_996, 9_996) },
+    { title: "busy when the peer sent last", activity: "busy", over: ages(2_000, 1_200, 1_200) },
+    { title: "busy when the peer sent one jiffy later", activity: "busy", over: ages(104, 100, 100) },
+    { title: "ambiguous when all three share a jiffy", activity: "ambiguous", over: ages(300, 300, 300) },
+    { title: "ambiguous just below ten seconds", activity: "ambiguous", over: ages(9_996, 9_996, 9_996) },
     {
-      says: "idle when an ambiguous order has lasted ten seconds",
+      title: "idle when the order has been ambiguous for ten seconds",
       activity: "idle",
       over: ages(10_000, 10_000, 10_000),
     },
-    { says: "idle when it never sent a byte", activity: "idle", over: { ...ages(700, 700, 700), bytesReceived: 0 } },
     {
-      says: "busy when nothing was ever sent to a client that sent something",
+      title: "idle when the client never sent a byte",
+      activity: "idle",
+      over: { ...ages(700, 700, 700), bytesReceived: 0 },
+    },
+    {
+      title: "busy when the client has sent data and the server has not",
       activity: "busy",
       over: { ...ages(700, 700, 700), dataSegmentsSent: 0 },
     },
-    { says: "idle between the events of a stream", activity: "idle", over: ages(800, 4_000, 760) },
-    { says: "busy with unread bytes", activity: "busy", over: { receiveQueue: 1 } },
-    { says: "busy with unsent bytes", activity: "busy", over: { sendQueue: 1 } },
+    { title: "idle between the events of a stream", activity: "idle", over: ages(800, 4_000, 760) },
+    { title: "busy with unread bytes", activity: "busy", over: { receiveQueue: 1 } },
+    { title: "busy with unsent bytes", activity: "busy", over: { sendQueue: 1 } },
     {
-      says: "idle when only the FIN of the client is unread",
+      title: "idle when only the FIN of the client is unread",
       activity: "idle",
       over: { state: tcp.CLOSE_WAIT, receiveQueue: 1 },
     },
     {
-      says: "busy when more than the FIN is unread",
+      title: "busy when more than the FIN is unread",
       activity: "busy",
       over: { state: tcp.CLOSE_WAIT, receiveQueue: 2 },
     },
     {
-      says: "busy when a half-closed client waits for its answer",
+      title: "busy when a half-closed client waits for its response",
       activity: "busy",
       over: { state: tcp.CLOSE_WAIT, receiveQueue: 1, ...ages(900, 300, 300) },
     },
     {
-      says: "idle when only our FIN is unacknowledged",
+      title: "idle when only the server's FIN is unacknowledged",
       activity: "idle",
       over: { state: tcp.FIN_WAIT1, sendQueue: 1 },
     },
     {
-      says: "idle in LAST_ACK with both FINs queued",
+      title: "idle in LAST_ACK with both FINs queued",
       activity: "idle",
       over: { state: tcp.LAST_ACK, sendQueue: 1, receiveQueue: 1 },
     },
-    { says: "busy when our FIN stands behind data", activity: "busy", over: { state: tcp.FIN_WAIT1, sendQueue: 900 } },
     {
-      says: "idle when the server closed without answering",
+      title: "busy when data is queued before the server's FIN",
+      activity: "busy",
+      over: { state: tcp.FIN_WAIT1, sendQueue: 900 },
+    },
+    {
+      title: "idle when the server closed without a response",
       activity: "idle",
       over: { state: tcp.CLOSING, receiveQueue: 1, sendQueue: 1, ...ages(900, 300, 300) },
     },
-    { says: "unknown without ages", activity: "unknown", over: ages(-1, -1, -1) },
+    { title: "unknown without ages", activity: "unknown", over: ages(-1, -1, -1) },
     {
-      says: "busy with unread bytes even without ages",
+      title: "busy with unread bytes even without ages",
       activity: "busy",
       over: { ...ages(-1, -1, -1), receiveQueue: 3 },
     },
-  ] as const)("is $says", ({ activity, over }) => {
+  ] as const)("is $title", ({ activity, over }) => {
     expect(activityOf(socket(over))).toBe(activity);
   });
 
-  test("is busy whenever anything is unread or unsent, whatever the ages say", () => {
+  test("is busy with unread or unsent bytes, at any ages", () => {
     fc.assert(
       fc.property(
         fc.nat(20_000),

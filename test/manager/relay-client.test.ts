@@ -6,8 +6,8 @@ import type { RelayDemand } from "../../src/manager/relay/relay-client.ts";
 import { createRelayClient, NO_ANSWER_YET } from "../../src/manager/relay/relay-client.ts";
 import { NO_ENDPOINT } from "../../src/manager/relay/relay-settings.ts";
 import { createProcessWatch } from "../../src/manager/traffic/other-processes.ts";
-import { inWords } from "./socket-lists.ts";
-import { CLIENT, judging, listener, POD, reading, socket } from "./traffic-room.ts";
+import { toTcpSocket } from "./socket-lists.ts";
+import { CLIENT, createTestMonitor, listener, POD, reading, socket } from "./traffic-room.ts";
 
 const WANTS_STATUS: RelayDemand = { kind: "status", floorEndMs: -1 };
 const STATUS_LINE = 'status {"state":"in","terminating":true,"reason":""}\n';
@@ -158,16 +158,16 @@ describe("the client's own connections", () => {
   const opens = (passiveOpens: number, activeOpens: number) => reading([listener()], { passiveOpens, activeOpens });
 
   test("do not hide a connection from outside that came and went", () => {
-    const { look } = judging();
-    look(opens(100, 50), 1_000);
+    const { sample } = createTestMonitor();
+    sample(opens(100, 50), 1_000);
     // One from a client, and one of our own to the relay.
-    expect(look(opens(101, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(2_000);
+    expect(sample(opens(101, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(2_000);
   });
 
   test("do not count as traffic", () => {
-    const { look } = judging();
-    look(opens(100, 50), 1_000);
-    expect(look(opens(100, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(-1);
+    const { sample } = createTestMonitor();
+    sample(opens(100, 50), 1_000);
+    expect(sample(opens(100, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(-1);
   });
 
   test("do not hold a mesh proxy", () => {
@@ -177,7 +177,7 @@ describe("the client's own connections", () => {
     const others = (endpoint: RelayEndpoint) => {
       const watch = createProcessWatch(17_890, endpoint);
       watch.startSample();
-      for (const one of [proxy, ours]) watch.add(inWords(one));
+      for (const one of [proxy, ours]) watch.add(toTcpSocket(one));
       return watch.finishSample().others;
     };
     expect(others(relay)).toBe(false);

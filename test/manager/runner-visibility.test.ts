@@ -1,4 +1,4 @@
-/** What a failed reading becomes on its way from the kernel to the drain: blindness, or a disturbance. */
+/** Tests how the runner reports failed readings: as blind, or as incomplete. */
 import { expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
@@ -12,20 +12,19 @@ import { createTrafficMonitor } from "../../src/manager/traffic/traffic-monitor.
 import { eventually } from "../time/eventually.ts";
 import { playback } from "./netlink-room.ts";
 
-/** More looks than ten that fail. */
-const LOOKS = 13;
+/** More than the ten failed samples after which a drain is blind. */
+const SAMPLES = 13;
 
-/** The report of a drain without delays after some looks, all of which fail. */
-async function reportAfterLooks(torn: boolean): Promise<DrainReport> {
-  let looks = 0;
+async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainReport> {
+  let samples = 0;
   let exited = false;
   const settings = { ...DEFAULT_SETTINGS, drainDelayMs: 0 };
   const nowMs = () => performance.now();
   const runner = createRunner({
     ...{ settings, speaker: { pod: "", namespace: "" }, chained: [], nowMs, relay: NO_RELAY, preloadFlag: NO_PRELOAD },
     readSockets: (_tracesMs, visitor) => {
-      looks += 1;
-      if (torn) visitor.onIncomplete();
+      samples += 1;
+      if (incomplete) visitor.onIncomplete();
       return undefined;
     },
     monitor: createTrafficMonitor(settings, createConnectionMemory(Math.random)),
@@ -41,19 +40,23 @@ async function reportAfterLooks(torn: boolean): Promise<DrainReport> {
   runner.dispatch({ kind: "drain-requested", nowMs: nowMs(), holdId: 1 });
   const report = await eventually((): DrainReport => {
     const now: DrainReport = JSON.parse(runner.status());
-    if (looks < LOOKS) expect(now.phase).toBe("done");
+    if (samples < SAMPLES) expect(now.phase).toBe("done");
     return now;
   });
-  // Leaves no timer behind.
+  // Stops the timers.
   runner.dispatch({ kind: "sigterm", nowMs: nowMs() });
   await eventually(() => expect(exited).toBe(true));
   return report;
 }
 
-test("a drain at which no source can be read ends as blind", async () => {
-  expect(await reportAfterLooks(false)).toMatchObject({ phase: "done", outcome: "blind", evidenceSource: "none" });
+test("a drain ends as blind when no source can be read", async () => {
+  expect(await reportAfterFailedSamples(false)).toMatchObject({
+    phase: "done",
+    outcome: "blind",
+    evidenceSource: "none",
+  });
 });
 
-test("a drain whose looks are all disturbed goes on", async () => {
-  expect(await reportAfterLooks(true)).toMatchObject({ phase: "draining", outcome: "none" });
+test("a drain goes on when all samples are incomplete", async () => {
+  expect(await reportAfterFailedSamples(true)).toMatchObject({ phase: "draining", outcome: "none" });
 });

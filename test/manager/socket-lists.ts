@@ -1,4 +1,4 @@
-/** Lists of sockets with addresses as text, for tests of what is handed on socket by socket. Keeps to the plain subset. */
+/** Collects streamed sockets into lists, with addresses as text. Keeps to the plain subset. */
 import type { Libc } from "../../src/manager/ports.ts";
 import { type Address, addressText, parseAddress } from "../../src/manager/sockets/address-text.ts";
 import { type DumpEnd, dumpTcp } from "../../src/manager/sockets/netlink-exchange.ts";
@@ -28,12 +28,12 @@ export type TextSocket = {
 
 export function addressOf(text: string): Address {
   const address = parseAddress(text);
-  if (address === undefined) throw new Error(`${text} is no address`);
+  if (address === undefined) throw new Error(`${text} is not an address`);
   return address;
 }
 
-/** Written out, since the order of fields is part of what both builds print. */
-export function inText(socket: TcpSocket): TextSocket {
+/** Lists the fields, because both builds print them in this order. */
+export function toTextSocket(socket: TcpSocket): TextSocket {
   return {
     family: socket.family,
     state: socket.state,
@@ -54,35 +54,35 @@ export function inText(socket: TcpSocket): TextSocket {
   };
 }
 
-export function inWords(socket: TextSocket): TcpSocket {
+export function toTcpSocket(socket: TextSocket): TcpSocket {
   return { ...socket, localAddress: addressOf(socket.localAddress), peerAddress: addressOf(socket.peerAddress) };
 }
 
-export function partOf(
+export function parsePart(
   bytes: Buffer,
   length = bytes.length,
   tracesMs = 60_000,
 ): { end: PartEnd; sockets: TextSocket[] } {
   const sockets: TextSocket[] = [];
-  const end = readPart(bytes, length, 1, { tracesMs, take: (socket) => sockets.push(inText(socket)) });
+  const end = readPart(bytes, length, 1, { tracesMs, take: (socket) => sockets.push(toTextSocket(socket)) });
   return { end, sockets };
 }
 
-export function dumpOf(libc: Libc, states = 0xfff): { end: DumpEnd; sockets: TextSocket[] } {
+export function dumpSockets(libc: Libc, states = 0xfff): { end: DumpEnd; sockets: TextSocket[] } {
   const sockets: TextSocket[] = [];
   const end = dumpTcp(
     libc,
     { family: 2, states, exceptPort: 0 },
-    { tracesMs: 60_000, take: (socket) => sockets.push(inText(socket)) },
+    { tracesMs: 60_000, take: (socket) => sockets.push(toTextSocket(socket)) },
   );
   return { end, sockets };
 }
 
-/** @param cuts where the text is cut into pieces. @returns undefined where the table is not whole */
-export function tableOf(text: string, family: number, cuts: readonly number[] = []): TextSocket[] | undefined {
+/** @param cuts offsets at which the text is cut into pieces. @returns undefined if the table is incomplete */
+export function parseTable(text: string, family: number, cuts: readonly number[] = []): TextSocket[] | undefined {
   const sockets: TextSocket[] = [];
   const reader = createTableReader(family, (socket) => {
-    sockets.push(inText(socket));
+    sockets.push(toTextSocket(socket));
     return true;
   });
   let from = 0;
@@ -93,23 +93,22 @@ export function tableOf(text: string, family: number, cuts: readonly number[] = 
   return reader.end() ? sockets : undefined;
 }
 
-/** All that one look shows. */
-export type Shown = Reading & {
+export type SocketLists = Reading & {
   readonly listeners: readonly TextSocket[];
   readonly connections: readonly TextSocket[];
   readonly udpPorts: readonly number[];
   readonly manyUdp: boolean;
 };
 
-/** @param enoughUdp after so many ports no more are wanted */
-export function shownBy(read: SocketReader, tracesMs = 60_000, enoughUdp = 1_000): Shown | undefined {
+/** @param enoughUdp number of ports after which no more are needed */
+export function readSocketLists(read: SocketReader, tracesMs = 60_000, enoughUdp = 1_000): SocketLists | undefined {
   const listeners: TextSocket[] = [];
   const connections: TextSocket[] = [];
   const udpPorts: number[] = [];
   let manyUdp = false;
   const reading = read(tracesMs, {
-    onListener: (socket) => listeners.push(inText(socket)),
-    onConnection: (socket) => connections.push(inText(socket)),
+    onListener: (socket) => listeners.push(toTextSocket(socket)),
+    onConnection: (socket) => connections.push(toTextSocket(socket)),
     onUdpPort: (port) => {
       udpPorts.push(port);
       return udpPorts.length < enoughUdp;

@@ -6,13 +6,22 @@ import { START } from "../../src/manager/traffic/quiet.ts";
 import { createSlotHash } from "../../src/manager/traffic/slot-hash.ts";
 import { NO_CONNECTIONS } from "../../src/manager/traffic/traffic-monitor.ts";
 import { createPlainMemory } from "./plain-memory.ts";
-import { inWords, type TextSocket } from "./socket-lists.ts";
-import { CLIENT, judging, type Known, listener, NODE, POD, reading, show, socket } from "./traffic-room.ts";
+import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
+import {
+  CLIENT,
+  createTestMonitor,
+  feedSample,
+  type KnownObservation,
+  listener,
+  NODE,
+  POD,
+  reading,
+  socket,
+} from "./traffic-room.ts";
 
 const FIRST_PORT = 50_000;
 
-/** Which connections a look shows, what they do, and in which order the kernel lists them. */
-const anyLook = fc.record({
+const anySample = fc.record({
   connections: fc.uniqueArray(
     fc.record({
       port: fc.integer({ min: FIRST_PORT, max: FIRST_PORT + 5 }),
@@ -28,18 +37,18 @@ const anyLook = fc.record({
   shownTwice: fc.boolean(),
 });
 
-test("what a sequence of looks means does not depend on the order in which the kernel lists connections", () => {
+test("the observations do not depend on the order in which the kernel lists connections", () => {
   fc.assert(
-    fc.property(fc.array(anyLook, { minLength: 2, maxLength: 8 }), (looks) => {
-      const plain = judging();
-      const mixed = judging();
-      for (const [index, { connections, reversed, shownTwice }] of looks.entries()) {
+    fc.property(fc.array(anySample, { minLength: 2, maxLength: 8 }), (samples) => {
+      const plain = createTestMonitor();
+      const mixed = createTestMonitor();
+      for (const [index, { connections, reversed, shownTwice }] of samples.entries()) {
         const sockets = connections.map(socketOf);
         const shuffled = reversed ? [...sockets].reverse() : sockets;
         const again = shownTwice ? [...shuffled, ...sockets] : shuffled;
         const nowMs = 10_000 + index * 150;
-        const { left: expectedLeft, ...expected } = plain.look(reading([listener(), ...sockets]), nowMs);
-        const { left, ...found } = mixed.look(reading([...again, listener()]), nowMs);
+        const { left: expectedLeft, ...expected } = plain.sample(reading([listener(), ...sockets]), nowMs);
+        const { left, ...found } = mixed.sample(reading([...again, listener()]), nowMs);
         expect(found).toEqual(expected);
         expect(new Set(left)).toEqual(new Set(expectedLeft));
       }
@@ -48,22 +57,22 @@ test("what a sequence of looks means does not depend on the order in which the k
   );
 });
 
-test("a connection keeps its age when others before it in the kernel's list come and go", () => {
-  const { look } = judging();
+test("a connection keeps its age when connections before it in the kernel's list come and go", () => {
+  const { sample } = createTestMonitor();
   const kept = socket({ peerPort: 50_009 });
   const others = [1, 2, 3].map((n) => socket({ peerPort: 50_000 + n }));
-  look(reading([listener(), ...others, kept]), 1_000);
-  look(reading([listener(), others[2] ?? kept, kept]), 1_500);
-  const seen = look(reading([listener(), socket({ peerPort: 50_004 }), kept]), 2_000);
+  sample(reading([listener(), ...others, kept]), 1_000);
+  sample(reading([listener(), others[2] ?? kept, kept]), 1_500);
+  const seen = sample(reading([listener(), socket({ peerPort: 50_004 }), kept]), 2_000);
   expect(seen.left.find(({ peer }) => peer.endsWith(":50009"))).toMatchObject({ ageMs: 1_000 });
   expect(seen.left.find(({ peer }) => peer.endsWith(":50004"))).toMatchObject({ ageMs: 0 });
   expect(seen.leftTotal).toBe(2);
 });
 
-/** Often equal, since the past counts most in an ambiguous order; from 300 ms on no acknowledgement is put off any more. */
+/** Often equal, for an ambiguous order. The kernel delays no acknowledgement by 300 ms. */
 const anyAge = fc.oneof(fc.nat(400), fc.constantFrom(0, 300));
 
-/** One connection over several looks: counters only grow, as the kernel's do, unless its addresses were taken again. */
+/** One connection over several samples. Counters only grow, unless another connection reuses the addresses. */
 const anyLife = fc.record({
   peer: fc.constantFrom(CLIENT, NODE, POD, "2001:db8::7", "::ffff:10.9.9.9", "127.0.0.1"),
   local: fc.constantFrom(POD, "2001:db8::1"),
@@ -95,8 +104,7 @@ const anyLife = fc.record({
 
 type Life = typeof anyLife extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a life shows in each of its looks. */
-function shownIn(life: Life): (TextSocket | undefined)[] {
+function socketsOf(life: Life): (TextSocket | undefined)[] {
   let received = 0;
   let sent = 0;
   let acks = 0;
@@ -127,58 +135,58 @@ const anyHistory = fc.record({
     selector: ({ local, peer, peerPort }) => `${local} ${peer} ${peerPort}`,
     maxLength: 12,
   }),
-  /** Looks that end before they are whole, after so many sockets. */
-  broken: fc.array(fc.record({ look: fc.nat(5), after: fc.nat(12) }), { maxLength: 2 }),
-  /** The look before which the kubelet's address is learned. */
+  /** Samples that fail, after this many sockets. */
+  broken: fc.array(fc.record({ sample: fc.nat(5), after: fc.nat(12) }), { maxLength: 2 }),
+  /** Index of the sample before which the kubelet's address is added. */
   kubeletAt: fc.nat(5),
-  /** How many connections the kernel has counted as opened since the look before. */
+  /** Growth of PassiveOpens before each sample. */
   opened: fc.array(fc.nat(2), { minLength: 6, maxLength: 6 }),
 });
 
 const PROBED = { kubeletProbes: [{ port: 8080, periodMs: 1_000 }] };
 
-/** What both say of every look of one history. @returns undefined for looks that were not whole */
-function compare(
+/** Replays one history on several monitors. Skips the comparison of failed samples. */
+function replay(
   { lives, broken, kubeletAt, opened }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
-  judges: readonly ReturnType<typeof judging>[],
-  each: (seen: readonly Known[]) => void,
+  monitors: readonly ReturnType<typeof createTestMonitor>[],
+  each: (seen: readonly KnownObservation[]) => void,
 ): void {
-  const shown = lives.map(shownIn);
+  const shown = lives.map(socketsOf);
   let passiveOpens = 100;
   for (let index = 0; index < 6; index += 1) {
     const sockets = [listener(), ...shown.flatMap((life) => life[index] ?? [])];
     const nowMs = 10_000 + index * 150;
     passiveOpens += opened[index] ?? 0;
-    if (index === kubeletAt) for (const { judge } of judges) judge.addKubelet(NODE);
-    const end = broken.find(({ look }) => look === index);
-    if (end === undefined) each(judges.map(({ look }) => look(reading(sockets, { passiveOpens }), nowMs)));
+    if (index === kubeletAt) for (const { monitor } of monitors) monitor.addKubelet(NODE);
+    const end = broken.find(({ sample }) => sample === index);
+    if (end === undefined) each(monitors.map(({ sample }) => sample(reading(sockets, { passiveOpens }), nowMs)));
     else {
-      for (const { judge } of judges) {
-        show(judge, reading(sockets.slice(0, end.after)), nowMs);
-        expect(judge.finishSample(undefined, nowMs, NO_CONNECTIONS).known).toBe(false);
+      for (const { monitor } of monitors) {
+        feedSample(monitor, reading(sockets.slice(0, end.after)), nowMs);
+        expect(monitor.finishSample(undefined, nowMs, NO_CONNECTIONS).known).toBe(false);
       }
     }
   }
 }
 
-test("the flat memory judges every history as a map of everything would", () => {
+test("the flat memory leads to the same observations as a map of objects", () => {
   fc.assert(
     fc.property(anyHistory, fc.boolean(), (history, sameSlot) => {
-      // Without a secret every connection falls into one slot, and must still be told from the others.
-      const flat = judging(PROBED, createConnectionMemory(sameSlot ? () => 0 : Math.random));
-      const plain = judging(PROBED, createPlainMemory());
-      compare(history, [flat, plain], ([one, other]) => expect(one).toEqual(other));
+      // Constant factors put all connections into one slot, where they must stay distinct.
+      const flat = createTestMonitor(PROBED, createConnectionMemory(sameSlot ? () => 0 : Math.random));
+      const plain = createTestMonitor(PROBED, createPlainMemory());
+      replay(history, [flat, plain], ([one, other]) => expect(one).toEqual(other));
     }),
     { numRuns: 2_000 },
   );
 });
 
-test("a memory that is too small never makes a drain calmer, nor its last traffic older", () => {
+test("a memory that is too small makes neither a drain quieter nor its last traffic older", () => {
   fc.assert(
     fc.property(anyHistory, fc.integer({ min: 0, max: 6 }), (history, limit) => {
-      const small = judging(PROBED, createConnectionMemory(Math.random, limit));
-      const large = judging(PROBED, createPlainMemory());
-      compare(history, [small, large], ([one, other]) => {
+      const small = createTestMonitor(PROBED, createConnectionMemory(Math.random, limit));
+      const large = createTestMonitor(PROBED, createPlainMemory());
+      replay(history, [small, large], ([one, other]) => {
         expect(one?.openConnections).toBeGreaterThanOrEqual(other?.openConnections ?? 0);
         expect(one?.lastEvidenceMs).toBeGreaterThanOrEqual(other?.lastEvidenceMs ?? 0);
         if (one?.activity === "quiet") expect([other?.activity, one.untracked]).toEqual(["quiet", 0]);
@@ -188,16 +196,16 @@ test("a memory that is too small never makes a drain calmer, nor its last traffi
   );
 });
 
-test("what was answered before a look without counts and ages proves nothing once there are some again", () => {
+test("data answered before a sample without counters proves nothing when the counters are back", () => {
   const ages = (ms: number) => ({ lastDataReceivedMs: ms, lastDataSentMs: ms, lastAckReceivedMs: ms });
-  const bare = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1, ...ages(-1) };
+  const uncounted = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1, ...ages(-1) };
   for (const received of [0, 1]) {
     for (const memory of [createConnectionMemory(Math.random), createPlainMemory()]) {
-      const { look } = judging({}, memory);
-      look(reading([listener(), socket({ dataSegmentsReceived: received, dataSegmentsSent: 1 })]), 10_000);
-      look(reading([listener(), socket(bare)]), 11_000);
-      const asked = socket({ dataSegmentsReceived: 1, dataSegmentsSent: 1, ...ages(100) });
-      expect(look(reading([listener(), asked]), 12_000)).toMatchObject({
+      const { sample } = createTestMonitor({}, memory);
+      sample(reading([listener(), socket({ dataSegmentsReceived: received, dataSegmentsSent: 1 })]), 10_000);
+      sample(reading([listener(), socket(uncounted)]), 11_000);
+      const request = socket({ dataSegmentsReceived: 1, dataSegmentsSent: 1, ...ages(100) });
+      expect(sample(reading([listener(), request]), 12_000)).toMatchObject({
         activity: "ambiguous",
         evidenceSource: "ambiguous",
       });
@@ -205,13 +213,13 @@ test("what was answered before a look without counts and ages proves nothing onc
   }
 });
 
-describe("connections beyond what can be remembered", () => {
+describe("connections beyond the limit", () => {
   const many = (count: number) => Array.from({ length: count }, (_, n) => socket({ peerPort: 20_000 + n }));
 
-  test("are counted and named, and keep the drain from being quiet however quiet they look", () => {
-    const { look } = judging({}, createConnectionMemory(Math.random, 5));
-    expect(look(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ activity: "quiet", untracked: 0 });
-    expect(look(reading([listener(), ...many(8)]), 20_000)).toMatchObject({
+  test("are counted and listed, and prevent quiet even when they are idle", () => {
+    const { sample } = createTestMonitor({}, createConnectionMemory(Math.random, 5));
+    expect(sample(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ activity: "quiet", untracked: 0 });
+    expect(sample(reading([listener(), ...many(8)]), 20_000)).toMatchObject({
       activity: "untracked",
       lastEvidenceMs: 20_000,
       openConnections: 8,
@@ -221,70 +229,70 @@ describe("connections beyond what can be remembered", () => {
     });
   });
 
-  test("that are gone were traffic until the look that misses them", () => {
-    const { look } = judging({}, createConnectionMemory(Math.random, 5));
-    look(reading([listener(), ...many(8)]), 10_000);
-    expect(look(reading([listener(), ...many(4)]), 20_000)).toMatchObject({
+  test("that are gone are evidence at the time of the sample without them", () => {
+    const { sample } = createTestMonitor({}, createConnectionMemory(Math.random, 5));
+    sample(reading([listener(), ...many(8)]), 10_000);
+    expect(sample(reading([listener(), ...many(4)]), 20_000)).toMatchObject({
       activity: "quiet",
       lastEvidenceMs: 20_000,
     });
-    expect(look(reading([listener(), ...many(4)]), 30_000)).toMatchObject({
+    expect(sample(reading([listener(), ...many(4)]), 30_000)).toMatchObject({
       activity: "quiet",
       lastEvidenceMs: 20_000,
     });
   });
 
-  describe("that find room later", () => {
+  describe("that are tracked later", () => {
     const room = () => createConnectionMemory(Math.random, 1);
-    /** The only room goes to another connection, and is free when the second of these looks is over. */
-    const crowd = ({ look }: ReturnType<typeof judging>, ...others: readonly TextSocket[]) => {
-      look(reading([listener(), socket({ localAddress: "2001:db8::1" }), ...others]), 10_000);
-      look(reading([listener(), ...others]), 11_000);
+    /** Another connection occupies the only record, which is free after the second sample. */
+    const crowd = ({ sample }: ReturnType<typeof createTestMonitor>, ...others: readonly TextSocket[]) => {
+      sample(reading([listener(), socket({ localAddress: "2001:db8::1" }), ...others]), 10_000);
+      sample(reading([listener(), ...others]), 11_000);
     };
 
-    test("are a client's as before, though their address is known as the Pod's own by then", () => {
+    test("stay clients' when their address turns out to be the Pod's own", () => {
       const ours = { localAddress: "2001:db8::1", peerAddress: POD };
       for (const memory of [room(), createPlainMemory()]) {
-        const judged = judging({}, memory);
-        // That the peer is an address of the Pod is shown after the connection.
-        crowd(judged, socket(ours), socket());
-        judged.look(reading([listener(), socket(ours)]), 12_000);
-        const seen = judged.look(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
+        const harness = createTestMonitor({}, memory);
+        // The second connection adds the peer's address to the Pod's own, after the first was classified.
+        crowd(harness, socket(ours), socket());
+        harness.sample(reading([listener(), socket(ours)]), 12_000);
+        const seen = harness.sample(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
         expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 13_000, untracked: 0 });
       }
     });
 
-    test("are no probes, though the kubelet is known by then", () => {
-      const judged = judging(PROBED, room());
+    test("are not probes, although the kubelet's address is known by then", () => {
+      const harness = createTestMonitor(PROBED, room());
       const fromNode = socket({ peerAddress: NODE });
-      crowd(judged, fromNode);
-      judged.judge.addKubelet(NODE);
-      const seen = judged.look(reading([listener(), fromNode]), 12_000);
+      crowd(harness, fromNode);
+      harness.monitor.addKubelet(NODE);
+      const seen = harness.sample(reading([listener(), fromNode]), 12_000);
       expect(seen).toMatchObject({ openConnections: 1, untracked: 0 });
     });
 
-    test("have no past that could prove an answer: what went out may have been a greeting", () => {
-      const judged = judging({}, room());
+    test("have no past that proves an answer, because the sent data may be a greeting", () => {
+      const harness = createTestMonitor({}, room());
       const counts = { dataSegmentsSent: 1, pureAcksSent: 0, lastDataSentMs: 400, lastAckReceivedMs: 400 };
-      crowd(judged, socket({ ...counts, dataSegmentsReceived: 0, bytesReceived: 0 }));
-      const asked = socket({ ...counts, dataSegmentsReceived: 1, lastDataReceivedMs: 400 });
-      const seen = judged.look(reading([listener(), asked]), 12_000);
+      crowd(harness, socket({ ...counts, dataSegmentsReceived: 0, bytesReceived: 0 }));
+      const request = socket({ ...counts, dataSegmentsReceived: 1, lastDataReceivedMs: 400 });
+      const seen = harness.sample(reading([listener(), request]), 12_000);
       expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous", untracked: 0 });
     });
 
-    test("do not explain a connection that came and went unseen", () => {
-      const judged = judging({}, room());
-      crowd(judged, socket());
-      judged.look(reading([listener(), socket()]), 12_000);
-      const seen = judged.look(reading([listener(), socket()], { passiveOpens: 101 }), 13_000);
+    test("do not explain a connection that came and went between samples", () => {
+      const harness = createTestMonitor({}, room());
+      crowd(harness, socket());
+      harness.sample(reading([listener(), socket()]), 12_000);
+      const seen = harness.sample(reading([listener(), socket()], { passiveOpens: 101 }), 13_000);
       expect(seen).toMatchObject({ lastEvidenceMs: 13_000, evidenceSource: "passive-opens" });
     });
   });
 
-  test("that arrive at more addresses of the Pod than are remembered are counted too", () => {
-    const { look } = judging();
+  test("at more of the Pod's addresses than the limit are counted too", () => {
+    const { sample } = createTestMonitor();
     const at = Array.from({ length: 300 }, (_, n) => socket({ localAddress: `10.3.${n >> 8}.${n & 255}` }));
-    expect(look(reading([listener(), ...at]), 10_000)).toMatchObject({
+    expect(sample(reading([listener(), ...at]), 10_000)).toMatchObject({
       openConnections: 300,
       untracked: 44,
       activity: "untracked",
@@ -292,14 +300,14 @@ describe("connections beyond what can be remembered", () => {
   });
 });
 
-test("addresses and ports that a client chooses meet in a slot no more often than by chance", () => {
-  const near = (n: number) => ({
+test("addresses and ports that a client chooses share a slot no more often than random ones", () => {
+  const similar = (n: number) => ({
     peer: { a: 0, b: 0, c: 0xffff, d: 0x0a010000 + (n >> 6) },
     ports: 8080 * 65_536 + (n % 64) * 1_024,
   });
-  const far = (n: number) => ({ peer: { a: n * 65_536, b: 7, c: n, d: 1 }, ports: 8080 * 65_536 + 50_000 });
+  const varied = (n: number) => ({ peer: { a: n * 65_536, b: 7, c: n, d: 1 }, ports: 8080 * 65_536 + 50_000 });
   const SLOTS = 262_144;
-  for (const one of [near, far]) {
+  for (const one of [similar, varied]) {
     const hash = createSlotHash(Math.random);
     const taken = new Map<number, number>();
     for (let n = 0; n < 60_000; n += 1) {
@@ -309,7 +317,7 @@ test("addresses and ports that a client chooses meet in a slot no more often tha
     }
     expect(Math.min(...taken.keys())).toBeGreaterThanOrEqual(0);
     expect(Math.max(...taken.keys())).toBeLessThan(SLOTS);
-    // Among 60 000 in 262 144 by chance: hardly ever 9 in one.
+    // 60 000 random connections in 262 144 slots hardly ever put 9 into one.
     expect(Math.max(...taken.values())).toBeLessThan(24);
   }
 });
@@ -317,7 +325,7 @@ test("addresses and ports that a client chooses meet in a slot no more often tha
 test("a hundred thousand connections of both families are found again, and take ten words each", () => {
   const memory = createConnectionMemory(Math.random);
   const at = (n: number) =>
-    inWords(
+    toTcpSocket(
       socket({ peerPort: 1_024 + (n >> 3), peerAddress: n % 2 === 0 ? `10.4.0.${n % 8}` : `2001:db8::${n % 8}` }),
     );
   const fill = (from: number, to: number) => {

@@ -1,4 +1,4 @@
-/** Sockets and readings for tests of the judge, with everything a test does not care about filled in. */
+/** Builds sockets and readings with defaults, for tests of the traffic monitor. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { Reading } from "../../src/manager/sockets/reading.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
@@ -9,7 +9,7 @@ import {
   type OwnConnections,
   type TrafficMonitor,
 } from "../../src/manager/traffic/traffic-monitor.ts";
-import { inWords, type TextSocket } from "./socket-lists.ts";
+import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
 
 export const POD = "10.1.0.7";
 export const CLIENT = "10.2.0.9";
@@ -51,42 +51,40 @@ export function listener(over: Partial<TextSocket> = {}): TextSocket {
   });
 }
 
-/** What one look shows, all at once. */
-export type Shown = Omit<Reading, "sockets"> & {
+export type SampleInput = Omit<Reading, "sockets"> & {
   readonly sockets: readonly TextSocket[];
   readonly udpPorts: readonly number[];
 };
 
-export function reading(sockets: readonly TextSocket[], over: Partial<Shown> = {}): Shown {
+export function reading(sockets: readonly TextSocket[], over: Partial<SampleInput> = {}): SampleInput {
   return { source: "netlink", sockets, udpPorts: [], passiveOpens: 100, activeOpens: 50, ...over };
 }
 
-/** Shows a judge what there is in the order of a look: datagrams, then listeners, then connections. */
-export function show(judge: TrafficMonitor, shown: Shown, nowMs: number): void {
-  judge.startSample(nowMs);
-  shown.udpPorts.every((port) => judge.addUdpPort(port));
-  const listens = (socket: TextSocket) => socket.state === tcp.LISTEN;
-  for (const socket of shown.sockets.filter(listens)) judge.addListener(inWords(socket));
-  for (const socket of shown.sockets) if (!listens(socket)) judge.addConnection(inWords(socket), nowMs);
+/** Feeds a monitor in the order of the socket reader: UDP ports, listeners, connections. */
+export function feedSample(monitor: TrafficMonitor, input: SampleInput, nowMs: number): void {
+  monitor.startSample(nowMs);
+  input.udpPorts.every((port) => monitor.addUdpPort(port));
+  const isListener = (socket: TextSocket) => socket.state === tcp.LISTEN;
+  for (const socket of input.sockets.filter(isListener)) monitor.addListener(toTcpSocket(socket));
+  for (const socket of input.sockets) if (!isListener(socket)) monitor.addConnection(toTcpSocket(socket), nowMs);
 }
 
-/** One whole look. */
-export function observed(judge: TrafficMonitor, shown: Shown, nowMs: number, own: OwnConnections): Observation {
-  show(judge, shown, nowMs);
-  return judge.finishSample({ ...shown, sockets: shown.sockets.length }, nowMs, own);
+export function observe(monitor: TrafficMonitor, input: SampleInput, nowMs: number, own: OwnConnections): Observation {
+  feedSample(monitor, input, nowMs);
+  return monitor.finishSample({ ...input, sockets: input.sockets.length }, nowMs, own);
 }
 
-export type Known = Extract<Observation, { known: true }>;
+export type KnownObservation = Extract<Observation, { known: true }>;
 
-/** A judge whose answers are known ones, or the test fails. */
-export function judging(over: Partial<DrainSettings> = {}, memory = createConnectionMemory(Math.random)) {
-  const judge = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, memory);
+/** The returned `sample` throws when the observation is unknown. */
+export function createTestMonitor(over: Partial<DrainSettings> = {}, memory = createConnectionMemory(Math.random)) {
+  const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, memory);
   return {
-    judge,
-    look: (at: Shown, nowMs: number, dials = 0, accepts = 0, dialsOut = 0): Known => {
-      const seen = observed(judge, at, nowMs, { dials, dialsOut, accepts });
-      if (!seen.known) throw new Error(`not known: ${seen.why}`);
-      return seen;
+    monitor,
+    sample: (input: SampleInput, nowMs: number, dials = 0, accepts = 0, dialsOut = 0): KnownObservation => {
+      const observation = observe(monitor, input, nowMs, { dials, dialsOut, accepts });
+      if (!observation.known) throw new Error(`unknown observation: ${observation.why}`);
+      return observation;
     },
   };
 }

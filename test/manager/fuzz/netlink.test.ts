@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DONE, message, playback, socketMessage, tcpInfo } from "../netlink-room.ts";
-import { dumpOf, partOf as read, type TextSocket } from "../socket-lists.ts";
+import { dumpSockets, parsePart as read, type TextSocket } from "../socket-lists.ts";
 import { mutated, spliced } from "./mutations.ts";
 import { SAMPLES } from "./samples.ts";
 import { createRandom } from "./seeded-random.ts";
@@ -73,7 +73,7 @@ describe("a damaged part of a dump", () => {
 describe("a dump", () => {
   const dump = (parts: readonly Buffer[]) => {
     const played = playback({ 2: parts });
-    return { dump: dumpOf(played.libc), open: played.open() };
+    return { dump: dumpSockets(played.libc), open: played.open() };
   };
 
   test("with a damaged part is whole only where its end was reached, and leaves no descriptor open", () => {

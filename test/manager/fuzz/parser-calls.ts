@@ -19,7 +19,7 @@ import {
 import { readRelaySettings } from "../../../src/manager/relay/relay-settings.ts";
 import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
 import { parseOpens } from "../../../src/manager/sockets/sockets.ts";
-import { partOf, type TextSocket, tableOf } from "../socket-lists.ts";
+import { parsePart, parseTable, type TextSocket } from "../socket-lists.ts";
 
 /** The order is the number in a file of cases. */
 export const PARSERS: readonly string[] = [
@@ -53,7 +53,7 @@ export function parsed(parser: string, bytes: Buffer, more: string): string {
 }
 
 function netlink(bytes: Buffer, length: number): string {
-  const { end, sockets } = partOf(bytes, length);
+  const { end, sockets } = parsePart(bytes, length);
   return `${end} ${socketsText(sockets)}`;
 }
 
@@ -133,7 +133,7 @@ function settingsText(text: string): string {
 }
 
 function tableText(text: string, family: number): string {
-  const sockets = tableOf(text, family);
+  const sockets = parseTable(text, family);
   return sockets === undefined ? "unknown" : socketsText(sockets);
 }
 

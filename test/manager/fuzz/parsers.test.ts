@@ -8,7 +8,7 @@ import { parseActiveCount } from "../../../src/manager/drivers/http/http-driver.
 import { parseHttpTarget } from "../../../src/manager/http/http-target.ts";
 import { depthOf } from "../../../src/manager/json-reader.ts";
 import { parseOpens } from "../../../src/manager/sockets/sockets.ts";
-import { tableOf } from "../socket-lists.ts";
+import { parseTable } from "../socket-lists.ts";
 import { mutated, spliced } from "./mutations.ts";
 import { METRICS, SAMPLES, SNMP, TCP_TABLE } from "./samples.ts";
 import { createRandom } from "./seeded-random.ts";
@@ -34,7 +34,7 @@ describe("damaged tables of sockets", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const text = damaged(parser, from);
-        const sockets = tableOf(text, family);
+        const sockets = parseTable(text, family);
         // A line that cannot be read makes the table unknown, not shorter.
         if (sockets !== undefined) expect(sockets.length).toBe(text.split("\n").length - 2);
         for (const socket of sockets ?? []) {
@@ -57,7 +57,7 @@ describe("damaged tables of sockets", () => {
     const head = TCP_TABLE.slice(0, TCP_TABLE.indexOf("\n") + 1);
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...lines), { maxLength: 30 }), (chosen) => {
-        expect(tableOf(head + chosen.map((line) => `${line}\n`).join(""), 2)?.length).toBe(chosen.length);
+        expect(parseTable(head + chosen.map((line) => `${line}\n`).join(""), 2)?.length).toBe(chosen.length);
       }),
     );
   });
