@@ -15,7 +15,7 @@ const STORIES = [
   "test/manager/{blind-drains,differential-*,envoy-driver,pod-end,relay-drains}.test.ts",
 ];
 /** The same rules for more drivers, relays and callers; a landing leaves them to the whole suite. */
-const MORE_STORIES = ["test/manager/{envoy-unix-socket,linkerd-driver,manager-who-may-speak,relay-broken}.test.ts"];
+const MORE_STORIES = ["test/manager/{envoy-unix-socket,linkerd-driver,caller-authorization,relay-broken}.test.ts"];
 
 /** What both builds do is compared, or the binary looked at: without the native build there is nothing to try. */
 const WITH_BOTH_BUILDS = [
@@ -30,7 +30,7 @@ const NOT_TRIED = ["**/node_modules/**", ...FOREIGN, ...(isOnNodeOnly ? WITH_BOT
 const PROGRAMS = [
   "test/{relay,webhook}/**/{program,relay-in-webhook,webhook-in-cluster,browser}.test.ts",
   "test/{cli/drains,webhook}/process.test.ts",
-  "test/webhook/{strangers,kept-connection}.test.ts",
+  "test/webhook/{attacks,keep-alive}.test.ts",
   "test/native/**/*.test.ts",
   "test/release/{package,sbom}.test.ts",
   "test/preload/{manager,parts,servers,unchanged}.test.ts",

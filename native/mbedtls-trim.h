@@ -1,4 +1,4 @@
-/* Of Mbed TLS only what a client of one known server needs; a third of its size. Read after its own configuration. */
+/* Reduces Mbed TLS to a client of one known server, a third of its size. Included after Mbed TLS's own configuration. */
 #undef MBEDTLS_SSL_SRV_C
 #undef MBEDTLS_SSL_PROTO_DTLS
 #undef MBEDTLS_SSL_DTLS_CONNECTION_ID
@@ -61,8 +61,8 @@
 #undef MBEDTLS_VERSION_FEATURES
 #undef MBEDTLS_ECP_DP_SECP521R1_ENABLED
 #undef MBEDTLS_SHA1_C
-/* Its sentences; the manager has its own. */
+/* Error texts; the manager has its own. */
 #undef MBEDTLS_ERROR_C
-/* Tables of multiples, which static pointers make larger still: the few handshakes of a drain compute them. */
+/* Precomputed tables cost memory; the few handshakes of a drain compute the multiples instead. */
 #undef MBEDTLS_ECP_FIXED_POINT_OPTIM
 #define MBEDTLS_ECP_FIXED_POINT_OPTIM 0

@@ -84,7 +84,7 @@ async function compileProgram(variant: Variant, tree: string, program: Program, 
 }
 
 async function runtimeFor(variant: Variant, folder: string): Promise<string> {
-  // Variants that differ in the link step only share the runtime.
+  // Variants that differ only in the link step share one runtime.
   const { compiler, compile } = variant;
   const key = await keyOf({ compiler, compile }, RUNTIME_INPUTS);
   const tree = `${folder}/work/runtime-${key}`;

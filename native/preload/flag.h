@@ -28,5 +28,5 @@ extern const struct flag_page NO_PAGE;
 /* Whether the environment disables the library. Call it at the start only: threads may change the environment later. */
 int flag_is_off(void);
 
-/* @returns the manager's page, or NO_PAGE after the time limit */
+/* @returns the manager's flag page, or NO_PAGE after the time limit */
 const struct flag_page *request_page(long within_ns);

@@ -4,7 +4,7 @@ import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 /** Reduces an object to the part that is cached; `undefined` when nothing is. */
 export type Keep<T> = (object: RawObject) => T | undefined;
 
-/** Creates an empty map. Lists are collected in one too, so that its limits hold while a list is read. */
+/** Creates the store's map, which may limit its size. Lists are collected in such a map, so the limit applies to them too. */
 export type NewEntries<T> = () => Map<string, T>;
 
 export type Store<T> = {

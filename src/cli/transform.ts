@@ -135,8 +135,8 @@ function workloadName({ file, document, place, fallback }: WorkloadPlace): Workl
 }
 
 /**
- * An operator, such as Kubeflow's, copies a restart policy beside the template into its Pods. The decision is about the
- * Pod as created; the template is unchanged.
+ * Operators such as Kubeflow's set the Pod's restartPolicy from a field beside the template. Eligibility is decided for the
+ * resulting Pod; the template is not changed.
  */
 function podAsCreated({ pod, restartPolicy }: PodPlace): RawObject {
   const spec = objectAt(pod, "spec");

@@ -15,8 +15,8 @@ export function criterionOf(settings: DrainSettings): Criterion {
 
 /** @param activeUrl empty when it is not set */
 export function countsRequests(driver: DriverName, activeUrl: string): boolean {
-  const { counted, callsApp: asksApp } = driverRow(driver);
-  return counted === "requests" && (!asksApp || activeUrl !== "");
+  const { counted, callsApp } = driverRow(driver);
+  return counted === "requests" && (!callsApp || activeUrl !== "");
 }
 
 /** Whether the driver's counts end the drain; otherwise samples of the sockets do. */

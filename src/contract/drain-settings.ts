@@ -38,13 +38,13 @@ export type DrainSettings = {
   readonly activeUrl: string;
   /** Empty: all TCP ports that listen on a non-loopback address, except the manager's and the mesh's. */
   readonly drainPorts: readonly number[];
-  /** Ports whose traffic never counts. */
+  /** Ports whose connections do not delay the drain. */
   readonly ignorePorts: readonly number[];
   /** Containers whose hooks are held, with their role: `app`, or `mesh-proxy`, which is released after the apps. */
   readonly hooks: readonly HeldContainer[];
   /** Ports that the kubelet probes, with the period; these connections do not count as traffic. */
   readonly kubeletProbes: readonly KubeletProbe[];
-  /** Whether the app's processes load the library of `native/preload`, which closes kept connections of clients. */
+  /** Whether the app's processes load the library of `native/preload`, which closes kept-alive connections of clients. */
   readonly preload: Preload;
   /** Count only sockets of this local address; empty means all. For Pods that share a network namespace. */
   readonly addressScope: string;

@@ -14,7 +14,7 @@ export const PRELOAD_LIMIT =
 /** `http`: while `drain-url` is not set. `none`: the end of a sentence. */
 export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
-    "nothing can close a kept connection on which a client keeps sending: the drain then waits until its deadline and " +
+    "nothing can close a kept-alive connection on which a client keeps sending: the drain then waits until its deadline and " +
     "reports the remaining clients, and one racing request per connection can be lost when the app closes it. HTTP/2 " +
     "connections, including gRPC, count as busy while the client's bytes are the last ones. The driver http with drain-url " +
     "(the app then answers Connection: close) removes this limit.",

@@ -18,4 +18,4 @@ export type RelayAccessRequest = {
 };
 
 /** `undefined` without a relay. Must return at once: every admission waits for it. */
-export type GiveRelayAccess = (request: RelayAccessRequest) => RelayAccess | undefined;
+export type IssueRelayAccess = (request: RelayAccessRequest) => RelayAccess | undefined;

@@ -38,10 +38,7 @@ const OPTIONS = {
   },
   longRequest: switchSetting("long-request", "sends a 5 s request to each Pod right before its deletion"),
   endlessClients: switchSetting("endless-clients", "adds keep-alive clients that never disconnect"),
-  withoutRelay: switchSetting(
-    "no-relay",
-    "disables the relay, which reports to Pods that EndpointSlices withdrew them",
-  ),
+  withoutRelay: switchSetting("no-relay", "disables the relay, which sends Pods their withdrawal from EndpointSlices"),
   driver: choiceSetting(
     "driver",
     ["none", "http"],

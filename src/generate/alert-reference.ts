@@ -8,7 +8,6 @@ const FILE = join(import.meta.dirname, "../../charts/lastcall/alerts/lastcall.ya
 
 type Alert = {
   readonly alert: string;
-  readonly expr: string;
   readonly labels: { readonly severity: string };
   readonly annotations: { readonly summary: string; readonly description: string };
 };
@@ -19,10 +18,9 @@ export function alertReference(): string {
   const unknown = Object.keys(ALERT_COMMANDS).filter((name) => !alerts.some(({ alert }) => alert === name));
   if (unknown.length > 0) throw new Error(`ALERT_COMMANDS has unknown alerts: ${unknown.join(", ")}`);
   return alerts
-    .map(({ alert, expr, labels, annotations }) => {
+    .map(({ alert, labels, annotations }) => {
       const { summary, description } = annotations;
-      const expression = ["```", expr.trimEnd(), "```"].join("\n");
-      return `## ${alert}\n\n${labels.severity}: ${summary} ${withoutTemplates(description)}\n\n${expression}\n\nTo find the cause:\n\n${commandsOf(alert)}\n`;
+      return `## ${alert}\n\n${labels.severity}: ${summary} ${withoutTemplates(description)}\n\n${commandsOf(alert)}\n`;
     })
     .join("\n");
 }

@@ -40,7 +40,7 @@ type Sections = Readonly<Record<string, () => string>>;
 const PAGES: Readonly<Record<string, Sections>> = {
   "CHANGELOG.md": { unreleased: unreleasedChanges },
   "docs/architecture.md": { injectPod: injectWalk, "the preStop calls": prestopWalk, "the slice event": sliceWalk },
-  "docs/operations.md": { resources: resourcesReference },
+  "docs/access.md": { resources: resourcesReference },
   "docs/reference/alerts.md": { alerts: alertReference },
   "docs/reference/annotations.md": { annotations: annotationReference },
   "docs/reference/events.md": { events: eventReference },

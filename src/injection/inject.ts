@@ -82,7 +82,7 @@ export function injectPod(
     where,
     newToken: randomness.newToken,
     namespace: request.namespace,
-    giveRelayAccess: request.giveRelayAccess,
+    issueRelayAccess: request.issueRelayAccess,
   };
   const plan = mode === "sleep" ? planSleep(planning) : planManager(planning);
   if (plan.kind === "skip") return skip(plan.reason, plan.problems);

@@ -1,5 +1,5 @@
 /** Input of an injection: the Pod, and facts about the cluster. */
-import type { GiveRelayAccess } from "../contract/relay-access.ts";
+import type { IssueRelayAccess } from "../contract/relay-access.ts";
 import type { LimitRange } from "../kubernetes/limit-range.ts";
 import type { PullPolicy } from "../kubernetes/pod.ts";
 import { LONGEST_NAME_LIST } from "../policy/codecs.ts";
@@ -19,7 +19,7 @@ export type InjectionRequest = {
   readonly namespaceAnnotations: Readonly<Record<string, unknown>>;
   readonly overrides: readonly Layer[];
   /** Absent without a relay; existing variables then stay. */
-  readonly giveRelayAccess?: GiveRelayAccess | undefined;
+  readonly issueRelayAccess?: IssueRelayAccess | undefined;
   /** Default: {@link LIMITS}; larger for measurements. */
   readonly limits?: Limits;
 };

@@ -97,7 +97,7 @@ function bindPage(): FlagPage {
         give(numberOf(receiver), fd);
         receiver.destroy();
       });
-      // If the name is in use, no process requests this page.
+      // If another process owns the socket name, preloaded processes do not get this flag page.
       server.on("error", () => {});
       server.listen({ path: `\0${socket}` });
       return 0;

@@ -1,4 +1,4 @@
-/** Implements the manager's command line: `serve`, `drain`, `status`, `relay`, `version`. */
+/** Implements the manager's command line: `serve`, `drain`, `status`, `relay-client`, `version`. */
 import { EXIT_OK, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
 import { VERSION } from "../contract/version.ts";
@@ -7,11 +7,11 @@ import type { Platform } from "./platform.ts";
 import { runRelay } from "./relay/relay-command.ts";
 import { serve } from "./serve.ts";
 
-const USAGE = `usage: lastcall serve [--port=17890] [--drain-delay=5s] ...   run as shutdown manager
-       lastcall drain [--port=17890]     start the drain and wait for its end (the manager's preStop hook)
-       lastcall status [--port=17890]    print the report of the drain as JSON
-       lastcall relay                    run the relay client during a drain (started by serve)
-       lastcall version                  print the version
+const USAGE = `usage: /lastcall serve [--port=17890] [--drain-delay=5s] ...   run as shutdown manager
+       /lastcall drain [--port=17890]     start the drain and wait for its end (the manager's preStop hook)
+       /lastcall status [--port=17890]    print the report of the drain as JSON
+       /lastcall relay-client             run the relay client during a drain (started by serve)
+       /lastcall version                  print the version
 The token is read from LASTCALL_TOKEN; --address-scope=IP names the address of a Pod that shares its network.`;
 
 export function runManager(args: readonly string[], platform: Platform, onSignals: (onStop: () => void) => void): void {
@@ -19,7 +19,7 @@ export function runManager(args: readonly string[], platform: Platform, onSignal
   const rest = args.slice(1);
   if (command === "serve") runServe(rest, platform, onSignals);
   else if (command === "drain" || command === "status") runClient(command, rest, platform);
-  else if (command === "relay") runRelay(platform);
+  else if (command === "relay-client") runRelay(platform);
   else if (command === "version") {
     platform.log(`lastcall-manager ${VERSION}`);
     platform.exit(EXIT_OK);

@@ -5,9 +5,9 @@ import { runChainedHook } from "./calls/chained-hook-call.ts";
 import type { ChainedHook } from "./calls/original-hooks.ts";
 import type { DrainAction, DrainEvent, Sample } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
+import { whyNow } from "./drain/drain-reason.ts";
 import { drainReportOf, outcomeOf } from "./drain/drain-report-of.ts";
 import { type DrainState, drainOf, idleState } from "./drain/drain-state.ts";
-import { whyNow } from "./drain/drain-words.ts";
 import { type Log, type LogSource, messageLine, phaseLine, reportLine } from "./log-line.ts";
 import { effectiveSettings } from "./manager-driver.ts";
 import type { Driver, NowMs } from "./ports.ts";
@@ -190,5 +190,5 @@ export function createRunner(parts: RunnerParts): Runner {
     parts.relay.follow(relayDemandOf(settings, state));
   };
 
-  return { dispatch: dispatch, status };
+  return { dispatch, status };
 }

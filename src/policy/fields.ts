@@ -133,7 +133,7 @@ const TABLE = {
     codec: portList,
     fallback: [],
     fallbackShows: "–",
-    summary: "Ports whose traffic never counts.",
+    summary: "Ports whose connections do not delay the drain.",
     manager: { kind: "ports", written: "when-set" },
   }),
   hooks: derived(
@@ -157,7 +157,7 @@ const TABLE = {
     manager: {
       kind: "choice",
       written: "when-set",
-      doc: "Whether the app's processes load the library of `native/preload`, which closes kept connections of clients.",
+      doc: "Whether the app's processes load the library of `native/preload`, which closes kept-alive connections of clients.",
     },
   }),
   addressScope: derived(

@@ -33,7 +33,7 @@ export const METRICS = {
   },
   incompleteDrains: {
     name: "lastcall_incomplete_drains_total",
-    help: "Drains that ended as blind, forced or lost, by the namespace of their Pods; after 100 namespaces, others are counted as _other.",
+    help: "Drains with the outcome blind, forced or lost, by namespace of the Pod; namespaces after the first 100 are counted as _other.",
     labelNames: ["outcome", "pod_namespace"],
   },
   drainPhase: {

@@ -64,7 +64,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       {
         namespaceAnnotations: async () => ({}),
         ...cluster,
-        giveRelayAccess: relay?.giveRelayAccess,
+        issueRelayAccess: relay?.issueRelayAccess,
         randomness: { newToken },
         inject: injectPod,
         log,

@@ -29,7 +29,7 @@ export async function clusterFor(settings: WebhookSettings, inputs: ClusterInput
   const { startCluster } = await import("./cluster/cluster-runner.ts");
   const connection = await loadKubeConfig(settings);
   const readsVersion = settings.kubeVersion === "auto";
-  return startCluster({ ...inputs, connection, readsVersion: readsVersion, watchesPulls: settings.watchPulls });
+  return startCluster({ ...inputs, connection, readsVersion, watchesPulls: settings.watchPulls });
 }
 
 /**

@@ -59,7 +59,7 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
-    // Requests on kept connections are served until the process exits.
+    // Requests on kept-alive connections are served until the process exits.
     return503OnClosing: false,
   });
   app.addHook("onSend", (_request, reply, _payload, done) => {

@@ -50,7 +50,7 @@ function combined(parts: readonly ReadDrains[]): ReadDrains {
   return {
     drains: parts.flatMap(({ drains }) => drains),
     unreadable: parts.reduce((sum, { unreadable }) => sum + unreadable, 0),
-    isRecognized: parts.some(({ isRecognized: isKnown }) => isKnown),
+    isRecognized: parts.some(({ isRecognized }) => isRecognized),
   };
 }
 

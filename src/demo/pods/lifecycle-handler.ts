@@ -13,7 +13,7 @@ import type { Handler, ProbePlan } from "./pod-plan.ts";
 
 export type HandlerPorts = {
   readonly clock: Clock;
-  readonly podAddress: string;
+  readonly podIp: string;
   readonly kubeletAddress: string;
   readonly exec: (command: readonly string[]) => Promise<number>;
   readonly podGone: AbortSignal;
@@ -51,7 +51,7 @@ async function probe(plan: ProbePlan, ports: HandlerPorts): Promise<boolean> {
 async function probeOnce(handler: Handler, ports: HandlerPorts, stop: AbortSignal): Promise<boolean> {
   if (handler.kind === "exec") return (await ports.exec(handler.command)) === 0;
   if (handler.kind === "tcpSocket")
-    return accepts({ host: ports.podAddress, port: handler.port, localAddress: ports.kubeletAddress }, stop);
+    return accepts({ host: ports.podIp, port: handler.port, localAddress: ports.kubeletAddress }, stop);
   if (handler.kind !== "httpGet") return false;
   const status = await fetchStatus(handler, { userAgent: "kube-probe/1.37", keepAlive: false, stop }, ports);
   return status >= 200 && status < 400;
@@ -67,7 +67,7 @@ function fetchStatus(
     : new HttpAgent({ keepAlive });
   if (keepAlive) stop.addEventListener("abort", () => agent.destroy(), { once: true });
   const options = {
-    host: handler.host ?? ports.podAddress,
+    host: handler.host ?? ports.podIp,
     port: handler.port,
     path: handler.path,
     headers: { "User-Agent": userAgent, ...handler.headers },

@@ -77,7 +77,7 @@ export function createRunningPod(
   const runOf = (name: string) => containers.find((run) => run.plan.name === name);
   const handlerPorts = ({ exec }: ContainerRun): HandlerPorts => ({
     clock,
-    podAddress: attachment.address,
+    podIp: attachment.address,
     kubeletAddress: ports.network.kubeletAddress,
     exec,
     podGone: podGone.signal,

@@ -102,7 +102,7 @@ export function withdrawalText(end: PodEnd): string {
   const { summary, slicesWithdrawnMs } = end;
   if (summary === undefined || slicesWithdrawnMs === undefined) return "";
   const withdrawnMs = slicesWithdrawnMs - end.deletedMs;
-  const withdrew = `EndpointSlices withdrew the Pod after ${secondsText(withdrawnMs)}`;
+  const withdrew = `The Pod was withdrawn from its EndpointSlices after ${secondsText(withdrawnMs)}`;
   const notifiedMs = notifiedAfterMs(end);
   if (notifiedMs === undefined) {
     const reason = NOT_NOTIFIED.get(summary.relay) ?? summary.relay.replace(/^unknown: */, "").replace(/\.$/, "");

@@ -62,7 +62,7 @@ function planOwnHook(
   const keep = { kind: "keep", container: hold.container, role: hold.role } as const;
   if (isNoHook(handler)) return { ...keep, hook: "" };
   const seconds = sleepSecondsOf(handler);
-  // A mesh proxy sleeps to outlive the app, which its hold ensures, so its sleep does not extend the drain delay.
+  // The injected hook keeps a mesh proxy running until the app has exited, so the proxy's own sleep does not count.
   const sleptSeconds = seconds !== undefined && hold.role === "mesh-proxy" ? 0 : seconds;
   switch (policy.preStop) {
     case "replace":

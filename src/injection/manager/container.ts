@@ -1,7 +1,7 @@
 /** Builds and recognises the manager's container, and reads its environment. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../contract/drain-settings.ts";
 import { MANAGER_BINARY, MANAGER_CONTAINER, VARIABLES } from "../../contract/manager-environment.ts";
-import type { GiveRelayAccess, RelayAccess, RelayAccessRequest } from "../../contract/relay-access.ts";
+import type { IssueRelayAccess, RelayAccess, RelayAccessRequest } from "../../contract/relay-access.ts";
 import { formatServeFlags } from "../../contract/serve-flags.ts";
 import { nameOf, type PullPolicy } from "../../kubernetes/pod.ts";
 import { listAt, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -123,13 +123,13 @@ type RelayRequest = {
   readonly namespace: string;
   readonly manager: RawObject | undefined;
   readonly staysInPlace: boolean;
-  readonly giveRelayAccess: GiveRelayAccess | undefined;
+  readonly issueRelayAccess: IssueRelayAccess | undefined;
 };
 
 /** Call it once per injection: each call may issue a credential. `undefined` keeps existing variables. */
 export function relayAccessFor(request: RelayRequest): RelayAccess | undefined {
   const existing = request.manager === undefined ? undefined : existingRelay(request.manager);
-  const given = request.giveRelayAccess?.({
+  const given = request.issueRelayAccess?.({
     namespace: request.namespace,
     ...ownerOf(request.pod),
     existing,

@@ -127,7 +127,7 @@ function isEquivalent(targets: RewrittenTargets, container: string, handler: Raw
   );
 }
 
-/** Names in the status annotation. */
+/** Maximum number of kept hooks in the status annotation. */
 const KEPT_LIMIT = 10;
 
 function statusText(mode: Mode, keptHooks: readonly string[]): string {

@@ -50,9 +50,9 @@ export function planManager(request: PlanRequest): Plan {
 }
 
 function relayOf(request: PlanRequest): RelayAccess | undefined {
-  const { pod, namespace, giveRelayAccess } = request;
+  const { pod, namespace, issueRelayAccess } = request;
   const manager = request.existing?.manager?.container;
-  return relayAccessFor({ pod, namespace, giveRelayAccess, manager, staysInPlace: staysInPlace(request) });
+  return relayAccessFor({ pod, namespace, issueRelayAccess, manager, staysInPlace: staysInPlace(request) });
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Types of a plan, and the choice of a draft whose record fits the size limit. */
-import type { GiveRelayAccess } from "../../contract/relay-access.ts";
+import type { IssueRelayAccess } from "../../contract/relay-access.ts";
 import type { LimitRange } from "../../kubernetes/limit-range.ts";
 import type { PullPolicy } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
@@ -27,7 +27,7 @@ export type PlanRequest = {
   readonly where: string;
   readonly newToken: () => string;
   readonly namespace: string;
-  readonly giveRelayAccess: GiveRelayAccess | undefined;
+  readonly issueRelayAccess: IssueRelayAccess | undefined;
 };
 
 export type Plan =

@@ -69,14 +69,14 @@ export function drainDelayMs(policy: PodPolicy, hooks: readonly HookPlan[]): num
 export function conflictProblems(request: SettingsRequest, settings: DrainSettings, where: string): readonly Problem[] {
   const { policy, driver } = request;
   const messages: string[] = [];
-  const { callsApp: asksApp, reachesUnixSockets, usualUrls } = driverRow(driver);
+  const { callsApp, reachesUnixSockets, usualUrls } = driverRow(driver);
   const [usualUrl] = usualUrls;
   const drained = new Set(policy.drainPorts);
   const both = policy.ignorePorts.filter((port) => drained.has(port));
   if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${listed(both)}; drain-ports wins.`);
   if (countsNothing(policy, driver))
     messages.push("drained-when: requests requires a driver that counts requests; auto is used.");
-  if (asksApp && policy.drainUrl === "" && policy.activeUrl === "")
+  if (callsApp && policy.drainUrl === "" && policy.activeUrl === "")
     messages.push(`Driver ${driver} has no effect. Set drain-url or active-url.`);
   if (usualUrl !== undefined && !reachesUnixSockets && settings.driverUrl.startsWith("unix:"))
     messages.push(

@@ -62,7 +62,7 @@ function probeGraces(workload: Workload, { container, path, name }: PlacedHook, 
 export const GRACE_BELOW_INGRESS_TIMEOUT: Rule = {
   id: "grace-below-ingress-timeout",
   title: "The ingress timeout exceeds the grace period",
-  why: "The ingress waits for a response, or the load balancer keeps a deregistered Pod, longer than the grace period. Requests that exceed the grace period are cut when the Pod is killed.",
+  why: "The ingress's response timeout, or the load balancer's deregistration delay, is longer than the grace period.  Requests that exceed the grace period are cut when the Pod is killed.",
   remedy:
     "Raise terminationGracePeriodSeconds above the timeout, or lower the timeout to the duration of the longest request.",
   level: "warning",
@@ -82,11 +82,11 @@ function timeoutsAboveGrace(ingress: Located, { workloads }: ManifestSet): reado
   return behind.flatMap((workload) =>
     timeouts
       .filter(({ seconds }) => seconds > graceOf(workload))
-      .map(({ annotation, seconds, value, waits }) => ({
+      .map(({ annotation, seconds, value, timeout }) => ({
         at: ingress,
         path: [...ingress.at, "metadata", "annotations", annotation],
         value,
-        message: `${waits} ${seconds} s, and ${workload.kind} ${workload.name} has a grace period of ${graceOf(workload)} s.`,
+        message: `${timeout} ${seconds} s, and ${workload.kind} ${workload.name} has a grace period of ${graceOf(workload)} s.`,
       })),
   );
 }
@@ -104,35 +104,35 @@ type IngressTimeout = {
   readonly annotation: string;
   readonly seconds: number;
   readonly value: unknown;
-  readonly waits: string;
+  readonly timeout: string;
 };
 
 type TimeoutFact = {
   readonly annotation: string;
   readonly read: (text: string) => number | undefined;
-  readonly waits: string;
+  readonly timeout: string;
 };
 
-const FOR_ANSWERS = "The ingress waits for a response for";
+const RESPONSE_TIMEOUT = "The ingress's response timeout is";
 
 const TIMEOUTS: readonly TimeoutFact[] = [
-  { annotation: "nginx.ingress.kubernetes.io/proxy-read-timeout", read: wholeSeconds, waits: FOR_ANSWERS },
-  { annotation: "nginx.org/proxy-read-timeout", read: duration, waits: FOR_ANSWERS },
-  { annotation: "haproxy.org/timeout-server", read: duration, waits: FOR_ANSWERS },
-  { annotation: "haproxy-ingress.github.io/timeout-server", read: duration, waits: FOR_ANSWERS },
-  { annotation: "projectcontour.io/response-timeout", read: duration, waits: FOR_ANSWERS },
+  { annotation: "nginx.ingress.kubernetes.io/proxy-read-timeout", read: wholeSeconds, timeout: RESPONSE_TIMEOUT },
+  { annotation: "nginx.org/proxy-read-timeout", read: duration, timeout: RESPONSE_TIMEOUT },
+  { annotation: "haproxy.org/timeout-server", read: duration, timeout: RESPONSE_TIMEOUT },
+  { annotation: "haproxy-ingress.github.io/timeout-server", read: duration, timeout: RESPONSE_TIMEOUT },
+  { annotation: "projectcontour.io/response-timeout", read: duration, timeout: RESPONSE_TIMEOUT },
   {
     annotation: "alb.ingress.kubernetes.io/target-group-attributes",
     read: (text) => attribute(text, "deregistration_delay.timeout_seconds"),
-    waits: "The load balancer lets the requests of a deregistered Pod run for",
+    timeout: "The load balancer's deregistration delay is",
   },
 ];
 
 export function ingressTimeouts(annotations: RawObject): readonly IngressTimeout[] {
-  return TIMEOUTS.flatMap(({ annotation, read, waits }) => {
+  return TIMEOUTS.flatMap(({ annotation, read, timeout }) => {
     const value = annotations[annotation];
     const seconds = typeof value === "string" ? read(value) : undefined;
-    return seconds === undefined ? [] : [{ annotation, seconds, value, waits }];
+    return seconds === undefined ? [] : [{ annotation, seconds, value, timeout }];
   });
 }
 

@@ -131,14 +131,14 @@ type Ranked = {
 export function evictionOrder(
   unauthenticated: readonly UnauthenticatedClient[],
   count: number,
-  isFavoured: (address: string) => boolean,
+  isPreferred: (address: string) => boolean,
 ): readonly number[] {
   const seen = new Map<string, number>();
   const ranked: Ranked[] = [];
   for (const { id, address, sinceMs } of [...unauthenticated].sort(newestFirst)) {
     const newer = seen.get(address) ?? 0;
     seen.set(address, newer + 1);
-    ranked.push({ id, sinceMs, preferred: isFavoured(address), newer });
+    ranked.push({ id, sinceMs, preferred: isPreferred(address), newer });
   }
   ranked.sort(compareEviction);
   return ranked.slice(0, count).map((one) => one.id);

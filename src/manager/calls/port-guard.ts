@@ -10,7 +10,7 @@ export function guardPort(guard: PortGuard, token: string): string {
 }
 
 /**
- * Whether the first bytes are a method and the token, as sent by the kubelet and `lastcall drain` in one segment. The native
+ * Whether the first bytes are a method and the token, as sent by the kubelet and `/lastcall drain` in one segment. The native
  * runtime implements the same check (`native/runtime.patch`).
  *
  * Refuses a correct but shorter start too, and compares in constant time: otherwise a client could find the token one character at a

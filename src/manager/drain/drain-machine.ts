@@ -2,7 +2,7 @@
  * The drain's state machine: `idle → withdrawing → draining → holding → done`. Pure; events carry their time.
  *
  * A container's hook is held and starts nothing. A drain starts only when the Pod's end is confirmed, by the manager's own
- * preStop hook, SIGTERM, or the relay. See docs/who-may-speak.md.
+ * preStop hook, SIGTERM, or the relay. See docs/caller-authorization.md.
  *
  * `apply` records an event, `advance` passes all phases that are due. No order of events loses a hold, and no late tick moves a
  * deadline.
@@ -13,8 +13,8 @@ import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
 import { rearmIfReused, resample, stepDone, wakeDone } from "./done.ts";
 import type { DrainAction, DrainEvent, HookCalled, RelayReported, Sample, Step, Wake } from "./drain-event.ts";
 import { applyReport, shortenedDeadlineMs } from "./drain-plan.ts";
+import { FORCED } from "./drain-reason.ts";
 import type { Done, Drain, DrainResult, DrainState, LastCount, Phase } from "./drain-state.ts";
-import { FORCED } from "./drain-words.ts";
 import { stepDraining, wakeDraining } from "./draining.ts";
 import { drainResult, stepHolding, wakeHolding } from "./holding.ts";
 import { addHold, addHook, answerAll, dropHold, finishHook, holdOf } from "./hook-calls.ts";

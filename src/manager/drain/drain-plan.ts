@@ -11,12 +11,12 @@ const SHORTEST_DRAIN_MS = 1_000;
 /** Lag of EndpointSlices. A Pod that they still list as serving after this time is stopped by its kubelet alone. */
 const SLICES_LAG_MS = 5_000;
 
-export function floorEndMs(settings: DrainSettings, triggeredAtMs: number): number {
+export function delayEndMs(settings: DrainSettings, triggeredAtMs: number): number {
   return triggeredAtMs + settings.drainDelayMs;
 }
 
 export function plannedDeadlineMs(settings: DrainSettings, triggeredAtMs: number): number {
-  return floorEndMs(settings, triggeredAtMs) + settings.deregistrationDelayMs + settings.drainTimeoutMs;
+  return delayEndMs(settings, triggeredAtMs) + settings.deregistrationDelayMs + settings.drainTimeoutMs;
 }
 
 /** Deadline of a drain that SIGTERM started. In classic mode only the kubelet's kill bounds it further. */
@@ -66,7 +66,7 @@ export function withdrawalEndMs(settings: DrainSettings, relay: RelayStatus, dra
 
 export function withdrawnByMs(settings: DrainSettings, relay: RelayStatus, triggeredAtMs: number): number {
   // Silence after the withdrawal does not undo it.
-  if (relay.offered !== "in") return Math.max(floorEndMs(settings, triggeredAtMs), relay.outFromMs);
+  if (relay.offered !== "in") return Math.max(delayEndMs(settings, triggeredAtMs), relay.outFromMs);
   if (relay.terminating) return -1;
   return triggeredAtMs + Math.max(settings.drainDelayMs, SLICES_LAG_MS);
 }

@@ -7,8 +7,8 @@ import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { NOT_ANSWERED } from "../ports.ts";
 import { quietDueMs, unknownWaitMs } from "../traffic/quiet.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
+import { whyBlind, whyDrained } from "./drain-reason.ts";
 import type { Drain, Draining, DrainState } from "./drain-state.ts";
-import { whyBlind, whyDrained } from "./drain-words.ts";
 import { enterHolding, enterHoldingAtDeadline, enterHoldingEmpty } from "./holding.ts";
 import { COUNT_MS, crowdPaceMs, isExact, isQuietNow, nextCountMs, paceMs, SAMPLE_MS } from "./pace.ts";
 import {

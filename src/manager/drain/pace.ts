@@ -2,7 +2,7 @@
 import { criterionOf, isCounted } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
-import { floorEndMs } from "./drain-plan.ts";
+import { delayEndMs } from "./drain-plan.ts";
 import type { LastCount, LastSample } from "./drain-state.ts";
 
 /** New connections are dated by the sample that finds them, so they can lengthen a drain by this much. */
@@ -28,8 +28,8 @@ export function countsBeforeDraining(settings: DrainSettings): boolean {
 
 /** Start of early counts, so that a quiet period can be over at the end of the delays; the first count is the baseline. */
 export function earlyCountMs(settings: DrainSettings, triggeredAtMs: number): number {
-  const floorMs = floorEndMs(settings, triggeredAtMs) + settings.deregistrationDelayMs;
-  return floorMs - settings.quietPeriodMs - 2 * COUNT_MS;
+  const endMs = delayEndMs(settings, triggeredAtMs) + settings.deregistrationDelayMs;
+  return endMs - settings.quietPeriodMs - 2 * COUNT_MS;
 }
 
 /** The count at the end of the quiet period is not delayed to the next regular one. */

@@ -3,9 +3,9 @@ import { criterionOf, usesSockets } from "../../contract/criterion.ts";
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
-import { floorEndMs, lastMinuteDeadlineMs, plannedDeadlineMs, withdrawalEndMs, withdrawnByMs } from "./drain-plan.ts";
+import { delayEndMs, lastMinuteDeadlineMs, plannedDeadlineMs, withdrawalEndMs, withdrawnByMs } from "./drain-plan.ts";
+import { APPS_FINISHED } from "./drain-reason.ts";
 import { type DrainState, NO_COUNT, NO_SAMPLE, type Withdrawing } from "./drain-state.ts";
-import { APPS_FINISHED } from "./drain-words.ts";
 import { enterDraining, proxySampleMs, startCount, wakeToCount } from "./draining.ts";
 import { enterHolding, enterHoldingAtDeadline, enterHoldingEmpty } from "./holding.ts";
 import { answerAll, completionDueMs, reholdAll } from "./hook-calls.ts";
@@ -98,7 +98,7 @@ export function wakeWithdrawing(
     return at(earliest(timerMs, counted.wakeAtMs), atEndOrBefore(counted.sampleAtMs));
   }
   if (!usesSockets(criterionOf(settings))) return at(timerMs, drain.deadlineMs);
-  const floorMs = floorEndMs(settings, drain.triggeredAtMs) + settings.deregistrationDelayMs;
-  const denseFromMs = floorMs - settings.quietPeriodMs - SAMPLE_MS;
+  const delaysEndMs = delayEndMs(settings, drain.triggeredAtMs) + settings.deregistrationDelayMs;
+  const denseFromMs = delaysEndMs - settings.quietPeriodMs - SAMPLE_MS;
   return at(timerMs, atEndOrBefore(Math.max(denseFromMs, sample.atMs + paceMs(settings, sample, SAMPLE_MS))));
 }

@@ -110,7 +110,7 @@ export function clientStarter(self: readonly string[], environment: Environment)
   env[VARIABLES.podName] = environment.podName;
   env[VARIABLES.podUid] = environment.podUid;
   env[VARIABLES.podIps] = environment.podIps;
-  const program: Program = { file: self[0] ?? "", args: [...self.slice(1), "relay"], env };
+  const program: Program = { file: self[0] ?? "", args: [...self.slice(1), "relay-client"], env };
   return (callbacks) => {
     try {
       return start(program, callbacks);

@@ -5,7 +5,7 @@
 import { RELAY_HEARTBEAT_MS } from "../../contract/relay-wire.ts";
 
 /** The relay is checked this long before the drain delay ends: a TLS handshake on a throttled CPU takes that long. */
-const CHECK_BEFORE_FLOOR_MS = 1_500;
+const CHECK_BEFORE_DELAY_END_MS = 1_500;
 const MISSED_AFTER_MS = RELAY_HEARTBEAT_MS + 100;
 const RECHECK_ANSWER_MS = 200;
 /** Longer: without heartbeat every status needs a new connection. */
@@ -18,7 +18,7 @@ const ANSWER_MARGIN = 3;
 export type Heartbeat = {
   /** From then on connections request a heartbeat; -1 before the drain starts. */
   readonly wantedFromMs: number;
-  readonly floorAtMs: number;
+  readonly delayEndMs: number;
   readonly isRequested: boolean;
   readonly lines: number;
   /** Between two heartbeats, and from the dial to the first line; the longest of this drain. */
@@ -31,7 +31,7 @@ export type Heartbeat = {
 export function newHeartbeat(): Heartbeat {
   return {
     wantedFromMs: -1,
-    floorAtMs: -1,
+    delayEndMs: -1,
     isRequested: false,
     lines: 0,
     longestGapMs: 0,
@@ -41,8 +41,8 @@ export function newHeartbeat(): Heartbeat {
 }
 
 export function startFloor(heartbeat: Heartbeat, nowMs: number, inMs: number): Heartbeat {
-  const floorAtMs = nowMs + inMs;
-  return { ...heartbeat, floorAtMs, wantedFromMs: Math.max(nowMs, floorAtMs - CHECK_BEFORE_FLOOR_MS) };
+  const delayEndMs = nowMs + inMs;
+  return { ...heartbeat, delayEndMs, wantedFromMs: Math.max(nowMs, delayEndMs - CHECK_BEFORE_DELAY_END_MS) };
 }
 
 export function afterFirstLine(heartbeat: Heartbeat, isRequested: boolean, tookMs: number): Heartbeat {
@@ -79,7 +79,7 @@ export function recheckAtMs(heartbeat: Heartbeat, lastReceivedAtMs: number): num
 
 /** Time at which the status expires; never before the end of the drain delay, as nothing depends on it until then. */
 export function staleAtMs(heartbeat: Heartbeat, lastReceivedAtMs: number): number {
-  return Math.max(heartbeat.floorAtMs, lastReceivedAtMs + missedAfterMs(heartbeat) + answerLimitMs(heartbeat));
+  return Math.max(heartbeat.delayEndMs, lastReceivedAtMs + missedAfterMs(heartbeat) + answerLimitMs(heartbeat));
 }
 
 export function answerLimitMs(heartbeat: Heartbeat): number {
@@ -88,6 +88,6 @@ export function answerLimitMs(heartbeat: Heartbeat): number {
 }
 
 function missedAfterMs(heartbeat: Heartbeat): number {
-  const beatMs = Math.max(MISSED_AFTER_MS, GAP_MARGIN * heartbeat.longestGapMs);
-  return Math.min(LONGEST_MS, beatMs * 2 ** Math.min(heartbeat.withoutHeartbeat, 4));
+  const gapMs = Math.max(MISSED_AFTER_MS, GAP_MARGIN * heartbeat.longestGapMs);
+  return Math.min(LONGEST_MS, gapMs * 2 ** Math.min(heartbeat.withoutHeartbeat, 4));
 }

@@ -11,8 +11,8 @@ export type ClientMessage =
   | { readonly kind: "undelivered"; readonly reason: string };
 
 export type ClientCommand =
-  /** The drain has started; its delay ends in `inMs`, and from then on it waits only for the withdrawal. */
-  | { readonly kind: "floor"; readonly inMs: number }
+  /** The drain has started. Its drain delay ends in `inMs`; after that the drain waits only for the withdrawal. */
+  | { readonly kind: "drain-delay"; readonly inMs: number }
   /** Closes the connections; the process stays for the report. */
   | { readonly kind: "disconnect" }
   | { readonly kind: "report"; readonly report: string };
@@ -54,8 +54,8 @@ export function parseMessage(line: string): ClientMessage | undefined {
 
 export function formatCommand(command: ClientCommand): string {
   switch (command.kind) {
-    case "floor":
-      return `floor ${Math.max(0, Math.round(command.inMs))}`;
+    case "drain-delay":
+      return `drain-delay ${Math.max(0, Math.round(command.inMs))}`;
     case "report":
       return `report ${command.report}`;
     default:
@@ -66,8 +66,8 @@ export function formatCommand(command: ClientCommand): string {
 export function parseCommand(line: string): ClientCommand | undefined {
   const rest = restOf(line);
   switch (kindOf(line)) {
-    case "floor":
-      return /^[0-9]{1,10}$/.test(rest) ? { kind: "floor", inMs: Number(rest) } : undefined;
+    case "drain-delay":
+      return /^[0-9]{1,10}$/.test(rest) ? { kind: "drain-delay", inMs: Number(rest) } : undefined;
     case "disconnect":
       return { kind: "disconnect" };
     case "report":

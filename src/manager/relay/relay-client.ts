@@ -1,6 +1,6 @@
 /** Starts and ends the relay client process, and passes its statuses to the drain; every failure becomes `unknown`. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { floorEndMs } from "../drain/drain-plan.ts";
+import { delayEndMs } from "../drain/drain-plan.ts";
 import type { DrainState } from "../drain/drain-state.ts";
 import { isEndUnconfirmed } from "../drain/hook-calls.ts";
 import type { NowMs } from "../ports.ts";
@@ -9,8 +9,8 @@ import { type ClientMessage, sameStatus, unknownStatus, type WithdrawalStatus } 
 
 export type RelayDemand =
   | { readonly kind: "none" }
-  /** From `floorEndMs` on the drain waits only for the withdrawal; -1 before a drain starts. */
-  | { readonly kind: "status"; readonly floorEndMs: number }
+  /** From `delayEndMs` on the drain waits only for the withdrawal; -1 before a drain starts. */
+  | { readonly kind: "status"; readonly delayEndMs: number }
   | { readonly kind: "report" };
 
 const NOTHING: RelayDemand = { kind: "none" };
@@ -20,9 +20,9 @@ export function relayDemandOf(settings: DrainSettings, state: DrainState): Relay
   switch (phase.name) {
     case "idle":
       // The hook calls alone do not show whether the Pod ends or a container restarts.
-      return isEndUnconfirmed(state.hooks) ? { kind: "status", floorEndMs: -1 } : NOTHING;
+      return isEndUnconfirmed(state.hooks) ? { kind: "status", delayEndMs: -1 } : NOTHING;
     case "withdrawing":
-      return { kind: "status", floorEndMs: floorEndMs(settings, phase.drain.triggeredAtMs) };
+      return { kind: "status", delayEndMs: delayEndMs(settings, phase.drain.triggeredAtMs) };
     case "draining":
       return { kind: "report" };
     case "holding":
@@ -133,8 +133,8 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   const armHangTimer = (): void => {
     if (delivering) return;
     stopTimeout();
-    if (!client.isRunning() || demand.kind !== "status" || demand.floorEndMs < 0 || last.offered !== "in") return;
-    const dueMs = Math.max(demand.floorEndMs, client.lastReceivedAtMs()) + HANG_MS;
+    if (!client.isRunning() || demand.kind !== "status" || demand.delayEndMs < 0 || last.offered !== "in") return;
+    const dueMs = Math.max(demand.delayEndMs, client.lastReceivedAtMs()) + HANG_MS;
     const readThenCheck = (): void => {
       timeout = setTimeout(checkHang, ONE_TURN_MS);
     };
@@ -146,12 +146,12 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     else armHangTimer();
   };
 
-  const requestStatus = (floorEndMs: number): void => {
+  const requestStatus = (delayEndMs: number): void => {
     const mayStart = starts < STARTS_LIMIT && (startedAtMs < 0 || nowMs() - startedAtMs >= RESTART_MS);
     if (!client.isRunning() && mayStart) start();
-    if (floorEndMs >= 0 && client.isRunning() && !isFloorSent) {
+    if (delayEndMs >= 0 && client.isRunning() && !isFloorSent) {
       isFloorSent = true;
-      client.send({ kind: "floor", inMs: floorEndMs - nowMs() });
+      client.send({ kind: "drain-delay", inMs: delayEndMs - nowMs() });
     }
   };
 
@@ -172,7 +172,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     dials: () => dials,
     follow: (next) => {
       demand = next;
-      if (next.kind === "status") requestStatus(next.floorEndMs);
+      if (next.kind === "status") requestStatus(next.delayEndMs);
       else if (next.kind === "report") disconnect();
       else endClient();
       armHangTimer();

@@ -1,6 +1,6 @@
 /**
- * Runs `lastcall relay`, the relay client of one drain: exchanges lines of ipc-messages.ts with the manager over stdin
- * and stdout, and exits when stdin ends. A process of its own, so that a crash in TLS does not end a hold.
+ * Runs `/lastcall relay-client`, the relay client of one drain: exchanges lines of ipc-messages.ts with the manager over
+ * stdin and stdout, and exits when stdin ends. A separate process, so that a crash in TLS does not end a hold.
  */
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { VARIABLES } from "../../contract/manager-environment.ts";
@@ -21,7 +21,7 @@ export function runRelay(platform: Platform): void {
   const read = readRelaySettings(platform.environment);
   if (read.settings === undefined) {
     platform.printError(
-      `lastcall relay: ${read.problem === "" ? `${VARIABLES.relayAddress} is not set` : read.problem}`,
+      `lastcall relay-client: ${read.problem === "" ? `${VARIABLES.relayAddress} is not set` : read.problem}`,
     );
     platform.exit(EXIT_USAGE);
     return;
@@ -109,7 +109,7 @@ function runClient(settings: RelaySettings, platform: Platform): void {
   };
 
   const execute = (command: ClientCommand): void => {
-    if (command.kind === "floor") handle({ kind: "floor", nowMs: nowMs(), inMs: command.inMs });
+    if (command.kind === "drain-delay") handle({ kind: "drain-delay", nowMs: nowMs(), inMs: command.inMs });
     else if (command.kind === "disconnect") handle({ kind: "disconnect", nowMs: nowMs() });
     else if (!delivering) deliver(command.report);
   };

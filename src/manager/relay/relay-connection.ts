@@ -33,9 +33,9 @@ const FAILURES: readonly Failure[] = [
   },
 ];
 
-function failureText(message: string): string {
-  for (const { hints, message: means } of FAILURES) {
-    if (hints.some((hint) => message.includes(hint))) return means;
+function failureText(failure: string): string {
+  for (const { hints, message } of FAILURES) {
+    if (hints.some((hint) => failure.includes(hint))) return message;
   }
   return "the connection failed";
 }
@@ -100,9 +100,9 @@ export function openWithdrawal(
   const readLine = (line: string): void => {
     // An earlier line of the same chunk may have ended the stream.
     if (!open) return;
-    const word = parseWithdrawalStatus(line);
-    if (word === undefined) fail("it sent an invalid line");
-    else callbacks.onStatus(word);
+    const status = parseWithdrawalStatus(line);
+    if (status === undefined) fail("it sent an invalid line");
+    else callbacks.onStatus(status);
   };
 
   const path = heartbeat ? `${WITHDRAWAL_PATH}${WITHDRAWAL_HEARTBEAT_QUERY}` : WITHDRAWAL_PATH;

@@ -40,7 +40,7 @@ export type SessionEvent =
   | { readonly kind: "tick"; readonly nowMs: number; readonly lateMs: number }
   | { readonly kind: "received"; readonly nowMs: number; readonly id: number; readonly offered: Offered }
   | { readonly kind: "closed"; readonly nowMs: number; readonly id: number; readonly reason: string }
-  | { readonly kind: "floor"; readonly nowMs: number; readonly inMs: number }
+  | { readonly kind: "drain-delay"; readonly nowMs: number; readonly inMs: number }
   | { readonly kind: "disconnect"; readonly nowMs: number };
 
 export type SessionAction =
@@ -97,7 +97,7 @@ function applyEvent(session: RelaySession, event: SessionEvent, actions: Session
   switch (event.kind) {
     case "tick":
       return event.lateMs > STANDSTILL_MS ? shiftTimes(session, event.lateMs) : session;
-    case "floor":
+    case "drain-delay":
       return { ...session, heartbeat: startFloor(session.heartbeat, event.nowMs, event.inMs) };
     case "disconnect":
       return disconnected(session, actions);

@@ -112,7 +112,7 @@ export function identityRecorder(log: IdentityLog, registry: Registry, isReady: 
     recordEvent: (event) => {
       if (event.kind === "secret-written") log.info(event.reason, "wrote the relay's Secret");
       else if (event.kind === "secret-errors")
-        log.warn({ damage: event.errors }, "the relay's Secret has invalid entries; valid entries are kept");
+        log.warn({ errors: event.errors }, "the relay's Secret has invalid entries; valid entries are kept");
       else if (event.kind === "lost")
         log.warn(
           { generations: event.generations },

@@ -1,7 +1,7 @@
 /** Issues the relay's address, CA and credential to Pods at injection, and checks the credentials of their requests. */
 import { isIP } from "node:net";
 import { isOwner } from "../../api-server/event-object.ts";
-import type { GiveRelayAccess, RelayAccessRequest } from "../../contract/relay-access.ts";
+import type { IssueRelayAccess, RelayAccessRequest } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
 import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import type { CheckCredential } from "../server/guard.ts";
@@ -23,11 +23,11 @@ type AccessPorts = {
   readonly onUnknownKey: () => void;
 };
 
-type GivingPorts = Omit<AccessPorts, "onUnknownKey">;
+type IssuingPorts = Omit<AccessPorts, "onUnknownKey">;
 
 const NONCE_CHARACTERS = 16;
 
-export function relayAccess(address: string, ports: GivingPorts): GiveRelayAccess {
+export function relayAccess(address: string, ports: IssuingPorts): IssueRelayAccess {
   return (request) => {
     const wallMs = ports.wallMs();
     const identity = ports.identity();
@@ -73,7 +73,7 @@ function isCredentialOf(request: RelayAccessRequest, { claims, key }: ReadCreden
   );
 }
 
-function newCredential(request: RelayAccessRequest, key: SigningKey, ports: GivingPorts): string {
+function newCredential(request: RelayAccessRequest, key: SigningKey, ports: IssuingPorts): string {
   const { namespace } = request;
   const nonce = ports.newNonce().slice(0, NONCE_CHARACTERS);
   return mintCredential({ namespace, ...ownerOf(request), nonce }, key);

@@ -22,7 +22,7 @@ const STATUS_LISTS = ["initContainerStatuses", "containerStatuses"] as const;
 export function readManagerEnd(answer: ApiResponse, uid: string): EndReading {
   const read = readPodObject(answer, uid);
   if (read.kind !== "pod") return read;
-  if (!read.isDeleted) return { kind: "open" };
+  if (!read.isTerminating) return { kind: "open" };
   const status = objectAt(read.pod, "status");
   const manager = STATUS_LISTS.flatMap((list) => objectsAt(status, list)).find(
     (container) => textAt(container, "name") === MANAGER_CONTAINER,

@@ -111,7 +111,7 @@ export function readPod<Reading>(
 
 export type NoPod = { readonly kind: "gone" } | Unreadable;
 type PodAnswer =
-  | { readonly kind: "pod"; readonly pod: RawObject; readonly metadata: RawObject; readonly isDeleted: boolean }
+  | { readonly kind: "pod"; readonly pod: RawObject; readonly metadata: RawObject; readonly isTerminating: boolean }
   | NoPod;
 
 export function readPodObject(answer: ApiResponse, uid: string): PodAnswer {
@@ -120,7 +120,7 @@ export function readPodObject(answer: ApiResponse, uid: string): PodAnswer {
   const metadata = objectAt(pod, "metadata");
   if (pod === undefined || metadata === undefined) return { kind: "unreadable" };
   if (textAt(metadata, "uid") !== uid) return { kind: "gone" };
-  return { kind: "pod", pod, metadata, isDeleted: textAt(metadata, "deletionTimestamp") !== undefined };
+  return { kind: "pod", pod, metadata, isTerminating: textAt(metadata, "deletionTimestamp") !== undefined };
 }
 
 function parsed(text: string): RawObject | undefined {
@@ -137,7 +137,7 @@ type PodReading = { readonly kind: "ending"; readonly facts: PodFacts } | { read
 export function readPodAnswer(answer: ApiResponse, uid: string): PodReading {
   const read = readPodObject(answer, uid);
   if (read.kind !== "pod") return read;
-  if (!read.isDeleted) return { kind: "living" };
+  if (!read.isTerminating) return { kind: "living" };
   const seconds = wholeNumberAt(read.metadata, "deletionGracePeriodSeconds");
   const graceSeconds = seconds === undefined || seconds < 0 ? undefined : seconds;
   return { kind: "ending", facts: { terminating: true, graceSeconds } };

@@ -50,7 +50,7 @@ export async function main(): Promise<number> {
   const relayPort = await relay.listen(settings.host, settings.port);
   // Not earlier: until now the main thread has waited for this one.
   const failure = lowerPriority(RELAY_NICENESS);
-  log.info({ relayPort, ...(failure === "" ? {} : { goesFirst: failure }) }, "the relay is listening");
+  log.info({ relayPort, ...(failure === "" ? {} : { priorityError: failure }) }, "the relay is listening");
   releaseStartupMemory();
   send({ kind: "ready" });
   setInterval(() => void relay.reconcile(), settings.reconcileMs);

@@ -2,7 +2,7 @@
 import type { Registry } from "prom-client";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
-import type { GiveRelayAccess } from "../../contract/relay-access.ts";
+import type { IssueRelayAccess } from "../../contract/relay-access.ts";
 import type { AccessIdentity } from "../identity/identity.ts";
 import { readRelayAddress, relayAccess } from "../identity/relay-access.ts";
 import { threadMetrics } from "../metrics.ts";
@@ -32,7 +32,7 @@ type SupervisorParts = {
 };
 
 export type RelayThread = {
-  readonly giveRelayAccess: GiveRelayAccess | undefined;
+  readonly issueRelayAccess: IssueRelayAccess | undefined;
   readonly ready: (limitMs: number) => Promise<void>;
   /** The thread's metrics; empty, with `lastcall_relay_answering` 0, when it does not respond in time. */
   readonly metrics: () => Promise<string>;
@@ -125,7 +125,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
 
   start();
   return {
-    giveRelayAccess: accessFor(parts, () => identity),
+    issueRelayAccess: accessFor(parts, () => identity),
     ready: (limitMs) => within(clock, limitMs, ready.promise).then(() => undefined),
     metrics: async () => {
       const text = (await within(clock, METRICS_LIMIT_MS, requestMetrics())) ?? "";
@@ -144,7 +144,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
   };
 }
 
-function accessFor(parts: SupervisorParts, identity: () => AccessIdentity): GiveRelayAccess | undefined {
+function accessFor(parts: SupervisorParts, identity: () => AccessIdentity): IssueRelayAccess | undefined {
   const address = readRelayAddress(parts.address);
   if (address !== undefined) return relayAccess(address, { identity, wallMs: parts.wallMs, newNonce: parts.newToken });
   const keys = { address: parts.address.slice(0, 100) };

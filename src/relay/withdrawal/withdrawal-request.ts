@@ -27,9 +27,10 @@ export function readWithdrawalRequest(body: string): ReadRequest {
     return invalid(`The body is not JSON; ${FORM}`);
   }
   if (!isRawObject(value)) return invalid(`The body is ${shown(value)}; ${FORM}`);
-  for (const { field, isValid, expected: right } of RULES) {
+  for (const { field, isValid, expected } of RULES) {
     const text = valueAt(value, field);
-    if (typeof text !== "string" || !isValid(text)) return invalid(`${field} is ${shown(text)}; it must be ${right}.`);
+    if (typeof text !== "string" || !isValid(text))
+      return invalid(`${field} is ${shown(text)}; it must be ${expected}.`);
   }
   const problem = addressProblem(valueAt(value, "addresses"));
   if (problem !== "") return invalid(problem);

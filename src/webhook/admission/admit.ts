@@ -1,5 +1,5 @@
 /** Turns one request body into a result: status, response body, and the fields of metrics and log. Records nothing itself. */
-import type { GiveRelayAccess } from "../../contract/relay-access.ts";
+import type { IssueRelayAccess } from "../../contract/relay-access.ts";
 import type { ClusterFacts, injectPod, Randomness } from "../../injection/inject.ts";
 import type { Outcome } from "../../injection/outcome.ts";
 import { allowedText, reviewText } from "../../injection/review.ts";
@@ -20,7 +20,7 @@ export type AdmissionPorts = {
   readonly randomness: Randomness;
   readonly inject: typeof injectPod;
   /** Issues a Pod's credential for the relay; `undefined` without a relay. */
-  readonly giveRelayAccess?: GiveRelayAccess | undefined;
+  readonly issueRelayAccess?: IssueRelayAccess | undefined;
   /** Whether the namespace is not in the cache; called after the annotations. */
   readonly namespaceIsUnknown?: (namespace: string) => boolean;
   /** Current facts, called after the annotations; default: those of the rules. */
@@ -57,8 +57,8 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace, text.length);
     const { pod, namespace } = request;
     // Any client can send a review. The relay's limits are per namespace, so no credential is issued for an invented one.
-    const giveRelayAccess = ports.namespaceIsUnknown?.(namespace) === true ? undefined : ports.giveRelayAccess;
-    const input = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], giveRelayAccess };
+    const issueRelayAccess = ports.namespaceIsUnknown?.(namespace) === true ? undefined : ports.issueRelayAccess;
+    const input = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], issueRelayAccess };
     const facts = ports.factsOf?.(namespace) ?? rules.facts;
     const outcome = ports.inject(input, rules.config, facts, ports.randomness);
     if (!request.dryRun) ports.recordOutcome?.(pod, namespace, outcome);

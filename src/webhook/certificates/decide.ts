@@ -35,14 +35,14 @@ type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
 export type ReplicaState = {
   readonly leaf: ServedLeaf | undefined;
   /** Since when every caBundle has contained the signer without interruption. Monotonic milliseconds. */
-  readonly signerSeen: SeenSince | undefined;
+  readonly signerSeen: Sighting | undefined;
   /** The same for the next CA, while all bundles were exactly as wanted. */
-  readonly nextSeen: SeenSince | undefined;
+  readonly nextSeen: Sighting | undefined;
   /** Since when these retired CAs have been overdue. Monotonic milliseconds. */
-  readonly overdueSeen: SeenSince | undefined;
+  readonly overdueSeen: Sighting | undefined;
 };
 
-type SeenSince = { readonly what: string; readonly sinceMs: number };
+type Sighting = { readonly what: string; readonly sinceMs: number };
 
 export const INITIAL_STATE: ReplicaState = {
   leaf: undefined,
@@ -174,7 +174,7 @@ function promoteStep({ authority, moment }: Observed, { nextSeen }: ReplicaState
   return { kind: "write", draft, reason: "promote" };
 }
 
-function dropStep({ authority, moment }: Observed, overdue: SeenSince | undefined, lives: Lifetimes): Step | undefined {
+function dropStep({ authority, moment }: Observed, overdue: Sighting | undefined, lives: Lifetimes): Step | undefined {
   if (overdue === undefined || moment.monotonicMs - overdue.sinceMs < lives.dropHoldMs) return undefined;
   const gone = new Set(overdue.what.split(" "));
   const marked = authority.retired.map((ca) => (gone.has(ca.id) ? { ...ca, isDropped: true } : ca));
@@ -182,11 +182,11 @@ function dropStep({ authority, moment }: Observed, overdue: SeenSince | undefine
   return { kind: "write", draft, reason: "drop" };
 }
 
-function hasSettled(sighting: SeenSince, now: Moment, lives: Lifetimes): boolean {
+function hasSettled(sighting: Sighting, now: Moment, lives: Lifetimes): boolean {
   return now.monotonicMs - sighting.sinceMs >= lives.settleMs;
 }
 
-function seenSince(what: string | undefined, last: SeenSince | undefined, now: Moment): SeenSince | undefined {
+function seenSince(what: string | undefined, last: Sighting | undefined, now: Moment): Sighting | undefined {
   if (what === undefined) return undefined;
   return last?.what === what ? last : { what, sinceMs: now.monotonicMs };
 }

@@ -141,7 +141,7 @@ export function startCluster(parts: ClusterParts): Cluster {
           onResponse();
           onFirstList();
         },
-        onResponse: onResponse,
+        onResponse,
         onFailed: (why) => {
           metrics.failed(cache);
           recordFreshness(cache, afterFailure(freshnessOf(cache), why));

@@ -37,7 +37,7 @@ export async function startEnforcement(
     if (now.why !== "" && now.why !== last.why) log.info(now, "enforcement is not active yet");
     last = now;
   };
-  return { check: check, close };
+  return { check, close };
 }
 
 export function addEnforcementGauges(registry: Registry, read: () => Enforcement): void {

@@ -67,7 +67,7 @@ function readDeclared(
   parts: ReaderParts,
   done: (body: ReadBody) => void,
 ): void {
-  const { limits, budget: shelf, store, nowMs } = parts;
+  const { limits, budget, store, nowMs } = parts;
   const isKnown = parts.isKnown(source);
   const isPaced = !isKnown && declared > LARGE_BYTES;
   const isKept = declared <= limits.keepBytes;
@@ -91,7 +91,7 @@ function readDeclared(
     isSmall: declared <= LARGE_BYTES,
     address: source.socket?.remoteAddress ?? "",
   };
-  const place = shelf.reserve(from, (why) => {
+  const place = budget.reserve(from, (why) => {
     releaseBuffer();
     settle({ kind: "refused", why });
   });

@@ -4,7 +4,7 @@ import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 const CHECK_MS = 1_000;
 
 export function timedBodyBudget(nowMs: () => number): BodyBudget {
-  const shelf = createBodyBudget();
+  const budget = createBodyBudget();
   let isWaiting = false;
   const wait = (): void => {
     isWaiting = true;
@@ -12,15 +12,15 @@ export function timedBodyBudget(nowMs: () => number): BodyBudget {
     setTimeout(() => setImmediate(check), CHECK_MS).unref();
   };
   const check = (): void => {
-    shelf.cutSlow(nowMs());
+    budget.cutSlow(nowMs());
     isWaiting = false;
-    if (shelf.unfinished() > 0) wait();
+    if (budget.unfinished() > 0) wait();
   };
   return {
-    ...shelf,
+    ...budget,
     reserve: (from, cut) => {
       if (!isWaiting) wait();
-      return shelf.reserve(from, cut);
+      return budget.reserve(from, cut);
     },
   };
 }

@@ -13,7 +13,7 @@ import { onlyDatagrams } from "./sample-facts.ts";
 
 export const APPS_FINISHED = "No app container called its hook: all had finished, and only the manager was stopped.";
 export const RESTARTED =
-  "Containers were stopped without a confirmed end of the Pod: treated as a restart, released without a drain.";
+  "Containers were stopped, but the Pod's deletion was not confirmed: treated as a container restart, without a drain.";
 export const FORCED = "The manager received SIGTERM during the drain: the grace period was over.";
 export const NOTHING_OPEN = "The manager received SIGTERM while no connection was open.";
 
@@ -105,10 +105,10 @@ function notQuiet(settings: DrainSettings, untracked: number): string {
   return `before ${span(settings.quietPeriodMs)} without traffic.${tooMany(untracked)}`;
 }
 
-/** Settings with which kept connections do not use up the drain timeout. */
+/** Settings with which kept-alive connections do not use up the drain timeout. */
 function remedies(settings: DrainSettings): string {
   const preload = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
-  return ` To close kept connections earlier, set ${preload}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
+  return ` To close kept-alive connections earlier, set ${preload}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
 }
 
 function tooMany(untracked: number): string {
