@@ -1,4 +1,4 @@
-/** Drains of real managers that a seccomp filter keeps from netlink, and an empty /proc from the tables as well. */
+/** Tests drains of managers without netlink, denied by a seccomp filter, and without /proc tables. */
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
 import { makeBlindfold } from "./blindfold.ts";
@@ -18,11 +18,11 @@ type Setting = {
   readonly kept: boolean;
 };
 
-/** The report of a drain with at most one idle client, and what the manager had said of its sight. */
+/** Drains with at most one idle client. */
 async function drained({ build, clock, wrapper, kept }: Setting) {
   const flags = ["--drain-delay=5s", "--drain-timeout=60s", "--quiet-period=2s"];
   const manager = await startManager({ build, clock, wrapper, flags });
-  const sight = await manager.until((line) => line["message"] === "socket visibility");
+  const visibility = await manager.until((line) => line["message"] === "socket visibility");
   const app = await startApp(manager.address, 8_080, clock);
   const client = kept ? await dial(manager, app.port) : undefined;
   const { body } = await call(manager, `/${TOKEN}/drain`, "POST");
@@ -30,29 +30,34 @@ async function drained({ build, clock, wrapper, kept }: Setting) {
   manager.kill("SIGKILL");
   await manager.ended;
   await endApp(app);
-  const said = manager.lines().filter((line) => line["message"] === "socket visibility").length;
-  return { report: JSON.parse(body), sight, said };
+  const visibilityLines = manager.lines().filter((line) => line["message"] === "socket visibility").length;
+  return { report: JSON.parse(body), visibility, visibilityLines };
 }
 
 describeOnClock("a manager", (build) => {
   const blind = test.skipIf(blindfold.lacks !== "");
 
   test(
-    "that sees all says so, and drains an idle connection by netlink",
+    "with netlink reports full visibility and drains a Pod with an idle connection",
     onClock(async (clock) => {
-      const { report, sight, said } = await drained({ build, clock, wrapper: [], kept: true });
-      expect(said).toBe(1);
-      expect(sight).toMatchObject({ level: "info", detail: expect.stringMatching(/^netlink: /) });
+      const { report, visibility, visibilityLines } = await drained({ build, clock, wrapper: [], kept: true });
+      expect(visibilityLines).toBe(1);
+      expect(visibility).toMatchObject({ level: "info", detail: expect.stringMatching(/^netlink: /) });
       expect(report).toMatchObject({ outcome: "drained", evidenceSource: "netlink", leftTotal: 1 });
     }),
   );
 
   blind(
-    "without netlink says that it counts only, and hands an idle connection over 10 s after the delays",
+    "without netlink reports that it only counts, and ends a drain with an idle connection 10 s after the delays",
     onClock(async (clock) => {
-      const { report, sight, said } = await drained({ build, clock, wrapper: blindfold.withoutNetlink, kept: true });
-      expect(said).toBe(1);
-      expect(sight).toMatchObject({ level: "warn", detail: expect.stringMatching(/^proc: /) });
+      const { report, visibility, visibilityLines } = await drained({
+        build,
+        clock,
+        wrapper: blindfold.withoutNetlink,
+        kept: true,
+      });
+      expect(visibilityLines).toBe(1);
+      expect(visibility).toMatchObject({ level: "warn", detail: expect.stringMatching(/^proc: /) });
       expect(report).toMatchObject({ outcome: "blind", evidenceSource: "proc", leftTotal: 1 });
       expect(report.milliseconds.withdrawing).toBe(5_000);
       expect(report.milliseconds.draining).toBeGreaterThanOrEqual(10_000);
@@ -60,7 +65,7 @@ describeOnClock("a manager", (build) => {
   );
 
   blind(
-    "without netlink drains a Pod without connections as ever",
+    "without netlink ends the drain of a Pod without connections after the delays",
     onClock(async (clock) => {
       const { report } = await drained({ build, clock, wrapper: blindfold.withoutNetlink, kept: false });
       expect(report).toMatchObject({
@@ -72,11 +77,16 @@ describeOnClock("a manager", (build) => {
   );
 
   blind(
-    "that can read nothing says so, and hands over when the delays are over",
+    "without any source reports that it reads nothing, and ends the drain after the delays",
     onClock(async (clock) => {
-      const { report, sight, said } = await drained({ build, clock, wrapper: blindfold.withoutSources, kept: true });
-      expect(said).toBe(1);
-      expect(sight).toMatchObject({ level: "warn", detail: expect.stringMatching(/^nothing: /) });
+      const { report, visibility, visibilityLines } = await drained({
+        build,
+        clock,
+        wrapper: blindfold.withoutSources,
+        kept: true,
+      });
+      expect(visibilityLines).toBe(1);
+      expect(visibility).toMatchObject({ level: "warn", detail: expect.stringMatching(/^nothing: /) });
       expect(report).toMatchObject({ outcome: "blind", evidenceSource: "none", leftTotal: 0 });
       expect(report.why).toContain("could not be read, so only the delays were waited for");
       expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0 });

@@ -1,4 +1,4 @@
-/** Ways to keep a manager from the kernel's sockets: a seccomp filter without netlink, and a /proc without tables. */
+/** Denies a manager the kernel's socket sources: netlink with a seccomp filter, the tables with an empty /proc. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,11 +7,11 @@ const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
 const SOURCE = new URL("blindfold.c", import.meta.url).pathname;
 
 export type Blindfold = {
-  /** Why the ways cannot be tried here; empty where they can. */
+  /** The reason for skipping; empty if both ways work on this host. */
   readonly lacks: string;
-  /** Words before a program that may read /proc, and no more. */
+  /** Command prefix that denies netlink. */
   readonly withoutNetlink: readonly string[];
-  /** Words before a program that can read nothing. */
+  /** Command prefix that denies netlink and /proc. */
   readonly withoutSources: readonly string[];
   readonly remove: () => void;
 };
@@ -32,7 +32,7 @@ function compiled(program: string): string {
   return made.status === 0 ? "" : made.stderr;
 }
 
-function refused([command = "", ...words]: readonly string[]): string {
-  const tried = spawnSync(command, [...words, "true"], { encoding: "utf8" });
+function refused([command = "", ...args]: readonly string[]): string {
+  const tried = spawnSync(command, [...args, "true"], { encoding: "utf8" });
   return tried.status === 0 ? "" : `no filter or mount of one's own here: ${tried.stderr}`;
 }

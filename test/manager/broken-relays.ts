@@ -55,19 +55,16 @@ async function listening(server: Server): Promise<RelayAt> {
   return { address, port: (server.address() as AddressInfo).port };
 }
 
-/** A TCP server without TLS. */
 const bare = (behaviour: string, onSocket: (socket: Socket) => void): BrokenRelay => ({
   behaviour,
   start: async (ca) => ({ env: relayEnvironment(await listening(createServer(onSocket)), ca) }),
 });
 
-/** A relay with a wrong certificate. */
 const impostor = (behaviour: string, leaf: (ca: Authority) => Promise<Authority>): BrokenRelay => ({
   behaviour,
   start: async (ca, clock) => ({ env: (await startRelay({ ca, leaf: await leaf(ca), ...by(clock) })).env }),
 });
 
-/** A relay with this request handler. */
 const answering = (
   behaviour: string,
   answers: NonNullable<Parameters<typeof startRelay>[0]>["answers"],

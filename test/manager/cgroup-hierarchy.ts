@@ -1,22 +1,22 @@
-/** Where the kernel keeps a controller's cgroups, and how that version's files are written and read. */
+/** Reads and writes the files of cgroup versions 1 and 2. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const CONTROLLERS = ["cpu", "memory"] as const;
 export type Controller = (typeof CONTROLLERS)[number];
 
-export type CpuFigures = {
-  /** Of 100 ms each in which something of it wanted to run, and those in which its share was used up. */
+export type CpuUsage = {
+  /** Periods of 100 ms with runnable tasks, and those in which the quota was used up. */
   readonly periods: number;
   readonly throttledPeriods: number;
   readonly throttledMs: number;
 };
 
-export type MemoryFigures = {
-  /** What the kernel charges it with: sockets' buffers and its files' pages too. */
+export type MemoryUsage = {
+  /** Includes socket buffers and the page cache. */
   readonly nowBytes: number;
   readonly peakBytes: number;
-  /** Its processes that were killed because it wanted more than its limit. */
+  /** Processes killed at the memory limit. */
   readonly kills: number;
 };
 
@@ -24,24 +24,24 @@ export type Hierarchy = {
   readonly root: string;
   readonly limitCpu: (path: string, milliCpu: number) => void;
   readonly limitMemory: (path: string, bytes: number) => void;
-  readonly cpuFigures: (path: string) => CpuFigures;
-  readonly memoryFigures: (path: string) => MemoryFigures;
+  readonly cpuUsage: (path: string) => CpuUsage;
+  readonly memoryUsage: (path: string) => MemoryUsage;
 };
 
-/** As the kubelet sets it: 10m are 1 ms of each 100 ms, the least the kernel takes. */
+/** As the kubelet sets it: 10m are 1 ms of each 100 ms, the kernel's minimum. */
 const PERIOD_US = 100_000;
 const quotaUs = (milliCpu: number) => Math.max(1_000, (milliCpu * PERIOD_US) / 1_000);
 
-/** On a hybrid host each controller is in one of the versions. */
+/** On a hybrid host the version depends on the controller. */
 export function hierarchyOf(controller: Controller): Hierarchy {
   const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n").map(toMount);
   const old = mounts.find((one) => one.type === "cgroup" && one.options.includes(controller));
   if (old !== undefined) return versionOne(old.path);
   const unified = mounts.find((one) => one.type === "cgroup2")?.path;
   if (unified === undefined) throw new Error(`no cgroups of ${controller} are mounted`);
-  if (!words(join(unified, "cgroup.controllers")).includes(controller))
+  if (!fieldsIn(join(unified, "cgroup.controllers")).includes(controller))
     throw new Error(`the cgroups of version 2 are without ${controller}`);
-  if (!words(join(unified, "cgroup.subtree_control")).includes(controller))
+  if (!fieldsIn(join(unified, "cgroup.subtree_control")).includes(controller))
     writeFileSync(join(unified, "cgroup.subtree_control"), `+${controller}`);
   return versionTwo(unified);
 }
@@ -63,11 +63,11 @@ function versionOne(root: string): Hierarchy {
       const withSwap = join(path, "memory.memsw.limit_in_bytes");
       if (existsSync(withSwap)) writeFileSync(withSwap, String(bytes));
     },
-    cpuFigures: (path) => {
+    cpuUsage: (path) => {
       const stat = table(join(path, "cpu.stat"));
-      return cpuFigures(stat, stat("throttled_time") / 1_000_000);
+      return cpuUsage(stat, stat("throttled_time") / 1_000_000);
     },
-    memoryFigures: (path) => ({
+    memoryUsage: (path) => ({
       nowBytes: number(join(path, "memory.usage_in_bytes")),
       peakBytes: number(join(path, "memory.max_usage_in_bytes")),
       kills: table(join(path, "memory.oom_control"))("oom_kill"),
@@ -84,11 +84,11 @@ function versionTwo(root: string): Hierarchy {
       const swap = join(path, "memory.swap.max");
       if (existsSync(swap)) writeFileSync(swap, "0");
     },
-    cpuFigures: (path) => {
+    cpuUsage: (path) => {
       const stat = table(join(path, "cpu.stat"));
-      return cpuFigures(stat, stat("throttled_usec") / 1_000);
+      return cpuUsage(stat, stat("throttled_usec") / 1_000);
     },
-    memoryFigures: (path) => ({
+    memoryUsage: (path) => ({
       nowBytes: number(join(path, "memory.current")),
       peakBytes: number(join(path, "memory.peak")),
       kills: table(join(path, "memory.events"))("oom_kill"),
@@ -98,11 +98,11 @@ function versionTwo(root: string): Hierarchy {
 
 type Table = (name: string) => number;
 
-function cpuFigures(stat: Table, throttledMs: number): CpuFigures {
+function cpuUsage(stat: Table, throttledMs: number): CpuUsage {
   return { periods: stat("nr_periods"), throttledPeriods: stat("nr_throttled"), throttledMs };
 }
 
-function words(file: string): readonly string[] {
+function fieldsIn(file: string): readonly string[] {
   return readFileSync(file, "utf8").trim().split(" ");
 }
 
@@ -110,7 +110,6 @@ function number(file: string): number {
   return Number(readFileSync(file, "utf8"));
 }
 
-/** Lines of a name and a number. */
 function table(file: string): Table {
   const entries = new Map(
     readFileSync(file, "utf8")
@@ -119,7 +118,7 @@ function table(file: string): Table {
   );
   return (name) => {
     const line = entries.get(name);
-    if (line === undefined) throw new Error(`${file} does not say ${name}`);
+    if (line === undefined) throw new Error(`${file} does not contain ${name}`);
     return Number(line.slice(name.length));
   };
 }

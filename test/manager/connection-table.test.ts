@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createConnectionTable, evictionOrder } from "../../src/manager/calls/connection-table.ts";
 
-const STRANGER = "10.0.0.66";
+const CLIENT = "10.0.0.66";
 const KUBELET = "10.0.0.1";
 let sockets: Socket[] = [];
 
@@ -22,13 +22,13 @@ function newSocket(): Socket {
   return socket;
 }
 
-/** Two turns of the loop: the first in which callers are heard, the second in which some leave. */
+/** Two turns of the event loop: requests are read in the first, connections are closed in the second. */
 function turn(): void {
   vi.advanceTimersByTime(2);
 }
 
-/** Time moves by a little with every question, so that the order of arrival is plain. */
-function admitted(count: number, address = STRANGER) {
+/** The clock advances with every reading, which makes the order of arrival unambiguous. */
+function admitted(count: number, address = CLIENT) {
   let nowMs = 0;
   const table = createConnectionTable(() => {
     nowMs += 0.001;
@@ -39,49 +39,49 @@ function admitted(count: number, address = STRANGER) {
   return { table, crowd };
 }
 
-const standing = (some: readonly Socket[]) => some.filter((socket) => !socket.destroyed).length;
+const openCount = (some: readonly Socket[]) => some.filter((socket) => !socket.destroyed).length;
 
 describe("the connection table", () => {
-  test("takes 256 strangers without closing one", () => {
+  test("keeps 256 unauthenticated connections", () => {
     const { crowd, table } = admitted(256);
     turn();
-    expect(standing(crowd)).toBe(256);
+    expect(openCount(crowd)).toBe(256);
     expect(table.accepted()).toBe(256);
   });
 
-  test("closes the oldest strangers for newcomers, once they could be heard", () => {
+  test("closes the oldest connections beyond 256, after one turn to read their requests", () => {
     const { crowd } = admitted(300);
-    expect(standing(crowd)).toBe(300);
+    expect(openCount(crowd)).toBe(300);
     turn();
     expect(crowd.map((socket) => socket.destroyed)).toEqual(crowd.map((_, index) => index < 44));
   });
 
-  test("hears a caller whose request is there, however many came with it", () => {
+  test("keeps a connection whose request has arrived, regardless of the number of new connections", () => {
     const { crowd, table } = admitted(300);
     const first = crowd[0] ?? newSocket();
     table.keep(first);
     turn();
     expect(first.destroyed).toBe(false);
-    expect(standing(crowd)).toBe(256);
+    expect(openCount(crowd)).toBe(256);
   });
 
-  test("has never more than 767 connections, heard or not", () => {
+  test("never holds more than 767 connections", () => {
     const { crowd } = admitted(5_000);
-    expect(standing(crowd)).toBe(767);
+    expect(openCount(crowd)).toBe(767);
   });
 
-  test("closes connections of the address that holds most, and not the older ones of others", () => {
+  test("closes connections of the address with the most connections before older ones of other addresses", () => {
     const { crowd, table } = admitted(10, "10.0.0.7");
     for (let index = 0; index < 1_000; index += 1) {
-      table.add(newSocket(), STRANGER);
+      table.add(newSocket(), CLIENT);
       if (index % 100 === 0) turn();
     }
     turn();
-    expect(standing(crowd)).toBe(10);
-    expect(standing(sockets)).toBe(256);
+    expect(openCount(crowd)).toBe(10);
+    expect(openCount(sockets)).toBe(256);
   });
 
-  test("closes connections of the Pod itself and of addresses that sent a valid request last", () => {
+  test("closes connections of the Pod itself and of addresses with a valid request last", () => {
     const { crowd, table } = admitted(1, KUBELET);
     const first = crowd[0] ?? newSocket();
     table.keep(first);
@@ -92,40 +92,40 @@ describe("the connection table", () => {
     for (let index = 0; index < 400; index += 1) table.add(newSocket(), `10.1.${index % 200}.1`);
     turn();
     expect([first, own, kubelet].map((socket) => socket.destroyed)).toEqual([false, false, false]);
-    expect(standing(sockets)).toBe(256);
+    expect(openCount(sockets)).toBe(256);
   });
 
   test("never closes a connection that holds a hook", () => {
     const { crowd, table } = admitted(10);
     const kept = crowd.slice(0, 4);
     for (const socket of kept) table.keep(socket);
-    for (let index = 0; index < 1_000; index += 1) table.add(newSocket(), STRANGER);
+    for (let index = 0; index < 1_000; index += 1) table.add(newSocket(), CLIENT);
     turn();
-    expect(standing(kept)).toBe(4);
-    expect(standing(sockets)).toBe(256);
+    expect(openCount(kept)).toBe(4);
+    expect(openCount(sockets)).toBe(256);
   });
 
-  test("takes newcomers even when every place holds a hook", () => {
+  test("accepts a new connection even when every other one holds a hook", () => {
     const { crowd, table } = admitted(256);
     for (const socket of crowd) table.keep(socket);
     const newcomer = newSocket();
-    table.add(newcomer, STRANGER);
+    table.add(newcomer, CLIENT);
     expect(newcomer.destroyed).toBe(false);
     turn();
-    expect(standing(crowd)).toBe(256);
+    expect(openCount(crowd)).toBe(256);
   });
 
-  test("treats a connection whose hook was answered as a stranger again", () => {
+  test("may close a connection after its hook was answered", () => {
     const { crowd, table } = admitted(1);
     const answered = crowd[0] ?? newSocket();
     table.keep(answered);
     table.release(answered);
-    for (let index = 0; index < 256; index += 1) table.add(newSocket(), STRANGER);
+    for (let index = 0; index < 256; index += 1) table.add(newSocket(), CLIENT);
     turn();
     expect(answered.destroyed).toBe(true);
   });
 
-  test("forgets connections that went by themselves", async () => {
+  test("removes connections that the client closed", async () => {
     vi.useRealTimers();
     const { crowd, table } = admitted(256);
     const gone = crowd[7] ?? newSocket();
@@ -133,34 +133,34 @@ describe("the connection table", () => {
       gone.on("close", () => resolve());
       gone.destroy();
     });
-    table.add(newSocket(), STRANGER);
+    table.add(newSocket(), CLIENT);
     expect(crowd.filter((socket) => socket.destroyed)).toEqual([gone]);
   });
 });
 
-describe("who goes first", () => {
-  const strangers = fc.uniqueArray(
+describe("the eviction order", () => {
+  const connections = fc.uniqueArray(
     fc.record({ id: fc.nat(1_000), address: fc.constantFrom("a", "b", "c", "d"), sinceMs: fc.nat(50) }),
     { selector: (one) => one.id, maxLength: 60 },
   );
-  const isFavoured = (address: string) => address === "a";
+  const isPreferred = (address: string) => address === "a";
 
-  test("is as many as wanted, each once, and favoured ones only after all others", () => {
+  test("has the requested length without duplicates, and preferred addresses only after all others", () => {
     fc.assert(
-      fc.property(strangers, fc.nat(70), (all, count) => {
-        const leaving = evictionOrder(all, count, isFavoured);
+      fc.property(connections, fc.nat(70), (all, count) => {
+        const leaving = evictionOrder(all, count, isPreferred);
         expect(leaving.length).toBe(Math.min(count, all.length));
         expect(new Set(leaving).size).toBe(leaving.length);
         const staying = all.filter((one) => !leaving.includes(one.id));
-        const favouredLeaves = all.some((one) => isFavoured(one.address) && leaving.includes(one.id));
-        if (favouredLeaves) expect(staying.filter((one) => !isFavoured(one.address))).toEqual([]);
+        const preferredLeaves = all.some((one) => isPreferred(one.address) && leaving.includes(one.id));
+        if (preferredLeaves) expect(staying.filter((one) => !isPreferred(one.address))).toEqual([]);
       }),
     );
   });
 
-  test("takes from no address that keeps fewer than another, and of one address the oldest", () => {
+  test("takes from the addresses with the most connections, and the oldest connections of each address", () => {
     fc.assert(
-      fc.property(strangers, fc.nat(70), (all, count) => {
+      fc.property(connections, fc.nat(70), (all, count) => {
         const leaving = new Set(evictionOrder(all, count, () => false));
         const left = (address: string) => all.filter((one) => one.address === address && !leaving.has(one.id));
         for (const one of all.filter(({ id }) => leaving.has(id))) {

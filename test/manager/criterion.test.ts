@@ -1,4 +1,4 @@
-/** What ends the draining phase, by settings, and to the millisecond. */
+/** Tests the criterion that ends the draining phase for each setting. */
 import { describe, expect, test } from "vitest";
 import { type Criterion, criterionOf, usesSockets } from "../../src/contract/criterion.ts";
 import type { DrainedWhen, DrainSettings } from "../../src/contract/drain-settings.ts";
@@ -30,18 +30,18 @@ describe("the criterion", () => {
     expect(DRIVERS.map((driver) => criterionOf(settingsOf(driver, drainedWhen)))).toEqual(criteria);
   });
 
-  test("of an app that tells its active requests is them", () => {
+  test("is requests for an app that reports its active requests", () => {
     const activeUrl = "http://127.0.0.1/active";
     expect(criterionOf(settingsOf("http", "auto", { activeUrl }))).toBe("requests");
     expect(criterionOf(settingsOf("http", "requests", { activeUrl }))).toBe("requests");
   });
 
-  test("is judged by looks where sockets decide", () => {
+  test("needs samples unless it is the deadline or the driver's count", () => {
     const all: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
     expect(all.filter(usesSockets)).toEqual(["quiet", "connections"]);
   });
 
-  test("of requests is counted before the drain where the driver sees what comes and goes", () => {
+  test("of requests is counted during the delays if the driver counts arrivals", () => {
     expect(DRIVERS.filter((driver) => countsBeforeDraining(settingsOf(driver, "requests")))).toEqual([
       "envoy",
       "istio",
@@ -61,50 +61,50 @@ const isOverAt9s = (settings: DrainSettings, { fromMs = 5_000, ...parts }: Over)
 };
 const OPEN = { ...QUIET, openConnections: 1 };
 
-describe("a drain by requests is over", () => {
+describe("a drain with drained-when requests ends", () => {
   const settings = settingsOf("envoy", "requests");
   const counted = { atMs: 9_000, knownAtMs: 9_000, active: 0, zeroSinceMs: 7_000 };
   test.for<[string, Over, boolean]>([
-    ["when none was active for the quiet period", {}, true],
-    ["not a millisecond sooner", { count: { zeroSinceMs: 7_001 } }, false],
-    ["not while one is active", { count: { active: 1 } }, false],
-    ["not where the driver does not know", { count: { active: -1, zeroSinceMs: -1 } }, false],
-    ["not by a count of before", { count: { atMs: 8_800 } }, false],
-    ["when none was active since the clock's zero", { count: { zeroSinceMs: 0 } }, true],
+    ["after a quiet period without active requests", {}, true],
+    ["not a millisecond before the end of the quiet period", { count: { zeroSinceMs: 7_001 } }, false],
+    ["not while a request is active", { count: { active: 1 } }, false],
+    ["not with an unknown count", { count: { active: -1, zeroSinceMs: -1 } }, false],
+    ["not by a count before the end of the quiet period", { count: { atMs: 8_800 } }, false],
+    ["without active requests since 0 on the clock", { count: { zeroSinceMs: 0 } }, true],
+    ["with a client that was connected for the quiet period", { sample: { observation: OPEN }, fromMs: 7_000 }, true],
     [
-      "with a client connected, which had the quiet period to leave",
-      { sample: { observation: OPEN }, fromMs: 7_000 },
-      true,
+      "not with a client that was connected for a shorter time",
+      { sample: { observation: OPEN }, fromMs: 7_001 },
+      false,
     ],
-    ["not with a client that had less", { sample: { observation: OPEN }, fromMs: 7_001 }, false],
-    ["not where it is not known whether one is connected", { sample: { observation: UNKNOWN }, fromMs: 7_001 }, false],
-    ["with no client connected, as none needs the time", { fromMs: 7_001 }, true],
+    ["not without a successful sample", { sample: { observation: UNKNOWN }, fromMs: 7_001 }, false],
+    ["without connected clients at any time", { fromMs: 7_001 }, true],
   ])("%s", ([, over, isOver]) => {
     const sample = { observation: QUIET, atMs: 9_000, ...over.sample };
     expect(isOverAt9s(settings, { ...over, sample, count: { ...counted, ...over.count } })).toBe(isOver);
   });
 });
 
-describe("a drain by quiet is over", () => {
+describe("a drain with drained-when quiet ends", () => {
   const seen = (over: Partial<SeenPod>): SeenPod => ({ ...OPEN, lastEvidenceMs: 7_000, ...over });
   test.for<[string, Over, boolean]>([
-    ["when the last traffic is the quiet period ago", {}, true],
-    ["not a millisecond sooner", { sample: { observation: seen({ lastEvidenceMs: 7_001 }) } }, false],
-    ["not while anything is under way", { sample: { observation: seen({ activity: "busy" }) } }, false],
-    ["not by a look of before", { sample: { atMs: 8_850 } }, false],
-    ["not by a look that failed", { sample: { observation: UNKNOWN } }, false],
+    ["a quiet period after the last traffic", {}, true],
     [
-      "not a quiet period after the traffic, but before one after the trigger",
-      { drain: { triggeredAtMs: 7_001 } },
+      "not a millisecond before the end of the quiet period",
+      { sample: { observation: seen({ lastEvidenceMs: 7_001 }) } },
       false,
     ],
+    ["not while a connection is busy", { sample: { observation: seen({ activity: "busy" }) } }, false],
+    ["not by a sample before the end of the quiet period", { sample: { atMs: 8_850 } }, false],
+    ["not by a failed sample", { sample: { observation: UNKNOWN } }, false],
+    ["not before a quiet period after the trigger", { drain: { triggeredAtMs: 7_001 } }, false],
     [
-      "at once where only datagrams come",
+      "immediately with UDP sockets only",
       { sample: { observation: { ...QUIET, hasTcpListener: false, hasUdp: true, lastEvidenceMs: 8_999 } } },
       true,
     ],
     [
-      "not at once where datagrams come beside connections",
+      "not immediately with UDP sockets and connections",
       { sample: { observation: seen({ hasTcpListener: false, hasUdp: true, lastEvidenceMs: 8_999 }) } },
       false,
     ],
@@ -113,7 +113,7 @@ describe("a drain by quiet is over", () => {
     expect(isOverAt9s(settingsOf("none", "quiet"), { ...over, sample })).toBe(isOver);
   });
 
-  test("by connections when none is open, and never before its deadline by that alone", () => {
+  test("without open connections with drained-when connections, but not with drained-when deadline", () => {
     const state = (openConnections: number): Parts => ({
       sample: { observation: { ...QUIET, openConnections, lastEvidenceMs: 8_999 }, atMs: 9_000 },
     });
@@ -122,7 +122,7 @@ describe("a drain by quiet is over", () => {
   });
 });
 
-test("a Pod can be reached by what listens or takes datagrams, as far as that is known", () => {
+test("a Pod can be reached with a TCP listener or a UDP socket, if its sample succeeded", () => {
   const reached = (hasTcpListener: boolean, hasUdp: boolean) => canBeReached({ ...QUIET, hasTcpListener, hasUdp });
   expect([reached(true, false), reached(false, true), reached(false, false)]).toEqual([true, true, false]);
   expect(canBeReached(UNKNOWN)).toBe(false);

@@ -1,8 +1,8 @@
-/** Both builds, side by side, in what they tell others and are told; `differential/both-builds.ts` says how. */
+/** Compares both builds in calls of drivers, signals and commands; see `differential/both-builds.ts`. */
 import { afterAll, describe, test } from "vitest";
 import { describeBoth } from "./builds.ts";
 import { compare } from "./differential/both-builds.ts";
-import { COMMANDS, IMPOSTURES } from "./differential/commands.ts";
+import { COMMANDS, WITHOUT_MANAGER } from "./differential/commands.ts";
 import { DRIVERS } from "./differential/drivers.ts";
 import { SIGNALS } from "./differential/signals.ts";
 import { endManagers } from "./manager-process.ts";
@@ -10,14 +10,14 @@ import { endManagers } from "./manager-process.ts";
 afterAll(endManagers);
 
 describeBoth("both builds do the same", () => {
-  describe("with an app that is spoken to", () => {
-    test.concurrent.for([...DRIVERS])("when there is $says", (scenario) => compare(scenario));
+  describe("with a driver or an original hook", () => {
+    test.concurrent.for([...DRIVERS])("with $title", (scenario) => compare(scenario));
   });
-  describe("told to stop", () => {
-    test.concurrent.for([...SIGNALS])("when $says", (scenario) => compare(scenario));
+  describe("at signals", () => {
+    test.concurrent.for([...SIGNALS])("when $title", (scenario) => compare(scenario));
   });
   describe("on the command line", () => {
-    test.concurrent.for([...COMMANDS])("when $says", (scenario) => compare(scenario));
-    test.concurrent.for([...IMPOSTURES])("when $says", (scenario) => compare(scenario));
+    test.concurrent.for([...COMMANDS])("when $title", (scenario) => compare(scenario));
+    test.concurrent.for([...WITHOUT_MANAGER])("when $title", (scenario) => compare(scenario));
   });
 });

@@ -1,4 +1,4 @@
-/** Both builds, side by side, in drains; `differential/both-builds.ts` says how. */
+/** Compares both builds in drains; see `differential/both-builds.ts`. */
 import { afterAll, describe, test } from "vitest";
 import { describeBoth } from "./builds.ts";
 import { compare } from "./differential/both-builds.ts";
@@ -11,11 +11,11 @@ afterAll(endRelays);
 afterAll(endManagers);
 
 describeBoth("both builds do the same", () => {
-  // The longest first.
+  // The longest run first.
   describe("with a relay", () => {
-    test.concurrent.for([...RELAYS])("when $says", (scenario) => compare(scenario));
+    test.concurrent.for([...RELAYS])("when $title", (scenario) => compare(scenario));
   });
   describe("in a Pod that ends", () => {
-    test.concurrent.for([...DRAINS])("when $says", (scenario) => compare(scenario));
+    test.concurrent.for([...DRAINS])("when $title", (scenario) => compare(scenario));
   });
 });

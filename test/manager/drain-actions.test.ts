@@ -1,9 +1,19 @@
-/** What the drain machine asks for and when: entries of phases, whom it learns to know, what it tells, its exit. */
+/** Tests the actions of the drain machine and their times: phase entries, kubelet addresses, driver calls, the exit. */
 import { describe, expect, test } from "vitest";
 import { EXIT_FORCED, EXIT_OK } from "../../src/contract/exit-codes.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { outcomeOf } from "../../src/manager/drain/drain-report-of.ts";
-import { hook, ONE_APP, ownHook, type Played, type PodAt, play, QUIET, relaySaid, sigterm } from "./drain-script.ts";
+import {
+  hook,
+  ONE_APP,
+  ownHook,
+  type Played,
+  type PodAt,
+  play,
+  QUIET,
+  relayReported,
+  sigterm,
+} from "./drain-script.ts";
 
 const END = [hook(100, 1), ownHook(110, 2)];
 const from = (peer: string, nowMs: number, holdId: number, container = "app"): DrainEvent => ({
@@ -18,11 +28,11 @@ const timesOf = ({ actions }: Played, kind: string) =>
   actions.filter((action) => action.kind === kind).map(({ atMs }) => atMs);
 const exitsOf = ({ actions }: Played) =>
   actions.flatMap((action) => (action.kind === "exit" ? [[action.code, action.atMs]] : []));
-const learntOf = ({ actions }: Played) =>
+const kubeletsOf = ({ actions }: Played) =>
   actions.flatMap((action) => (action.kind === "learn-kubelet" ? [[action.address, action.atMs]] : []));
 
-describe("the phases that are told", () => {
-  test("of a drain come in their order, each with its state", () => {
+describe("the entered phases", () => {
+  test("of a drain are reported in order, each with its outcome", () => {
     expect(phasesOf(play({ events: END }))).toEqual([
       ["withdrawing", "none", 110],
       ["draining", "none", 5_110],
@@ -31,58 +41,58 @@ describe("the phases that are told", () => {
     ]);
   });
 
-  test("of a restart are one, as nothing changed", () => {
+  test("of a restart are only idle", () => {
     expect(phasesOf(play({ events: [hook(0, 1)] }))).toEqual([["idle", "restarted", 5_000]]);
   });
 
-  test("of a drain that is cut end with done", () => {
+  test("of a forced drain end with done", () => {
     expect(phasesOf(play({ events: [...END, sigterm(2_000)] }))).toEqual([
       ["withdrawing", "none", 110],
       ["done", "forced", 2_000],
     ]);
   });
 
-  test("of a manager that is stopped with nothing open are none but the end", () => {
+  test("of a manager that is stopped without connections are only done", () => {
     expect(phasesOf(play({ events: [sigterm(500)] }))).toEqual([["done", "not-needed", 500]]);
   });
 });
 
 describe("the kubelet's address", () => {
-  test("is learnt from the hooks that wait when the Pod's end is known, and from those that come later", () => {
+  test("is recorded from the hooks that wait at the trigger and from later ones", () => {
     const events = [
       from("10.0.0.1", 100, 1),
       from("10.0.0.2", 105, 2, "web"),
       ownHook(110, 3),
       from("10.0.0.3", 400, 4),
     ];
-    expect(learntOf(play({ events }))).toEqual([
+    expect(kubeletsOf(play({ events }))).toEqual([
       ["10.0.0.1", 110],
       ["10.0.0.2", 110],
       ["10.0.0.3", 400],
     ]);
   });
 
-  test("is not learnt from hooks of a restart, nor from those after the drain", () => {
-    expect(learntOf(play({ events: [from("10.0.0.1", 0, 1)] }))).toEqual([]);
+  test("is not recorded from hooks of a restart or after the drain", () => {
+    expect(kubeletsOf(play({ events: [from("10.0.0.1", 0, 1)] }))).toEqual([]);
     const late = play({ events: [ownHook(0, 1), from("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
-    expect(learntOf(late)).toEqual([]);
+    expect(kubeletsOf(late)).toEqual([]);
     expect(late.answered.get(2)).toBe(20_000);
   });
 });
 
-describe("the exit", () => {
-  test("is clean for a manager that waits for nothing", () => {
+describe("the exit code", () => {
+  test("is 0 if nothing waits for the manager", () => {
     expect(exitsOf(play({ events: [sigterm(500)] }))).toEqual([[EXIT_OK, 500]]);
     expect(exitsOf(play({ events: [...END, sigterm(20_000)], untilMs: 30_000 }))).toEqual([[EXIT_OK, 20_000]]);
   });
 
-  test("tells that a drain was cut", () => {
+  test("is EXIT_FORCED if SIGTERM cut the drain", () => {
     const cut = play({ events: [...END, sigterm(2_000)] });
     expect(exitsOf(cut)).toEqual([[EXIT_FORCED, 2_000]]);
     expect([1, 2].map((id) => cut.answered.get(id))).toEqual([2_000, 2_000]);
   });
 
-  test("of a classic manager comes when its drain is over, or at the second signal", () => {
+  test("in classic mode follows the end of the drain or the second SIGTERM", () => {
     const settings = { ...ONE_APP, classic: true };
     // Its own end must come after the app's ports have closed.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 });
@@ -95,10 +105,10 @@ describe("the exit", () => {
   });
 });
 
-describe("a Pod that lives on after its drain", () => {
+describe("a Pod that continues after its drain", () => {
   const away: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 || nowMs > 100_000 });
 
-  test("has its driver told when its own hook calls again, and drains again", () => {
+  test("cancels the driver's drain at the next call of the manager's own hook, and drains again", () => {
     const settings = { ...ONE_APP, driver: "http" as const };
     const played = play({ settings, pod: away, events: [...END, ownHook(200_000, 3)], untilMs: 250_000 });
     expect(timesOf(played, "cancel-driver-drain")).toEqual([200_000]);
@@ -110,13 +120,13 @@ describe("a Pod that lives on after its drain", () => {
     expect(played.answered.get(3)).toBe(205_000);
   });
 
-  test("within a minute is one whose end was told twice: the second call is answered at once", () => {
+  test("answers a second call within a minute immediately, without another drain", () => {
     const played = play({ pod: away, events: [...END, ownHook(65_000, 3)], untilMs: 90_000 });
     expect(played.answered.get(3)).toBe(65_000);
     expect(timesOf(played, "cancel-driver-drain")).toEqual([]);
   });
 
-  test("has nothing to take back where its driver was never told", () => {
+  test("does not cancel a driver's drain that was never started", () => {
     // Nothing listened from the beginning, so the drain ended before its delays.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs > 100_000 });
     const played = play({ pod, events: [...END, ownHook(200_000, 3)], untilMs: 250_000 });
@@ -125,21 +135,21 @@ describe("a Pod that lives on after its drain", () => {
   });
 });
 
-describe("a grace period that the relay tells", () => {
+describe("a grace period from the relay", () => {
   test.for([
-    ["leaves the app its own, and two seconds", 20, 13_110],
-    ["is no reason to make a drain longer", 600, 65_110],
-    ["of nothing leaves the drain a second", 0, 1_110],
-    ["that is not known changes nothing", -1, 65_110],
+    ["moves the deadline to leave the app's grace period and two seconds", 20, 13_110],
+    ["does not extend the drain", 600, 65_110],
+    ["of 0 s leaves the drain a second", 0, 1_110],
+    ["of unknown length does not move the deadline", -1, 65_110],
   ] as const)("%s", ([, graceSeconds, deadlineMs]) => {
     const settings = { ...ONE_APP, appGraceMs: 5_000 };
     const busy: PodAt = (nowMs) => ({ ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: nowMs });
-    const events = [...END, relaySaid(200, "in", true, { graceSeconds })];
+    const events = [...END, relayReported(200, "in", true, { graceSeconds })];
     expect(play({ settings, pod: busy, events }).state.deadlineMs).toBe(deadlineMs);
   });
 
-  test("after the drain changes nothing of it", () => {
-    const played = play({ events: [...END, relaySaid(20_000, "in", true, { graceSeconds: 1 })], untilMs: 30_000 });
+  test("after the drain does not move the deadline", () => {
+    const played = play({ events: [...END, relayReported(20_000, "in", true, { graceSeconds: 1 })], untilMs: 30_000 });
     expect(played.state.deadlineMs).toBe(65_110);
   });
 });

@@ -13,7 +13,7 @@ import {
   type PodAt,
   play,
   QUIET,
-  relaySaid,
+  relayReported,
   sigterm,
   UNKNOWN,
 } from "./drain-script.ts";
@@ -34,40 +34,40 @@ const MESH: DrainSettings = {
   ],
 };
 
-describe("what starts a drain", () => {
+describe("a drain", () => {
   test.for([
-    { says: "the manager's own hook", events: END, trigger: "hook" },
-    { says: "the manager's own hook alone", events: [ownHook(100, 2)], trigger: "hook" },
+    { title: "the manager's own hook", events: END, trigger: "hook" },
+    { title: "the manager's own hook alone", events: [ownHook(100, 2)], trigger: "hook" },
     {
-      says: "the manager's own hook four seconds after the app's",
+      title: "the manager's own hook four seconds after the app's",
       events: [hook(0, 1), ownHook(4_000, 2)],
       trigger: "hook",
     },
     {
-      says: "the manager's own hook fourteen seconds after those of two containers",
+      title: "the manager's own hook fourteen seconds after those of two containers",
       events: [hook(0, 1), hook(900, 2, "web"), ownHook(14_000, 3)],
       trigger: "hook",
     },
     {
-      says: "the relay that calls the Pod terminating",
-      events: [hook(0, 1), relaySaid(300, "unknown", true)],
+      title: "a relay that reports the Pod as terminating",
+      events: [hook(0, 1), relayReported(300, "unknown", true)],
       trigger: "relay",
     },
-    { says: "SIGTERM while a hook waits", events: [hook(0, 1), sigterm(50)], trigger: "sigterm" },
-  ])("is $says", ({ events, trigger }) => {
+    { title: "SIGTERM while a hook waits", events: [hook(0, 1), sigterm(50)], trigger: "sigterm" },
+  ])("is started by $title", ({ events, trigger }) => {
     const played = play({ settings: TWO_APPS, events, untilMs: 50_000 });
     expect(played.state).toMatchObject({ trigger, phase: "done", outcome: expect.stringMatching(/drained|timeout/) });
   });
 
   test.for([
-    { says: "one hook alone", events: [hook(0, 1)] },
-    { says: "two calls of the same hook", events: [hook(0, 1), hook(100, 2)] },
-    { says: "hooks of two containers further apart than a second", events: [hook(0, 1), hook(1_200, 2, "web")] },
+    { title: "one hook alone", events: [hook(0, 1)] },
+    { title: "two calls of the same hook", events: [hook(0, 1), hook(100, 2)] },
+    { title: "hooks of two containers more than a second apart", events: [hook(0, 1), hook(1_200, 2, "web")] },
     {
-      says: "a relay that does not call the Pod terminating",
-      events: [hook(0, 1), relaySaid(10, "in", false)],
+      title: "a relay that does not report the Pod as terminating",
+      events: [hook(0, 1), relayReported(10, "in", false)],
     },
-  ])("is not $says: that is a restart, released after five seconds", ({ events }) => {
+  ])("is not started by $title: the hooks are released as a restart after five seconds", ({ events }) => {
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
     expect(played.answered.get(1)).toBe(5_000);
@@ -75,21 +75,21 @@ describe("what starts a drain", () => {
 
   test.for([
     {
-      says: "hooks of two containers within a second",
+      title: "hooks of two containers within a second",
       events: [hook(0, 1), hook(900, 2, "web")],
       ms: [15_000, 15_900],
     },
     {
-      says: "hooks of two containers one of whose callers has vanished",
+      title: "hooks of two containers, one of whose callers has disconnected",
       events: [{ kind: "caller-left", nowMs: 10, holdId: 9 } as const, hook(0, 9, "web"), hook(500, 1)],
       ms: [15_500],
     },
     {
-      says: "hooks of two containers, one of which goes on calling",
+      title: "hooks of two containers, one of which calls repeatedly",
       events: [hook(0, 1), ...Array.from({ length: 40 }, (_, at) => hook(500 + at * 900, 2 + at, "web"))],
       ms: [15_000, 15_500],
     },
-  ])("is not $says either, which wait longer for a word of the Pod's end", ({ events, ms }) => {
+  ])("is not started by $title: the hooks are released as a restart after fifteen seconds", ({ events, ms }) => {
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
     expect(ms.map((_, at) => played.answered.get(at + 1))).toEqual(ms);
@@ -97,44 +97,54 @@ describe("what starts a drain", () => {
   });
 
   test.for([
-    { says: "nothing", words: [], answeredMs: 15_000 },
+    { title: "nothing", statuses: [], answeredMs: 15_000 },
     {
-      says: "only that it cannot be reached",
-      words: [relaySaid(2_100, "unknown", false, { reason: "no answer within 2000 ms", answered: false })],
+      title: "a failed connection only",
+      statuses: [relayReported(2_100, "unknown", false, { reason: "no answer within 2000 ms", answered: false })],
       answeredMs: 15_000,
     },
-    { says: "something after 1.5 s", words: [relaySaid(1_501, "in", false)], answeredMs: 5_000 },
-    { says: "something after 4 s", words: [relaySaid(4_001, "in", false)], answeredMs: 12_000 },
-    { says: "something after 9 s", words: [relaySaid(9_001, "in", false)], answeredMs: 15_000 },
+    { title: "a status after 1.5 s", statuses: [relayReported(1_501, "in", false)], answeredMs: 5_000 },
+    { title: "a status after 4 s", statuses: [relayReported(4_001, "in", false)], answeredMs: 12_000 },
+    { title: "a status after 9 s", statuses: [relayReported(9_001, "in", false)], answeredMs: 15_000 },
     {
-      says: "something after 4 s, and more later",
-      words: [relaySaid(4_001, "in", false), relaySaid(10_000, "out", false)],
+      title: "a status after 4 s and another one later",
+      statuses: [relayReported(4_001, "in", false), relayReported(10_000, "out", false)],
       answeredMs: 12_000,
     },
-  ])("is a lone hook by no silence that a busy node explains: the relay said $says", ({ words, answeredMs }) => {
-    const asked = relaySaid(1, "unknown", false, { reason: "no answer yet", answered: false });
-    const played = play({ settings: TWO_APPS, events: [hook(0, 1), asked, ...words] });
-    expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [], ending: [] });
-    expect(played.answered.get(1)).toBe(answeredMs);
-    const late = play({ events: [hook(0, 1), asked, ...words, ownHook(answeredMs - 1, 2)] });
-    expect(late.state).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
-  });
+  ])(
+    "is not started by one hook, which is held in proportion to the relay's delay if it reports $title",
+    ({ statuses, answeredMs }) => {
+      const pending = relayReported(1, "unknown", false, { reason: "no answer yet", answered: false });
+      const played = play({ settings: TWO_APPS, events: [hook(0, 1), pending, ...statuses] });
+      expect(played.state).toMatchObject({
+        phase: "idle",
+        outcome: "restarted",
+        trigger: "none",
+        holds: [],
+        ending: [],
+      });
+      expect(played.answered.get(1)).toBe(answeredMs);
+      const late = play({ events: [hook(0, 1), pending, ...statuses, ownHook(answeredMs - 1, 2)] });
+      expect(late.state).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
+    },
+  );
 
-  test("forgets how slow the relay was when a restart is over", () => {
-    const asked = (nowMs: number) => relaySaid(nowMs, "unknown", false, { reason: "no answer yet", answered: false });
-    const events = [hook(0, 1), asked(0), relaySaid(4_000, "in", false), hook(30_000, 2), asked(30_000)];
-    const played = play({ events: [...events, relaySaid(30_100, "in", false)] });
+  test("resets the measured delay of the relay after a restart", () => {
+    const pending = (nowMs: number) =>
+      relayReported(nowMs, "unknown", false, { reason: "no answer yet", answered: false });
+    const events = [hook(0, 1), pending(0), relayReported(4_000, "in", false), hook(30_000, 2), pending(30_000)];
+    const played = play({ events: [...events, relayReported(30_100, "in", false)] });
     expect([1, 2].map((id) => played.answered.get(id))).toEqual([12_000, 35_000]);
   });
 
-  test("counts its delays from the word that the Pod ends, however long hooks have waited for it", () => {
+  test("counts its delays from the trigger, not from earlier hooks", () => {
     const events = [hook(0, 1), hook(100, 2, "web"), ownHook(9_000, 3)];
     const played = play({ settings: TWO_APPS, events });
     expect([1, 2, 3].map((id) => played.answered.get(id))).toEqual([14_000, 14_000, 14_000]);
     expect(played.state.deadlineMs).toBe(74_000);
   });
 
-  test("comes after a restart as well", () => {
+  test("can follow a restart", () => {
     const played = play({ events: [hook(0, 1), hook(30_000, 2), ownHook(30_010, 3)] });
     expect(played.answered.get(1)).toBe(5_000);
     expect(played.state).toMatchObject({ phase: "done", outcome: "drained" });
@@ -142,36 +152,41 @@ describe("what starts a drain", () => {
   });
 });
 
-describe("how long a drain lasts", () => {
+describe("the duration of a drain", () => {
   test.for([
-    { says: "a quiet Pod gets the drain delay", pod: () => QUIET, ms: 5_000, outcome: "drained" },
-    { says: "traffic is waited for, and then the quiet period", pod: busyUntil(9_110), ms: 11_000, outcome: "drained" },
-    { says: "traffic that never ends meets the deadline", pod: busyUntil(999_999), ms: 65_000, outcome: "timeout" },
+    { title: "is the drain delay for a quiet Pod", pod: () => QUIET, ms: 5_000, outcome: "drained" },
     {
-      says: "a Pod whose looks are disturbed is waited for to the deadline",
+      title: "lasts until a quiet period after the last traffic",
+      pod: busyUntil(9_110),
+      ms: 11_000,
+      outcome: "drained",
+    },
+    { title: "ends at the deadline if traffic continues", pod: busyUntil(999_999), ms: 65_000, outcome: "timeout" },
+    {
+      title: "ends at the deadline if every sample is interrupted",
       pod: () => UNKNOWN,
       ms: 65_000,
       outcome: "timeout",
     },
     {
-      says: "a crowd that cannot be followed is waited for to the deadline",
+      title: "ends at the deadline with untracked connections",
       pod: () => ({ ...QUIET, activity: "busy", openConnections: 1 }),
       ms: 65_000,
       outcome: "timeout",
     },
     {
-      says: "a Pod where nothing listens is released at once",
+      title: "is zero without a listener",
       pod: () => ({ ...QUIET, hasTcpListener: false }),
       ms: 0,
       outcome: "not-needed",
     },
     {
-      says: "a Pod that takes datagrams only gets its delays",
+      title: "is the delays for a Pod with UDP sockets only",
       pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true, activity: "busy" }),
       ms: 5_000,
       outcome: "drained",
     },
-  ] satisfies { says: string; pod: PodAt; ms: number; outcome: string }[])("$says", ({ pod, ms, outcome }) => {
+  ] satisfies { title: string; pod: PodAt; ms: number; outcome: string }[])("$title", ({ pod, ms, outcome }) => {
     const played = play({ events: END, pod });
     expect(played.state.outcome).toBe(outcome);
     expect(played.answered.get(1)).toBe(110 + ms);
@@ -189,7 +204,7 @@ describe("how long a drain lasts", () => {
     { drainedWhen: "connections", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 65_000, outcome: "timeout" },
     { drainedWhen: "quiet", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 5_000, outcome: "drained" },
   ] satisfies { drainedWhen: DrainSettings["drainedWhen"]; pod: PodAt; ms: number; outcome: string }[])(
-    "drained-when $drainedWhen ends after $ms ms as $outcome",
+    "is $ms ms with drained-when $drainedWhen, with the outcome $outcome",
     ({ drainedWhen, pod, ms, outcome }) => {
       const played = play({ settings: { ...ONE_APP, drainedWhen }, events: END, pod });
       expect(played.state.outcome).toBe(outcome);
@@ -197,13 +212,13 @@ describe("how long a drain lasts", () => {
     },
   );
 
-  test("connections that close end a drain by connections without a quiet period", () => {
+  test("excludes the quiet period when all connections are closed with drained-when connections", () => {
     const played = play({ settings: { ...ONE_APP, drainedWhen: "connections" }, events: END, pod: busyUntil(20_000) });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(20_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(20_250);
   });
 
-  test("the deregistration delay follows the drain delay and is reported by itself", () => {
+  test("includes the deregistration delay after the drain delay, which is reported separately", () => {
     const played = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: END });
     expect(played.answered.get(1)).toBe(110 + 12_000);
     expect(drainReportOf(played.full, 999_999, -1, 0).milliseconds).toEqual({
@@ -214,12 +229,12 @@ describe("how long a drain lasts", () => {
     });
   });
 
-  test("a quiet period longer than the delays is watched from the trigger on", () => {
+  test("includes a quiet period that starts at the trigger if it is longer than the delays", () => {
     const played = play({ settings: { ...ONE_APP, drainDelayMs: 0 }, events: END });
     expect(played.answered.get(1)).toBe(110 + 2_000);
   });
 
-  test("an app that goes away during the drain ends it", () => {
+  test("ends when the app closes its listeners", () => {
     const played = play({
       events: END,
       pod: (nowMs) => (nowMs < 8_000 ? busyUntil(99_999)(nowMs) : { ...QUIET, hasTcpListener: false }),
@@ -229,29 +244,29 @@ describe("how long a drain lasts", () => {
   });
 });
 
-describe("with a driver that counts requests", () => {
+describe("a drain with a driver that counts requests", () => {
   const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
 
-  test("the drain ends a quiet period after the last request", () => {
+  test("ends a quiet period after the last request", () => {
     const played = play({ settings, events: END, pod: busyUntil(999_999), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
-  test("the connections it reports are those at its end, not those at its start", () => {
+  test("reports the connections at its end, not at its start", () => {
     const played = play({ settings, events: END, pod: busyUntil(7_000), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
     expect(played.state.outcome).toBe("drained");
     expect(played.state.sample.observation).toMatchObject({ known: true, leftTotal: 0 });
   });
 
-  test("a driver that does not know is not taken for zero", () => {
+  test("does not treat an unknown count as zero", () => {
     const played = play({ settings, events: END, active: () => -1 });
     expect(played.state.outcome).toBe("timeout");
     expect(played.state.why).toContain("could not count active requests");
   });
 
-  test("it is told once, and not before the delays are over", () => {
+  test("starts the driver's drain once, after the delays", () => {
     const played = play({ settings, events: END, active: () => 0 });
     expect(
       played.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs),
@@ -262,68 +277,68 @@ describe("with a driver that counts requests", () => {
 describe("a Pod that runs to completion", () => {
   const settings: DrainSettings = { ...ONE_APP, completes: true };
 
-  test("is done two seconds after a trigger without an app hook, whatever listens", () => {
+  test("is done two seconds after a trigger without an app hook, regardless of listeners", () => {
     const played = play({ settings, events: [ownHook(100, 1)], pod: busyUntil(999_999) });
     expect(played.answered.get(1)).toBe(2_100);
     expect(played.state.outcome).toBe("not-needed");
   });
 
-  test("is drained as any other when an app hook came", () => {
+  test("is drained after an app hook", () => {
     const played = play({ settings, events: [ownHook(100, 1), hook(1_900, 2)] });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBe(5_100);
   });
 
-  test("is drained when no app container has our hook, since its absence says nothing", () => {
+  test("is drained when no app container has a hook, because its absence does not prove completion", () => {
     const played = play({ settings: { ...settings, hooks: [] }, events: [ownHook(100, 1)] });
     expect(played.answered.get(1)).toBe(5_100);
   });
 });
 
 describe("SIGTERM", () => {
-  test("lets an idle manager with nothing open leave at once", () => {
+  test("ends an idle manager without connections immediately", () => {
     const played = play({ events: [sigterm(50)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 50 });
   });
 
-  test("without a hook and with traffic uses what time a native sidecar has", () => {
+  test("without a hook and with traffic starts a drain within the time of a native sidecar", () => {
     const played = play({ events: [sigterm(50)], pod: busyUntil(999_999) });
     expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 1_850 });
     expect(played.state).toMatchObject({ trigger: "sigterm", outcome: "timeout" });
   });
 
-  test("after the drain lets the manager leave at once", () => {
+  test("ends the manager immediately after the drain", () => {
     const played = play({ events: [...END, sigterm(20_000)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 20_000 });
     expect(played.state.outcome).toBe("drained");
   });
 
-  test("in the middle of a native drain cuts it, since the grace period is over", () => {
+  test("cuts the drain of a native sidecar, because the grace period is over", () => {
     const played = play({ events: [...END, sigterm(3_000)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 3_000 });
     expect(played.state.outcome).toBe("forced");
     expect(played.answered.size).toBe(2);
   });
 
-  test("in the middle of a classic drain waits for its end", () => {
+  test("does not cut a drain in classic mode", () => {
     const settings = { ...ONE_APP, classic: true };
     const played = play({ settings, events: [hook(100, 1), sigterm(120)] });
     expect(played.answered.get(1)).toBe(5_120);
     expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 5_120 });
   });
 
-  test("given twice cuts a classic drain too", () => {
+  test("received twice cuts a drain in classic mode", () => {
     const settings = { ...ONE_APP, classic: true };
     const played = play({ settings, events: [...END, sigterm(120), sigterm(130)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 130 });
   });
 });
 
-describe("who is held until when", () => {
+describe("held hooks", () => {
   const others = (untilMs: number) => (nowMs: number) => ({ known: true, others: nowMs < untilMs, sharedUser: false });
   const meshEnd = [...END, hook(120, 3, "istio-proxy")];
 
-  test("a mesh proxy stays until no one else has had a socket for a second", () => {
+  test("of a mesh proxy are released after a second without sockets of other processes", () => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(9_000) });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.answered.get(3)).toBeGreaterThanOrEqual(10_000);
@@ -331,20 +346,20 @@ describe("who is held until when", () => {
     expect(played.answered.get(2)).toBe(played.answered.get(3));
   });
 
-  test("a mesh proxy stays a second even when the app has no socket", () => {
+  test("of a mesh proxy are held for a second even if the app has no socket", () => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(0) });
     expect((played.answered.get(3) ?? 0) - (played.answered.get(1) ?? 0)).toBeGreaterThanOrEqual(1_000);
   });
 
   test.for([
-    { says: "the app runs as the proxy's user", seen: { known: true, others: false, sharedUser: true } },
-    { says: "the proxy cannot be recognised", seen: { known: false, others: false, sharedUser: false } },
-  ])("a mesh proxy stays to the deadline and the app's budget where $says", ({ seen }) => {
+    { title: "the app runs as the proxy's user", seen: { known: true, others: false, sharedUser: true } },
+    { title: "the proxy cannot be recognised", seen: { known: false, others: false, sharedUser: false } },
+  ])("of a mesh proxy are held until the deadline plus the app's grace period if $title", ({ seen }) => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: () => seen });
     expect(played.answered.get(3)).toBe(110 + 65_000 + 30_000);
   });
 
-  test("a classic manager's own hook outlasts the app's ports", () => {
+  test("of the manager itself in classic mode are held until the app has closed its ports", () => {
     const settings = { ...ONE_APP, classic: true };
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 8_000 });
     const played = play({ settings, events: END, pod });
@@ -353,26 +368,26 @@ describe("who is held until when", () => {
     expect(played.answered.get(2)).toBeLessThanOrEqual(8_300);
   });
 
-  test("calls of one hook beyond the bound are answered from the newest on", () => {
+  test("of one container beyond the limit are answered, newest first", () => {
     const events = [ownHook(0, 999), ...Array.from({ length: 130 }, (_, at) => hook(100 + at, at))];
     const played = play({ events });
     const early = [...played.answered].filter(([, atMs]) => atMs < 5_000);
     expect(early.map(([id]) => id)).toEqual([127, 128, 129]);
   });
 
-  test("a caller that vanishes changes nothing for the others", () => {
+  test("are not affected by other callers that disconnect", () => {
     const played = play({ events: [...END, { kind: "caller-left", nowMs: 1_000, holdId: 2 }], pod: busyUntil(9_000) });
     expect(played.answered.get(1)).toBe(11_000);
     expect(played.answered.has(2)).toBe(false);
   });
 
-  test("hooks that come after the end are answered at once", () => {
+  test("are answered immediately after the drain", () => {
     const played = play({ events: [...END, hook(20_000, 3), ownHook(21_000, 4)] });
     expect(played.answered.get(3)).toBe(20_000);
     expect(played.answered.get(4)).toBe(21_000);
   });
 
-  test("a chained hook is performed once, after the drain and before the answer", () => {
+  test("run the container's original hook once, between the drain and the response", () => {
     const played = play({ events: [...END, hook(200, 3)], chained: ["app"], chainMs: 700 });
     expect(played.actions.filter((action) => action.kind === "run-chained-hook").map((action) => action.atMs)).toEqual([
       5_110,
@@ -380,21 +395,21 @@ describe("who is held until when", () => {
     expect([played.answered.get(1), played.answered.get(2), played.answered.get(3)]).toEqual([5_810, 5_810, 5_810]);
   });
 
-  test("a chained hook is performed for a restart as well", () => {
+  test("run the container's original hook for a restart too", () => {
     const played = play({ events: [hook(0, 1)], chained: ["app"], chainMs: 700 });
     expect(played.answered.get(1)).toBe(5_700);
   });
 });
 
-describe("what the relay adds", () => {
-  test("a Pod that is still offered goes on serving", () => {
-    const played = play({ events: [...END, relaySaid(200, "in", true), relaySaid(11_000, "out", true)] });
+describe("a drain with a relay", () => {
+  test("continues while the Pod is in rotation", () => {
+    const played = play({ events: [...END, relayReported(200, "in", true), relayReported(11_000, "out", true)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
   });
 
-  test("a relay that falls silent holds no one up any longer, and its hold was part of the withdrawal", () => {
-    const played = play({ events: [...END, relaySaid(200, "in", true), relaySaid(9_100, "unknown", false)] });
+  test("stops waiting for the withdrawal when the relay stops responding, and reports the wait as withdrawing", () => {
+    const played = play({ events: [...END, relayReported(200, "in", true), relayReported(9_100, "unknown", false)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
     expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
     const { withdrawing, draining } = drainReportOf(played.full, 20_000, -1, 0).milliseconds;
@@ -402,64 +417,64 @@ describe("what the relay adds", () => {
     expect(draining).toBeLessThanOrEqual(250);
   });
 
-  test("a withdrawal before the floor does not shorten it", () => {
-    const played = play({ events: [...END, relaySaid(200, "out", true)] });
+  test("keeps its delay when the Pod is withdrawn earlier", () => {
+    const played = play({ events: [...END, relayReported(200, "out", true)] });
     expect(played.answered.get(1)).toBe(5_110);
   });
 
-  test("a Pod its kubelet stops by itself is not waited for, and the report says so", () => {
-    const played = play({ events: [...END, relaySaid(200, "in", false)] });
+  test("reports a Pod that is not terminating as still in rotation and does not wait for it", () => {
+    const played = play({ events: [...END, relayReported(200, "in", false)] });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.state.why).toContain("still in rotation");
   });
 
-  test("a shortened grace period takes its time from the drain and not from the app", () => {
+  test("is shortened by a shorter grace period, unlike the app's own time", () => {
     const played = play({
-      events: [...END, relaySaid(200, "out", true, { graceSeconds: 50 })],
+      events: [...END, relayReported(200, "out", true, { graceSeconds: 50 })],
       pod: busyUntil(999_999),
     });
     expect(played.answered.get(1)).toBe(110 + 18_000);
   });
 
   test.for([
-    { graceSeconds: 32, drainMs: 5_000, says: "the whole drain delay" },
-    { graceSeconds: 10, drainMs: 5_000, says: "the whole drain delay" },
-    { graceSeconds: 6, drainMs: 3_000, says: "half of the time" },
-    { graceSeconds: 1, drainMs: 1_000, says: "a second" },
-  ])("$graceSeconds s where the app's own budget is 30 s leave the drain $says", ({ graceSeconds, drainMs }) => {
+    { graceSeconds: 32, drainMs: 5_000, title: "the whole drain delay" },
+    { graceSeconds: 10, drainMs: 5_000, title: "the whole drain delay" },
+    { graceSeconds: 6, drainMs: 3_000, title: "half of the time" },
+    { graceSeconds: 1, drainMs: 1_000, title: "a second" },
+  ])("gets $title of a grace period of $graceSeconds s if the app's own grace is 30 s", ({ graceSeconds, drainMs }) => {
     const played = play({
-      events: [...END, relaySaid(200, "out", true, { graceSeconds })],
+      events: [...END, relayReported(200, "out", true, { graceSeconds })],
       pod: busyUntil(999_999),
     });
     expect(played.answered.get(1)).toBe(110 + drainMs);
   });
 });
 
-describe("rest", () => {
-  test("an idle manager is never woken", () => {
+describe("wake-ups", () => {
+  test("do not happen in an idle manager", () => {
     expect(play({ events: [] }).wakes).toBe(0);
   });
 
-  test("a quiet drain is woken a few dozen times at most", () => {
+  test("happen a few dozen times at most in a quiet drain", () => {
     expect(play({ events: END, untilMs: 30_000 }).wakes).toBeLessThanOrEqual(40);
   });
 
-  test("a long drain is woken about once a second", () => {
+  test("happen about once a second in a long drain", () => {
     const settings = { ...ONE_APP, drainTimeoutMs: 600_000 };
     expect(play({ settings, events: END, pod: busyUntil(999_999) }).wakes).toBeLessThan(1_100);
   });
 
-  test("a drain whose Pod lives on for a minute makes the manager ready again", () => {
+  test("make the manager ready again if the Pod continues for a minute after the drain", () => {
     const played = play({ events: [...END, hook(200_000, 3), ownHook(200_010, 4)] });
     expect(played.answered.get(3)).toBe(205_010);
   });
 
-  test("a Pod that cannot be seen after the minute is looked at again a minute later", () => {
+  test("repeat the sample a minute later if the one after a minute is unknown", () => {
     const played = play({ events: END, pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN : QUIET), untilMs: 250_000 });
     expect(played.state.phase).toBe("idle");
   });
 
-  test("a drain whose Pod has closed its ports stays done without waking again", () => {
+  test("end after a drain whose Pod has closed its ports", () => {
     const played = play({
       events: END,
       pod: (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 }),
@@ -470,19 +485,19 @@ describe("rest", () => {
   });
 });
 
-describe("what people read", () => {
-  test("a timeout names the clients that stayed and what would send them away", () => {
+describe("the report", () => {
+  test("of a timeout names the remaining clients and the settings that close their connections", () => {
     const played = play({ events: END, pod: busyUntil(999_999) });
     expect(played.state.why).toBe(
-      "Released 65s after the trigger: the deadline was reached with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To close kept connections earlier, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy, or shorten lastcall.dev/drain-timeout.",
+      "Released 65s after the trigger: the deadline was reached with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To close kept-alive connections earlier, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy, or shorten lastcall.dev/drain-timeout.",
     );
   });
 
-  test("an unknown Pod's timeout says what was not known", () => {
+  test("of a timeout without samples contains the failure", () => {
     expect(play({ events: END, pod: () => UNKNOWN }).state.why).toContain("could not be observed: the dump failed");
   });
 
-  test("a report before any drain is empty", () => {
+  test("before the first drain is empty", () => {
     expect(drainReportOf(idleState([]), 5_000, -1, 0)).toMatchObject({
       phase: "idle",
       outcome: "none",
@@ -508,11 +523,11 @@ const settingsLike: fc.Arbitrary<DrainSettings> = fc
 const podLike: fc.Arbitrary<Observation> = fc.oneof(
   fc.constant(UNKNOWN),
   fc
-    .record({ openConnections: fc.nat(3), calm: fc.boolean(), hasUdp: fc.boolean() })
+    .record({ openConnections: fc.nat(3), activity: fc.constantFrom("quiet", "busy"), hasUdp: fc.boolean() })
     .map((some) => ({ ...QUIET, ...some, leftTotal: some.openConnections })),
 );
 
-describe("over all inputs", () => {
+describe("for arbitrary events", () => {
   const anyEvents = fc.array(
     fc.oneof(
       fc.record({ at: fc.nat(40_000), who: fc.constantFrom("app", "istio-proxy", "own") }),
@@ -526,7 +541,7 @@ describe("over all inputs", () => {
       return one.who === "own" ? ownHook(one.at, id) : hook(one.at, id, one.who);
     });
 
-  test("no app is released before the drain delay, except where nothing was needed or it only restarts", () => {
+  test("no app is released before the drain delay, except for not-needed and restarted", () => {
     fc.assert(
       fc.property(settingsLike, fc.array(podLike, { minLength: 1 }), anyEvents, (settings, pods, some) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
@@ -547,7 +562,7 @@ describe("over all inputs", () => {
     );
   });
 
-  test("every app is released by the deadline, and no late tick moves the deadline", () => {
+  test("every app is released by the deadline, which late ticks do not move", () => {
     fc.assert(
       fc.property(settingsLike, fc.array(podLike, { minLength: 1 }), fc.nat(900), (settings, pods, lateMs) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
@@ -559,7 +574,7 @@ describe("over all inputs", () => {
     );
   });
 
-  test("every caller that stays is answered in the end, in whatever order hooks come", () => {
+  test("every connected caller is answered, in any order of hooks", () => {
     fc.assert(
       fc.property(settingsLike, anyEvents, fc.nat(900), (settings, some, lateMs) => {
         const events = inOrder(some);
@@ -574,7 +589,7 @@ describe("over all inputs", () => {
     );
   });
 
-  test("disturbed looks never end a drain before its deadline", () => {
+  test("interrupted samples never end a drain before its deadline", () => {
     fc.assert(
       fc.property(settingsLike, (settings) => {
         const hooked = { ...settings, completes: false };
@@ -585,7 +600,7 @@ describe("over all inputs", () => {
     );
   });
 
-  test("done stays done for every caller that comes within the minute", () => {
+  test("the phase stays done for every caller within a minute", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50_000), { maxLength: 6 }), (times) => {
         const events = times.map((ms, index) =>
@@ -601,7 +616,7 @@ describe("over all inputs", () => {
     );
   });
 
-  test("a drain waits no longer than the last traffic, the quiet period and a quarter of a second", () => {
+  test("a drain ends at most 250 ms after the last traffic and the quiet period", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 50_000 }), fc.integer({ min: 100, max: 5_000 }), (endMs, quietPeriodMs) => {
         const played = play({ settings: { ...ONE_APP, quietPeriodMs }, events: END, pod: busyUntil(endMs) });

@@ -1,4 +1,4 @@
-/** The report at any moment of a drain: what each phase took, who stayed, what the relay knew. */
+/** Tests the report of a drain in each phase: durations, remaining connections, the relay's status. */
 import { expect, test } from "vitest";
 import { LEFT_LIMIT, type PhaseDurations } from "../../src/contract/drain-report.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
@@ -9,7 +9,7 @@ import {
   NO_STATUS,
   type RelayStatus,
 } from "../../src/manager/drain/drain-state.ts";
-import { busyUntil, hook, ONE_APP, ownHook, play, QUIET, relaySaid } from "./drain-script.ts";
+import { busyUntil, hook, ONE_APP, ownHook, play, QUIET, relayReported } from "./drain-script.ts";
 import { done, draining, holding, RESULT, withdrawing } from "./drain-states.ts";
 
 const IDLE = idleState([]);
@@ -20,7 +20,7 @@ const took = (withdrawing: number, deregistration: number, draining: number, hol
   holding,
 });
 
-test("before any drain there is nothing to tell", () => {
+test("the report before the first drain is empty", () => {
   expect(drainReportOf(IDLE, 1_000_000, -1, 0)).toEqual({
     ...{ version: 1, phase: "idle", outcome: "none", trigger: "none" },
     milliseconds: took(0, 0, 0, 0),
@@ -33,27 +33,32 @@ const over = (doneAtMs: number, times: Partial<DrainResult>) => done({ doneAtMs,
 const AT_ONCE = { deregistrationFromMs: 0, drainingFromMs: 0, holdingFromMs: 0 };
 const AT_8S = { deregistrationFromMs: 5_000, drainingFromMs: 8_000 };
 test.for<[string, DrainState, number, PhaseDurations]>([
-  ["one that has just started, at the clock's zero", withdrawing(), 0, took(0, 0, 0, 0)],
-  ["one that waits for its delay", withdrawing({ drain: { triggeredAtMs: 100 } }), 2_100, took(2_000, 0, 0, 0)],
-  ["one whose Pod was withdrawn", withdrawing({}, { deregistrationFromMs: 5_000 }), 7_000, took(5_000, 2_000, 0, 0)],
-  ["one without a delay", draining({}, { deregistrationFromMs: 0, drainingFromMs: 0 }), 700, took(0, 0, 700, 0)],
-  ["one that drains", draining({}, AT_8S), 8_900, took(5_000, 3_000, 900, 0)],
+  ["a drain that starts at 0 on the clock", withdrawing(), 0, took(0, 0, 0, 0)],
+  ["a drain during its delay", withdrawing({ drain: { triggeredAtMs: 100 } }), 2_100, took(2_000, 0, 0, 0)],
   [
-    "one that holds",
+    "a drain whose Pod was withdrawn",
+    withdrawing({}, { deregistrationFromMs: 5_000 }),
+    7_000,
+    took(5_000, 2_000, 0, 0),
+  ],
+  ["a drain without a delay", draining({}, { deregistrationFromMs: 0, drainingFromMs: 0 }), 700, took(0, 0, 700, 0)],
+  ["a draining Pod", draining({}, AT_8S), 8_900, took(5_000, 3_000, 900, 0)],
+  [
+    "a drain that holds hooks",
     holding({}, { result: { ...RESULT, ...AT_8S, holdingFromMs: 9_000 } }),
     9_400,
     took(5_000, 3_000, 1_000, 400),
   ],
-  ["one that held at once", holding({}, { result: { ...RESULT, ...AT_ONCE } }), 400, took(0, 0, 0, 400)],
+  ["a drain that held hooks immediately", holding({}, { result: { ...RESULT, ...AT_ONCE } }), 400, took(0, 0, 0, 400)],
   [
-    "one that is over, however long ago",
+    "a drain that ended long ago",
     over(9_500, { ...AT_8S, holdingFromMs: 9_000 }),
     99_000,
     took(5_000, 3_000, 1_000, 500),
   ],
-  ["one that was over at once", over(0, AT_ONCE), 99_000, took(0, 0, 0, 0)],
-  ["one with fractions of milliseconds", withdrawing({ drain: { triggeredAtMs: 0.4 } }), 10.1, took(10, 0, 0, 0)],
-])("the phases of %s", ([, state, nowMs, milliseconds]) => {
+  ["a drain that ended immediately", over(0, AT_ONCE), 99_000, took(0, 0, 0, 0)],
+  ["a drain with fractional milliseconds", withdrawing({ drain: { triggeredAtMs: 0.4 } }), 10.1, took(10, 0, 0, 0)],
+])("the report has the durations of %s", ([, state, nowMs, milliseconds]) => {
   expect(drainReportOf(state, nowMs, -1, 0).milliseconds).toEqual(milliseconds);
 });
 
@@ -61,44 +66,54 @@ const AT_1S = { drain: { triggeredAtMs: 1_000 } };
 const withRelay = (relay: Partial<RelayStatus>): DrainState =>
   withdrawing({ ...AT_1S, more: { relay: { ...NO_STATUS, ...relay } } });
 test.for<[string, DrainState, string, number]>([
-  ["that was not asked", withRelay({}), "none", -1],
-  ["that has not answered", withRelay({ reason: "no answer yet" }), "unknown: no answer yet", -1],
+  ["without a request", withRelay({}), "none", -1],
+  ["without a response", withRelay({ reason: "no answer yet" }), "unknown: no answer yet", -1],
   ["that reports the Pod in rotation", withRelay({ offered: "in" }), "offered", -1],
   [
-    "that reported it in rotation when the draining began",
+    "that reported the Pod in rotation at the start of draining",
     draining({ ...AT_1S, more: { relay: { ...NO_STATUS, offered: "in" } } }, { stillInRotation: true }),
     "still_in_rotation",
     -1,
   ],
-  ["that reports it out", withRelay({ offered: "out", withdrawnAtMs: 1_700.4 }), "withdrawn", 700],
-  ["that reported it out at the trigger", withRelay({ offered: "out", withdrawnAtMs: 1_000 }), "withdrawn", 0],
-  ["that reported it out before", withRelay({ offered: "out", withdrawnAtMs: 400 }), "withdrawn", 0],
+  ["that reports the Pod withdrawn", withRelay({ offered: "out", withdrawnAtMs: 1_700.4 }), "withdrawn", 700],
   [
-    "that reports it out while no drain runs",
+    "that reported the Pod withdrawn at the trigger",
+    withRelay({ offered: "out", withdrawnAtMs: 1_000 }),
+    "withdrawn",
+    0,
+  ],
+  [
+    "that reported the Pod withdrawn before the trigger",
+    withRelay({ offered: "out", withdrawnAtMs: 400 }),
+    "withdrawn",
+    0,
+  ],
+  [
+    "that reports the Pod withdrawn without a drain",
     { ...IDLE, relay: { ...NO_STATUS, offered: "out", withdrawnAtMs: 1_700 } },
     "withdrawn",
     -1,
   ],
   [
-    "that became silent",
+    "that stopped responding",
     withRelay({ reason: "the relay stopped responding", withdrawnAtMs: 1_700 }),
     "unknown: the relay stopped responding",
     700,
   ],
-])("of a relay %s", ([, state, relay, withdrawnAfterMs]) => {
+])("the report has the status of a relay %s", ([, state, relay, withdrawnAfterMs]) => {
   expect(drainReportOf(state, 9_000, -1, 0)).toMatchObject({ relay, withdrawnAfterMs });
 });
 
 const client = (at: number) => ({ local: "10.0.0.5:8080", peer: `10.0.0.9:${at}`, ageMs: 1, state: "ESTABLISHED" });
 const crowded = { ...QUIET, left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at) => client(at)), leftTotal: 900 };
 
-test("names as many open connections as a report holds, and counts all", () => {
+test("the report lists connections up to its limit and counts all of them", () => {
   const report = drainReportOf(withdrawing({ sample: { observation: crowded } }), 10, -1, 0);
   expect(report).toMatchObject({ left: crowded.left.slice(0, LEFT_LIMIT), leftTotal: 900, evidenceSource: "netlink" });
   expect(JSON.stringify(report)).not.toContain("untracked");
 });
 
-test("says how many clients were to be sent away, and nothing of it where no process can be told", () => {
+test("the report counts preloaded processes and their connections, and omits them without the preload", () => {
   const state = draining({}, { openAtDraining: 20 });
   expect(drainReportOf(state, 10, 3, 0).preload).toEqual({ processes: 3, missed: 0, connections: 20 });
   expect(drainReportOf(state, 10, 3, 1).preload).toEqual({
@@ -110,26 +125,26 @@ test("says how many clients were to be sent away, and nothing of it where no pro
   expect(JSON.stringify(drainReportOf(state, 10, -1, 0))).not.toContain("preload");
 });
 
-test("remembers how many connections were open when the draining began", () => {
+test("the report keeps the number of connections at the start of draining", () => {
   const events = [hook(100, 1), ownHook(110, 2)];
   const { phase } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) }).full;
   expect(phase).toMatchObject({ name: "done", result: { drainingFromMs: 5_110, openAtDraining: 1 } });
 });
 
-test("counts the connections that could not be followed", () => {
+test("the report counts untracked connections", () => {
   const observation = { ...crowded, untracked: 3 };
   expect(drainReportOf(withdrawing({ sample: { observation } }), 10, -1, 0)).toMatchObject({ untracked: 3 });
 });
 
-test("tells what was seen when the drain ended, whatever later looks see", () => {
+test("the report keeps the observation at the end of the drain despite later samples", () => {
   const sample = { observation: QUIET };
   expect(drainReportOf(draining({ sample }), 10, -1, 0).leftTotal).toBe(0);
   const ended = holding({ sample }, { result: { ...RESULT, observation: crowded } });
   expect(drainReportOf(ended, 10, -1, 0).leftTotal).toBe(900);
 });
 
-test("a drain that was played tells the same", () => {
-  const events = [hook(100, 1), ownHook(110, 2), relaySaid(2_110, "out", true)];
+test("the report of a drain played by events has the same fields", () => {
+  const events = [hook(100, 1), ownHook(110, 2), relayReported(2_110, "out", true)];
   const { full } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
   expect(drainReportOf(full, 60_000, -1, 0)).toMatchObject({
     ...{ phase: "done", outcome: "drained", trigger: "hook", relay: "withdrawn", withdrawnAfterMs: 2_000 },

@@ -1,4 +1,4 @@
-/** Plays a drain through the machine: events at times, samples of a made-up Pod, every timer honoured. */
+/** Plays timed events, timers and samples of a simulated Pod through the drain machine. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainAction, DrainEvent, Sample } from "../../src/manager/drain/drain-event.ts";
 import { step } from "../../src/manager/drain/drain-machine.ts";
@@ -9,7 +9,7 @@ import { type OtherProcesses, UNKNOWN_PROCESSES } from "../../src/manager/traffi
 
 export type SeenPod = Extract<Observation, { known: true }>;
 
-/** A Pod that listens and has nothing to do. */
+/** A Pod with a listener and without connections. */
 export const QUIET: SeenPod = {
   known: true,
   hasTcpListener: true,
@@ -25,10 +25,8 @@ export const QUIET: SeenPod = {
 
 export const UNKNOWN: Observation = { known: false, why: "the dump failed", blind: false };
 
-/** What the Pod looks like at a time. */
 export type PodAt = (nowMs: number) => Observation;
 
-/** A connection is busy until the given time. */
 export function busyUntil(endMs: number): PodAt {
   return (nowMs) =>
     nowMs < endMs
@@ -44,14 +42,12 @@ export type Played = {
   readonly full: DrainState;
   readonly state: Summary;
   readonly actions: readonly PlayedAction[];
-  /** When each hold was answered, by its id. */
   readonly answered: ReadonlyMap<number, number>;
   readonly wakes: number;
 };
 
 export type PlayedAction = DrainAction & { readonly atMs: number };
 
-/** What cases ask of a state, whatever its phase. */
 export type Summary = ReturnType<typeof summaryOf>;
 
 export function summaryOf(full: DrainState) {
@@ -67,12 +63,11 @@ export type Script = {
   readonly events: readonly DrainEvent[];
   readonly pod?: PodAt;
   readonly otherProcesses?: (nowMs: number) => OtherProcesses;
-  /** How many sockets every sample reads. */
+  /** Number of sockets that every sample reads. */
   readonly sockets?: number | ((nowMs: number) => number);
-  /** Every timer fires this much late. */
   readonly lateMs?: number;
   readonly active?: (nowMs: number) => number;
-  /** How long the driver takes for a count that is asked for at that time. */
+  /** Duration of a count by the driver that starts at the given time. */
   readonly countMs?: (nowMs: number) => number;
   readonly chained?: readonly string[];
   readonly chainMs?: number;
@@ -118,7 +113,7 @@ export function play(script: Script): Played {
   throw new Error(`the machine never came to rest; phase ${state.phase.name} at ${nowMs}`);
 }
 
-/** Without a time to play to, a finished drain is the end. */
+/** Without `untilMs` a play ends with its drain. */
 function isOver(script: Script, phase: string, dueMs: number): boolean {
   if (dueMs === Number.POSITIVE_INFINITY) return true;
   return script.untilMs === undefined ? phase === "done" : dueMs > script.untilMs;
@@ -132,7 +127,6 @@ function sampleOf(script: Script, nowMs: number, sampleAtMs: number): Sample | u
   return { observation, otherProcesses, sockets };
 }
 
-/** What the world answers to an action. */
 function consequences(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {
   if (action.kind === "count-active") {
     const countedMs = nowMs + (script.countMs?.(nowMs) ?? 1);
@@ -153,8 +147,8 @@ export const hook = (nowMs: number, holdId: number, container = "app"): DrainEve
 /** The manager's own preStop. */
 export const ownHook = (nowMs: number, holdId: number): DrainEvent => ({ kind: "drain-requested", nowMs, holdId });
 
-/** A status from the relay, or with `answered: false` from its client. */
-export const relaySaid = (
+/** A status from the relay, or with `answered: false` from the relay's client. */
+export const relayReported = (
   nowMs: number,
   offered: Offered,
   terminating: boolean,

@@ -1,8 +1,8 @@
-/** What people read of a drain: each sentence whole. */
+/** Tests the sentences that a report contains during and after a drain. */
 import { expect, test } from "vitest";
 import type { OpenConnection } from "../../src/contract/drain-report.ts";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
-import { whyNow } from "../../src/manager/drain/drain-words.ts";
+import { whyNow } from "../../src/manager/drain/drain-reason.ts";
 import {
   busyUntil,
   hook,
@@ -11,7 +11,7 @@ import {
   type PodAt,
   play,
   QUIET,
-  relaySaid,
+  relayReported,
   type Script,
   type SeenPod,
   sigterm,
@@ -44,7 +44,7 @@ const stays =
 
 const CAME = "Released 65s after the trigger: the deadline was reached";
 const PRELOAD = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
-const ADVICE = ` To close kept connections earlier, set ${PRELOAD}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
+const ADVICE = ` To close kept-alive connections earlier, set ${PRELOAD}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
 const ONE = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO = `${ONE}, 10.0.0.2:40000 to port 8080`;
 const TOO_MANY = " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";
@@ -52,256 +52,264 @@ const SILENT = { reason: "no answer within 2000 ms" };
 const OFFERED = { reason: "Service web still offers the Pod" };
 const QUIET_END = "Released 5s after the trigger: no traffic since the trigger.";
 
-const SENTENCES: readonly (Partial<Script> & { readonly says: string; readonly why: string })[] = [
-  { says: "no traffic", why: QUIET_END },
+const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly why: string })[] = [
+  { title: "no traffic", why: QUIET_END },
   {
-    says: "traffic that ended",
+    title: "traffic that ended",
     pod: busyUntil(9_320),
     why: "Released 11.2s after the trigger: the last traffic was 9.2s after the trigger, followed by at least 2s of quiet.",
   },
   {
-    says: "the last connection closed",
+    title: "the last connection closed",
     settings: { ...ONE_APP, drainedWhen: "connections" },
     pod: (nowMs) => (nowMs < 8_000 ? open(1) : QUIET),
     why: "Released 8s after the trigger: no connection was open.",
   },
   {
-    says: "a deadline as planned",
+    title: "drained-when deadline",
     settings: { ...ONE_APP, drainedWhen: "deadline" },
     why: "Released 65s after the trigger: the deadline was reached with no connection open.",
   },
   {
-    says: "the last request answered",
+    title: "the last request answered",
     settings: ENVOY,
     pod: () => ({ ...QUIET, openConnections: 1 }),
     active: (nowMs) => (nowMs < 9_000 ? 2 : 0),
     why: "Released 11s after the trigger: no request was active for 2s.",
   },
   {
-    says: "the mesh's last client gone",
+    title: "the mesh's last client gone",
     settings: LINKERD,
     pod: () => ({ ...QUIET, openConnections: 1 }),
     active: (nowMs) => (nowMs < 9_000 ? 2 : 0),
     why: "Released 11s after the trigger: no client was connected to the proxy for 2s.",
   },
   {
-    says: "datagrams",
+    title: "datagrams",
     pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true }),
     why: "Released 5s after the trigger: the Pod has only UDP ports, which are never quiet, so only the delays were waited for.",
   },
   {
-    says: "nothing that listens",
+    title: "a Pod without listeners",
     pod: () => ({ ...QUIET, hasTcpListener: false }),
     why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain.",
   },
   {
-    says: "an app that is gone",
+    title: "an app that closed its listeners",
     pod: (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 2_000, lastEvidenceMs: 1_000 }),
     why: "Released 2.9s after the trigger: the app closed its listeners, and no client is connected.",
   },
   {
-    says: "a Pod at which every look is disturbed",
+    title: "a Pod whose samples are all interrupted",
     pod: () => UNKNOWN,
     why: `${CAME} and the traffic could not be observed: the dump failed.`,
   },
-  { says: "a client that stays", pod: stays(1), why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE}` },
   {
-    says: "clients that stay, of which three are named",
+    title: "a connection that stays open",
+    pod: stays(1),
+    why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE}`,
+  },
+  {
+    title: "three connections that stay open",
     pod: stays(3),
     why: `${CAME} with 3 connections still open: ${TWO}, 10.0.0.3:40000 to port 8080 for 64s.${ADVICE}`,
   },
   {
-    says: "more than three clients",
+    title: "more than three connections that stay open",
     pod: stays(5),
     why: `${CAME} with 5 connections still open: ${TWO}, 10.0.0.3:40000 to port 8080 for 64s and 2 more.${ADVICE}`,
   },
   {
-    says: "clients of an app that is asked to send them away",
+    title: "connections that stay open although the app's drain URL was called",
     settings: { ...ONE_APP, driver: "http", drainUrl: "http://127.0.0.1/drain" },
     pod: stays(2),
     why: `${CAME} with 2 connections still open: ${TWO}.`,
   },
   {
-    says: "a client that stays although the app's processes are told to send it away",
+    title: "a connection that stays open in a preloaded process",
     settings: { ...ONE_APP, preload: "http1" },
     pod: stays(1),
     why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE.replace(PRELOAD, "")}`,
   },
   {
-    says: "more connections than can be followed",
+    title: "untracked connections besides tracked ones",
     pod: stays(1, 7),
     why: `${CAME} with 1 connection still open: ${ONE}.${TOO_MANY}${ADVICE}`,
   },
   {
-    says: "only connections that cannot be followed",
+    title: "untracked connections only",
     pod: stays(0, 7),
     why: `${CAME} before 2s without traffic.${TOO_MANY}`,
   },
   {
-    says: "traffic without a connection that stays",
+    title: "traffic without an open connection",
     pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }),
     why: `${CAME} before 2s without traffic.`,
   },
   {
-    says: "a request that stays",
+    title: "an active request",
     settings: HTTP,
     pod: stays(1),
     active: () => 1,
     why: `${CAME} with 1 active request.`,
   },
   {
-    says: "a request of a proxy that stays",
+    title: "an active request at the proxy",
     settings: ENVOY,
     pod: stays(1),
     active: () => 1,
     why: `${CAME} with 1 active request or session.`,
   },
   {
-    says: "requests of a proxy that stay",
+    title: "several active requests at the proxy",
     settings: ENVOY,
     pod: stays(1),
     active: () => 3,
     why: `${CAME} with 3 active requests or sessions.`,
   },
   {
-    says: "requests that pause for less than the quiet period",
+    title: "requests that pause for less than the quiet period",
     settings: { ...HTTP, quietPeriodMs: 70_000 },
     pod: stays(1),
     active: () => 0,
     why: `${CAME} before 70s without an active request.`,
   },
   {
-    says: "a driver that cannot tell",
+    title: "a driver that cannot count",
     settings: HTTP,
     pod: stays(1),
     active: () => -1,
     why: `${CAME} and the driver could not count active requests.`,
   },
   {
-    says: "a client of the mesh that stays",
+    title: "a client of the mesh that stays connected",
     settings: LINKERD,
     pod: stays(1),
     active: () => 1,
     why: `${CAME} with 1 connection of clients to the proxy still open.`,
   },
   {
-    says: "clients of the mesh that stay",
+    title: "several clients of the mesh that stay connected",
     settings: LINKERD,
     pod: stays(1),
     active: () => 2,
     why: `${CAME} with 2 connections of clients to the proxy still open.`,
   },
   {
-    says: "a withdrawal",
-    events: [...END, relaySaid(2_110, "out", true)],
+    title: "a withdrawal",
+    events: [...END, relayReported(2_110, "out", true)],
     why: `${QUIET_END} The Pod was out of rotation after 2s.`,
   },
   {
-    says: "a withdrawal before the trigger",
-    events: [...END, relaySaid(105, "out", false)],
+    title: "a withdrawal before the trigger",
+    events: [...END, relayReported(105, "out", false)],
     why: `${QUIET_END} The Pod was out of rotation by then.`,
   },
   {
-    says: "a Pod that its kubelet stops",
-    events: [...END, relaySaid(200, "in", false)],
+    title: "a Pod that is not terminating",
+    events: [...END, relayReported(200, "in", false)],
     why: `${QUIET_END} The Pod was still in rotation: its kubelet stopped it alone.`,
   },
   {
-    says: "a relay that does not answer",
-    events: [...END, relaySaid(200, "unknown", false, SILENT)],
+    title: "a relay that does not answer",
+    events: [...END, relayReported(200, "unknown", false, SILENT)],
     why: `${QUIET_END} Whether the Pod was out of rotation is unknown (no answer within 2000 ms), so only the drain delay counted.`,
   },
   {
-    says: "a relay that falls silent",
-    events: [...END, relaySaid(2_110, "out", true), relaySaid(3_000, "unknown", false, SILENT)],
+    title: "a relay that stops responding",
+    events: [...END, relayReported(2_110, "out", true), relayReported(3_000, "unknown", false, SILENT)],
     why: `${QUIET_END} The Pod was out of rotation after 2s; later updates were lost (no answer within 2000 ms).`,
   },
   {
-    says: "a withdrawal and a client that stays",
-    events: [...END, relaySaid(2_110, "out", true)],
+    title: "a withdrawal and a connection that stays open",
+    events: [...END, relayReported(2_110, "out", true)],
     pod: stays(1),
     why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE} The Pod was out of rotation after 2s.`,
   },
   {
-    says: "a Pod that is never withdrawn",
-    events: [...END, relaySaid(200, "in", true, OFFERED)],
+    title: "a Pod that is never withdrawn",
+    events: [...END, relayReported(200, "in", true, OFFERED)],
     why: `${CAME} with the Pod still in rotation: Service web still offers the Pod.`,
   },
   {
-    says: "a Pod that is never withdrawn, and its clients",
-    events: [...END, relaySaid(200, "in", true, OFFERED)],
+    title: "a Pod that is never withdrawn, with open connections",
+    events: [...END, relayReported(200, "in", true, OFFERED)],
     pod: stays(2),
     why: `${CAME} with the Pod still in rotation: Service web still offers the Pod, with 2 connections still open: ${TWO}.`,
   },
   {
-    says: "a deadline that SIGTERM moved",
+    title: "a deadline that SIGTERM shortened",
     settings: { ...ONE_APP, quietPeriodMs: 500 },
     events: [sigterm(50)],
     pod: (nowMs) => (nowMs < 200 ? open(1) : QUIET),
     why: `Released 1.8s after the trigger: the deadline, shortened from 65s, was reached before the end of the delays, with 1 connection still open: ${ONE}.`,
   },
   {
-    says: "a second SIGTERM",
+    title: "a second SIGTERM",
     events: [...END, sigterm(2_000)],
     why: "The manager received SIGTERM during the drain: the grace period was over.",
   },
 ];
 
-test.for(SENTENCES)("of $says", ({ says: _, why, ...script }) => {
+test.for(SENTENCES)("the report explains $title", ({ title: _, why, ...script }) => {
   expect(play({ events: END, ...script }).state.why).toBe(why);
 });
 
-const OFFERED_STILL = relaySaid(200, "in", true, OFFERED);
+const OFFERED_STILL = relayReported(200, "in", true, OFFERED);
 const MORE = "Still draining, for at most 45s more,";
-const RUNNING: readonly (Partial<Script> & { readonly says: string; readonly atMs: number; readonly now: string })[] = [
-  {
-    says: "its delays",
-    ...{ atMs: 2_110, pod: stays(1) },
-    now: `Still draining, for at most 63s more, before the end of the delays, with 1 connection still open: ${ONE}.`,
-  },
-  {
-    says: "its withdrawal",
-    ...{ atMs: 12_110, events: [...END, OFFERED_STILL] },
-    now: "Still draining, for at most 53s more, with the Pod still in rotation: Service web still offers the Pod.",
-  },
-  {
-    says: "clients",
-    ...{ atMs: 20_110, pod: stays(2) },
-    now: `${MORE} with 2 connections still open: ${TWO}.${ADVICE}`,
-  },
-  {
-    says: "a quiet period",
-    ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }) },
-    now: `${MORE} before 2s without traffic.`,
-  },
-  {
-    says: "requests",
-    ...{ atMs: 20_110, settings: HTTP, pod: stays(1), active: () => 3 },
-    now: `${MORE} with 3 active requests.`,
-  },
-  {
-    says: "clients of the mesh",
-    ...{ atMs: 20_110, settings: LINKERD, pod: stays(1), active: () => 2 },
-    now: `${MORE} with 2 connections of clients to the proxy still open.`,
-  },
-  {
-    says: "the deadline",
-    ...{ atMs: 20_110, settings: { ...ONE_APP, drainedWhen: "deadline" } },
-    now: `${MORE} with no connection open.`,
-  },
-  {
-    says: "traffic that cannot be seen",
-    ...{ atMs: 20_110, pod: () => UNKNOWN },
-    now: `${MORE} and the traffic could not be observed: the dump failed.`,
-  },
-];
+const RUNNING: readonly (Partial<Script> & { readonly title: string; readonly atMs: number; readonly now: string })[] =
+  [
+    {
+      title: "its delays",
+      ...{ atMs: 2_110, pod: stays(1) },
+      now: `Still draining, for at most 63s more, before the end of the delays, with 1 connection still open: ${ONE}.`,
+    },
+    {
+      title: "its withdrawal",
+      ...{ atMs: 12_110, events: [...END, OFFERED_STILL] },
+      now: "Still draining, for at most 53s more, with the Pod still in rotation: Service web still offers the Pod.",
+    },
+    {
+      title: "open connections",
+      ...{ atMs: 20_110, pod: stays(2) },
+      now: `${MORE} with 2 connections still open: ${TWO}.${ADVICE}`,
+    },
+    {
+      title: "the quiet period",
+      ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }) },
+      now: `${MORE} before 2s without traffic.`,
+    },
+    {
+      title: "active requests",
+      ...{ atMs: 20_110, settings: HTTP, pod: stays(1), active: () => 3 },
+      now: `${MORE} with 3 active requests.`,
+    },
+    {
+      title: "clients of the mesh",
+      ...{ atMs: 20_110, settings: LINKERD, pod: stays(1), active: () => 2 },
+      now: `${MORE} with 2 connections of clients to the proxy still open.`,
+    },
+    {
+      title: "the deadline",
+      ...{ atMs: 20_110, settings: { ...ONE_APP, drainedWhen: "deadline" } },
+      now: `${MORE} with no connection open.`,
+    },
+    {
+      title: "traffic that cannot be observed",
+      ...{ atMs: 20_110, pod: () => UNKNOWN },
+      now: `${MORE} and the traffic could not be observed: the dump failed.`,
+    },
+  ];
 
-test.for(RUNNING)("while a drain waits for $says", ({ says: _, atMs, now, ...script }) => {
-  const { full } = play({ events: END, untilMs: atMs, ...script });
-  expect(whyNow(script.settings ?? ONE_APP, full, atMs)).toBe(now);
-});
+test.for(RUNNING)(
+  "the report of a running drain states that it waits for $title",
+  ({ title: _, atMs, now, ...script }) => {
+    const { full } = play({ events: END, untilMs: atMs, ...script });
+    expect(whyNow(script.settings ?? ONE_APP, full, atMs)).toBe(now);
+  },
+);
 
-test("once a drain has ended, its sentence stays", () => {
+test("the report keeps its sentence after the drain", () => {
   const { full } = play({ events: END });
   expect(whyNow(ONE_APP, full, 999_999)).toBe(QUIET_END);
 });

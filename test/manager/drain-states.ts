@@ -1,4 +1,4 @@
-/** States of a drain that was triggered at 0, one builder per phase. */
+/** Builds drain states for each phase, with the trigger at 0. */
 import type {
   Done,
   Drain,

@@ -1,9 +1,9 @@
-/** The drain when events come at the worst moment, in a bad order, or more than once. */
+/** Tests drains with events at critical times, out of order, or repeated. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
-import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, relaySaid, sigterm } from "./drain-script.ts";
+import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, relayReported, sigterm } from "./drain-script.ts";
 
 const END = [ownHook(100, 2), hook(110, 1)];
 const TWO_APPS: DrainSettings = {
@@ -17,20 +17,20 @@ const MESH: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container:
 const left = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
 
 describe("a restart shortly before the Pod's end", () => {
-  test("does not hide that two containers are being stopped together", () => {
+  test("does not hide that two containers stop together", () => {
     const events = [hook(0, 1), left(1_000, 1), hook(3_000, 2), hook(3_010, 3, "web"), ownHook(17_900, 4)];
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ trigger: "hook", outcome: "drained" });
     expect(played.answered.get(2)).toBe(22_900);
   });
 
-  test("does not shorten the time in which the manager's own hook may come", () => {
+  test("does not shorten the wait for the manager's own hook", () => {
     const played = play({ events: [hook(0, 1), left(1_000, 1), hook(4_000, 2), ownHook(6_000, 3)] });
     expect(played.answered.get(2)).toBe(11_000);
   });
 
   test.for([3_000, 5_500, 20_000])(
-    "whose own hook still runs for %i ms is held to the end of the drain, and has its hook's turn then",
+    "whose original hook runs for %i ms more is held until the end of the drain, and its hook runs then",
     (chainMs) => {
       const played = play({ events: [hook(0, 1), ownHook(6_000, 2)], chained: ["app"], chainMs });
       const performed = played.actions.filter((action) => action.kind === "run-chained-hook");
@@ -40,27 +40,27 @@ describe("a restart shortly before the Pod's end", () => {
     },
   );
 
-  test("does not show in the report of the drain that runs", () => {
+  test("does not appear in the report of the running drain", () => {
     const events = [hook(0, 1), sigterm(20_000)];
     const played = play({ events, pod: busyUntil(999_999), untilMs: 20_500 });
     expect(played.state).toMatchObject({ phase: "withdrawing", outcome: "none" });
   });
 
-  test("is not forgotten when the next hook comes before a late tick", () => {
+  test("is answered even if the next hook arrives before a late tick", () => {
     const played = play({ settings: TWO_APPS, events: [hook(0, 1), hook(5_300, 2, "web")], lateMs: 600 });
     expect(played.answered.get(1)).toBe(5_300);
     expect(played.state.holds).toEqual([]);
   });
 
-  test("is told each time", () => {
+  test("is reported each time", () => {
     const played = play({ events: [hook(0, 1), hook(30_000, 2)] });
-    const told = played.actions.filter((action) => action.kind === "entered" && action.at.phase.name === "idle");
-    expect(told.map((action) => action.atMs)).toEqual([5_000, 35_000]);
+    const entries = played.actions.filter((action) => action.kind === "entered" && action.at.phase.name === "idle");
+    expect(entries.map((action) => action.atMs)).toEqual([5_000, 35_000]);
   });
 });
 
 describe("a chained hook", () => {
-  test("is not started a second time when its caller comes back", () => {
+  test("is not started again when its caller calls again", () => {
     const events = [...END, left(5_500, 1), hook(5_600, 3)];
     const played = play({ events, chained: ["app"], chainMs: 2_000 });
     expect(played.actions.filter((action) => action.kind === "run-chained-hook")).toHaveLength(1);
@@ -68,7 +68,7 @@ describe("a chained hook", () => {
   });
 });
 
-describe("without any time for open work", () => {
+describe("with a drain timeout of 0", () => {
   const settings: DrainSettings = { ...ONE_APP, drainTimeoutMs: 0 };
 
   test("a Pod that was quiet during the delays is drained", () => {
@@ -77,15 +77,15 @@ describe("without any time for open work", () => {
     expect(played.answered.get(1)).toBe(5_100);
   });
 
-  test("a Pod that was not is cut all the same", () => {
+  test("a Pod that was busy during the delays times out", () => {
     const played = play({ settings, events: END, pod: busyUntil(999_999) });
     expect(played.state.outcome).toBe("timeout");
     expect(played.answered.get(1)).toBe(5_100);
   });
 });
 
-describe("what a report says once the drain is over", () => {
-  test("is who stayed then, and not who stays while a proxy is still held", () => {
+describe("the report after the drain", () => {
+  test("lists the connections at the end of the drain, not those while a proxy is still held", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
     const otherProcesses = (nowMs: number) => ({ known: true, others: nowMs < 70_000, sharedUser: false });
     const played = play({ settings: MESH, events: [...END, hook(120, 3, "istio-proxy")], pod, otherProcesses });
@@ -94,7 +94,7 @@ describe("what a report says once the drain is over", () => {
     expect(report.left).toHaveLength(1);
   });
 
-  test("outlasts a SIGTERM that only cuts the holding", () => {
+  test("keeps the outcome when SIGTERM cuts only the holding phase", () => {
     const otherProcesses = () => ({ known: true, others: true, sharedUser: false });
     const events = [...END, hook(120, 3, "istio-proxy"), sigterm(9_000)];
     const played = play({ settings: MESH, events, otherProcesses });
@@ -104,14 +104,14 @@ describe("what a report says once the drain is over", () => {
     expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0, holding: 3_900 });
   });
 
-  test("is that the app has gone, where it had been there", () => {
+  test("states that the app closed its listeners", () => {
     const pod: PodAt = (nowMs) => (nowMs < 8_000 ? busyUntil(99_999)(nowMs) : { ...QUIET, hasTcpListener: false });
     const played = play({ events: END, pod });
     expect(played.state.outcome).toBe("drained");
     expect(played.state.why).toContain("the app closed its listeners");
   });
 
-  test("is that the delays were cut, where SIGTERM left no time for them", () => {
+  test("states that the deadline came before the end of the delays after a late SIGTERM", () => {
     const pod: PodAt = (nowMs) => ({ ...QUIET, openConnections: nowMs < 200 ? 1 : 0 });
     const played = play({ settings: { ...ONE_APP, quietPeriodMs: 500 }, events: [sigterm(50)], pod });
     expect(played.state.why).toBe(
@@ -119,14 +119,14 @@ describe("what a report says once the drain is over", () => {
     );
   });
 
-  test("is that slices still offered the Pod, where nothing else kept it", () => {
-    const said = relaySaid(200, "in", true, { reason: "Service web still offers the Pod (slice web-1)" });
-    const played = play({ events: [...END, said] });
+  test("states that the Pod was still in rotation if nothing else delayed the drain", () => {
+    const offered = relayReported(200, "in", true, { reason: "Service web still offers the Pod (slice web-1)" });
+    const played = play({ events: [...END, offered] });
     expect(played.state.outcome).toBe("timeout");
     expect(played.state.why).toContain("in rotation: Service web still offers the Pod (slice web-1)");
   });
 
-  test("is in whole milliseconds, whatever the clock gives", () => {
+  test("has whole milliseconds with a clock of fractions", () => {
     const events = [ownHook(100.123, 2), hook(110.456, 1)];
     const played = play({ events, pod: busyUntil(7_000.789), lateMs: 0.33 });
     const report = drainReportOf(played.full, 9_999.99, -1, 0);
@@ -134,12 +134,12 @@ describe("what a report says once the drain is over", () => {
     expect(report.why).not.toMatch(/[0-9]\.[0-9]{2}/);
   });
 
-  test("is how long it was quiet at least", () => {
+  test("states a lower limit of the quiet time", () => {
     const played = play({ events: END, pod: busyUntil(1_000) });
     expect(played.state.why).toContain("followed by at least 2s of quiet");
   });
 
-  test("is that the count had not stayed at zero for long enough", () => {
+  test("states that the count was not zero for a quiet period", () => {
     const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
     let calls = 0;
     const active = () => {
@@ -152,33 +152,33 @@ describe("what a report says once the drain is over", () => {
   });
 });
 
-describe("a Pod that lives on after a drain", () => {
-  test("with datagrams only makes the manager ready again as well", () => {
+describe("a Pod that continues after its drain", () => {
+  test("makes the manager ready again with UDP sockets only", () => {
     const pod: PodAt = () => ({ ...QUIET, hasTcpListener: false, hasUdp: true });
     expect(play({ events: END, pod, untilMs: 100_000 }).state.phase).toBe("idle");
   });
 
-  test("is not looked at more than once in five seconds, however many calls come", () => {
-    let looks = 0;
+  test("is sampled at most once in five seconds, regardless of the number of calls", () => {
+    let samples = 0;
     const pod: PodAt = (nowMs) => {
-      if (nowMs > 100_000) looks += 1;
+      if (nowMs > 100_000) samples += 1;
       return { ...QUIET, hasTcpListener: nowMs < 5_000 };
     };
     const calls = Array.from({ length: 200 }, (_, at) => hook(200_000 + at * 100, 10 + at));
     const played = play({ events: [...END, ...calls], pod, untilMs: 240_000 });
-    expect(looks).toBeLessThanOrEqual(5);
+    expect(samples).toBeLessThanOrEqual(5);
     expect(played.state.phase).toBe("done");
     expect(calls.every((one) => one.kind === "hook-called" && played.answered.has(one.holdId))).toBe(true);
   });
 
-  test("and cannot be seen holds a hook that comes, and tells no driver on its word", () => {
+  test("without samples holds a hook and does not start another drain for it", () => {
     const pod: PodAt = (nowMs) => (nowMs < 20_000 ? QUIET : { known: false, why: "the dump failed", blind: false });
     const played = play({ events: [...END, hook(200_000, 3), ownHook(201_000, 4)], pod, untilMs: 250_000 });
     expect(played.answered.get(3)).toBeUndefined();
     expect(played.state.phase).toBe("draining");
   });
 
-  test("and whose app was still starting after the minute gets its drain in the end", () => {
+  test("whose app starts more than a minute later is drained again", () => {
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 5_000 || nowMs > 120_000 });
     const played = play({ events: [...END, hook(200_000, 3), ownHook(200_010, 4)], pod });
     expect(played.answered.get(3)).toBe(205_010);
@@ -186,24 +186,24 @@ describe("a Pod that lives on after a drain", () => {
   });
 });
 
-describe("a proxy that is gone in its drain", () => {
+describe("a proxy that stops during its drain", () => {
   const settings: DrainSettings = { ...ONE_APP, driver: "envoy" };
   const away = { ...QUIET, hasTcpListener: false };
 
-  test("and comes back while it is being asked is not taken for gone by what was seen before", () => {
+  test("is not given up by earlier samples if it is back before its count fails", () => {
     const played = play({
       settings,
       events: END,
       pod: (nowMs) => (nowMs < 6_000 ? QUIET : nowMs < 10_000 ? away : busyUntil(20_000)(nowMs)),
       active: (nowMs) => (nowMs < 6_000 ? 3 : nowMs < 11_000 ? -1 : nowMs < 20_000 ? 1 : 0),
-      // The last question before it is back hangs until a proxy that was gone would have been given up.
+      // The last request before it is back hangs for longer than the limit of an absence.
       countMs: (nowMs) => (nowMs >= 9_500 && nowMs < 10_000 ? 2_000 : 1),
     });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(22_000);
   });
 
-  test("for five seconds ends the drain", () => {
+  test("ends the drain after five seconds", () => {
     const played = play({
       settings,
       events: END,
@@ -215,7 +215,7 @@ describe("a proxy that is gone in its drain", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
-  test("at the deadline leaves no one behind, which is no timeout", () => {
+  test("is not a timeout at the deadline, because no client remains", () => {
     const played = play({
       settings: { ...settings, drainTimeoutMs: 3_000 },
       events: END,

@@ -1,4 +1,4 @@
-/** Proxies that are gone for a moment, hang, and are gone for a moment again: only one long absence is given up. */
+/** Tests absences of a proxy: drivers give it up after one long absence, not after several short ones. */
 import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
@@ -10,7 +10,7 @@ import { startFakeEnvoy } from "./fake-envoy.ts";
 
 const GONE: HttpEnd = { status: 0, failure: "refused", timedOut: false };
 const HANGS: HttpEnd = { status: 0, failure: "no complete response within 2000 ms", timedOut: true };
-/** Longer than an absence is borne with by both drivers. */
+/** Longer than the limit of an absence in both drivers. */
 const LONG_MS = 2_300;
 
 const MAKERS: Readonly<Record<string, (stream: HttpStream) => Driver>> = {
@@ -22,50 +22,53 @@ function settingsOf(driver: "envoy" | "linkerd"): DrainSettings {
   return { ...DEFAULT_SETTINGS, driver, driverUrl: "http://127.0.0.1:9901", drainedWhen: "connections" };
 }
 
-/** A driver whose every question ends as told. */
-function asking(name: string) {
+/** A driver whose requests end as passed to `count`. */
+function faultyDriver(name: string) {
   let end = GONE;
   const driver = MAKERS[name]?.((_call, _onChunk, done) => done(end));
-  const ask = (next: HttpEnd): Promise<number> => {
+  const count = (next: HttpEnd): Promise<number> => {
     end = next;
     return new Promise((done) => driver?.countActive((active) => done(active)));
   };
-  return { ask, counts: () => driver?.counts() };
+  return { count, counts: () => driver?.counts() };
 }
 
-test.concurrent.for(["envoy", "linkerd"])("%s that hung between two short absences is not given up", async (name) => {
-  const { ask, counts } = asking(name);
-  const unknown = name === "envoy" ? NOT_ANSWERED : -1;
-  expect(await ask(GONE)).toBe(unknown);
-  await pause(LONG_MS, "longer than an absence is borne with");
-  expect(await ask(HANGS)).toBe(unknown);
-  expect(await ask(GONE)).toBe(unknown);
-  expect(counts()).toBe(true);
-});
+test.concurrent.for(["envoy", "linkerd"])(
+  "%s is not given up after two short absences with a hang in between",
+  async (name) => {
+    const { count, counts } = faultyDriver(name);
+    const unknown = name === "envoy" ? NOT_ANSWERED : -1;
+    expect(await count(GONE)).toBe(unknown);
+    await pause(LONG_MS, "longer than the limit of an absence");
+    expect(await count(HANGS)).toBe(unknown);
+    expect(await count(GONE)).toBe(unknown);
+    expect(counts()).toBe(true);
+  },
+);
 
-test.concurrent("an Envoy that comes back after it was given up counts again, and that is told", async () => {
+test.concurrent("an Envoy that is back after it was given up counts again, which is reported", async () => {
   const notes: string[] = [];
   const envoy = await startFakeEnvoy();
   envoy.always = "refuse";
   const settings = { ...settingsOf("envoy"), driverUrl: envoy.url };
   const driver = createEnvoyDriver(settings, streamHttp, (message) => notes.push(message));
-  const ask = () => new Promise((done) => driver.countActive(done));
-  await ask();
-  await pause(LONG_MS, "longer than an absence is borne with");
-  await ask();
-  await ask();
+  const count = () => new Promise((done) => driver.countActive(done));
+  await count();
+  await pause(LONG_MS, "longer than the limit of an absence");
+  await count();
+  await count();
   expect(driver.counts()).toBe(false);
   envoy.always = undefined;
-  expect(await ask()).toBe(0);
+  expect(await count()).toBe(0);
   expect(driver.counts()).toBe(true);
   expect(notes).toEqual(["driver cannot count, using samples of sockets", "driver counts again"]);
   await envoy.stop();
 });
 
-test.concurrent.for(["envoy", "linkerd"])("%s that was gone all the time is given up", async (name) => {
-  const { ask, counts } = asking(name);
-  await ask(GONE);
-  await pause(LONG_MS, "longer than an absence is borne with");
-  await ask(GONE);
+test.concurrent.for(["envoy", "linkerd"])("%s is given up after one long absence", async (name) => {
+  const { count, counts } = faultyDriver(name);
+  await count(GONE);
+  await pause(LONG_MS, "longer than the limit of an absence");
+  await count(GONE);
   expect(counts()).toBe(false);
 });

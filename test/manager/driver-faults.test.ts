@@ -1,7 +1,4 @@
-/**
- * What goes wrong around a proxy in the middle of a drain: 27 faults that shutdown managers met, each with the cases that
- * play it, wherever those are. The list is held against the files, so that no case vanishes unnoticed.
- */
+/** Lists 27 faults of proxies during a drain with the tests that cover each, and checks that these tests exist. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -17,101 +14,102 @@ const MACHINE = "test/manager/drain-machine.test.ts";
 const CRASHES = "test/manager/manager-crashes.test.ts";
 const HERE = "test/manager/driver-faults.test.ts";
 
-/** The title of a case as its file writes it; a golden case is its folder. */
+/** A test title as in its file, or the folder of a golden case. */
 type Played = { readonly file: string; readonly title: string } | { readonly golden: string };
 
 const FAULTS: readonly { readonly fault: string; readonly played: readonly Played[] }[] = [
   {
     fault: "the admin interface refuses from the start",
-    played: [{ file: DRIVER, title: "that is not there leaves the sockets to decide" }],
+    played: [{ file: DRIVER, title: "falls back to samples of sockets without Envoy" }],
   },
   {
     fault: "the admin interface hangs",
     played: [
-      { file: DRIVER, title: "that hangs is waited for to the deadline: traffic may still flow" },
-      { file: DRIVER, title: "that answers late is told as soon as it answers" },
+      { file: DRIVER, title: "waits until the deadline for an Envoy that hangs, because traffic may still flow" },
+      { file: DRIVER, title: "starts the drain of a slow Envoy at its first response" },
       {
         file: "test/manager/envoy-unix-socket.test.ts",
-        title: "that accepts and says nothing is waited for to the deadline",
+        title: "that accepts and never responds delays the drain until the deadline",
       },
     ],
   },
-  { fault: "the admin interface fails twice", played: [{ file: DRIVER, title: "is told again when it fails twice" }] },
+  { fault: "the admin interface fails twice", played: [{ file: DRIVER, title: "repeats a call that failed twice" }] },
   {
     fault: "the statistics are empty",
-    played: [{ file: DRIVER, title: "whose statistics are $says leaves the sockets to decide" }],
+    played: [{ file: DRIVER, title: "falls back to samples of sockets if the statistics contain $title" }],
   },
   {
     fault: "the statistics only have the admin interface, threads and internal listeners",
     played: [
-      { file: DRIVER, title: "its own and internal listeners" },
-      { file: STATS, title: "are summed over listeners, without the threads' repetitions and its own interface" },
+      { file: DRIVER, title: "only Envoy's own and internal listeners" },
+      { file: STATS, title: "are summed over listeners, excluding per-thread lines and the admin interface" },
     ],
   },
   {
     fault: "a listener is named like the admin interface",
-    played: [{ file: STATS, title: "a name that has admin in it" }],
+    played: [{ file: STATS, title: "a name that contains admin" }],
   },
   {
     fault: "a stream stays open for twice the drain timeout",
-    played: [
-      { file: DRIVER, title: "is waited for to the deadline while a stream stays, and the report says how many" },
-    ],
+    played: [{ file: DRIVER, title: "waits until the deadline while streams are open, and reports their number" }],
   },
   {
-    fault: "an idle kept connection never closes",
+    fault: "an idle kept-alive connection never closes",
     played: [
-      { file: DRIVER, title: "keeps an idle connection for the quiet period and no longer" },
-      { file: HERE, title: "an idle connection that never closes ends a drain by connections at its deadline only" },
+      { file: DRIVER, title: "waits for an idle connection for the quiet period only" },
+      {
+        file: HERE,
+        title: "an idle connection that stays open delays a drain with drained-when connections until the deadline",
+      },
     ],
   },
-  { fault: "TCP is passed through", played: [{ file: DRIVER, title: "a TCP session beside idle HTTP" }] },
+  { fault: "TCP is passed through", played: [{ file: DRIVER, title: "a TCP session besides idle HTTP" }] },
   { fault: "a UDP session stays", played: [{ file: DRIVER, title: "waits for a UDP session" }] },
   {
     fault: "a hook comes twice or three times",
-    played: [{ file: DRIVER, title: "is told once by any number of hooks, and by those that hang up" }],
+    played: [{ file: DRIVER, title: "starts Envoy's drain once for any number of hooks, disconnected ones included" }],
   },
   {
     fault: "the connection of a hook is dropped",
     played: [
-      { file: DRIVER, title: "is told once by any number of hooks, and by those that hang up" },
-      { file: MACHINE, title: "a caller that vanishes changes nothing for the others" },
+      { file: DRIVER, title: "starts Envoy's drain once for any number of hooks, disconnected ones included" },
+      { file: MACHINE, title: "are not affected by other callers that disconnect" },
     ],
   },
   {
     fault: "a hook comes in a Pod that is not deleted",
     played: [
-      { file: DRIVER, title: "hears nothing when one container is restarted" },
-      { file: DRAIN, title: "passes its health checks again, and what cannot be taken back is said" },
+      { file: DRIVER, title: "does not call Envoy when one container restarts" },
+      { file: DRAIN, title: "passes its health checks again, and a drain that cannot be reverted is reported" },
     ],
   },
   {
     fault: "the manager is killed in the middle of a drain",
     played: [
-      { file: CRASHES, title: "lets go of its own hook and of the app's at once" },
+      { file: CRASHES, title: "releases its own hook and the app's immediately" },
       {
         file: CRASHES,
-        title: "is replaced by one that begins again: a late hook alone is a restart, and the end is found again",
+        title: "is replaced by one that treats a late hook as a restart and drains at the next trigger",
       },
     ],
   },
   {
     fault: "Envoy is restarted in the middle of a drain",
     played: [
-      { file: DRIVER, title: "that was started again in the drain is told again" },
-      { file: DRAIN, title: "ends no drain: its clients come back" },
+      { file: DRIVER, title: "starts the drain again after a restart of Envoy" },
+      { file: DRAIN, title: "does not end a drain, because its clients reconnect" },
       {
         file: "test/programs/envoy/restart.program.ts",
-        title: "that was started again in its drain is told again, and its new clients are waited for",
+        title: "that restarts during its drain is drained again, and the drain waits for its new clients",
       },
     ],
   },
   {
-    fault: "no one can tell whether the Pod is out of rotation",
+    fault: "the withdrawal of the Pod is unknown",
     played: [
       {
         file: MACHINE,
-        title: "a relay that falls silent holds no one up any longer, and its hold was part of the withdrawal",
+        title: "stops waiting for the withdrawal when the relay stops responding, and reports the wait as withdrawing",
       },
     ],
   },
@@ -119,7 +117,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     fault: "the Pod is in two slices, one of them late",
     played: [
       {
-        file: "test/kubernetes/rotation/laws.test.ts",
+        file: "test/kubernetes/rotation/properties.test.ts",
         title: "splitting a slice into one slice per endpoint does not change the result",
       },
     ],
@@ -129,7 +127,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       {
         file: "test/relay/slices/slice-watches.test.ts",
-        title: "whose Pod no Service offers is told so, once the slices are read",
+        title: "receives that no Service offers its Pod, once the slices are read",
       },
     ],
   },
@@ -139,7 +137,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
       { golden: "restricted-pod-security" },
       {
         file: "e2e/cases/pod-shapes.e2e.ts",
-        title: "with a root no one can write takes a debugging container, and is drained all the same",
+        title: "with a read-only root file system accepts an ephemeral container, and drains",
       },
     ],
   },
@@ -147,28 +145,25 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   { fault: "the Pod has the node's network", played: [{ golden: "host-network" }] },
   {
     fault: "the drain timeout is below a second",
-    played: [
-      { golden: "grace-rounded-up" },
-      { file: HERE, title: "a drain timeout of 400 ms is neither none nor a second" },
-    ],
+    played: [{ golden: "grace-rounded-up" }, { file: HERE, title: "a drain timeout of 400 ms is not rounded" }],
   },
   {
     fault: "SIGTERM comes before any hook",
     played: [
-      { file: MACHINE, title: "without a hook and with traffic uses what time a native sidecar has" },
-      { file: MACHINE, title: "lets an idle manager with nothing open leave at once" },
+      { file: MACHINE, title: "without a hook and with traffic starts a drain within the time of a native sidecar" },
+      { file: MACHINE, title: "ends an idle manager without connections immediately" },
     ],
   },
   { fault: "the wall clock jumps", played: [{ file: HERE, title: "no file of the manager reads the wall clock" }] },
   {
     fault: "Envoy has a thousand listeners",
-    played: [{ file: DRIVER, title: "with a thousand listeners costs the manager little memory" }],
+    played: [{ file: DRIVER, title: "needs little memory for a thousand listeners" }],
   },
   {
     fault: "the manager gets hardly any processor time",
     played: [
-      { file: MACHINE, title: "every app is released by the deadline, and no late tick moves the deadline" },
-      { file: "test/manager/stalled-manager.test.ts", title: "for %i ms answers the hook that came meanwhile" },
+      { file: MACHINE, title: "every app is released by the deadline, which late ticks do not move" },
+      { file: "test/manager/stalled-manager.test.ts", title: "for %i ms answers the hook that arrived meanwhile" },
     ],
   },
   {
@@ -176,7 +171,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       {
         file: "e2e/cases/rollout.e2e.ts",
-        title: "with clients that never leave, when the app can send them away",
+        title: "with endless clients, when the app can disconnect them",
       },
       {
         file: "test/demo/demo.test.ts",
@@ -186,7 +181,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
 ];
 
-test("every fault has its cases, and every case is where the list says", () => {
+test("every fault has tests, and every listed test exists", () => {
   expect(FAULTS).toHaveLength(27);
   const absent = FAULTS.flatMap(({ played }) => played).filter((one) => !isThere(one));
   expect(absent).toEqual([]);
@@ -195,7 +190,7 @@ test("every fault has its cases, and every case is where the list says", () => {
 
 function isThere(played: Played): boolean {
   if ("golden" in played) return existsSync(join(ROOT, "test/golden", played.golden, "input.yaml"));
-  // This file names every title once in its list; its own cases have to be there besides.
+  // The list above contains every title, so this file's own tests are searched below it.
   const text = readFileSync(join(ROOT, played.file), "utf8").split("\nfunction isThere")[played.file === HERE ? 1 : 0];
   return text?.includes(JSON.stringify(played.title)) ?? false;
 }
@@ -204,7 +199,7 @@ const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy" };
 const END = [hook(100, 1), ownHook(110, 2)];
 
 describe("a drain with a proxy", () => {
-  test("an idle connection that never closes ends a drain by connections at its deadline only", () => {
+  test("an idle connection that stays open delays a drain with drained-when connections until the deadline", () => {
     const played = play({
       settings: { ...ENVOY, drainedWhen: "connections", drainTimeoutMs: 10_000 },
       events: END,
@@ -215,7 +210,7 @@ describe("a drain with a proxy", () => {
     expect(played.answered.get(1)).toBe(110 + 5_000 + 10_000);
   });
 
-  test("a drain timeout of 400 ms is neither none nor a second", () => {
+  test("a drain timeout of 400 ms is not rounded", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 0, drainTimeoutMs: 400 };
     const played = play({ settings, events: END, pod: () => ({ ...QUIET, openConnections: 1 }), active: () => 1 });
     expect(played.state.outcome).toBe("timeout");

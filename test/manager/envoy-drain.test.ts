@@ -1,4 +1,4 @@
-/** What the drain makes of a driver that tells what came and went between its counts. */
+/** Tests drains with a driver that reports the traffic between its counts. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
@@ -20,31 +20,31 @@ const counts = (actions: readonly { kind: string; atMs: number }[]) =>
   actions.filter((action) => action.kind === "count-active").map((action) => action.atMs);
 
 describe("a drain with Envoy", () => {
-  test("is over with the delays where no one was active for a quiet period and no one is connected", () => {
+  test("ends with the delays without active requests for a quiet period and without connections", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0 });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS);
     expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 10);
   });
 
-  test("gives clients that are connected the quiet period to leave", () => {
+  test("waits a quiet period for connected clients", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0, pod: IDLE_CLIENT });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS + 2_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 2_250);
   });
 
-  test("asks nothing before the last quiet period of the delays", () => {
+  test("does not count before the last quiet period of the delays", () => {
     const played = play({ settings: { ...ENVOY, deregistrationDelayMs: 60_000 }, events: END, active: () => 0 });
     expect(counts(played.actions)[0]).toBeGreaterThanOrEqual(FLOOR_MS + 60_000 - 2_400);
   });
 
-  test("tells the driver after the delays and never before", () => {
+  test("starts the driver's drain after the delays", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0, pod: IDLE_CLIENT });
-    const told = played.actions.filter((action) => action.kind === "start-driver-drain");
-    expect(told.map((action) => action.atMs)).toEqual([FLOOR_MS]);
+    const starts = played.actions.filter((action) => action.kind === "start-driver-drain");
+    expect(starts.map((action) => action.atMs)).toEqual([FLOOR_MS]);
   });
 
-  test("releases within a quarter of a second after the quiet period, whenever the work ends", () => {
+  test("releases within 250 ms after the quiet period, at any end of the traffic", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: 300, max: 5_000 }), (endMs, quietPeriodMs) => {
         const played = play({
@@ -59,32 +59,32 @@ describe("a drain with Envoy", () => {
     );
   });
 
-  test("never ends by a count that is not known", () => {
+  test("does not end on an unknown count", () => {
     const played = play({ settings: ENVOY, events: END });
     expect(played.state.outcome).toBe("timeout");
   });
 
-  test("takes it back when the Pod turns out to stay", () => {
+  test("cancels the driver's drain if the Pod continues", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0, untilMs: 80_000 });
     expect(played.state.phase).toBe("idle");
     expect(played.actions.filter((action) => action.kind === "cancel-driver-drain")).toHaveLength(1);
   });
 
-  test("takes nothing back that was never said", () => {
+  test("does not cancel a driver's drain that was not started", () => {
     const events = [hook(100, 1)];
     const played = play({ settings: ENVOY, events, active: () => 0, untilMs: 80_000 });
     expect(played.actions.map((action) => action.kind)).not.toContain("cancel-driver-drain");
   });
 });
 
-describe("a proxy that is gone for a moment", () => {
+describe("a short absence of the proxy", () => {
   const GONE: PodAt = () => ({ ...QUIET, hasTcpListener: false });
   const goneFrom =
     (fromMs: number, untilMs: number): PodAt =>
     (nowMs) =>
       nowMs >= fromMs && nowMs < untilMs ? GONE(nowMs) : IDLE_CLIENT(nowMs);
 
-  test("ends no drain: its clients come back", () => {
+  test("does not end a drain, because its clients reconnect", () => {
     const played = play({
       settings: ENVOY,
       events: END,
@@ -96,7 +96,7 @@ describe("a proxy that is gone for a moment", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(22_250);
   });
 
-  test("ends no drain during the delays either, once it was counted", () => {
+  test("does not end a drain during the delays either, once the proxy was counted", () => {
     const played = play({
       settings: { ...ENVOY, deregistrationDelayMs: 10_000 },
       events: END,
@@ -106,7 +106,7 @@ describe("a proxy that is gone for a moment", () => {
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS + 10_000);
   });
 
-  test("and does not come back ends it five seconds after it was last counted", () => {
+  test("that becomes permanent ends the drain five seconds after the last count", () => {
     const played = play({
       settings: ENVOY,
       events: END,
@@ -121,7 +121,7 @@ describe("a proxy that is gone for a moment", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(14_250);
   });
 
-  test("gets its five seconds again in the next drain, and not those of an earlier one", () => {
+  test("has five seconds in each drain", () => {
     const restart = { ...ENVOY, drainTimeoutMs: 1_000 };
     const again = [hook(200_000, 3), ownHook(200_010, 4)];
     const played = play({
@@ -136,28 +136,28 @@ describe("a proxy that is gone for a moment", () => {
   });
 });
 
-describe("a proxy that is not there when its Pod is told to end", () => {
+describe("a proxy that is absent at the trigger", () => {
   const GONE = { ...QUIET, hasTcpListener: false };
   const TRIGGER_MS = 110;
   const WAIT_MS = 5_000;
   const RULES = ["auto", "requests", "quiet", "connections", "deadline"] as const;
-  const never: Script = { settings: ENVOY, events: END, pod: () => GONE, active: () => NOT_ANSWERED };
-  /** Back at a time, with a client who stays for ten seconds. */
+  const absent: Script = { settings: ENVOY, events: END, pod: () => GONE, active: () => NOT_ANSWERED };
+  /** The proxy is back at the given time, with a client that stays for ten seconds. */
   const backAt = (backMs: number): Script => ({
-    ...never,
+    ...absent,
     pod: (nowMs) => (nowMs < backMs ? GONE : busyUntil(backMs + 10_000)(nowMs)),
     active: (nowMs) => (nowMs < backMs ? NOT_ANSWERED : nowMs < backMs + 10_000 ? 1 : 0),
   });
 
-  test("is waited for until it is back, and then until its clients have gone", () => {
+  test("delays the drain until it is back and its clients have left", () => {
     const played = play(backAt(4_500));
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(16_500);
     expect(played.answered.get(1)).toBeLessThanOrEqual(16_750);
   });
 
-  test.for(RULES)("and never comes holds its Pod for five seconds, where %s ends the drain", (drainedWhen) => {
-    const played = play({ ...never, settings: { ...ENVOY, drainedWhen } });
+  test.for(RULES)("and stays absent delays the drain for five seconds with drained-when %s", (drainedWhen) => {
+    const played = play({ ...absent, settings: { ...ENVOY, drainedWhen } });
     expect(played.state).toMatchObject({
       outcome: "not-needed",
       why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain; its proxy did not answer within 5s.",
@@ -166,28 +166,28 @@ describe("a proxy that is not there when its Pod is told to end", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
   });
 
-  test("and whose admin interface hangs holds its Pod no longer", () => {
-    const played = play({ ...never, countMs: () => 4_000 });
+  test("and whose admin interface hangs does not delay the drain longer", () => {
+    const played = play({ ...absent, countMs: () => 4_000 });
     expect(played.state.outcome).toBe("not-needed");
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
   });
 
-  test("is not waited for beyond the deadline", () => {
-    const played = play({ ...never, settings: { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 } });
+  test("does not delay the drain beyond the deadline", () => {
+    const played = play({ ...absent, settings: { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 } });
     expect(played.state.outcome).toBe("not-needed");
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 1_505);
-    const stopped = play({ ...never, events: [hook(100, 1), sigterm(TRIGGER_MS)] });
+    const stopped = play({ ...absent, events: [hook(100, 1), sigterm(TRIGGER_MS)] });
     expect(stopped.state.outcome).toBe("not-needed");
     expect(stopped.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 1_805);
   });
 
-  test("holds no one up where something answers and its statistics tell nothing", () => {
-    const played = play({ ...never, active: () => -1 });
+  test("does not delay the drain if the admin interface responds without usable statistics", () => {
+    const played = play({ ...absent, active: () => -1 });
     expect(played.state).toMatchObject({ outcome: "not-needed", why: expect.stringMatching(/nothing to drain\.$/) });
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
   });
 
-  test("and whose ports opened while it answered is not judged by what was seen before", () => {
+  test("and opens its ports during the count is not classified by an earlier sample", () => {
     const back = backAt(150);
     const played = play({
       ...back,
@@ -199,34 +199,34 @@ describe("a proxy that is not there when its Pod is told to end", () => {
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(12_150);
   });
 
-  test("is no timeout at the deadline, where an answer comes in the same moment", () => {
+  test("is not a timeout if the response arrives at the deadline", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 };
-    const played = play({ ...never, settings, countMs: (nowMs) => TRIGGER_MS + 1_500 - nowMs });
+    const played = play({ ...absent, settings, countMs: (nowMs) => TRIGGER_MS + 1_500 - nowMs });
     expect(played.state.outcome).toBe("not-needed");
   });
 
-  test("holds no one up where Istio's proxy is there and its app listens nowhere", () => {
-    const played = play({ ...never, settings: { ...ENVOY, driver: "istio" }, active: () => 0 });
+  test("does not delay the drain if Istio's proxy responds and its app has no listener", () => {
+    const played = play({ ...absent, settings: { ...ENVOY, driver: "istio" }, active: () => 0 });
     expect(played.state.outcome).toBe("not-needed");
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
   });
 
-  test("is waited for while its statistics show listeners before it listens", () => {
+  test("delays the drain while its statistics contain listeners before it listens", () => {
     const played = play({ ...backAt(3_000), active: (nowMs) => (nowMs < 13_000 ? 1 : 0) });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(15_000);
-    const listensNever = play({ ...never, active: () => 0, settings: { ...ENVOY, drainDelayMs: 60_000 } });
+    const listensNever = play({ ...absent, active: () => 0, settings: { ...ENVOY, drainDelayMs: 60_000 } });
     expect(listensNever.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
   });
 
-  test("holds up no Pod without such a driver", () => {
+  test("does not delay a drain with another driver", () => {
     for (const driver of ["none", "http", "linkerd"] as const) {
-      const played = play({ ...never, settings: { ...ENVOY, driver } });
+      const played = play({ ...absent, settings: { ...ENVOY, driver } });
       expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
     }
   });
 
-  test("is found again whenever it comes within its time, and costs no more than that", () => {
+  test("is detected at any time within the limit, which the delay never exceeds", () => {
     const plans = fc.record({
       driver: fc.constantFrom("envoy" as const, "istio" as const),
       drainedWhen: fc.constantFrom(...RULES),
@@ -244,7 +244,7 @@ describe("a proxy that is not there when its Pod is told to end", () => {
         const awaitedMs = Math.min(TRIGGER_MS + WAIT_MS, deadlineMs);
         const played = play({ ...backAt(backMs), settings, countMs: () => countMs });
         const atMs = played.answered.get(1);
-        // It is seen by the next question after it came, and the answer takes its time.
+        // The next count after its return detects it, after the duration of two counts.
         if (backMs + COUNT_MS + 2 * countMs < awaitedMs) expect(played.state.outcome).not.toBe("not-needed");
         if (backMs > awaitedMs + 5) {
           expect(played.state.outcome).toBe("not-needed");
@@ -258,119 +258,121 @@ describe("a proxy that is not there when its Pod is told to end", () => {
   });
 });
 
-describe("the rules of the moment", () => {
-  const blind = (sees: boolean): Driver => ({
+describe("the effective settings", () => {
+  const driverOf = (counts: boolean): Driver => ({
     name: "envoy",
-    counts: () => sees,
+    counts: () => counts,
     startDrain: (done) => done(""),
     cancelDrain: (done) => done(""),
     countActive: (done) => done(-1, false),
     dials: () => 0,
   });
 
-  test("leave auto to the sockets where the driver sees nothing, and obey what was asked for", () => {
-    expect(effectiveSettings(blind(true), ENVOY).drainedWhen).toBe("auto");
-    expect(effectiveSettings(blind(false), ENVOY).drainedWhen).toBe("quiet");
-    const asked: DrainSettings = { ...ENVOY, drainedWhen: "requests" };
-    expect(effectiveSettings(blind(false), asked).drainedWhen).toBe("requests");
+  test("use samples of sockets for auto if the driver cannot count, and keep an explicit criterion", () => {
+    expect(effectiveSettings(driverOf(true), ENVOY).drainedWhen).toBe("auto");
+    expect(effectiveSettings(driverOf(false), ENVOY).drainedWhen).toBe("quiet");
+    const explicit: DrainSettings = { ...ENVOY, drainedWhen: "requests" };
+    expect(effectiveSettings(driverOf(false), explicit).drainedWhen).toBe("requests");
   });
 });
 
-describe("an Envoy that is another process than it was", () => {
+describe("a new Envoy process", () => {
   const drainOf = (envoy: { readonly url: string }) =>
     createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
-  const counted = (driver: Driver) => new Promise<number>((done) => driver.countActive(done));
+  const countOf = (driver: Driver) => new Promise<number>((done) => driver.countActive(done));
 
-  test("is told all of it where it came while its predecessor was being told", async () => {
+  test("receives all calls if it replaced its predecessor during these calls", async () => {
     const envoy = await startFakeEnvoy();
     const driver = drainOf(envoy);
-    await counted(driver);
+    await countOf(driver);
     envoy.faults.push(503);
-    const told = new Promise<string>((done) => driver.startDrain(done));
-    // Refused once, the call is made again after 200 ms.
+    const drained = new Promise<string>((done) => driver.startDrain(done));
+    // A refused call is repeated after 200 ms.
     await eventually(() => expect(envoy.calls).toHaveLength(1));
     envoy.restart();
-    await counted(driver);
-    expect(await told).toBe("");
+    await countOf(driver);
+    expect(await drained).toBe("");
     const before = envoy.calls.length;
-    await counted(driver);
+    await countOf(driver);
     await eventually(() => expect(envoy.calls).toHaveLength(before + 2));
     expect(envoy.calls.slice(before)).toEqual(["POST /healthcheck/fail", "POST /drain_listeners?graceful&skip_exit"]);
     await envoy.stop();
   });
 
-  test("is told where it took over all of its predecessor's counts", async () => {
+  test("is drained if it took over all counts of its predecessor", async () => {
     const envoy = await startFakeEnvoy();
     const driver = drainOf(envoy);
-    await counted(driver);
+    await countOf(driver);
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
-    await counted(driver);
+    await countOf(driver);
     expect(envoy.calls).toHaveLength(2);
     envoy.takeOver();
-    await counted(driver);
+    await countOf(driver);
     await eventually(() => expect([envoy.health, envoy.draining]).toEqual(["failed", true]));
-    await counted(driver);
+    await countOf(driver);
     expect(envoy.calls).toHaveLength(4);
     await envoy.stop();
   });
 
-  test("is told even where others have asked it more often than its predecessor", async () => {
+  test("is drained even if its admin interface had more requests than its predecessor", async () => {
     const envoy = await startFakeEnvoy();
     const driver = drainOf(envoy);
-    await counted(driver);
+    await countOf(driver);
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
     envoy.always = "refuse";
-    expect(await counted(driver)).toBe(NOT_ANSWERED);
+    expect(await countOf(driver)).toBe(NOT_ANSWERED);
     envoy.always = undefined;
     envoy.restart();
     for (let n = 0; n < 9; n += 1) await fetch(envoy.url);
-    await counted(driver);
+    await countOf(driver);
     await eventually(() => expect([envoy.health, envoy.draining]).toEqual(["failed", true]));
     await envoy.stop();
   });
 });
 
-describe("an Envoy whose Pod stays", () => {
-  const told = (driver: Driver) => new Promise<string>((done) => driver.startDrain(done));
-  const undone = (driver: Driver) => new Promise<string>((done) => driver.cancelDrain(done));
+describe("an Envoy whose Pod continues", () => {
+  const startDrain = (driver: Driver) => new Promise<string>((done) => driver.startDrain(done));
+  const cancelDrain = (driver: Driver) => new Promise<string>((done) => driver.cancelDrain(done));
 
-  test("passes its health checks again, and what cannot be taken back is said", async () => {
+  test("passes its health checks again, and a drain that cannot be reverted is reported", async () => {
     const envoy = await startFakeEnvoy();
     const notes: string[] = [];
     const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, (message) => notes.push(message));
-    expect(await told(driver)).toBe("");
+    expect(await startDrain(driver)).toBe("");
     expect(envoy.health).toBe("failed");
-    expect(await undone(driver)).toBe("");
+    expect(await cancelDrain(driver)).toBe("");
     expect(envoy.health).toBe("ok");
     expect(notes).toEqual(["driver cannot revert the drain completely"]);
     await envoy.stop();
   });
 
-  test("is not told again that it drains by a later count", async () => {
+  test("is not drained again by a later count", async () => {
     const envoy = await startFakeEnvoy();
     envoy.stats = () => listenerLines("0.0.0.0_80");
     const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
-    await told(driver);
-    await undone(driver);
+    await startDrain(driver);
+    await cancelDrain(driver);
     envoy.restart();
     for (let n = 0; n < 3; n += 1) await new Promise((done) => driver.countActive(done));
     expect(envoy.calls.at(-1)).toBe("POST /healthcheck/ok");
     await envoy.stop();
   });
 
-  test("that was never told is not told that it stays", async () => {
+  test("that was not drained receives no call to cancel", async () => {
     const envoy = await startFakeEnvoy();
     const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
-    expect(await undone(driver)).toBe("");
+    expect(await cancelDrain(driver)).toBe("");
     expect(envoy.calls).toEqual([]);
     await envoy.stop();
   });
 
   test.for(["unix:relative.sock", "unix:/", `unix:/${"x".repeat(107)}`, "unix:/a\nb", "http://envoy:9901"])(
-    "is not looked for at %j, and the reason is told",
+    "is not called at %j, and the reason is reported",
     async (driverUrl) => {
       const driver = createEnvoyDriver({ ...ENVOY, driverUrl }, streamHttp, () => {});
-      expect(await told(driver)).toContain("is neither an http URL with an IP nor unix:/PATH of at most 107 bytes");
+      expect(await startDrain(driver)).toContain(
+        "is neither an http URL with an IP nor unix:/PATH of at most 107 bytes",
+      );
       expect(driver.counts()).toBe(false);
       expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     },

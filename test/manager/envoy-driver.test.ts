@@ -1,4 +1,4 @@
-/** Faults of Envoy's admin interface in a whole drain, on both builds. */
+/** Tests drains with faults of Envoy's admin interface, on both builds. */
 import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
@@ -29,7 +29,7 @@ function residentKiB(pid: number): number {
   return Number(/VmRSS:\s+([0-9]+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
-describeOnClock("an Envoy that drains", (build) => {
+describeOnClock("the Envoy driver", (build) => {
   const pods: Pod[] = [];
 
   afterAll(async () => {
@@ -53,35 +53,35 @@ describeOnClock("an Envoy that drains", (build) => {
     return pod;
   }
 
-  /** The first calls. Where no one is connected, the release does not wait for those that are on their way. */
-  async function toldBy({ clock, envoy }: Pod, count: number): Promise<readonly string[]> {
+  /** Without connections the release does not wait for calls in progress. */
+  async function callsOf({ clock, envoy }: Pod, count: number): Promise<readonly string[]> {
     await clock.until(() => envoy.calls.length >= count);
     await clock.wait(300);
     return envoy.calls;
   }
 
   async function drained({ clock, manager }: Pod): Promise<{ ms: number; outcome: string; why: string }> {
-    const askedMs = clock.nowMs();
+    const calledMs = clock.nowMs();
     const answer = await call(manager, `/${TOKEN}/drain`, "POST");
     expect(answer.status).toBe(200);
-    return { ...JSON.parse(answer.body), ms: clock.nowMs() - askedMs };
+    return { ...JSON.parse(answer.body), ms: clock.nowMs() - calledMs };
   }
 
   const notes = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
-    "is told once the delays are over, and is over at once where no one is connected",
+    "starts Envoy's drain after the delays, and ends immediately without connections",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const end = await drained(pod);
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(1_000);
-      expect(await toldBy(pod, 2)).toEqual([FAIL, DRAIN]);
+      expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
     }),
   );
 
   test.concurrent(
-    "is told once by any number of hooks, and by those that hang up",
+    "starts Envoy's drain once for any number of hooks, disconnected ones included",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const hooks = [call(pod.manager, hookPath()), call(pod.manager, hookPath()), drained(pod)];
@@ -90,33 +90,33 @@ describeOnClock("an Envoy that drains", (build) => {
       await clock.wait(100);
       gone.destroy();
       await Promise.all(hooks);
-      expect(await toldBy(pod, 2)).toEqual([FAIL, DRAIN]);
+      expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
     }),
   );
 
   test.concurrent(
-    "as a sidecar is only told about what comes in",
+    "drains only the inbound listeners of a sidecar",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--driver=istio");
       pod.envoy.stats = () => listenerLines("0.0.0.0_15006", { http: { prefix: "inbound_0.0.0.0_8080" } });
       expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-      expect(await toldBy(pod, 1)).toEqual([INBOUND]);
+      expect(await callsOf(pod, 1)).toEqual([INBOUND]);
     }),
   );
 
   test.concurrent(
-    "hears nothing when one container is restarted",
+    "does not call Envoy when one container restarts",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const hook = await call(pod.manager, hookPath());
       expect(JSON.parse(hook.body)).toMatchObject({ outcome: "restarted" });
       expect(pod.envoy.calls).toEqual([]);
-      expect(pod.envoy.asked()).toBe(0);
+      expect(pod.envoy.statsRequests()).toBe(0);
     }),
   );
 
   test.concurrent(
-    "keeps an idle connection for the quiet period and no longer",
+    "waits for an idle connection for the quiet period only",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, arrived: 1, http: { prefix: "web" } });
@@ -129,12 +129,12 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent.for([
-    { says: "an HTTP request", busy: { connections: 1, http: { prefix: "web", requests: 1 } } },
-    { says: "an upgraded connection", busy: { connections: 1, http: { prefix: "web", upgrades: 1 } } },
-    { says: "a TCP session", busy: { connections: 1 } },
-    { says: "a TCP session beside idle HTTP", busy: { connections: 2, http: { prefix: "web", connections: 1 } } },
+    { title: "an HTTP request", busy: { connections: 1, http: { prefix: "web", requests: 1 } } },
+    { title: "an upgraded connection", busy: { connections: 1, http: { prefix: "web", upgrades: 1 } } },
+    { title: "a TCP session", busy: { connections: 1 } },
+    { title: "a TCP session besides idle HTTP", busy: { connections: 2, http: { prefix: "web", connections: 1 } } },
   ])(
-    "waits for $says",
+    "waits for $title",
     onClock(async (clock, { busy }) => {
       const pod = await podWith(clock);
       let over = false;
@@ -158,7 +158,7 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "is waited for to the deadline while a stream stays, and the report says how many",
+    "waits until the deadline while streams are open, and reports their number",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drain-timeout=2s");
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
@@ -169,7 +169,7 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "is not quiet while requests come and go between two looks",
+    "waits while requests start and end between two samples",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const untilMs = clock.nowMs() + 3_000;
@@ -185,35 +185,35 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "is told again when it fails twice",
+    "repeats a call that failed twice",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drained-when=quiet");
       pod.envoy.faults.push(503, 503);
       expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-      expect(await toldBy(pod, 4)).toEqual([FAIL, FAIL, FAIL, DRAIN]);
+      expect(await callsOf(pod, 4)).toEqual([FAIL, FAIL, FAIL, DRAIN]);
     }),
   );
 
   test.concurrent(
-    "that refuses to drain its listeners is not asked in another way",
+    "does not replace a refused drain of the listeners with another call",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drained-when=quiet");
       pod.envoy.always = 400;
       expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-      expect(await toldBy(pod, 2)).toEqual([FAIL, DRAIN]);
+      expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
       expect(notes(pod).join("\n")).toContain("drain_listeners?graceful&skip_exit: status 400");
     }),
   );
 
   test.concurrent(
-    "that was started again in the drain is told again",
+    "starts the drain again after a restart of Envoy",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
       const end = drained(pod);
-      expect(await toldBy(pod, 2)).toEqual([FAIL, DRAIN]);
+      expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
       pod.envoy.restart();
-      expect(await toldBy(pod, 4)).toEqual([FAIL, DRAIN, FAIL, DRAIN]);
+      expect(await callsOf(pod, 4)).toEqual([FAIL, DRAIN, FAIL, DRAIN]);
       expect([pod.envoy.health, pod.envoy.draining]).toEqual(["failed", true]);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080");
       expect(await end).toMatchObject({ outcome: "drained" });
@@ -221,7 +221,7 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "that is not there leaves the sockets to decide",
+    "falls back to samples of sockets without Envoy",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       await pod.envoy.stop();
@@ -232,13 +232,13 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "that starts again as its Pod is told to end is waited for, told, and drained",
+    "waits for an Envoy that restarts at the trigger, and drains it",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       await endApp(pod.app);
       pod.envoy.always = "refuse";
       const end = drained(pod);
-      await clock.until(() => pod.envoy.asked() >= 3);
+      await clock.until(() => pod.envoy.statsRequests() >= 3);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
       pods.push({ ...pod, app: await startApp(pod.manager.address, 8_080, clock) });
       pod.envoy.always = undefined;
@@ -249,7 +249,7 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "that never starts holds its Pod for five seconds",
+    "waits five seconds for an Envoy that never starts",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       await endApp(pod.app);
@@ -264,7 +264,7 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "that hangs is waited for to the deadline: traffic may still flow",
+    "waits until the deadline for an Envoy that hangs, because traffic may still flow",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drain-timeout=4s");
       pod.envoy.always = "hang";
@@ -275,7 +275,7 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "that answers late is told as soon as it answers",
+    "starts the drain of a slow Envoy at its first response",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       pod.envoy.stats = () => {
@@ -292,12 +292,12 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent.for([
-    { says: "none", stats: () => [], bare: true },
-    { says: "those of others", stats: () => ["server.live: 1"], bare: true },
-    { says: "connections only", stats: () => ["listener.0.0.0.0_8080.downstream_cx_active: 0"], bare: true },
-    { says: "its own and internal listeners", stats: () => listenerLines("envoy_internal_x"), bare: false },
+    { title: "nothing", stats: () => [], bare: true },
+    { title: "only unrelated names", stats: () => ["server.live: 1"], bare: true },
+    { title: "only connections", stats: () => ["listener.0.0.0.0_8080.downstream_cx_active: 0"], bare: true },
+    { title: "only Envoy's own and internal listeners", stats: () => listenerLines("envoy_internal_x"), bare: false },
   ])(
-    "whose statistics are $says leaves the sockets to decide",
+    "falls back to samples of sockets if the statistics contain $title",
     onClock(async (clock, { stats, bare }) => {
       const pod = await podWith(clock);
       if (bare) pod.envoy.bareStats = stats;
@@ -312,7 +312,7 @@ describeOnClock("an Envoy that drains", (build) => {
   );
 
   test.concurrent(
-    "with a thousand listeners costs the manager little memory",
+    "needs little memory for a thousand listeners",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drain-timeout=3s");
       const lines = Array.from({ length: 1_000 }, (_, n) =>

@@ -7,8 +7,8 @@ const PORT = 8_080;
 const PROBES = [{ port: PORT, periodMs: 1_000 }];
 const COUNT_MS = 200;
 
-/** The count of an Envoy that has taken and answered `requests` so far, each on a connection of its own. */
-function countAfter(requests: number, question: number, active = 0): EnvoyCount {
+/** The count of an Envoy that has answered `requests` so far, each on a connection of its own. */
+function countAfter(requests: number, adminTotal: number, active = 0): EnvoyCount {
   return {
     isEnvoy: true,
     problem: "",
@@ -16,13 +16,13 @@ function countAfter(requests: number, question: number, active = 0): EnvoyCount 
     active,
     arrivedTotal: requests,
     answeredTotal: requests,
-    adminTotal: question,
+    adminTotal,
     epoch: 0,
     probedPorts: [PORT],
   };
 }
 
-/** Whether each count, 200 ms apart, shows traffic. @param more what came since the count before */
+/** Whether each of several counts, 200 ms apart, shows traffic. @param more requests since the previous count */
 function movedBy(more: readonly number[]): readonly boolean[] {
   const evidence = createEnvoyEvidence(PROBES);
   let requests = 0;
@@ -32,22 +32,22 @@ function movedBy(more: readonly number[]): readonly boolean[] {
   });
 }
 
-describe("what Envoy's totals say", () => {
-  test("that the first count only sets the mark, and counts as traffic", () => {
+describe("Envoy's totals", () => {
+  test("show traffic at the first count, which is the baseline", () => {
     expect(movedBy([])).toEqual([true]);
   });
 
-  test("that the kubelet's probes are no traffic", () => {
+  test("exclude the kubelet's probes", () => {
     const probed = Array.from({ length: 50 }, (_, index) => (index % 5 === 3 ? 1 : 0));
     expect(movedBy(probed).slice(1)).not.toContain(true);
   });
 
-  test("that a probe right behind the last traffic is no traffic", () => {
+  test("exclude a probe directly after the last traffic", () => {
     const busy = [120, 118, 121, 119, 3];
     expect(movedBy([...busy, 1, 0, 0, 0, 0, 1]).slice(1 + busy.length)).not.toContain(true);
   });
 
-  test("that the answers of slow requests leave the probes their explanation", () => {
+  test("exclude probes while slow requests are answered", () => {
     const evidence = createEnvoyEvidence(PROBES);
     const steps = [
       { requests: 10, active: 3, moved: true },
@@ -62,7 +62,7 @@ describe("what Envoy's totals say", () => {
       expect(evidence.take(countAfter(requests, index + 1, active), index * COUNT_MS)).toMatchObject({ moved });
   });
 
-  test("that probes explain no more than their rate and two, however traffic comes", () => {
+  test("exclude at most the rate of the probes plus two, for arbitrary traffic", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }), (more) => {
         const moved = movedBy(more).slice(1);
@@ -72,7 +72,7 @@ describe("what Envoy's totals say", () => {
     );
   });
 
-  test("that a total which fell is traffic", () => {
+  test("show traffic when a total decreases", () => {
     const evidence = createEnvoyEvidence(PROBES);
     evidence.take(countAfter(10, 1), 0);
     expect(evidence.take(countAfter(4, 2), COUNT_MS)).toEqual({ restarted: false, moved: true });

@@ -17,25 +17,25 @@ function read(lines: readonly string[], settings = ENVOY, admin = adminLines(3))
 
 describe("a listener of Envoy", () => {
   test.for([
-    { says: "an address", name: "0.0.0.0_8080", kind: "counted" },
-    { says: "an IPv6 address", name: "[__]_8080", kind: "counted" },
-    { says: "an address of the Pod", name: "10.1.2.3_443", kind: "counted" },
-    { says: "a name someone gave it", name: "edge", kind: "counted" },
-    { says: "a name that has admin in it", name: "admin_api_9000", kind: "counted" },
-    { says: "a name that has worker in it", name: "myworker_8080", kind: "counted" },
-    { says: "loopback", name: "127.0.0.1_8080", kind: "ignored" },
-    { says: "IPv6 loopback", name: "[__1]_8080", kind: "ignored" },
-    { says: "an internal one", name: "envoy_internal_mesh", kind: "ignored" },
-    { says: "a path", name: "/run/envoy.sock", kind: "ignored" },
-    { says: "the gateway's own readiness", name: "0.0.0.0_19003", kind: "ignored" },
-    { says: "the manager's port", name: "0.0.0.0_17890", kind: "ignored" },
-    { says: "a mesh port", name: "0.0.0.0_15021", kind: "ignored" },
-    { says: "the admin interface", name: "admin", kind: "admin" },
-  ])("named for $says is $kind", ({ name, kind }) => {
+    { title: "an address", name: "0.0.0.0_8080", kind: "counted" },
+    { title: "an IPv6 address", name: "[__]_8080", kind: "counted" },
+    { title: "an address of the Pod", name: "10.1.2.3_443", kind: "counted" },
+    { title: "a user-defined name", name: "edge", kind: "counted" },
+    { title: "a name that contains admin", name: "admin_api_9000", kind: "counted" },
+    { title: "a name that contains worker", name: "myworker_8080", kind: "counted" },
+    { title: "loopback", name: "127.0.0.1_8080", kind: "ignored" },
+    { title: "IPv6 loopback", name: "[__1]_8080", kind: "ignored" },
+    { title: "an internal name", name: "envoy_internal_mesh", kind: "ignored" },
+    { title: "the path of a Unix socket", name: "/run/envoy.sock", kind: "ignored" },
+    { title: "the gateway's readiness port", name: "0.0.0.0_19003", kind: "ignored" },
+    { title: "the manager's port", name: "0.0.0.0_17890", kind: "ignored" },
+    { title: "a mesh port", name: "0.0.0.0_15021", kind: "ignored" },
+    { title: "that of the admin interface", name: "admin", kind: "admin" },
+  ])("whose name is $title is $kind", ({ name, kind }) => {
     expect(listenerOf(name, ENVOY).kind).toBe(kind);
   });
 
-  test("of a sidecar counts where everything comes in, and nowhere else", () => {
+  test("of a sidecar is counted on the inbound port only", () => {
     const names = ["0.0.0.0_15006", "[__]_15006", "0.0.0.0_15001", "0.0.0.0_8080", "edge"];
     expect(names.map((name) => listenerOf(name, ISTIO).kind)).toEqual([
       "counted",
@@ -53,7 +53,7 @@ describe("a listener of Envoy", () => {
     expect(listenerOf("0.0.0.0_8080", { ...ENVOY, ignorePorts: [8_080] }).kind).toBe("ignored");
   });
 
-  test("in a shared network namespace is the Pod's own by its address", () => {
+  test("in a shared network namespace is counted by the Pod's address", () => {
     const scoped: DrainSettings = { ...ENVOY, addressScope: "127.9.9.9" };
     expect(listenerOf("127.9.9.9_8080", scoped).kind).toBe("counted");
     expect(listenerOf("127.9.9.8_8080", scoped).kind).toBe("ignored");
@@ -61,7 +61,7 @@ describe("a listener of Envoy", () => {
 });
 
 describe("the statistics of Envoy", () => {
-  test("are summed over listeners, without the threads' repetitions and its own interface", () => {
+  test("are summed over listeners, excluding per-thread lines and the admin interface", () => {
     const lines = [
       ...listenerLines("0.0.0.0_80", { connections: 5, arrived: 9, http: { prefix: "a", requests: 2, answered: 30 } }),
       ...listenerLines("0.0.0.0_81", { connections: 3, arrived: 4 }),
@@ -78,7 +78,7 @@ describe("the statistics of Envoy", () => {
     });
   });
 
-  test("tell TCP sessions from HTTP connections of the same listener", () => {
+  test("distinguish TCP sessions from HTTP connections of the same listener", () => {
     const lines = listenerLines("0.0.0.0_80", { connections: 5, http: { prefix: "a", connections: 3 } });
     expect(read(lines).active).toBe(2);
   });
@@ -88,7 +88,7 @@ describe("the statistics of Envoy", () => {
     expect(read(lines).active).toBe(1);
   });
 
-  test("leave out requests of listeners that do not count", () => {
+  test("exclude requests of ignored listeners", () => {
     const lines = [
       ...listenerLines("0.0.0.0_80", { http: { prefix: "a" } }),
       ...listenerLines("127.0.0.1_81", { connections: 4, arrived: 4, http: { prefix: "b", requests: 4, answered: 4 } }),
@@ -96,7 +96,7 @@ describe("the statistics of Envoy", () => {
     expect(read(lines)).toMatchObject({ active: 0, arrivedTotal: 0, answeredTotal: 0 });
   });
 
-  test("do not hide a TCP session behind a prefix that is also on a listener that does not count", () => {
+  test("include a TCP session even if its prefix is also on an ignored listener", () => {
     const lines = [
       "http.a.downstream_rq_active: 0",
       "http.a.downstream_cx_active: 4",
@@ -108,11 +108,11 @@ describe("the statistics of Envoy", () => {
     expect(read(lines).active).toBe(1);
   });
 
-  test("count a prefix that stands on no listener", () => {
+  test("count a prefix without a listener", () => {
     expect(read([...listenerLines("0.0.0.0_80"), "http.x.downstream_rq_active: 2"]).active).toBe(2);
   });
 
-  test("name the kubelet's ports among their listeners", () => {
+  test("contain the probed ports among their listeners", () => {
     const probed = { ...ENVOY, kubeletProbes: [80, 81].map((port) => ({ port, periodMs: 10_000 })) };
     expect(read(listenerLines("0.0.0.0_80"), probed).probedPorts).toEqual([80]);
   });
@@ -120,27 +120,27 @@ describe("the statistics of Envoy", () => {
   const without = (word: string) => adminLines(3).filter((line) => !line.includes(word));
 
   test.for([
-    { says: "nothing", lines: [], admin: [] },
-    { says: "no listener but its own", lines: [], admin: adminLines(3) },
+    { title: "nothing", lines: [], admin: [] },
+    { title: "no listener except admin", lines: [], admin: adminLines(3) },
     {
-      says: "no connections",
+      title: "no connections",
       lines: listenerLines("0.0.0.0_80"),
       admin: without("listener.admin.downstream_cx_active"),
     },
-    { says: "no totals", lines: listenerLines("0.0.0.0_80"), admin: without("listener.admin.downstream_cx_total") },
-    { says: "no requests", lines: listenerLines("0.0.0.0_80"), admin: without("rq_active") },
-    { says: "no answers", lines: listenerLines("0.0.0.0_80"), admin: without("rq_completed") },
+    { title: "no totals", lines: listenerLines("0.0.0.0_80"), admin: without("listener.admin.downstream_cx_total") },
+    { title: "no requests", lines: listenerLines("0.0.0.0_80"), admin: without("rq_active") },
+    { title: "no completed requests", lines: listenerLines("0.0.0.0_80"), admin: without("rq_completed") },
     {
-      says: "not all of a listener",
+      title: "an incomplete listener",
       lines: listenerLines("0.0.0.0_80").filter((line) => !line.startsWith("listener.0.0.0.0_80.downstream_cx_total")),
       admin: adminLines(3),
     },
-    { says: "a line without end", lines: ["x".repeat(5_000)], admin: adminLines(3) },
-  ])("that show $says are no count", ({ lines, admin }) => {
+    { title: "an unterminated line", lines: ["x".repeat(5_000)], admin: adminLines(3) },
+  ])("with $title are reported as a problem", ({ lines, admin }) => {
     expect(read(lines, ENVOY, admin).problem).not.toBe("");
   });
 
-  test("mean the same wherever the answer is cut into pieces", () => {
+  test("do not depend on the chunks of the response", () => {
     const text = [
       ...adminLines(3),
       ...listenerLines("0.0.0.0_80", { connections: 5, arrived: 9, http: { prefix: "ä", requests: 2, answered: 30 } }),
@@ -161,8 +161,8 @@ describe("the statistics of Envoy", () => {
     );
   });
 
-  test("never throw and never count below zero, whatever a server answers", () => {
-    const words = fc.constantFrom(
+  test("never throw or count below zero for arbitrary responses", () => {
+    const fragments = fc.constantFrom(
       "listener.",
       "http.",
       "udp.",
@@ -175,7 +175,7 @@ describe("the statistics of Envoy", () => {
       "-1",
       "\n",
     );
-    const text = fc.array(fc.oneof(words, fc.string({ maxLength: 5 }))).map((parts) => parts.join(""));
+    const text = fc.array(fc.oneof(fragments, fc.string({ maxLength: 5 }))).map((parts) => parts.join(""));
     fc.assert(
       fc.property(text, (body) => {
         const stats = createEnvoyStats(ENVOY);
@@ -186,7 +186,7 @@ describe("the statistics of Envoy", () => {
   });
 });
 
-describe("two counts together", () => {
+describe("two successive counts", () => {
   const count = (over: Partial<EnvoyCount>): EnvoyCount => ({
     isEnvoy: true,
     problem: "",
@@ -199,36 +199,39 @@ describe("two counts together", () => {
     probedPorts: [],
     ...over,
   });
-  const judge = (probes: DrainSettings["kubeletProbes"], ...counts: readonly Partial<EnvoyCount>[]) => {
+  const evidenceOf = (probes: DrainSettings["kubeletProbes"], ...counts: readonly Partial<EnvoyCount>[]) => {
     const evidence = createEnvoyEvidence(probes);
     return counts.map((over, n) => evidence.take(count({ adminTotal: n + 1, ...over }), n * 200)).at(-1);
   };
 
   test.for([
-    { says: "nothing where nothing changed", next: {}, moved: false },
-    { says: "traffic where a connection came", next: { arrivedTotal: 1 }, moved: true },
-    { says: "traffic where a request was answered", next: { answeredTotal: 1 }, moved: true },
-  ])("tell $says", ({ next, moved }) => {
-    expect(judge([], {}, next)).toEqual({ restarted: false, moved });
+    { title: "no traffic without changes", next: {}, moved: false },
+    { title: "traffic after a new connection", next: { arrivedTotal: 1 }, moved: true },
+    { title: "traffic after a response", next: { answeredTotal: 1 }, moved: true },
+  ])("show $title", ({ next, moved }) => {
+    expect(evidenceOf([], {}, next)).toEqual({ restarted: false, moved });
   });
 
-  test("tell traffic where a listener went with its totals", () => {
-    expect(judge([], { arrivedTotal: 9 }, { arrivedTotal: 3 })).toEqual({ restarted: false, moved: true });
+  test("show traffic when a total decreases", () => {
+    expect(evidenceOf([], { arrivedTotal: 9 }, { arrivedTotal: 3 })).toEqual({ restarted: false, moved: true });
   });
 
-  test("tell another process by our own questions, which it has not heard", () => {
-    expect(judge([], { adminTotal: 9 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
-    expect(judge([], { adminTotal: 1 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
-    expect(judge([], { adminTotal: 1 }, { adminTotal: 9, epoch: 1 })).toMatchObject({ restarted: true, moved: true });
-    expect(judge([], { epoch: 1 }, { epoch: 1 })).toMatchObject({ restarted: false });
+  test("detect another process by the total of admin requests", () => {
+    expect(evidenceOf([], { adminTotal: 9 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
+    expect(evidenceOf([], { adminTotal: 1 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
+    expect(evidenceOf([], { adminTotal: 1 }, { adminTotal: 9, epoch: 1 })).toMatchObject({
+      restarted: true,
+      moved: true,
+    });
+    expect(evidenceOf([], { epoch: 1 }, { epoch: 1 })).toMatchObject({ restarted: false });
   });
 
-  test("do not take the kubelet's probes for traffic, nor clients for probes", () => {
+  test("exclude the kubelet's probes and include clients", () => {
     const probes = [{ port: 80, periodMs: 1_000 }];
     const probed = { probedPorts: [80] };
     const one = { ...probed, arrivedTotal: 1, answeredTotal: 1 };
-    expect(judge(probes, probed, one)).toMatchObject({ moved: false });
-    expect(judge(probes, probed, { ...one, answeredTotal: 50 })).toMatchObject({ moved: true });
-    expect(judge(probes, {}, { arrivedTotal: 1, answeredTotal: 1 })).toMatchObject({ moved: true });
+    expect(evidenceOf(probes, probed, one)).toMatchObject({ moved: false });
+    expect(evidenceOf(probes, probed, { ...one, answeredTotal: 50 })).toMatchObject({ moved: true });
+    expect(evidenceOf(probes, {}, { arrivedTotal: 1, answeredTotal: 1 })).toMatchObject({ moved: true });
   });
 });

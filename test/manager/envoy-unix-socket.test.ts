@@ -1,4 +1,4 @@
-/** An Envoy whose admin interface is a Unix socket, as Contour's, on both builds. */
+/** Tests drains with Envoy's admin interface on a Unix socket, as in Contour, on both builds. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -43,8 +43,8 @@ function socketPath(): string {
 const FAIL = "POST /healthcheck/fail";
 const DRAIN = "POST /drain_listeners?graceful&skip_exit";
 
-/** Runs what follows as a user that owns nothing here. */
-const AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
+/** Command prefix that runs a program as a user without files on this host. */
+const AS_USER_65534 = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
 describeOnClock("an Envoy on a Unix socket", (build) => {
   async function managerAt(
@@ -80,7 +80,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   const notes = (manager: Manager) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
-    "is told to drain and is waited for until no request is active",
+    "is drained, and the drain lasts until no request is active",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -90,7 +90,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
       envoy.stats = () => listenerLines("0.0.0.0_8080", over ? undefined : busy);
       const end = drained(manager);
       await clock.until(() => envoy.calls.length >= 2);
-      // Longer than the quiet period: only the request can hold the drain.
+      // Longer than the quiet period, so only the request delays the drain.
       await clock.wait(1_000);
       over = true;
       const overMs = clock.nowMs();
@@ -102,7 +102,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "that is not there leaves the sockets to decide, and the reason is told",
+    "that does not exist is replaced by samples of sockets, and the reason is logged",
     onClock(async (clock) => {
       const path = socketPath();
       const manager = await managerAt(clock, path);
@@ -115,10 +115,10 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "whose file was left by one that is gone leaves the sockets to decide",
+    "whose socket has no listener is replaced by samples of sockets",
     onClock(async (clock) => {
       const path = socketPath();
-      // Only a process that is killed leaves its file.
+      // Only a killed process leaves its socket file.
       const leaver = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
       spawnSync(process.execPath, ["-e", leaver]);
       const manager = await managerAt(clock, path);
@@ -128,25 +128,25 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.skipIf(process.getuid?.() !== 0).concurrent(
-    "that lets only its own user in says so",
+    "without write permission for the manager is reported",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
       chmodSync(folder, 0o755);
       chmodSync(path, 0o755);
-      const manager = await managerAt(clock, path, { wrapper: AS_NOBODY });
+      const manager = await managerAt(clock, path, { wrapper: AS_USER_65534 });
       const end = await drained(manager);
       expect(end.outcome).toBe("drained");
-      const said = `${path} is not writable for the manager's user, which connecting requires`;
+      const reason = `${path} is not writable for the manager's user, which connecting requires`;
       expect(notes(manager).join("\n")).toContain(
-        `using samples of sockets: Envoy's admin interface is unreachable: ${said}`,
+        `using samples of sockets: Envoy's admin interface is unreachable: ${reason}`,
       );
       expect(envoy.calls).toEqual([]);
     }),
   );
 
   test.concurrent(
-    "that accepts and says nothing is waited for to the deadline",
+    "that accepts and never responds delays the drain until the deadline",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -159,16 +159,15 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "that does not even accept holds up nothing else",
+    "that never accepts does not delay other responses",
     onClock(async (clock) => {
       const path = socketPath();
       const stuck = await silent(path);
       leaving.push(() => stuck.close());
       const manager = await managerAt(clock, path, {}, "4s");
       const end = drained(manager);
-      // The driver's call is under way, and stuck.
+      // Waits until the driver's call hangs.
       await clock.wait(1_500);
-      // A hook that comes in the meantime is answered with the others, the status at once.
       for (let n = 0; n < 5; n += 1) {
         const status = await call(manager, `/${TOKEN}/status`);
         expect(status.status).toBe(200);
@@ -178,7 +177,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "that breaks off in its answer is asked again",
+    "that interrupts its response is called again",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -195,7 +194,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "with a thousand listeners is read to the end",
+    "with a thousand listeners is read completely",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -223,7 +222,7 @@ describe("calls over a Unix socket", () => {
     expect(envoy.calls).toEqual([FAIL, DRAIN]);
   });
 
-  test("fail with a sentence where the C library cannot be had", async () => {
+  test("fail with a message without the C library", async () => {
     const envoy = await envoyForUnit();
     const libc = { ...loadNodeLibc(), available: false };
     const driver = createEnvoyDriver(
@@ -241,7 +240,6 @@ describe("calls over a Unix socket", () => {
   }
 });
 
-/** Accepts, and never reads. */
 async function silent(path: string): Promise<Server> {
   const open: Socket[] = [];
   const server = createServer((socket) => {

@@ -1,26 +1,26 @@
-/** The admin interface of an Envoy as it answers by its documentation, with the faults that a case asks for. */
+/** Serves the documented admin interface of Envoy, with faults on demand. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { ownAddress } from "../leases/own-address.ts";
 
-/** How one call is answered instead of as usual. */
+/** Replaces the response to one call; a number is a status. */
 export type Fault = "refuse" | "hang" | number;
 
 export type FakeEnvoy = {
-  /** Loopback, but not the Pod's address: the manager takes that one for the outside. Or `unix:` and a path. */
+  /** Loopback, but not the Pod's address, whose connections the manager counts as clients. Or `unix:` and a path. */
   readonly url: string;
-  /** `POST /healthcheck/fail` and so on, without the statistics. */
+  /** Calls such as `POST /healthcheck/fail`, without those for statistics. */
   readonly calls: readonly string[];
-  readonly asked: () => number;
-  /** Lines besides the admin interface's own. */
+  readonly statsRequests: () => number;
+  /** Added to the lines of the admin interface itself. */
   stats: () => readonly string[];
-  /** Instead of all lines. */
+  /** Replaces all lines. */
   bareStats: (() => readonly string[]) | undefined;
-  /** What the next calls meet, first in first out; `always` for every one after these. */
+  /** Faults of the next calls, in order; `always` applies afterwards. */
   readonly faults: Fault[];
   always: Fault | undefined;
-  /** A new process: nothing of what it was told is left. */
+  /** Replaces the process, which loses its drain and its failed health check. */
   readonly restart: () => void;
-  /** A new process that takes over the counts of its predecessor, and nothing else. */
+  /** Replaces the process by one that keeps only the counts. */
   readonly takeOver: () => void;
   health: "ok" | "failed";
   draining: boolean;
@@ -29,16 +29,16 @@ export type FakeEnvoy = {
 
 const ADMIN_PORT = 19_000;
 
-/** @param socketPath where it listens instead of on a port */
+/** @param socketPath replaces the port */
 export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   const calls: string[] = [];
   const faults: Fault[] = [];
   let admin = 0;
-  let asked = 0;
+  let statsRequests = 0;
   let epoch = 0;
   const server = createServer((req, res) => {
     const fault = faults.shift() ?? fake.always;
-    if (req.url?.startsWith("/stats")) asked += 1;
+    if (req.url?.startsWith("/stats")) statsRequests += 1;
     else calls.push(`${req.method} ${req.url}`);
     if (fault === "hang") return;
     if (fault === "refuse") req.socket.destroy();
@@ -63,7 +63,7 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   const fake: FakeEnvoy = {
     url: place,
     calls,
-    asked: () => asked,
+    statsRequests: () => statsRequests,
     stats: () => listenerLines("0.0.0.0_8080"),
     bareStats: undefined,
     faults,
@@ -89,14 +89,14 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   return fake;
 }
 
-/** Where it is stopped, nothing else answers in its place. */
+/** Listens on a leased address, so that no other server responds there after the end. */
 async function listening(server: Server): Promise<string> {
   const host = ownAddress();
   await new Promise<void>((done) => server.listen(ADMIN_PORT, host, done));
   return `http://${host}:${ADMIN_PORT}`;
 }
 
-/** What every Envoy tells about the question itself. */
+/** The request for statistics counts in them too. */
 export function adminLines(total: number, epoch = 0): string[] {
   return [
     `server.hot_restart_epoch: ${epoch}`,
@@ -115,7 +115,7 @@ export function adminLines(total: number, epoch = 0): string[] {
 export type Busy = {
   readonly connections?: number;
   readonly arrived?: number;
-  /** Of its HTTP side, which a listener without these does not have. */
+  /** Absent for a TCP listener. */
   readonly http?: {
     readonly prefix: string;
     readonly requests?: number;
@@ -125,7 +125,7 @@ export type Busy = {
   };
 };
 
-/** One listener with its two threads; without `http` it passes bytes on. */
+/** Statistics of a listener with two worker threads. */
 export function listenerLines(name: string, busy: Busy = { http: { prefix: "web" } }): string[] {
   const { connections = 0, arrived = 0, http } = busy;
   const threads = [0, 1].flatMap((n) => [

@@ -49,7 +49,6 @@ export async function leafOf(ca: Authority, leaf: Leaf = {}): Promise<Authority>
 
 export type RelayAt = { readonly address: string; readonly port: number };
 
-/** The manager's variables for a relay at this address. */
 export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, string> {
   return {
     [VARIABLES.relayAddress]: `${at.address}:${at.port}`,
@@ -82,11 +81,9 @@ export type FakeRelay = {
   readonly reported: () => Promise<Record<string, unknown>>;
   /** Resolves when `requests`, `notices` and `streams` hold everything received so far by the relay's thread. */
   readonly settled: () => Promise<void>;
-  /** Streams that are open. */
   readonly streams: () => number;
   /** Cuts all connections and accepts no more. */
   readonly die: () => Promise<void>;
-  /** Listens again on the same port. */
   readonly rise: () => Promise<void>;
   /** Keeps the connections open and writes nothing more. */
   readonly freeze: () => void;
@@ -119,7 +116,7 @@ export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
     if (event.kind === "request") requests.push(event.request);
     else if (event.kind === "notice") notices.push(event.notice);
     else streams = event.count;
-    changes.tell();
+    changes.notify();
   };
   const { answers, clock } = relaying;
   const { port, send, die, rise, freeze, settled, end } = await (answers === undefined && clock === undefined
@@ -195,7 +192,6 @@ async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => voi
 
 const running: (() => Promise<unknown>)[] = [];
 
-/** Ends the relays that the tests of a file left. */
 export async function endRelays(): Promise<void> {
   for (const end of running.splice(0)) await end();
 }

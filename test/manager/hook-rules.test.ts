@@ -1,4 +1,4 @@
-/** What hooks alone make the manager think, and for how long: pairs, restarts, Pods that run to completion. */
+/** Tests the rules for hooks without the manager's own: pairs, restarts, Pods that run to completion. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
@@ -17,15 +17,27 @@ const restartsOf = ({ actions }: Played) =>
     action.kind === "entered" && outcomeOf(action.at.phase) === "restarted" ? [action.atMs] : [],
   );
 
-describe("two containers are stopped together", () => {
+describe("hooks without the manager's own", () => {
   test.for([
-    ["a second apart", [hook(0, 1), hook(1_000, 2, "web")], [15_000, 16_000]],
-    ["more than a second apart", [hook(0, 1), hook(1_001, 2, "web")], [5_000, 6_001]],
-    ["as the same container twice", [hook(0, 1), hook(500, 2)], [5_000, 5_500]],
-    ["with the mesh's proxy", [hook(0, 1), hook(500, 2, "proxy")], [15_000, 15_500]],
-    ["when the first caller is gone by then", [hook(0, 1), left(10, 1), hook(500, 2, "web")], [undefined, 15_500]],
+    ["are held for 15 s if two containers call within a second", [hook(0, 1), hook(1_000, 2, "web")], [15_000, 16_000]],
     [
-      "and a third comes a second after the second",
+      "are held for 5 s if two containers call more than a second apart",
+      [hook(0, 1), hook(1_001, 2, "web")],
+      [5_000, 6_001],
+    ],
+    ["are held for 5 s if one container calls twice", [hook(0, 1), hook(500, 2)], [5_000, 5_500]],
+    [
+      "are held for 15 s if the app and the mesh proxy call within a second",
+      [hook(0, 1), hook(500, 2, "proxy")],
+      [15_000, 15_500],
+    ],
+    [
+      "are held for 15 s if the first of two callers has disconnected",
+      [hook(0, 1), left(10, 1), hook(500, 2, "web")],
+      [undefined, 15_500],
+    ],
+    [
+      "are held for 15 s if a third container calls within a second after the second",
       [hook(0, 1), hook(900, 2, "web"), hook(1_800, 3, "proxy")],
       [15_000, 15_900, 16_800],
     ],
@@ -36,12 +48,12 @@ describe("two containers are stopped together", () => {
 
 describe("a restart", () => {
   test.for([
-    ["once for a container that calls once", [hook(0, 1)], [5_000]],
-    ["once for a container that calls twice, when the first call is over", [hook(0, 1), hook(4_000, 2)], [5_000]],
-    ["again for a call after that", [hook(0, 1), hook(5_500, 2)], [5_000, 10_500]],
+    ["once for one call", [hook(0, 1)], [5_000]],
+    ["once for two calls of a container, after the first one's time", [hook(0, 1), hook(4_000, 2)], [5_000]],
+    ["again for a call after the first restart", [hook(0, 1), hook(5_500, 2)], [5_000, 10_500]],
     ["for each of two containers", [hook(0, 1), hook(3_000, 2, "web")], [5_000, 8_000]],
-    ["though its caller is gone", [hook(0, 1), left(10, 1)], [5_000]],
-  ] as const)("is told %s", ([, events, times]) => {
+    ["for a caller that has disconnected", [hook(0, 1), left(10, 1)], [5_000]],
+  ] as const)("is reported %s", ([, events, times]) => {
     const played = play({ settings: TWO, events });
     expect(restartsOf(played)).toEqual(times);
     expect(played.state).toMatchObject({ phase: "idle", holds: [], ending: [] });
@@ -55,11 +67,11 @@ describe("in a Pod that runs to completion", () => {
     return [state.outcome, answered.get(9)];
   };
 
-  test("apps that call no hook have finished: two seconds after the manager's own", () => {
+  test("apps that call no hook within two seconds after the manager's own have finished", () => {
     expect(end([ownHook(100, 9)])).toEqual(["not-needed", 2_100]);
   });
 
-  test("the proxy's hook says nothing of the apps, and is let go with the rest", () => {
+  test("the proxy's hook does not count as an app's and is released with the others", () => {
     const events = [ownHook(100, 9), hook(150, 1, "proxy")];
     expect(end(events)).toEqual(["not-needed", 2_100]);
     expect(answered(events, JOB)).toEqual([2_100]);
@@ -68,16 +80,16 @@ describe("in a Pod that runs to completion", () => {
   test.for([
     ["before", [hook(50, 1), ownHook(100, 9)]],
     ["after", [ownHook(100, 9), hook(1_900, 1)]],
-    ["before, from a caller that is gone", [hook(50, 1), left(60, 1), ownHook(100, 9)]],
-  ] as const)("an app that calls its hook %s is drained", ([, events]) => {
+    ["(from a disconnected caller) before", [hook(50, 1), left(60, 1), ownHook(100, 9)]],
+  ] as const)("an app that calls its hook %s the manager's own is drained", ([, events]) => {
     expect(end(events)).toEqual(["drained", 5_100]);
   });
 
-  test("where no app has a hook of ours, that none calls says nothing", () => {
+  test("missing calls do not prove completion if no app has a hook", () => {
     expect(end([ownHook(100, 9)], { ...JOB, hooks: [PROXY] })).toEqual(["drained", 5_100]);
   });
 
   test("a hook of a container that is not in the settings counts as an app's", () => {
-    expect(end([ownHook(100, 9), hook(150, 1, "stranger")])).toEqual(["drained", 5_100]);
+    expect(end([ownHook(100, 9), hook(150, 1, "unlisted")])).toEqual(["drained", 5_100]);
   });
 });

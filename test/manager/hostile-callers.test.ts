@@ -21,12 +21,12 @@ import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 afterAll(endManagers);
 
-/** Still there, still idle, and not only pretending. */
+/** Checks that the manager responds and is idle. */
 async function expectUnharmed(manager: Manager): Promise<void> {
   expect(await statusOf(manager)).toMatchObject({ phase: "idle", trigger: "none" });
 }
 
-describeBuilds("strangers on the manager's port", (build) => {
+describeBuilds("unauthenticated clients at the manager's port", (build) => {
   let manager: Manager;
   beforeAll(async () => {
     manager = await startManager({
@@ -37,14 +37,14 @@ describeBuilds("strangers on the manager's port", (build) => {
   });
 
   test.concurrent.for([
-    { says: "nothing", text: "" },
-    { says: "half a request line", text: `GET /${TOKEN}/sta` },
-    { says: "a request without its end", text: `GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\n` },
+    { title: "nothing", text: "" },
+    { title: "an incomplete request line", text: `GET /${TOKEN}/sta` },
+    { title: "an incomplete header section", text: `GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\n` },
     {
-      says: "a body that never comes, without the token",
+      title: "a request without the token or its announced body",
       text: "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n",
     },
-  ])("a connection that sends $says is closed", async ({ text }) => {
+  ])("are disconnected after $title", async ({ text }) => {
     const socket = await dial(manager);
     const gone = closed(socket);
     socket.write(text);
@@ -52,10 +52,10 @@ describeBuilds("strangers on the manager's port", (build) => {
     await expectUnharmed(manager);
   });
 
-  test.concurrent("a connection that drips bytes is closed all the same", async () => {
+  test.concurrent("are disconnected while they send single bytes", async () => {
     const socket = await dial(manager);
     const gone = closed(socket);
-    // Well begun and never idle: only the limit on the whole request can end this.
+    // The connection is never idle, so only the limit of the whole request ends it.
     socket.write("GET /x HTTP/1.1\r\nA: ");
     const drip = setInterval(() => socket.write("x"), 200);
     socket.on("error", () => {});
@@ -64,7 +64,7 @@ describeBuilds("strangers on the manager's port", (build) => {
     await expectUnharmed(manager);
   });
 
-  test.concurrent("bytes without any sense harm no one", async () => {
+  test.concurrent("do not harm the manager with arbitrary bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 2_000 }), async (bytes) => {
         const socket = await dial(manager);
@@ -79,17 +79,23 @@ describeBuilds("strangers on the manager's port", (build) => {
   });
 
   test.concurrent.for([
-    { says: "an unknown method", text: "BREW / HTTP/1.1\r\nHost: x\r\n\r\n" },
-    { says: "two lengths", text: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab" },
+    { title: "an unknown method", text: "BREW / HTTP/1.1\r\nHost: x\r\n\r\n" },
     {
-      says: "a length and chunks",
+      title: "two Content-Length fields",
+      text: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    },
+    {
+      title: "Content-Length and chunked encoding",
       text: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     },
-    { says: "a header of a hundred kilobytes", text: `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(100_000)}\r\n\r\n` },
-    { says: "ten requests in one go", text: "GET /x/status HTTP/1.1\r\nHost: x\r\n\r\n".repeat(10) },
-    { says: "a TLS greeting", text: "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003" },
-    { says: "an upgrade", text: "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n" },
-  ])("$says ends with the connection closed and the manager unharmed", async ({ text }) => {
+    {
+      title: "a header of a hundred kilobytes",
+      text: `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(100_000)}\r\n\r\n`,
+    },
+    { title: "ten pipelined requests", text: "GET /x/status HTTP/1.1\r\nHost: x\r\n\r\n".repeat(10) },
+    { title: "a TLS ClientHello", text: "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003" },
+    { title: "an upgrade", text: "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n" },
+  ])("are disconnected without harm to the manager after $title", async ({ text }) => {
     const socket = await dial(manager);
     socket.on("error", () => {});
     const gone = closed(socket);
@@ -99,8 +105,8 @@ describeBuilds("strangers on the manager's port", (build) => {
   });
 });
 
-describeBuilds("a crowd on the manager's port", (build) => {
-  test("thousands of idle connections keep no hook and no drain from its answer", async () => {
+describeBuilds("thousands of connections to the manager's port", (build) => {
+  test("do not prevent responses to hooks and drains", async () => {
     const manager = await startManager({
       build,
       wrapper: WITHOUT_PORT_GUARD,
@@ -119,7 +125,7 @@ describeBuilds("a crowd on the manager's port", (build) => {
         crowd.push(socket);
       }
     }
-    // The crowd is still there, and each of these calls is newer than all of it.
+    // These calls are newer than all connections of the crowd.
     expect(await statusOf(manager)).toMatchObject({ version: 1 });
     const own = await call(manager, `/${TOKEN}/drain`, "POST");
     const answer = await held;
@@ -132,8 +138,8 @@ describeBuilds("a crowd on the manager's port", (build) => {
   });
 });
 
-describeBuilds("too many calls of one hook", (build) => {
-  test("are answered from the newest on, and 128 calls stay, the manager's own hook among them", async () => {
+describeBuilds("more than 128 calls of one hook", (build) => {
+  test("are answered, newest first, and 128 calls stay held, the manager's own hook included", async () => {
     const fresh = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(fresh.address);
     const own = call(fresh, `/${TOKEN}/drain`, "POST").catch(() => undefined);
@@ -141,7 +147,7 @@ describeBuilds("too many calls of one hook", (build) => {
     const calls: Promise<void>[] = [];
     for (let index = 0; index < 131; index += 1) {
       calls.push(call(fresh, hookPath()).then(() => void early.push(index)));
-      // Answered after what was sent before it.
+      // The response proves that earlier calls were read.
       await statusOf(fresh);
     }
     await eventually(() => expect(early).toEqual([127, 128, 129, 130]));

@@ -1,48 +1,47 @@
 /**
- * Strangers at the manager's port, in a network of their own, beside the same Pod's end without them. With 10m of CPU even
- * the end without them depends on what else the host does. `npm run bench:hostile-port` measures that, and how much longer drains
- * are.
+ * Compares a drain under attack by unauthenticated clients with one without attack, in separate network namespaces. Drains
+ * with 10m of CPU depend on the host's load, so only `npm run bench:hostile-port` measures them.
  */
 import { expect, test } from "vitest";
 import { type Build, describeBuilds } from "./builds.ts";
-import { networkRefusal, QUIET, runScene, type Seen, sceneText } from "./port-attack/run-scene.ts";
+import { type AttackResult, attackText, NO_ATTACK, networkRefusal, runAttack } from "./port-attack/run-attack.ts";
 
 const refusal = networkRefusal();
-if (refusal !== "") process.stdout.write(`skipped: no network of one's own here: ${refusal}\n`);
+if (refusal !== "") process.stdout.write(`skipped: no network namespaces here: ${refusal}\n`);
 
 const MORE_KB = 2_048;
-/** A larger manager is the Node build. */
+/** The Node build uses more, the native build less. */
 const NODE_KB = 16_384;
 
-const say = (title: string, seen: Seen): void => void process.stdout.write(`${sceneText(title, seen)}\n`);
+const print = (title: string, seen: AttackResult): void => void process.stdout.write(`${attackText(title, seen)}\n`);
 const managerOf = (build: Build): readonly string[] => [build.command, ...build.args];
 
-function expectAsWithout(seen: Seen, control: Seen): void {
+function expectAsWithout(seen: AttackResult, control: AttackResult): void {
   const { answered, reset, silent, outcome } = seen;
   expect({ answered, reset, silent, outcome }).toEqual({
-    answered: seen.asked,
+    answered: seen.sent,
     reset: 0,
     silent: 0,
     outcome: control.outcome,
   });
-  // Node's own heap comes and goes by more than that without anyone's doing.
+  // Node's heap varies by more than the limit even without attack.
   if (seen.beforeKb < NODE_KB)
     expect(seen.mostKb - seen.beforeKb).toBeLessThanOrEqual(control.mostKb - control.beforeKb + MORE_KB);
 }
 
-describeBuilds("strangers at the manager's port", (build) => {
+describeBuilds("unauthenticated clients at the manager's port", (build) => {
   test.skipIf(refusal !== "").for([
-    { says: "2000 silent ones from 1 address", strangers: "silent", amount: 2_000, addresses: 1 },
-    { says: "2000 silent ones from 200 addresses", strangers: "silent", amount: 2_000, addresses: 200 },
-    { says: "2000 a second from 200 addresses", strangers: "churn", amount: 2_000, addresses: 200 },
-  ] as const)("$says keep no call from its answer and no drain from its end", async ({ says, ...scene }) => {
+    { title: "2000 silent connections from 1 address", attack: "silent", amount: 2_000, addresses: 1 },
+    { title: "2000 silent connections from 200 addresses", attack: "silent", amount: 2_000, addresses: 200 },
+    { title: "2000 connections a second from 200 addresses", attack: "churn", amount: 2_000, addresses: 200 },
+  ] as const)("do not prevent responses or the end of a drain with $title", async ({ title, ...scenario }) => {
     const manager = managerOf(build);
     const [control, seen] = await Promise.all([
-      runScene({ manager, ...QUIET }),
-      runScene({ manager, wrapper: [], ...scene }),
+      runAttack({ manager, ...NO_ATTACK }),
+      runAttack({ manager, wrapper: [], ...scenario }),
     ]);
-    say(`${build.name}, without them`, control);
-    say(`${build.name}, ${says}`, seen);
+    print(`${build.name}, without attack`, control);
+    print(`${build.name}, ${title}`, seen);
     expect(seen.perSecond).toBeGreaterThan(0);
     expectAsWithout(seen, control);
   });

@@ -15,47 +15,47 @@ odd NaN
 
 describe("the count of active requests", () => {
   test.for([
-    { says: "a plain number", body: "12\n", selector: "", count: 12 },
-    { says: "zero", body: "0", selector: "", count: 0 },
-    { says: "a fraction, rounded up", body: "0.5", selector: "", count: 1 },
-    { says: "an exponent", body: "1e2", selector: "", count: 100 },
-    { says: "a JSON pointer", body: '{"a":{"b":[5,6]}}', selector: "/a/b/1", count: 6 },
-    { says: "a pointer with escapes", body: '{"a/b":{"c~d":2}}', selector: "/a~1b/c~0d", count: 2 },
-    { says: "a number in a string", body: '{"n":"3"}', selector: "/n", count: 3 },
-    { says: "an empty key", body: '{"":4}', selector: "/", count: 4 },
-    { says: "a sample", body: PAGE, selector: "no_labels", count: 7 },
-    { says: "a sample with a label", body: PAGE, selector: 'http_active{route="/b"}', count: 4 },
-    { says: "a label with an escaped quote", body: PAGE, selector: 'http_active{code="2\\"x"}', count: 3 },
-    { says: "the sum of all that fit", body: PAGE, selector: "http_active", count: 7 },
-  ])("is read from $says", ({ body, selector, count }) => {
+    { title: "a plain number", body: "12\n", selector: "", count: 12 },
+    { title: "zero", body: "0", selector: "", count: 0 },
+    { title: "a fraction, rounded up", body: "0.5", selector: "", count: 1 },
+    { title: "an exponent", body: "1e2", selector: "", count: 100 },
+    { title: "a JSON pointer", body: '{"a":{"b":[5,6]}}', selector: "/a/b/1", count: 6 },
+    { title: "a pointer with escapes", body: '{"a/b":{"c~d":2}}', selector: "/a~1b/c~0d", count: 2 },
+    { title: "a number in a string", body: '{"n":"3"}', selector: "/n", count: 3 },
+    { title: "an empty key", body: '{"":4}', selector: "/", count: 4 },
+    { title: "a sample", body: PAGE, selector: "no_labels", count: 7 },
+    { title: "a sample with a label", body: PAGE, selector: 'http_active{route="/b"}', count: 4 },
+    { title: "a label with an escaped quote", body: PAGE, selector: 'http_active{code="2\\"x"}', count: 3 },
+    { title: "the sum of matching samples", body: PAGE, selector: "http_active", count: 7 },
+  ])("is read from $title", ({ body, selector, count }) => {
     expect(parseActiveCount(body, selector)).toBe(count);
   });
 
   test.for([
-    { says: "an empty answer", body: "", selector: "" },
-    { says: "words", body: "none", selector: "" },
-    { says: "a number with words", body: "3 active", selector: "" },
-    { says: "a negative number", body: "-1", selector: "" },
-    { says: "infinity", body: "Infinity", selector: "" },
-    { says: "hexadecimal", body: "0x0", selector: "" },
-    { says: "a page of HTML", body: "<html>0</html>", selector: "" },
-    { says: "broken JSON", body: '{"a":', selector: "/a" },
-    { says: "a missing key", body: '{"a":0}', selector: "/b" },
-    { says: "a key of every object", body: "{}", selector: "/constructor/length" },
-    { says: "the prototype", body: "{}", selector: "/__proto__" },
-    { says: "null", body: '{"a":null}', selector: "/a" },
-    { says: "true", body: '{"a":true}', selector: "/a" },
-    { says: "an empty list", body: '{"a":[]}', selector: "/a" },
-    { says: "an index out of range", body: "[0]", selector: "/1" },
-    { says: "an index with a leading zero", body: "[0,0]", selector: "/01" },
-    { says: "JSON nested too deep", body: `${"[".repeat(65)}0${"]".repeat(65)}`, selector: `${"/0".repeat(65)}` },
-    { says: "a sample that is not there", body: PAGE, selector: "http" },
-    { says: "a label that is not there", body: PAGE, selector: 'http_active{route="/c"}' },
-    { says: "a sample that is no number", body: PAGE, selector: "odd" },
-    { says: "a broken sample", body: PAGE, selector: "broken" },
-    { says: "a broken selector", body: PAGE, selector: 'http_active{route="/a"' },
-    { says: "an answer that was no page of metrics", body: "0", selector: "http_active" },
-  ])("is unknown for $says", ({ body, selector }) => {
+    { title: "an empty response", body: "", selector: "" },
+    { title: "text", body: "none", selector: "" },
+    { title: "a number and text", body: "3 active", selector: "" },
+    { title: "a negative number", body: "-1", selector: "" },
+    { title: "infinity", body: "Infinity", selector: "" },
+    { title: "hexadecimal", body: "0x0", selector: "" },
+    { title: "a page of HTML", body: "<html>0</html>", selector: "" },
+    { title: "broken JSON", body: '{"a":', selector: "/a" },
+    { title: "a missing key", body: '{"a":0}', selector: "/b" },
+    { title: "an inherited key", body: "{}", selector: "/constructor/length" },
+    { title: "the prototype", body: "{}", selector: "/__proto__" },
+    { title: "null", body: '{"a":null}', selector: "/a" },
+    { title: "true", body: '{"a":true}', selector: "/a" },
+    { title: "an empty list", body: '{"a":[]}', selector: "/a" },
+    { title: "an index out of range", body: "[0]", selector: "/1" },
+    { title: "an index with a leading zero", body: "[0,0]", selector: "/01" },
+    { title: "JSON nested too deeply", body: `${"[".repeat(65)}0${"]".repeat(65)}`, selector: `${"/0".repeat(65)}` },
+    { title: "an absent sample", body: PAGE, selector: "http" },
+    { title: "an absent label", body: PAGE, selector: 'http_active{route="/c"}' },
+    { title: "a sample that is not a number", body: PAGE, selector: "odd" },
+    { title: "a broken sample", body: PAGE, selector: "broken" },
+    { title: "a broken selector", body: PAGE, selector: 'http_active{route="/a"' },
+    { title: "a response without metrics", body: "0", selector: "http_active" },
+  ])("is unknown for $title", ({ body, selector }) => {
     expect(parseActiveCount(body, selector)).toBe(-1);
   });
 
@@ -64,7 +64,7 @@ describe("the count of active requests", () => {
     expect(parseActiveCount(JSON.stringify({ a: `${"[".repeat(200)}"`, n: 0 }), "/n")).toBe(0);
   });
 
-  test("is a whole number or -1 and never throws, whatever the app answers", () => {
+  test("is an integer or -1 for arbitrary responses", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -89,7 +89,7 @@ describe("the count of active requests", () => {
 });
 
 describe("a URL", () => {
-  test("is taken apart", () => {
+  test("is parsed", () => {
     expect(parseHttpTarget('http://127.0.0.1:81/a?b=c#x{y="%2F"}')).toEqual({
       host: "127.0.0.1",
       port: 81,

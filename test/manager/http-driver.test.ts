@@ -10,7 +10,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A server that answers each connection with the next text, then closes; `undefined` leaves it without an answer. */
+/** Responds to each connection with the next text and closes it; `undefined` never responds. */
 async function answering(texts: readonly (string | undefined)[]): Promise<{ port: number; requests: string[] }> {
   const requests: string[] = [];
   const server = createServer((socket) => {
@@ -34,7 +34,7 @@ function answer(body: string, status = "200 OK"): string {
 
 const driverOf = (over: Partial<DrainSettings>) => createHttpDriver({ ...DEFAULT_SETTINGS, driver: "http", ...over });
 
-function tell(over: Partial<DrainSettings>): Promise<string> {
+function startDrain(over: Partial<DrainSettings>): Promise<string> {
   return new Promise((done) => driverOf(over).startDrain(done));
 }
 
@@ -42,43 +42,43 @@ function count(over: Partial<DrainSettings>): Promise<number> {
   return new Promise((done) => driverOf(over).countActive(done));
 }
 
-describe("telling the app", () => {
-  test("posts once, on a connection of its own", async () => {
+describe("the call of drain-url", () => {
+  test("is one POST on a separate connection", async () => {
     const { port, requests } = await answering([answer("")]);
-    expect(await tell({ drainUrl: `http://127.0.0.1:${port}/drain?x=1` })).toBe("");
+    expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/drain?x=1` })).toBe("");
     expect(requests).toHaveLength(1);
     expect(requests[0]).toMatch(/^POST \/drain\?x=1 HTTP\/1\.1\r\n/);
     expect(requests[0]?.toLowerCase()).toContain("connection: close");
   });
 
-  test("tries again when the app is not ready for it", async () => {
+  test("is repeated while the app is not ready", async () => {
     const { port, requests } = await answering([answer("", "503 Busy"), answer("")]);
-    expect(await tell({ drainUrl: `http://127.0.0.1:${port}/` })).toBe("");
+    expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/` })).toBe("");
     expect(requests).toHaveLength(2);
   });
 
-  test("takes a refusal for final", async () => {
+  test("is not repeated after a refusal", async () => {
     const { port, requests } = await answering([answer("", "404 Not Found")]);
-    expect(await tell({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("status 404");
+    expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("status 404");
     expect(requests).toHaveLength(1);
   });
 
-  test("gives up when no one answers, and says why", async () => {
+  test("reports the reason after its time limit", async () => {
     const { port } = await answering([undefined]);
-    expect(await tell({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("no complete response within");
+    expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("no complete response within");
   });
 
-  test("has nothing to do without a URL", async () => {
-    expect(await tell({})).toBe("");
+  test("is omitted without a URL", async () => {
+    expect(await startDrain({})).toBe("");
   });
 
-  test("does not dial what is no address", async () => {
-    expect(await tell({ drainUrl: "http://app.local/" })).toContain("is not an http URL");
+  test("is omitted for a URL without an address", async () => {
+    expect(await startDrain({ drainUrl: "http://app.local/" })).toContain("is not an http URL");
   });
 });
 
-describe("asking the app", () => {
-  test("reads the count and adds up its own dials", async () => {
+describe("the count of active-url", () => {
+  test("is read, and its connections are counted", async () => {
     const { port } = await answering([answer('{"active":3}')]);
     const driver = driverOf({ activeUrl: `http://127.0.0.1:${port}/stats#/active` });
     for (const dials of [1, 2]) {
@@ -88,22 +88,22 @@ describe("asking the app", () => {
   });
 
   test.for([
-    { says: "an error page", text: answer("0", "500 Oops") },
-    { says: "a redirect", text: answer("0", "302 Found") },
-    { says: "an answer that breaks off", text: "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n0" },
-    { says: "an answer that is no HTTP", text: "0\n" },
-    { says: "an answer that is too long", text: answer(`0${" ".repeat(70_000)}`) },
-    { says: "silence", text: undefined },
-  ])("is unknown after $says", async ({ text }) => {
+    { title: "an error page", text: answer("0", "500 Oops") },
+    { title: "a redirect", text: answer("0", "302 Found") },
+    { title: "an interrupted response", text: "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n0" },
+    { title: "a response that is not HTTP", text: "0\n" },
+    { title: "a response beyond the size limit", text: answer(`0${" ".repeat(70_000)}`) },
+    { title: "the time limit", text: undefined },
+  ])("is unknown after $title", async ({ text }) => {
     const { port } = await answering([text]);
     expect(await count({ activeUrl: `http://127.0.0.1:${port}/` })).toBe(-1);
   });
 
-  test("is unknown where no one listens", async () => {
+  test("is unknown without a listener", async () => {
     expect(await count({ activeUrl: `http://${ownAddress()}:8080/` })).toBe(-1);
   });
 
-  test("is unknown without a URL, and dials no one", async () => {
+  test("is unknown without a URL, and opens no connection", async () => {
     const driver = driverOf({});
     expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     expect(driver.dials()).toBe(0);

@@ -1,11 +1,11 @@
-/** Answers over Unix sockets, which no library reads for the manager. */
+/** Tests the parser of responses over Unix sockets. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createHttpResponseReader } from "../../src/manager/http/http-response.ts";
 
 type Read = { readonly status: number; readonly body: string; readonly failure: string; readonly whole: boolean };
 
-/** @param cuts where the bytes are cut in two */
+/** @param cuts offsets that divide the bytes into chunks */
 function readAnswer(text: string, { cuts = [] as readonly number[], ends = true } = {}): Read {
   const bytes = Buffer.from(text);
   const body: Buffer[] = [];
@@ -30,21 +30,21 @@ const framed = (...chunks: readonly string[]) =>
 
 const ANSWERS = [
   {
-    says: "a length",
+    title: "Content-Length",
     text: "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nserver: envoy\r\n\r\nOK 1",
     status: 200,
     body: "OK 1",
   },
-  { says: "no body", text: "HTTP/1.1 503 \r\ncontent-length: 0\r\n\r\n", status: 503, body: "" },
-  { says: "chunks", text: framed("one: 1\n", "two: 2\n"), status: 200, body: "one: 1\ntwo: 2\n" },
-  { says: "chunks with characters of several bytes", text: framed("ä", "漢字"), status: 200, body: "ä漢字" },
-  { says: "chunks and trailers", text: `${CHUNKED}1;x=y\r\na\r\n0\r\nx: y\r\n\r\n`, status: 200, body: "a" },
-  { says: "an interim answer before", text: `HTTP/1.1 100 Continue\r\n\r\n${framed("a")}`, status: 200, body: "a" },
-  { says: "status 204", text: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, body: "" },
+  { title: "no body", text: "HTTP/1.1 503 \r\ncontent-length: 0\r\n\r\n", status: 503, body: "" },
+  { title: "chunked encoding", text: framed("one: 1\n", "two: 2\n"), status: 200, body: "one: 1\ntwo: 2\n" },
+  { title: "chunks with multi-byte characters", text: framed("ä", "漢字"), status: 200, body: "ä漢字" },
+  { title: "chunks and trailers", text: `${CHUNKED}1;x=y\r\na\r\n0\r\nx: y\r\n\r\n`, status: 200, body: "a" },
+  { title: "an interim response", text: `HTTP/1.1 100 Continue\r\n\r\n${framed("a")}`, status: 200, body: "a" },
+  { title: "status 204", text: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, body: "" },
 ] as const;
 
-describe("an answer", () => {
-  test.for(ANSWERS)("with $says is read the same however it is cut", ({ text, status, body }) => {
+describe("a response", () => {
+  test.for(ANSWERS)("with $title does not depend on its chunks", ({ text, status, body }) => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { maxLength: 12 }), (cuts) => {
         expect(readAnswer(text, { cuts, ends: false })).toEqual({ status, body, failure: "", whole: true });
@@ -52,7 +52,7 @@ describe("an answer", () => {
     );
   });
 
-  test.for(ANSWERS)("with $says is never whole before its last byte", ({ text }) => {
+  test.for(ANSWERS)("with $title is not complete before its last byte", ({ text }) => {
     for (let length = 0; length < Buffer.byteLength(text); length += 1) {
       const part = Buffer.from(text).subarray(0, length).toString("latin1");
       expect(readAnswer(part)).toMatchObject({ status: 0, whole: false });
@@ -66,32 +66,32 @@ describe("an answer", () => {
   });
 
   test.for([
-    { says: "no HTTP", text: "SSH-2.0-OpenSSH\r\n", failure: "not an HTTP response" },
-    { says: "a status that is no number", text: "HTTP/1.1 2x0 OK\r\n", failure: "not an HTTP response" },
+    { title: "another protocol", text: "SSH-2.0-OpenSSH\r\n", failure: "not an HTTP response" },
+    { title: "an invalid status", text: "HTTP/1.1 2x0 OK\r\n", failure: "not an HTTP response" },
     {
-      says: "a negative length",
+      title: "a negative Content-Length",
       text: "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n",
       failure: "invalid Content-Length",
     },
     {
-      says: "two lengths",
+      title: "two Content-Length fields",
       text: "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n",
       failure: "invalid Content-Length",
     },
-    { says: "compression", text: "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n", failure: "Transfer-Encoding" },
-    { says: "a header without a name", text: "HTTP/1.1 200 OK\r\n: x\r\n", failure: "header without a name" },
-    { says: "a chunk without a size", text: `${CHUNKED}\r\n`, failure: "invalid chunk size" },
-    { says: "a chunk longer than its size", text: `${CHUNKED}1\r\nab\r\n`, failure: "longer than its size" },
-    { says: "an endless line", text: `HTTP/1.1 200 ${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
-    { says: "endless headers", text: `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(5_000)}`, failure: "longer than 16384" },
-    { says: "an endless chunk size", text: `${CHUNKED}1;${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
-  ])("with $says is refused", ({ text, failure }) => {
+    { title: "compression", text: "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n", failure: "Transfer-Encoding" },
+    { title: "a header without a name", text: "HTTP/1.1 200 OK\r\n: x\r\n", failure: "header without a name" },
+    { title: "a chunk without a size", text: `${CHUNKED}\r\n`, failure: "invalid chunk size" },
+    { title: "a chunk longer than its size", text: `${CHUNKED}1\r\nab\r\n`, failure: "longer than its size" },
+    { title: "an endless line", text: `HTTP/1.1 200 ${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
+    { title: "endless headers", text: `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(5_000)}`, failure: "longer than 16384" },
+    { title: "an endless chunk size", text: `${CHUNKED}1;${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
+  ])("with $title is refused", ({ text, failure }) => {
     const read = readAnswer(text);
     expect(read.failure).toContain(failure);
     expect(read).toMatchObject({ status: 0, whole: false });
   });
 
-  test("of any bytes has an end that is never taken for whole by mistake", () => {
+  test("of arbitrary bytes is never complete by mistake", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
         expect(readAnswer(text)).toMatchObject({ status: 0, whole: false });
@@ -99,12 +99,12 @@ describe("an answer", () => {
     );
   });
 
-  test("with a thousand chunks is not taken for one with an endless head", () => {
+  test("with a thousand chunks does not exceed the limit of the header section", () => {
     const many = framed(...Array.from({ length: 5_000 }, () => "abc"));
     expect(readAnswer(many)).toMatchObject({ status: 200, whole: true });
   });
 
-  test("ends where anyone who reads it has enough", () => {
+  test("ends when its reader needs no more", () => {
     const reader = createHttpResponseReader(() => "enough");
     expect(reader.take(Buffer.from(framed("a", "b")))).toBe("enough");
     expect(reader.isWhole()).toBe(false);

@@ -1,4 +1,4 @@
-/** A request over a Unix socket for which the kernel has no room: it ends with a sentence and leaves nothing open. */
+/** Tests that requests over Unix sockets report kernel failures and close their sockets. */
 import { expect, test } from "vitest";
 import type { HttpEnd } from "../../src/manager/http/http-client.ts";
 import { streamUnix } from "../../src/manager/http/http-unix.ts";
@@ -6,8 +6,8 @@ import type { Libc } from "../../src/manager/ports.ts";
 
 const FD = 7;
 
-/** @param kernel what it does otherwise than a kernel that has room for everything and never answers */
-async function asked(kernel: Partial<Libc>) {
+/** @param kernel overrides a kernel that accepts all bytes and never responds */
+async function requestWith(kernel: Partial<Libc>) {
   const calls: string[] = [];
   const libc: Libc = {
     available: true,
@@ -39,14 +39,14 @@ async function asked(kernel: Partial<Libc>) {
   return { end, calls };
 }
 
-test("that gets no socket says so, and connects and closes none", async () => {
-  const { end, calls } = await asked({ socket: () => -1 });
+test("reports a refused socket without further calls", async () => {
+  const { end, calls } = await requestWith({ socket: () => -1 });
   expect(end).toEqual({ status: 0, failure: "no more sockets can be opened", timedOut: false, returned: true });
   expect(calls).toEqual([]);
 });
 
-test("of which only a part is taken is broken off: no program answers half a request", async () => {
-  const { end, calls } = await asked({ send: (_fd, bytes) => bytes.length - 1 });
+test("is aborted if the kernel accepts only a part of it", async () => {
+  const { end, calls } = await requestWith({ send: (_fd, bytes) => bytes.length - 1 });
   expect(end).toMatchObject({
     status: 0,
     failure: "the connection closed before a complete response",
@@ -55,14 +55,14 @@ test("of which only a part is taken is broken off: no program answers half a req
   expect(calls).toEqual([`connect ${FD}`, `close ${FD}`]);
 });
 
-test("where the C library cannot be called says so, and calls nothing", async () => {
-  const { end, calls } = await asked({ available: false });
+test("reports an unavailable C library without calls", async () => {
+  const { end, calls } = await requestWith({ available: false });
   expect(end).toMatchObject({ status: 0, failure: "Unix sockets are not available", timedOut: false });
   expect(calls).toEqual([]);
 });
 
-test("that is never answered ends at its limit and closes its socket", async () => {
-  const { end, calls } = await asked({});
+test("ends at its time limit and closes its socket", async () => {
+  const { end, calls } = await requestWith({});
   expect(end).toMatchObject({ status: 0, failure: "no complete response within 20 ms", timedOut: true });
   expect(calls).toEqual([`connect ${FD}`, `close ${FD}`]);
 });

@@ -1,4 +1,4 @@
-/** The limits that other cases rely on do limit. */
+/** Tests the limits that other tests rely on. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -17,17 +17,17 @@ function opened(limits: Limits): Cgroup {
 }
 
 function runs(cgroup: Cgroup, program: string): { readonly pid: number; readonly ended: Promise<string> } {
-  const [command = "", ...words] = [...cgroup.wrapper, process.execPath, "-e", program];
-  const child = spawn(command, words, { stdio: "ignore" });
+  const [command = "", ...args] = [...cgroup.wrapper, process.execPath, "-e", program];
+  const child = spawn(command, args, { stdio: "ignore" });
   const ended = new Promise<string>((resolve) => child.on("close", (code, signal) => resolve(signal ?? String(code))));
   return { pid: child.pid ?? 0, ended };
 }
 
-/** Less than a program gets even where the host does much else: only the limit can hold it back. */
+/** Less than the share of a program on a busy host, so that only the limit explains it. */
 const LITTLE = { milliCpu: 50 };
 
 describeWith(LITTLE, "under a limit of CPU", () => {
-  test("a program that wants all of a core is held back", async () => {
+  test("a program that needs a whole core is throttled", async () => {
     const cgroup = opened(LITTLE);
     await runs(cgroup, "while (process.cpuUsage().user < 60_000);").ended;
     expect(cgroup.cpu().throttledPeriods).toBeGreaterThan(5);
@@ -39,14 +39,14 @@ describeWith(LITTLE, "under a limit of CPU", () => {
 const HELD = "const held = []; for (let n = 0; n < 64; n += 1) held.push(Buffer.alloc(4 << 20, 1));";
 
 describeWith({ memoryMib: 100 }, "under a limit of memory", () => {
-  test("a program that takes more is killed at it, and is counted", async () => {
+  test("a program that exceeds it is killed and counted", async () => {
     const cgroup = opened({ memoryMib: 100 });
     expect(await runs(cgroup, HELD).ended).toBe("SIGKILL");
     expect(cgroup.memory().kills).toBe(1);
     expect(cgroup.memory().peakBytes).toBe(100 * 1024 * 1024);
   });
 
-  test("a program that takes less ends by itself, and its peak stays", async () => {
+  test("a program below it exits, and its peak remains readable", async () => {
     const cgroup = opened({ memoryMib: 600, milliCpu: 2_000 });
     expect(await runs(cgroup, HELD).ended).toBe("0");
     expect(cgroup.memory().kills).toBe(0);
@@ -54,7 +54,7 @@ describeWith({ memoryMib: 100 }, "under a limit of memory", () => {
     expect(cgroup.memory().nowBytes).toBeLessThan(cgroup.memory().peakBytes);
   });
 
-  test("a program that stays is ended with its cgroup", async () => {
+  test("a program that continues is killed with its cgroup", async () => {
     const cgroup = openCgroup({ memoryMib: 600 });
     const { pid, ended } = runs(cgroup, "setInterval(() => {}, 1_000);");
     while (cgroup.memory().nowBytes === 0) await new Promise((resolve) => setImmediate(resolve));

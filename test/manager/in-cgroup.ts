@@ -1,29 +1,29 @@
-/** A program under the CPU or memory limit of a container: a cgroup of version 1 or 2, or the reason why there is none. */
+/** Runs programs under the CPU or memory limit of a container, in a cgroup of version 1 or 2. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../time/eventually.ts";
 import {
   CONTROLLERS,
   type Controller,
-  type CpuFigures,
+  type CpuUsage,
   type Hierarchy,
   hierarchyOf,
-  type MemoryFigures,
+  type MemoryUsage,
 } from "./cgroup-hierarchy.ts";
 
-/** As a container's `resources.limits`. What is absent is not limited. */
+/** Absent limits are unlimited, as in a container's `resources.limits`. */
 export type Limits = { readonly milliCpu?: number; readonly memoryMib?: number };
 
 export type Cgroup = {
-  /** Words before a program and its arguments; it is in its cgroup before it begins. */
+  /** Command prefix that enters the cgroup before the program starts. */
   readonly wrapper: readonly string[];
-  readonly cpu: () => CpuFigures;
-  readonly memory: () => MemoryFigures;
-  /** Kills what is left in it, and removes it. */
+  readonly cpu: () => CpuUsage;
+  readonly memory: () => MemoryUsage;
+  /** Kills remaining processes and removes the cgroup. */
   readonly close: () => Promise<void>;
 };
 
-/** Empty, or why this host gives no such cgroup. For a skip's title. */
+/** The reason for skipping; empty if this host supports such a cgroup. */
 export function whyNoCgroup(limits: Limits): string {
   try {
     for (const folder of foldersOf(limits)) rmdirSync(folder.path);
@@ -41,10 +41,10 @@ export function openCgroup(limits: Limits): Cgroup {
     return folder;
   };
   return {
-    // `$0` is the program: a shell that replaces itself, so that its number stays the child's.
+    // `$0` is the program, which replaces the shell and keeps the child's pid.
     wrapper: ["sh", "-c", `${folders.map(({ path }) => `echo $$ >${path}/cgroup.procs && `).join("")}exec "$0" "$@"`],
-    cpu: () => folderOf("cpu").hierarchy.cpuFigures(folderOf("cpu").path),
-    memory: () => folderOf("memory").hierarchy.memoryFigures(folderOf("memory").path),
+    cpu: () => folderOf("cpu").hierarchy.cpuUsage(folderOf("cpu").path),
+    memory: () => folderOf("memory").hierarchy.memoryUsage(folderOf("memory").path),
     close: async () => {
       for (const { path } of folders) await removed(path);
     },
@@ -60,7 +60,7 @@ function wantedBy(limits: Limits): readonly Controller[] {
 const PREFIX = "lastcall-test-";
 let lastNumber = 0;
 
-/** Both limits may live in one hierarchy or in one each. No two processes share a name. */
+/** Both limits may share a hierarchy. The name is unique for each process. */
 function foldersOf(limits: Limits): readonly Folder[] {
   lastNumber += 1;
   const name = `${PREFIX}${process.pid}-${lastNumber}`;
@@ -75,7 +75,7 @@ function foldersOf(limits: Limits): readonly Folder[] {
   });
 }
 
-/** Of runs that were killed. The kernel removes none that has a process. */
+/** Removes cgroups of killed runs. The kernel keeps those with a process. */
 function removeLeftovers(root: string): void {
   for (const entry of readdirSync(root)) {
     const owner = entry.startsWith(PREFIX) ? entry.slice(PREFIX.length).split("-")[0] : undefined;
@@ -83,13 +83,13 @@ function removeLeftovers(root: string): void {
     try {
       rmdirSync(join(root, entry));
     } catch {
-      // Something in it outlived its test, or another test was faster.
+      // A process outlived its test, or another test removed it.
     }
   }
 }
 
 async function removed(path: string): Promise<void> {
-  // A process that was killed leaves a little later.
+  // Killed processes leave the cgroup with a delay.
   await eventually(() => {
     if (!existsSync(path)) return;
     for (const pid of readFileSync(join(path, "cgroup.procs"), "utf8").split("\n")) if (pid !== "") kill(Number(pid));
@@ -101,6 +101,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has exited.
   }
 }

@@ -1,4 +1,4 @@
-/** The manager where the kernel has no IPv6, shown by a /proc of the test's own that lacks its tables. */
+/** Tests the manager on a kernel without IPv6, simulated by a /proc without its tables. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ const drainedBy = async (build: Build): Promise<unknown> => {
 };
 
 describeBuilds("on a kernel without IPv6", (build) => {
-  test.skipIf(refusal.status !== 0)("a drain is observed like any other", async () => {
+  test.skipIf(refusal.status !== 0)("a drain is observed completely", async () => {
     expect(await drainedBy(build)).toMatchObject({ outcome: "drained", evidenceSource: "netlink" });
   });
 });

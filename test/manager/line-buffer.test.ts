@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createLineBuffer } from "../../src/manager/line-buffer.ts";
 
 describe("a line buffer", () => {
-  test("finds the same lines however the bytes are cut", () => {
+  test("returns the same lines for any chunks", () => {
     const line = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replaceAll("\n", ""));
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.nat({ max: 30 })), (lines, sizes) => {
@@ -20,7 +20,7 @@ describe("a line buffer", () => {
     );
   });
 
-  test("takes a line of its limit, and nothing after one that is longer", () => {
+  test("accepts a line at its limit, and nothing after a longer one", () => {
     const buffer = createLineBuffer(4);
     expect(buffer.take(Buffer.from("1234\n12"))).toEqual(["1234"]);
     expect(buffer.take(Buffer.from("345"))).toBeUndefined();

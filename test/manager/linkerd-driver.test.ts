@@ -1,4 +1,4 @@
-/** Linkerd's proxy as its documentation describes the admin interface, on both builds; never a real one. */
+/** Tests the Linkerd driver with a simulation of the documented admin interface, on both builds. */
 import { createServer, type Server } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { createLinkerdDriver } from "../../src/manager/drivers/linkerd/linkerd-driver.ts";
@@ -19,14 +19,14 @@ afterAll(async () => {
 
 type Proxy = {
   readonly url: string;
-  /** `POST /shutdown` and so on. */
+  /** Calls such as `POST /shutdown`. */
   readonly calls: readonly string[];
-  /** Open connections of clients; undefined before the first one. */
+  /** Open connections of clients; undefined omits the metric. */
   clients: number | undefined;
   hangs: boolean;
 };
 
-/** `/shutdown` is switched off unless someone switches it on; `/metrics` is Prometheus text. */
+/** `/shutdown` is disabled by default; `/metrics` is Prometheus text. */
 async function startProxy(): Promise<Proxy> {
   const calls: string[] = [];
   const server = createServer((req, res) => {
@@ -48,7 +48,7 @@ function closed(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()));
 }
 
-/** Clients of two kinds, what the proxy has open to the app, and what the app calls out. */
+/** Inbound connections of two kinds, connections to the app, and outbound connections. */
 function metrics(clients: number | undefined): string {
   const inbound = (peer: string, tls: string, n: number) =>
     `tcp_open_connections{direction="inbound",peer="${peer}",target_addr="10.0.0.5:8080",tls="${tls}"} ${n}\n`;
@@ -64,7 +64,7 @@ process_start_time_seconds 1700000000
 `;
 }
 
-describeOnClock("a drain beside Linkerd's proxy", (build) => {
+describeOnClock("a drain with Linkerd's proxy", (build) => {
   async function podOf(clock: TestClock, proxy: Proxy, timeout = "20s"): Promise<Manager> {
     const flags = ["--drain-delay=500ms", "--quiet-period=500ms", `--drain-timeout=${timeout}`, "--hooks=app:app"];
     const driver = ["--driver=linkerd", `--driver-url=${proxy.url}`, "--drained-when=connections"];
@@ -82,7 +82,7 @@ describeOnClock("a drain beside Linkerd's proxy", (build) => {
     JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
   test.concurrent(
-    "by connections waits until no client is connected to it, and asks for nothing else",
+    "waits until no client is connected, and calls only the metrics",
     onClock(async (clock) => {
       const proxy = await startProxy();
       proxy.clients = 2;
@@ -101,7 +101,7 @@ describeOnClock("a drain beside Linkerd's proxy", (build) => {
   );
 
   test.concurrent(
-    "is cut at its deadline where a client stays",
+    "ends at its deadline with a connected client",
     onClock(async (clock) => {
       const proxy = await startProxy();
       proxy.clients = 1;
@@ -112,7 +112,7 @@ describeOnClock("a drain beside Linkerd's proxy", (build) => {
   );
 
   test.concurrent(
-    "is left to the sockets where the metrics do not show clients",
+    "falls back to samples of sockets if the metrics do not contain clients",
     onClock(async (clock) => {
       const proxy = await startProxy();
       proxy.clients = undefined;
@@ -126,41 +126,38 @@ describeOnClock("a drain beside Linkerd's proxy", (build) => {
   );
 });
 
-describe("the driver of Linkerd", () => {
+describe("the Linkerd driver", () => {
   const counted = (proxy: { readonly url: string }, notes: string[] = []) => {
     const settings = { ...ONE_APP, driver: "linkerd" as const, driverUrl: proxy.url };
     const driver = createLinkerdDriver(settings, streamHttp, (message, detail) => notes.push(`${message}: ${detail}`));
     return { driver, count: () => new Promise<number>((done) => driver.countActive(done)) };
   };
 
-  test("counts clients of every kind, and neither the app's connections nor what it calls", async () => {
+  test("counts inbound connections of every kind, without those of the app", async () => {
     const proxy = await startProxy();
     proxy.clients = 4;
     expect(await counted(proxy).count()).toBe(4);
   });
 
-  test.for(["1e308", "1e9", "-1", "NaN"])(
-    "does not know how many clients there are where two samples are %s",
-    async (n) => {
-      const lines = ["true", "no_identity"].map(
-        (tls) => `tcp_open_connections{direction="inbound",peer="src",tls="${tls}"} ${n}\n`,
-      );
-      const notes: string[] = [];
-      const driver = createLinkerdDriver(
-        { ...ONE_APP, driver: "linkerd", driverUrl: "" },
-        (_call, onChunk, done) => {
-          onChunk(Buffer.from(lines.join("")));
-          done({ status: 200, failure: "", timedOut: false });
-        },
-        (message, detail) => notes.push(`${message}: ${detail}`),
-      );
-      expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
-      expect(driver.counts()).toBe(false);
-      expect(notes.join()).toContain("do not show the connections of clients");
-    },
-  );
+  test.for(["1e308", "1e9", "-1", "NaN"])("reports an unknown count if two samples are %s", async (n) => {
+    const lines = ["true", "no_identity"].map(
+      (tls) => `tcp_open_connections{direction="inbound",peer="src",tls="${tls}"} ${n}\n`,
+    );
+    const notes: string[] = [];
+    const driver = createLinkerdDriver(
+      { ...ONE_APP, driver: "linkerd", driverUrl: "" },
+      (_call, onChunk, done) => {
+        onChunk(Buffer.from(lines.join("")));
+        done({ status: 200, failure: "", timedOut: false });
+      },
+      (message, detail) => notes.push(`${message}: ${detail}`),
+    );
+    expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
+    expect(driver.counts()).toBe(false);
+    expect(notes.join()).toContain("do not show the connections of clients");
+  });
 
-  test.for(["unix:/run/linkerd.sock", "http://linkerd:4191"])("says at once that it reaches no one at %s", (url) => {
+  test.for(["unix:/run/linkerd.sock", "http://linkerd:4191"])("rejects %s immediately", (url) => {
     const notes: string[] = [];
     const { driver } = counted({ url }, notes);
     expect(driver.counts()).toBe(false);
@@ -169,17 +166,17 @@ describe("the driver of Linkerd", () => {
     ]);
   });
 
-  test("takes a proxy that hangs for one that may have clients", async () => {
+  test("treats a proxy that hangs as one with clients", async () => {
     const proxy = await startProxy();
     proxy.hangs = true;
     const { driver, count } = counted(proxy);
-    // Longer than one that is not there is waited for.
+    // Longer than the limit of an absence.
     expect(await count()).toBe(-1);
     expect(await count()).toBe(-1);
     expect(driver.counts()).toBe(true);
   });
 
-  test("gives up on a proxy that is not there for two seconds", async () => {
+  test("gives up a proxy after two seconds of absence", async () => {
     const notes: string[] = [];
     const { driver, count } = counted({ url: `http://${ownAddress()}:4191` }, notes);
     expect(await count()).toBe(-1);

@@ -1,4 +1,4 @@
-/** What is left of a Pod's end when the manager is killed, starved or crowded: docs/manager-crashes.md, one test per row. */
+/** Tests drains while the manager is killed, starved or crowded: one test for each row of docs/manager-crashes.md. */
 import { execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -43,7 +43,7 @@ async function crowd(manager: Manager, size: number): Promise<Socket[]> {
   });
 }
 
-/** The size of a file table in which that many are free. */
+/** Returns the limit of open files that leaves this many free. */
 function tableWith(free: number, pid: number): number {
   const used = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   let size = 0;
@@ -51,7 +51,7 @@ function tableWith(free: number, pid: number): number {
   return size;
 }
 
-/** How a drain of an idle Pod ends now: the proof that the manager still works. */
+/** Drains an idle Pod, which proves that the manager works. */
 async function outcomeNow(manager: Manager): Promise<unknown> {
   const held = call(manager, hookPath());
   const own = await call(manager, `/${TOKEN}/drain`, "POST");
@@ -59,8 +59,8 @@ async function outcomeNow(manager: Manager): Promise<unknown> {
   return JSON.parse(own.body).outcome;
 }
 
-describeBuilds("a manager that is killed in the middle of a drain", (build) => {
-  test.concurrent("lets go of its own hook and of the app's at once", async () => {
+describeBuilds("a manager that is killed during a drain", (build) => {
+  test.concurrent("releases its own hook and the app's immediately", async () => {
     const manager = await startManager({ build, flags: LONG });
     const app = await startApp(manager.address);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -79,7 +79,7 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("is replaced by one that begins again: a late hook alone is a restart, and the end is found again", async () => {
+  test.concurrent("is replaced by one that treats a late hook as a restart and drains at the next trigger", async () => {
     const first = await startManager({ build, flags: LONG });
     const { address } = first;
     const app = await startApp(address);
@@ -98,7 +98,7 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("is not waited for when it was stopped without dying", async () => {
+  test.concurrent("does not delay its hook if it was stopped by SIGSTOP", async () => {
     const manager = await startManager({ build, flags: LONG });
     manager.kill("SIGSTOP");
     const end = await run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -108,16 +108,16 @@ describeBuilds("a manager that is killed in the middle of a drain", (build) => {
   });
 });
 
-describeBuilds("a manager whose log no one reads", (build) => {
-  test("holds and answers all the same once the pipe is full", async () => {
+describeBuilds("a manager with an unread log", (build) => {
+  test("holds and answers hooks when the pipe is full", async () => {
     const address = ownAddress();
     const folder = mkdtempSync(`${tmpdir()}/lastcall-pipe-`);
     execFileSync("mkfifo", [`${folder}/log`]);
-    // Open on both sides, filled up to its last page, and read by no one.
+    // An open pipe, filled up to its last page.
     const pipe = openSync(`${folder}/log`, "r+");
     writeSync(pipe, Buffer.alloc(61_440));
-    const words = [...build.args, "serve", `--address-scope=${address}`, ...SHORT];
-    const child = spawn(build.command, words, { env: { LASTCALL_TOKEN: TOKEN }, stdio: ["ignore", pipe, "inherit"] });
+    const args = [...build.args, "serve", `--address-scope=${address}`, ...SHORT];
+    const child = spawn(build.command, args, { env: { LASTCALL_TOKEN: TOKEN }, stdio: ["ignore", pipe, "inherit"] });
     onTestFinished(() => {
       child.kill("SIGKILL");
       closeSync(pipe);
@@ -134,8 +134,8 @@ describeBuilds("a manager whose log no one reads", (build) => {
   });
 });
 
-describeBuilds("a manager that is crowded", (build) => {
-  test.concurrent("keeps 256 of a thousand connections, lets them go after two seconds and answers every hook", async () => {
+describeBuilds("a manager with too many connections", (build) => {
+  test.concurrent("keeps 256 of 1000 connections, closes them after two seconds and answers every hook", async () => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: SHORT });
     const app = await startApp(manager.address);
     const before = openSockets(manager.pid);
@@ -145,13 +145,13 @@ describeBuilds("a manager that is crowded", (build) => {
     await eventually(() => expect(openSockets(manager.pid) - before).toBeLessThanOrEqual(256 + 2));
     expect(await outcomeNow(manager)).toBe("drained");
     await Promise.all(sockets.map((socket) => (socket.destroyed ? undefined : closed(socket))));
-    // A caller sees the end of its connection before the manager has closed its own side of it.
+    // The client's side closes before the manager's.
     await eventually(() => expect(openSockets(manager.pid)).toBeLessThanOrEqual(before + 1));
     manager.kill("SIGKILL");
     await endApp(app);
   });
 
-  test.concurrent("forgets callers that never read their answers", async () => {
+  test.concurrent("closes connections of clients that never read their responses", async () => {
     const manager = await startManager({ build, flags: SHORT });
     const before = openSockets(manager.pid);
     const sockets: Socket[] = [];
@@ -162,7 +162,7 @@ describeBuilds("a manager that is crowded", (build) => {
       socket.write(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\n\r\n`);
       sockets.push(socket);
     }
-    // None of them reads, and none of them closes.
+    // These clients never read or close.
     await eventually(() => expect(openSockets(manager.pid)).toBeLessThanOrEqual(before + 1));
     expect(await statusOf(manager)).toMatchObject({ phase: "idle" });
     for (const socket of sockets) socket.destroy();
@@ -170,22 +170,22 @@ describeBuilds("a manager that is crowded", (build) => {
   });
 });
 
-// Node's own needs for memory and files are not what ships.
+// Limits of memory and files concern the native build only, which is shipped.
 describeBuilds(
-  "a manager that is starved",
+  "a manager that runs out",
   (build) => {
-    test.concurrent("of files rests its callers in the backlog and answers them when there are files again", async () => {
+    test.concurrent("of files keeps clients in the backlog and answers them when files are available", async () => {
       const wrapper = [...WITHOUT_PORT_GUARD, "prlimit", "--nofile=40", "--"];
       const manager = await startManager({ build, wrapper, flags: SHORT });
       const app = await startApp(manager.address);
       const sockets = await crowd(manager, 200);
-      // The clock is read around the CPU's count: the test may lose its turn between the two.
+      // The wall time includes the CPU reading, because the test may be preempted in between.
       const startedMs = performance.now();
       const cpuBeforeMs = cpuMs(manager.pid);
       expect(await statusOf(manager)).toMatchObject({ version: 1 });
       const usedMs = cpuMs(manager.pid) - cpuBeforeMs;
       const tookMs = performance.now() - startedMs;
-      // While the table is full the runtime asks again and again: a core at most, and only as long as strangers may stay.
+      // The runtime polls while the table is full: one core at most, until unauthenticated connections are closed.
       expect(usedMs).toBeLessThanOrEqual(tookMs + 100); // bound: time of the CPU, beside the time that passed
       for (const socket of sockets) socket.destroy();
       expect(await outcomeNow(manager)).toBe("drained");
@@ -196,9 +196,9 @@ describeBuilds(
       await endApp(app);
     });
 
-    test.concurrent("of files for the relay's client goes by its delay and says so", async () => {
+    test.concurrent("of files for the relay's client drains by its delay and reports the failure", async () => {
       const relay = await startRelay();
-      // Two for the hook and its own call; too few for the pipes, then for what starting a program takes.
+      // Two for the hook and its own call; the others are too few for the pipes, then for a child process.
       for (const free of [3, 4, 5, 6]) {
         const manager = await startManager({ build, env: relay.env, flags: SHORT });
         const app = await startApp(manager.address);
@@ -212,10 +212,10 @@ describeBuilds(
       }
     });
 
-    test.concurrent("of files for its looks takes nothing for quiet, and answers at its deadline", async () => {
+    test.concurrent("of files for its samples answers at its deadline", async () => {
       const manager = await startManager({ build, flags: [...SHORT, "--drain-timeout=1s"] });
       const app = await startApp(manager.address);
-      // One for the call itself.
+      // One file for the call.
       const limit = tableWith(1, manager.pid);
       execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
       const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
@@ -228,14 +228,14 @@ describeBuilds(
       await endApp(app);
     });
 
-    test.concurrent("of memory ends with a message", async () => {
+    test.concurrent("of memory exits with a message", async () => {
       const manager = await startManager({ build, wrapper: ["prlimit", "--as=4000000", "--"], flags: LONG });
       let over = false;
       void manager.ended.then(() => {
         over = true;
       });
       const sockets: Socket[] = [];
-      // Headers that never end have to be kept, each for two seconds: one crowd may come too slowly to be there at once.
+      // Unterminated headers stay in memory for two seconds, so that one crowd may arrive too slowly.
       while (!over) {
         const some = await crowd(manager, 200);
         for (const socket of some) socket.write(`GET /${TOKEN}/ HTTP/1.1\r\nA: ${"a".repeat(60_000)}`);

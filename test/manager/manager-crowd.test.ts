@@ -1,4 +1,4 @@
-/** Both builds of the manager in one Pod with twenty thousand real connections of outside clients, of both families. */
+/** Compares both builds in one Pod with 20 000 connections of external clients, of both families. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { type Build, NATIVE_BUILD, NODE_BUILD } from "./builds.ts";
 import { openCgroup, whyNoCgroup } from "./in-cgroup.ts";
 
 const CONNECTIONS = 20_000;
-/** What a Guaranteed Pod's manager has. */
+/** Limits of the manager in a Guaranteed Pod. */
 const LIMITS = { memoryMib: 16 };
-/** With an object for each connection it was 11 MiB. What it remembers of each are ten words and two slots. */
+/** A connection takes ten words and two slots; with an object for each it was 11 MiB. */
 const PEAK_KIB = 4 * 1_024;
 
 const FLAGS = ["--drain-delay=1s", "--drain-timeout=90s", "--quiet-period=1s"];
@@ -35,7 +35,7 @@ afterAll(async () => {
 }, 120_000);
 
 test.skipIf(refusal !== "")(
-  "a crowd is drained alike by both builds, and natively within its memory",
+  "both builds drain 20 000 connections with the same result, the native build within its memory limit",
   { timeout: 120_000 },
   async () => {
     const unbounded = whyNoCgroup(LIMITS);
@@ -51,16 +51,16 @@ test.skipIf(refusal !== "")(
       void drains.finally(() => {
         over = true;
       });
-      // Looks are some seconds apart: a third of the clients waits for an answer, and holds the drain through some of them.
+      // Samples are seconds apart. A third of the clients waits for a response, which delays the drain for several samples.
       const before = native.cost().cpuMs;
       await eventually(() => expect(over || native.cost().cpuMs >= before + 200).toBe(true));
       expect(over).toBe(false);
       await pod.closeBusy();
-      const told = (await drains).map(({ outcome, evidenceSource, leftTotal, untracked, left }) => {
+      const reports = (await drains).map(({ outcome, evidenceSource, leftTotal, untracked, left }) => {
         return { outcome, evidenceSource, leftTotal, untracked, named: left.length };
       });
-      expect(told[1]).toEqual(told[0]);
-      expect(told[0]).toMatchObject({
+      expect(reports[1]).toEqual(reports[0]);
+      expect(reports[0]).toMatchObject({
         outcome: "drained",
         evidenceSource: "netlink",
         leftTotal: 2 * Math.floor(CONNECTIONS / 3),

@@ -21,11 +21,11 @@ afterAll(endManagers);
 const phase = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
-// Only Node's wall clock can be turned from outside without turning the machine's.
+// Only Node's wall clock can be changed without the host's.
 describeBuilds(
-  "a wall clock that jumps",
+  "a jump of the wall clock",
   (build) => {
-    test("changes no time of a drain", async () => {
+    test("does not change the times of a drain", async () => {
       const jumping = "data:text/javascript,let%20n=0;Date.now=()=>(n=(n%2BMath.PI*1e12)%258e15)";
       const manager = await startManager({ build, env: { NODE_OPTIONS: `--import=${jumping}` } });
       const app = await startApp(manager.address);
@@ -40,17 +40,17 @@ describeBuilds(
   [NODE_BUILD],
 );
 
-describeBuilds("what is no end of the Pod", (build) => {
+describeBuilds("an invalid call", (build) => {
   test.concurrent.for([
-    { says: "another token", path: "/another/status", method: "GET" },
-    { says: "no token", path: "/status", method: "GET" },
-    { says: "an empty token", path: "//status", method: "GET" },
-    { says: "a container that has no hook of ours", path: `/${TOKEN}/prestop/else`, method: "GET" },
-    { says: "a drain by GET", path: `/${TOKEN}/drain`, method: "GET" },
-    { says: "a hook by POST", path: hookPath(), method: "POST" },
-    { says: "a longer path", path: `${hookPath()}/x`, method: "GET" },
-    { says: "a very long path", path: `/${TOKEN}/status?${"x".repeat(4_000)}`, method: "GET" },
-  ])("$says gets 404 and changes nothing", async ({ path, method }) => {
+    { title: "another token", path: "/another/status", method: "GET" },
+    { title: "no token", path: "/status", method: "GET" },
+    { title: "an empty token", path: "//status", method: "GET" },
+    { title: "a container without a hook", path: `/${TOKEN}/prestop/else`, method: "GET" },
+    { title: "a GET of the drain path", path: `/${TOKEN}/drain`, method: "GET" },
+    { title: "a POST of a hook path", path: hookPath(), method: "POST" },
+    { title: "a longer path", path: `${hookPath()}/x`, method: "GET" },
+    { title: "a very long path", path: `/${TOKEN}/status?${"x".repeat(4_000)}`, method: "GET" },
+  ])("with $title is answered with 404 and does not start a drain", async ({ path, method }) => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
     expect((await call(manager, path, method)).status).toBe(404);
     expect(await statusOf(manager)).toMatchObject({ phase: "idle", outcome: "none" });
@@ -58,14 +58,14 @@ describeBuilds("what is no end of the Pod", (build) => {
   });
 });
 
-describeBuilds("signals and starting", (build) => {
-  test.concurrent("SIGTERM ends an idle manager with nothing open", async () => {
+describeBuilds("the serve command", (build) => {
+  test.concurrent("exits at SIGTERM without connections", async () => {
     const manager = await startManager({ build });
     manager.kill("SIGTERM");
     expect((await manager.ended).code).toBe(0);
   });
 
-  test.concurrent("SIGTERM in the middle of a drain answers who waits and says so by its status", async () => {
+  test.concurrent("answers held hooks at SIGTERM during a drain, and exits with EXIT_FORCED", async () => {
     const manager = await startManager({ build, flags: ["--drain-delay=30s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
@@ -79,7 +79,7 @@ describeBuilds("signals and starting", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("an address in use is waited for", async () => {
+  test.concurrent("waits for an address in use", async () => {
     const address = ownAddress();
     const blocker = createServer();
     await new Promise<void>((resolve) => blocker.listen(17_890, address, resolve));
@@ -91,37 +91,37 @@ describeBuilds("signals and starting", (build) => {
     manager.kill("SIGKILL");
   });
 
-  test.concurrent("flags that are wrong are all printed, and the status is 64", async () => {
+  test.concurrent("reports all invalid flags and exits with 64", async () => {
     const end = await run(["serve", "--port=x", "--drain-delay=5", "--colour=red"], { LASTCALL_TOKEN: "a b" }, build);
     expect(end.code).toBe(64);
     for (const word of ["--port", "--drain-delay", "--colour", "LASTCALL_TOKEN"]) expect(end.err).toContain(word);
   });
 
   test.concurrent.for([
-    { args: [], says: "usage" },
-    { args: ["dance"], says: "unknown command dance" },
-    { args: ["hook"], says: "unknown command hook" },
-    { args: ["status", "--drain-delay=5s"], says: "unknown flag --drain-delay" },
-  ])("the words '$args' are answered with '$says' and the status 64", async ({ args, says }) => {
+    { args: [], message: "usage" },
+    { args: ["dance"], message: "unknown command dance" },
+    { args: ["hook"], message: "unknown command hook" },
+    { args: ["status", "--drain-delay=5s"], message: "unknown flag --drain-delay" },
+  ])("exits with 64 and '$message' for the arguments '$args'", async ({ args, message }) => {
     const end = await run(args, {}, build);
     expect(end).toMatchObject({ code: 64, out: "" });
-    expect(end.err).toContain(says);
+    expect(end.err).toContain(message);
   });
 
-  test.concurrent("version names the program", async () => {
+  test.concurrent("prints name and version with the command version", async () => {
     expect(await run(["version"], {}, build)).toMatchObject({ code: 0, out: "lastcall-manager 0.1.0\n" });
   });
 });
 
-describeBuilds("drain and status without a manager", (build) => {
-  test.concurrent.for(["drain", "status"])("%s gives up after two seconds with the status 4", async (command) => {
+describeBuilds("the drain and status commands", (build) => {
+  test.concurrent.for(["drain", "status"])("%s exits with 4 after two seconds without a manager", async (command) => {
     const end = await run([command, `--address-scope=${ownAddress()}`], {}, build);
     expect(end.code).toBe(4);
     expect(end.err).toContain("no manager at");
     expect(end.err).not.toContain(TOKEN);
   });
 
-  test.concurrent("drain gives up on something that accepts and says nothing", async () => {
+  test.concurrent("drain exits with 4 if a server accepts and never responds", async () => {
     const address = ownAddress();
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(17_890, address, resolve));
@@ -131,7 +131,7 @@ describeBuilds("drain and status without a manager", (build) => {
     silent.close();
   });
 
-  test.concurrent("drain ends with the status 4 when the manager dies under it", async () => {
+  test.concurrent("drain exits with 4 if the manager is killed", async () => {
     const manager = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -143,22 +143,22 @@ describeBuilds("drain and status without a manager", (build) => {
 
   test.concurrent.for([
     {
-      where: "is not heard, and says that this may be why",
+      title: "reports the token as a possible cause",
       wrapper: [],
       code: 4,
-      says: "exited, hangs or has another LASTCALL_TOKEN",
+      message: "exited, hangs or has another LASTCALL_TOKEN",
     },
     {
-      where: "says so where the manager hears strangers",
+      title: "reports the token as the cause without the port guard",
       wrapper: WITHOUT_PORT_GUARD,
       code: 64,
-      says: "has another LASTCALL_TOKEN",
+      message: "has another LASTCALL_TOKEN",
     },
-  ])("drain with another Pod's token $where", async ({ wrapper, code, says }) => {
+  ])("drain with another Pod's token $title", async ({ wrapper, code, message }) => {
     const manager = await startManager({ build, wrapper });
     const end = await run(["drain", `--address-scope=${manager.address}`], { LASTCALL_TOKEN: "another" }, build);
     expect(end.code).toBe(code);
-    expect(end.err).toContain(says);
+    expect(end.err).toContain(message);
     manager.kill("SIGKILL");
   });
 });

@@ -1,4 +1,4 @@
-/** A real manager as a child process, on a loopback address of its own so that test files cannot disturb each other. */
+/** Runs managers as child processes, on leased loopback addresses that separate test files. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, get, request, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -22,28 +22,26 @@ export type Manager = {
   readonly lines: () => readonly Record<string, unknown>[];
   readonly pid: number;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Closes the other end of its standard output. */
-  readonly deafen: () => void;
+  /** Closes the reading end of its stdout. */
+  readonly closeLog: () => void;
   readonly ended: Promise<Finished>;
   readonly until: (what: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
 };
 
 export type Start = {
   readonly build?: Build;
-  /** Words before the program, such as `prlimit --as=…`. */
+  /** Command prefix, such as `prlimit --as=…`. */
   readonly wrapper?: readonly string[];
   readonly address?: string;
   readonly env?: Record<string, string>;
   readonly flags?: readonly string[];
-  /** Followed by the program, whose build has to be one that can. */
+  /** Requires a clocked build. */
   readonly clock?: TestClock;
-  /** Told every line of the log when it comes. */
   readonly onLine?: (line: Record<string, unknown>) => void;
 };
 
 const running = new Set<ChildProcess>();
 
-/** Ends whatever a failed test left. */
 export function endManagers(): void {
   for (const child of running) child.kill("SIGKILL");
 }
@@ -59,8 +57,8 @@ type Launch = {
 function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> } {
   const startedMs = performance.now();
   const build = what.build ?? NODE_BUILD;
-  const [command = "", ...words] = [...(what.wrapper ?? []), build.command, ...build.args, ...what.args];
-  const child = spawn(command, words, {
+  const [command = "", ...args] = [...(what.wrapper ?? []), build.command, ...build.args, ...what.args];
+  const child = spawn(command, args, {
     env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...what.clock?.environment, ...what.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -83,7 +81,7 @@ function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> }
   return { child, ended };
 }
 
-/** Starts `serve` and waits until it listens, or until it says that it cannot. */
+/** Starts `serve` and waits until it listens or reports that it cannot. */
 export async function startManager(start: Start = {}): Promise<Manager> {
   const address = start.address ?? ownAddress();
   const flags = start.flags ?? ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
@@ -100,7 +98,7 @@ export async function startManager(start: Start = {}): Promise<Manager> {
       lines.push(line);
       start.onLine?.(line);
     }
-    changes.tell();
+    changes.notify();
   });
   const until: Manager["until"] = (what) => {
     const atItsEnd = ended.then((end) => {
@@ -108,11 +106,11 @@ export async function startManager(start: Start = {}): Promise<Manager> {
       if (found === undefined) throw new Error(`the manager ended: ${JSON.stringify(end)}`);
       return found;
     });
-    const said = changes.find(
+    const logged = changes.find(
       () => lines.find(what),
       () => `a line of the manager's log, which is ${JSON.stringify(lines)}`,
     );
-    return Promise.race([said, atItsEnd]);
+    return Promise.race([logged, atItsEnd]);
   };
   await until((line) => String(line["message"]).includes("listen"));
   return {
@@ -120,13 +118,12 @@ export async function startManager(start: Start = {}): Promise<Manager> {
     lines: () => lines,
     pid: child.pid ?? 0,
     kill: (signal) => child.kill(signal),
-    deafen: () => child.stdout?.destroy(),
+    closeLog: () => child.stdout?.destroy(),
     ended,
     until,
   };
 }
 
-/** Runs one command of the manager to its end. */
 export function run(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -138,7 +135,7 @@ export function run(
 
 export type Answer = { readonly status: number; readonly body: string; readonly ms: number; readonly closes: boolean };
 
-/** One request as the kubelet would make it. */
+/** Sends a request like the kubelet's. */
 export function call(manager: { readonly address: string }, path: string, method = "GET"): Promise<Answer> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {
@@ -168,7 +165,7 @@ export async function statusOf(manager: { readonly address: string }): Promise<R
   return JSON.parse(answer.body);
 }
 
-/** A bare connection to the manager. Errors are part of what is tried, so they only end it. */
+/** Opens a TCP connection to the manager. Ignores errors, because tests provoke them. */
 export function dial(manager: { readonly address: string }, port = PORT, allowHalfOpen = false): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: manager.address, port, allowHalfOpen });
@@ -177,7 +174,6 @@ export function dial(manager: { readonly address: string }, port = PORT, allowHa
   });
 }
 
-/** When the other side has closed the connection. How long that may take is held at virtual time. */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on("close", () => resolve());
@@ -189,15 +185,15 @@ export type App = {
   readonly server: Server;
   readonly port: number;
   readonly slow: (ms: number) => Promise<void>;
-  readonly asked: string[];
+  readonly requests: string[];
 };
 
-/** An app in the Pod; port 0 takes any. `slow` sends it a request that takes that long, by the clock where there is one. */
+/** Starts an app in the Pod. `slow` sends it a request of the given duration, by the test clock if there is one. */
 export async function startApp(address: string, port = 8_080, clock?: TestClock): Promise<App> {
   const after = clock?.after ?? ((ms, what) => void setTimeout(what, ms));
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((req, res) => {
-    asked.push(req.url ?? "");
+    requests.push(req.url ?? "");
     after(Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0"), () => res.end("done"));
   });
   await new Promise<void>((resolve) => server.listen(port, address, resolve));
@@ -209,7 +205,7 @@ export async function startApp(address: string, port = 8_080, clock?: TestClock)
       }).on("error", reject);
     });
   const at = server.address();
-  return { server, port: typeof at === "object" && at !== null ? at.port : port, slow, asked };
+  return { server, port: typeof at === "object" && at !== null ? at.port : port, slow, requests };
 }
 
 export function endApp(app: App): Promise<void> {

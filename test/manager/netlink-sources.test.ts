@@ -137,7 +137,7 @@ describe("a reading of the sockets", () => {
 test("a failed source is incomplete only if it has worked before", () => {
   const { libc } = playback({ 2: [DONE], 10: [DONE] });
   let works = false;
-  const failing: Libc = { ...libc, socket: (...words) => (works ? libc.socket(...words) : -1) };
+  const failing: Libc = { ...libc, socket: (...args) => (works ? libc.socket(...args) : -1) };
   const udp = (path: string, take: (piece: string) => boolean) => {
     if (!path.includes("udp")) return "missing";
     take(HEAD);

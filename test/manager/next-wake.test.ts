@@ -1,4 +1,4 @@
-/** When the drain wants to be called again, and when with a look at the sockets: neither too late nor for nothing. */
+/** Tests the time of the next wake-up and of the next sample. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { nextWake } from "../../src/manager/drain/drain-machine.ts";
@@ -7,14 +7,14 @@ import { holdOf } from "../../src/manager/drain/hook-calls.ts";
 import { ONE_APP, QUIET, type SeenPod } from "./drain-script.ts";
 import { done, draining, holding, type Parts, withdrawing } from "./drain-states.ts";
 
-/** Delays of 5 s, quiet for 2 s, a timeout of 60 s, an app's grace of 30 s. */
+/** A delay of 5 s, a quiet period of 2 s, a timeout of 60 s, an app's grace period of 30 s. */
 const REQUESTS: DrainSettings = {
   ...{ ...ONE_APP, driver: "http", drainedWhen: "requests" },
   activeUrl: "http://127.0.0.1/active",
 };
 const DEADLINE: DrainSettings = { ...ONE_APP, drainedWhen: "deadline" };
 const BUSY: SeenPod = { ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: 5_000 };
-const CALM: SeenPod = { ...BUSY, activity: "quiet" };
+const IDLE: SeenPod = { ...BUSY, activity: "quiet" };
 const CROWD = { sockets: 100_000 };
 
 const held = (role: Hold["role"], over: Partial<Hold> = {}): Hold => ({
@@ -27,7 +27,7 @@ const holds = (...calls: readonly Hold[]): Parts => ({
 });
 
 type Row = readonly [
-  says: string,
+  title: string,
   over: Parts,
   nowMs: number,
   wake: readonly [wakeAtMs: number, sampleAtMs: number],
@@ -44,36 +44,53 @@ describe("without a drain", () => {
   wakesAt(
     ({ more }) => ({ ...idleState([]), ...more }),
     [
-      ["there is nothing to wake for", {}, 700, [-1, -1]],
-      ["a hook is waited for until it is a restart", holds(held("app", { dueMs: 5_000 })), 10, [5_000, -1]],
-      ["a manager that is stopped looks at once", { more: { stopRequested: true } }, 700, [700, 700]],
+      ["there is no wake-up", {}, 700, [-1, -1]],
+      ["a held hook is released as a restart", holds(held("app", { dueMs: 5_000 })), 10, [5_000, -1]],
+      ["a stopped manager samples immediately", { more: { stopRequested: true } }, 700, [700, 700]],
     ],
   );
 });
 
 describe("while the Pod is withdrawn", () => {
   wakesAt(withdrawing, [
-    ["the first look comes at once", {}, 40, [40, 40]],
-    ["the next ones only serve the quiet that ends with the delays", { sample: { atMs: 0 } }, 0, [2_850, 2_850]],
-    ["they are dense from there on", { sample: { atMs: 2_850 } }, 2_850, [3_000, 3_000]],
-    ["the end of the delays has a look of its own", { sample: { atMs: 4_900 } }, 4_900, [5_000, 5_000]],
-    ["a timer that fired early is set again", { sample: { atMs: 5_000 } }, 5_000, [5_001, 5_001]],
+    ["the first sample is immediate", {}, 40, [40, 40]],
     [
-      "a look that costs more than the quiet period waits for its pace",
-      { sample: { atMs: 0, ...CROWD } },
+      "the next sample is at the start of the last quiet period of the delays",
+      { sample: { atMs: 0 } },
       0,
-      [5_000, 25_000],
+      [2_850, 2_850],
     ],
-    ["where the deadline decides no look is needed", { sample: { atMs: 0 } }, 0, [5_000, 65_000], DEADLINE],
-    ["where a driver counts, neither", { sample: { atMs: 0 } }, 0, [5_000, 65_000], REQUESTS],
+    ["samples are frequent afterwards", { sample: { atMs: 2_850 } }, 2_850, [3_000, 3_000]],
+    ["there is a sample at the end of the delays", { sample: { atMs: 4_900 } }, 4_900, [5_000, 5_000]],
+    ["a timer that fired early is repeated", { sample: { atMs: 5_000 } }, 5_000, [5_001, 5_001]],
+    ["an expensive sample is delayed beyond the quiet period", { sample: { atMs: 0, ...CROWD } }, 0, [5_000, 25_000]],
     [
-      "the deregistration belongs to the delays",
+      "there is no sample before the deadline with drained-when deadline",
+      { sample: { atMs: 0 } },
+      0,
+      [5_000, 65_000],
+      DEADLINE,
+    ],
+    [
+      "there is no sample before the deadline with a driver that counts",
+      { sample: { atMs: 0 } },
+      0,
+      [5_000, 65_000],
+      REQUESTS,
+    ],
+    [
+      "the delays include the deregistration delay",
       { sample: { atMs: 0 } },
       0,
       [12_850, 12_850],
       { ...ONE_APP, deregistrationDelayMs: 10_000 },
     ],
-    ["the deadline is never slept over", { sample: { atMs: 0 }, drain: { deadlineMs: 1_800 } }, 0, [1_800, 2_850]],
+    [
+      "the wake-up is not later than the deadline",
+      { sample: { atMs: 0 }, drain: { deadlineMs: 1_800 } },
+      0,
+      [1_800, 2_850],
+    ],
   ]);
 });
 
@@ -82,42 +99,48 @@ describe("while it drains", () => {
     draining({ ...over, sample: { atMs: 5_000, observation: BUSY, ...over.sample } });
   const LONG = { drain: { deadlineMs: 600_000 } };
   wakesAt(busy, [
-    ["busy connections are looked at often", {}, 5_000, [5_150, 5_150]],
-    ["a minute later too", { sample: { atMs: 65_000 }, ...LONG }, 65_000, [65_150, 65_150]],
-    ["and then once a second", { sample: { atMs: 65_001 }, ...LONG }, 65_001, [66_001, 66_001]],
+    ["busy connections are sampled frequently", {}, 5_000, [5_150, 5_150]],
+    ["samples are frequent for a minute", { sample: { atMs: 65_000 }, ...LONG }, 65_000, [65_150, 65_150]],
+    ["samples are a second apart afterwards", { sample: { atMs: 65_001 }, ...LONG }, 65_001, [66_001, 66_001]],
     [
-      "unless they are quiet",
-      { sample: { atMs: 65_001, observation: { ...CALM, lastEvidenceMs: 64_900 } }, ...LONG },
+      "samples of quiet connections remain frequent",
+      { sample: { atMs: 65_001, observation: { ...IDLE, lastEvidenceMs: 64_900 } }, ...LONG },
       65_001,
       [65_151, 65_151],
     ],
     [
-      "the end of the quiet period has a look of its own",
-      { sample: { atMs: 6_900, observation: CALM } },
+      "there is a sample at the end of the quiet period",
+      { sample: { atMs: 6_900, observation: IDLE } },
       6_900,
       [7_000, 7_000],
     ],
-    ["a late tick is no reason to look twice at once", { sample: { atMs: 5_000 } }, 9_000, [9_001, 9_001]],
-    ["the deadline has a look of its own", { sample: { atMs: 64_950 } }, 64_950, [65_000, 65_000]],
-    ["where the deadline decides, it alone", {}, 5_000, [65_000, 65_000], DEADLINE],
-    ["a driver is asked five times a second", { count: { atMs: 5_000 } }, 5_000, [5_200, 5_200], REQUESTS],
-    ["and not while it is asked", { count: { atMs: 5_000, pending: true } }, 5_150, [65_000, 65_000], REQUESTS],
+    ["a late tick does not cause two samples", { sample: { atMs: 5_000 } }, 9_000, [9_001, 9_001]],
+    ["there is a sample at the deadline", { sample: { atMs: 64_950 } }, 64_950, [65_000, 65_000]],
+    ["the deadline is the only wake-up with drained-when deadline", {}, 5_000, [65_000, 65_000], DEADLINE],
+    ["a driver counts five times a second", { count: { atMs: 5_000 } }, 5_000, [5_200, 5_200], REQUESTS],
     [
-      "the count that ends the drain comes with the quiet period's end",
+      "a driver does not count twice at the same time",
+      { count: { atMs: 5_000, pending: true } },
+      5_150,
+      [65_000, 65_000],
+      REQUESTS,
+    ],
+    [
+      "there is a count at the end of the quiet period",
       { count: { atMs: 6_900, zeroSinceMs: 5_000 } },
       6_900,
       [7_000, 7_000],
       REQUESTS,
     ],
     [
-      "a quiet period that is over waits for the next count",
+      "a completed quiet period requires another count",
       { count: { atMs: 7_000, zeroSinceMs: 5_000 } },
       7_000,
       [7_200, 7_200],
       REQUESTS,
     ],
     [
-      "a count among a crowd comes without a look",
+      "a count with many connections excludes the sample",
       { count: { atMs: 5_000 }, sample: CROWD },
       5_000,
       [5_200, 30_000],
@@ -131,21 +154,36 @@ describe("while it holds", () => {
     holding({ ...over, sample: { atMs: 10_000, observation: QUIET, ...over.sample } });
   const CLASSIC: DrainSettings = { ...ONE_APP, classic: true };
   wakesAt(held10s, [
-    ["the app's grace bounds it", holds(held("drain")), 10_000, [95_000, -1]],
-    ["a proxy is let go when no other process has a socket", holds(held("mesh-proxy")), 10_000, [10_250, 10_250]],
-    ["not before its own hook has run", holds(held("mesh-proxy", { stage: "hook-running" })), 10_000, [95_000, -1]],
-    ["an app whose hook runs is not looked at", holds(held("app", { stage: "hook-running" })), 10_000, [95_000, -1]],
-    ["a classic manager waits for the app's ports", holds(held("drain")), 10_000, [10_250, 10_250], CLASSIC],
-    ["the bound is met exactly", { ...holds(held("mesh-proxy")), sample: { atMs: 94_900 } }, 94_900, [95_000, 95_000]],
+    ["the app's grace period limits the hold", holds(held("drain")), 10_000, [95_000, -1]],
+    ["samples of other processes' sockets continue for a proxy", holds(held("mesh-proxy")), 10_000, [10_250, 10_250]],
+    [
+      "there is no sample while the proxy's original hook runs",
+      holds(held("mesh-proxy", { stage: "hook-running" })),
+      10_000,
+      [95_000, -1],
+    ],
+    [
+      "there is no sample while the app's original hook runs",
+      holds(held("app", { stage: "hook-running" })),
+      10_000,
+      [95_000, -1],
+    ],
+    ["samples of the app's ports continue in classic mode", holds(held("drain")), 10_000, [10_250, 10_250], CLASSIC],
+    [
+      "the last wake-up is at the limit",
+      { ...holds(held("mesh-proxy")), sample: { atMs: 94_900 } },
+      94_900,
+      [95_000, 95_000],
+    ],
   ]);
 });
 
 describe("after it", () => {
-  test("nothing wakes a Pod that is over", () => {
+  test("there is no wake-up of a completed Pod", () => {
     expect(nextWake(ONE_APP, done(), 11_000)).toEqual({ wakeAtMs: -1, sampleAtMs: -1 });
   });
 
-  test("a sample is due that shows whether it lives on", () => {
+  test("there is a sample that detects a Pod that continues", () => {
     expect(nextWake(ONE_APP, done({ rearmAtMs: 71_000 }), 11_000)).toEqual({ wakeAtMs: 71_000, sampleAtMs: 71_000 });
   });
 });

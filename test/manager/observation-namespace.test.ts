@@ -117,9 +117,9 @@ describe.skipIf(!canIsolate)("a Pod with a network namespace of its own", { time
   });
 });
 
-function inside(child: ChildProcess, ...words: readonly string[]): void {
-  const ran = spawnSync("nsenter", ["-t", String(child.pid), "-n", "ip", ...words], { encoding: "utf8" });
-  if (ran.status !== 0) throw new Error(`ip ${words.join(" ")}: ${ran.stderr}`);
+function inside(child: ChildProcess, ...args: readonly string[]): void {
+  const ran = spawnSync("nsenter", ["-t", String(child.pid), "-n", "ip", ...args], { encoding: "utf8" });
+  if (ran.status !== 0) throw new Error(`ip ${args.join(" ")}: ${ran.stderr}`);
 }
 
 async function ask(child: ChildProcess, line: string): Promise<string> {

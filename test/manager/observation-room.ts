@@ -54,7 +54,6 @@ export async function listen(server: Server, host: string): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Samples until an observation matches, and returns it. */
 export function sampleUntil(
   sample: () => DatedObservation,
   wanted: Readonly<Record<string, unknown>>,
@@ -68,8 +67,8 @@ export function sampleUntil(
 
 /** Starts a Node program as a child process, and waits for its first line. */
 export async function startNode(source: string, args: readonly string[] = [], wrapper: readonly string[] = []) {
-  const words = [...wrapper, process.execPath, "--input-type=module", "-e", source, ...args];
-  const child: ChildProcess = spawn(words[0] ?? "", words.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
+  const command = [...wrapper, process.execPath, "--input-type=module", "-e", source, ...args];
+  const child: ChildProcess = spawn(command[0] ?? "", command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
   const first = once(child.stdout ?? child, "data");
   const ended = once(child, "exit").then(() => {
     throw new Error(`the child ended early: ${source.slice(0, 80)}`);

@@ -1,20 +1,19 @@
-/** Stories of real managers on a clock of their own, which moves when nothing else does: `test/clock/test-clock.ts`. */
+/** Runs tests of manager processes on a test clock, which advances when every process is idle. */
 import { createTestClock, type TestClock } from "../clock/test-clock.ts";
 import { type Build, CLOCKED_NATIVE_BUILD, CLOCKED_NODE_BUILD, describeBuilds } from "./builds.ts";
 
-/** A group of stories for each build that can follow a clock. */
-export function describeOnClock(title: string, stories: (build: Build) => void): void {
-  describeBuilds(title, stories, [CLOCKED_NODE_BUILD, CLOCKED_NATIVE_BUILD]);
+export function describeOnClock(title: string, cases: (build: Build) => void): void {
+  describeBuilds(title, cases, [CLOCKED_NODE_BUILD, CLOCKED_NATIVE_BUILD]);
 }
 
-/** One story; whatever it waits for moves its clock. */
+/** Wraps a test; its waits advance the clock. */
 export function onClock<Row extends readonly unknown[]>(
-  story: (clock: TestClock, ...row: Row) => Promise<void>,
+  body: (clock: TestClock, ...row: Row) => Promise<void>,
 ): (...row: Row) => Promise<void> {
   return async (...row) => {
     const clock = await createTestClock();
     try {
-      await clock.runUntil(story(clock, ...row));
+      await clock.runUntil(body(clock, ...row));
     } finally {
       await clock.end();
     }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readChainedHooks } from "../../src/manager/calls/original-hooks.ts";
 
 describe("chained hooks", () => {
-  test("are read from what injection wrote, whatever else stands there", () => {
+  test("are read from the variable, ignoring unknown fields", () => {
     const text =
       '{"grace":30,"probes":["app/liveness"],"chain":{"app":{"httpGet":{"port":8080,"path":"/bye"}},"web":{"sleep":{"seconds":3}},"api":{"httpGet":{"port":81}}}}';
     expect(readChainedHooks(text)).toEqual({
@@ -16,31 +16,31 @@ describe("chained hooks", () => {
     });
   });
 
-  test.for(["", '{"grace":null}', '{"chain":null}', '{"chain":{}}'])("the text '%s' has none", (text) => {
+  test.for(["", '{"grace":null}', '{"chain":null}', '{"chain":{}}'])("are absent in the text '%s'", (text) => {
     expect(readChainedHooks(text)).toEqual({ hooks: [], problem: "" });
   });
 
   test.for([
-    { says: "no JSON", text: "{" },
-    { says: "an exec hook", text: '{"chain":{"app":{"exec":{"command":["x"]}}}}' },
-    { says: "a port by name", text: '{"chain":{"app":{"httpGet":{"port":"http"}}}}' },
-    { says: "a path that would break the request", text: '{"chain":{"app":{"httpGet":{"port":80,"path":"/a b"}}}}' },
-    { says: "a hook over TLS", text: '{"chain":{"app":{"httpGet":{"port":80,"scheme":"HTTPS"}}}}' },
-    { says: "a sleep no timer can hold", text: '{"chain":{"app":{"sleep":{"seconds":3000000}}}}' },
+    { title: "a text that is not JSON", text: "{" },
+    { title: "an exec hook", text: '{"chain":{"app":{"exec":{"command":["x"]}}}}' },
+    { title: "a port by name", text: '{"chain":{"app":{"httpGet":{"port":"http"}}}}' },
+    { title: "a path with a space", text: '{"chain":{"app":{"httpGet":{"port":80,"path":"/a b"}}}}' },
+    { title: "a hook over TLS", text: '{"chain":{"app":{"httpGet":{"port":80,"scheme":"HTTPS"}}}}' },
+    { title: "a sleep beyond the limit of timers", text: '{"chain":{"app":{"sleep":{"seconds":3000000}}}}' },
     {
-      says: "a header that would break the request",
+      title: "a header with a line break",
       text: '{"chain":{"app":{"httpGet":{"port":80,"httpHeaders":[{"name":"a","value":"b\\r\\nc: d"}]}}}}',
     },
-    { says: "a list", text: "[]1" },
-    { says: "depth without end", text: "[".repeat(5_000) },
-    { says: "a length no one wrote", text: `{"x":"${"y".repeat(20_000)}"}` },
-  ])("$says is refused with a sentence", ({ text }) => {
+    { title: "a list", text: "[]1" },
+    { title: "unlimited depth", text: "[".repeat(5_000) },
+    { title: "a text beyond the size limit", text: `{"x":"${"y".repeat(20_000)}"}` },
+  ])("reject $title with a message", ({ text }) => {
     const read = readChainedHooks(text);
     expect(read.hooks).toEqual([]);
     expect(read.problem).not.toBe("");
   });
 
-  test("no text makes the reader throw", () => {
+  test("never throw on arbitrary text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect(Array.isArray(readChainedHooks(text).hooks)).toBe(true);

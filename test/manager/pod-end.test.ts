@@ -1,4 +1,4 @@
-/** What a manager does at its Pod's end, and at what only looks like it. */
+/** Tests the manager at its Pod's end and at restarts of containers. */
 import { createServer } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { listenOnOwnPort } from "../leases/own-port.ts";
@@ -18,7 +18,7 @@ import { describeOnClock, onClock } from "./on-clock.ts";
 
 afterAll(endManagers);
 
-/** No program listens there, and none of ours will. */
+/** A port without a listener for the whole run. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   const port = await listenOnOwnPort(server, "127.0.0.1");
@@ -30,9 +30,9 @@ const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"]
 const phase = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
-describeOnClock("a Pod's end", (build) => {
+describeOnClock("a drain at a Pod's end", (build) => {
   test.concurrent(
-    "holds the app's hook and the manager's own until the drain is over, then lets SIGTERM end it",
+    "holds the app's hook and the manager's own until it is done, and the manager exits at SIGTERM",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
@@ -54,7 +54,7 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "waits for a request that is still being answered",
+    "waits for an active request",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
@@ -75,7 +75,7 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "names the connection that it waits for, and that stays when the deadline comes",
+    "reports the connection that is open before and at the deadline",
     onClock(async (clock) => {
       const manager = await startManager({
         build,
@@ -103,11 +103,11 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "goes on when its log is no longer read",
+    "continues when its log is not read any more",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
-      manager.deafen();
+      manager.closeLog();
       const held = call(manager, hookPath());
       const answer = await call(manager, `/${TOKEN}/drain`, "POST");
       expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });
@@ -118,7 +118,7 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "is judged by sockets where the driver is not part of the build",
+    "uses samples of sockets if the driver is not in the build",
     onClock(async (clock) => {
       const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--drain-timeout=5s", "--hooks=app:app"];
       const manager = await startManager({
@@ -135,7 +135,7 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "goes on when every caller has vanished",
+    "continues when every caller has disconnected",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
@@ -145,7 +145,7 @@ describeOnClock("a Pod's end", (build) => {
       ]) {
         const socket = await dial(manager);
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
-        // Answered after what was sent before it.
+        // The response proves that earlier calls were read.
         await statusOf(manager);
         socket.resetAndDestroy();
       }
@@ -159,7 +159,7 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "is over at once when nothing in the Pod listens",
+    "ends immediately without a listener",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock, flags: ["--drain-delay=30s", "--hooks=app:app"] });
       const own = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
@@ -169,7 +169,7 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "is over after two seconds in a Pod that runs to completion and whose apps have finished",
+    "ends after two seconds in a Pod that runs to completion if no app calls its hook",
     onClock(async (clock) => {
       const manager = await startManager({
         build,
@@ -187,7 +187,7 @@ describeOnClock("a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "performs the container's own hook before the answer",
+    "runs the container's original hook before its response",
     onClock(async (clock) => {
       // The hook is called on 127.0.0.1, as inside a Pod.
       const local = await startApp("127.0.0.1", 0, clock);
@@ -201,7 +201,7 @@ describeOnClock("a Pod's end", (build) => {
       const app = await startApp(manager.address, 8_080, clock);
       let releasedAfter: readonly string[] = [];
       const held = call(manager, hookPath()).then(() => {
-        releasedAfter = [...local.asked];
+        releasedAfter = [...local.requests];
       });
       await call(manager, `/${TOKEN}/drain`, "POST");
       await held;
@@ -215,19 +215,19 @@ describeOnClock("a Pod's end", (build) => {
   );
 });
 
-describeOnClock("a container's own hook that cannot be performed", (build) => {
+describeOnClock("a failed original hook", (build) => {
   const WARNED = ["cannot read chained hooks", "chained hook failed"];
   const calling = (port: number) => JSON.stringify({ chain: { app: { httpGet: { port, path: "/bye" } } } });
   test.concurrent.for([
-    { says: "it cannot be read", original: () => "{", message: "cannot read chained hooks", detail: "JSON" },
+    { title: "it cannot be read", original: () => "{", message: "cannot read chained hooks", detail: "JSON" },
     {
-      says: "no program listens on its port",
+      title: "no program listens on its port",
       original: calling,
       message: "chained hook failed",
       detail: "container app: GET port",
     },
   ])(
-    "is told in the log once, and the Pod is drained: $says",
+    "is logged once and does not prevent the drain if $title",
     onClock(async (clock, tried: { original: (port: number) => string; message: string; detail: string }) => {
       const { message, detail } = tried;
       const original = tried.original(await closedPort());
@@ -244,9 +244,9 @@ describeOnClock("a container's own hook that cannot be performed", (build) => {
   );
 });
 
-describeOnClock("what is no end of the Pod", (build) => {
+describeOnClock("a restart", (build) => {
   test.concurrent(
-    "one hook alone is a restart: it is released and the manager stays ready",
+    "releases its hook, and the manager remains ready",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
@@ -262,9 +262,9 @@ describeOnClock("what is no end of the Pod", (build) => {
   );
 });
 
-describeOnClock("a manager whose own hook never comes", (build) => {
+describeOnClock("a manager without a call of its own hook", (build) => {
   test.concurrent(
-    "releases the hooks of two containers without a drain, and later than a lone one",
+    "releases the hooks of two containers without a drain, later than that of one container",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock, flags: ["--drain-delay=50s", "--hooks=app:app,other:app"] });
       const app = await startApp(manager.address, 8_080, clock);
@@ -283,7 +283,7 @@ describeOnClock("a manager whose own hook never comes", (build) => {
   );
 
   test.concurrent(
-    "drains at its stop signal in classic mode",
+    "drains at SIGTERM in classic mode",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock, flags: [...SHORT, "--classic"] });
       const app = await startApp(manager.address, 8_080, clock);

@@ -6,8 +6,8 @@ import type { PortGuard } from "../../src/manager/ports.ts";
 const token = fc.stringMatching(/^[A-Za-z0-9_-]{1,128}$/);
 const begins = (text: string, ours: string): boolean => beginsWithToken(Buffer.from(text), `/${ours}/`);
 
-describe("the beginning of a call", () => {
-  test("is right with the token in its path, whatever the token and whatever follows", () => {
+describe("the first bytes of a request", () => {
+  test("match with any token in the path, regardless of the rest", () => {
     fc.assert(
       fc.property(token, fc.string(), (ours, rest) => {
         expect(begins(`GET /${ours}/${rest}`, ours)).toBe(true);
@@ -16,7 +16,7 @@ describe("the beginning of a call", () => {
     );
   });
 
-  test("is wrong with any other token", () => {
+  test("do not match with another token", () => {
     fc.assert(
       fc.property(token, token, (ours, theirs) => {
         fc.pre(ours !== theirs);
@@ -26,7 +26,7 @@ describe("the beginning of a call", () => {
     );
   });
 
-  test("is wrong with whatever else a stranger sends", () => {
+  test("do not match with arbitrary bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         expect(beginsWithToken(bytes, "/t0ken/")).toBe(false);
@@ -34,17 +34,17 @@ describe("the beginning of a call", () => {
     );
   });
 
-  test("is wrong while it does not yet show the whole token, however right it is so far", () => {
+  test("do not match before the end of the token", () => {
     for (const whole of ["GET /t0ken/", "POST /t0ken/"])
       for (let length = 0; length < whole.length; length += 1)
         expect(begins(whole.slice(0, length), "t0ken")).toBe(false);
   });
 });
 
-describe("guarding the port", () => {
-  const guard = (taken: boolean, asked: string[]): PortGuard => ({
+describe("the port guard", () => {
+  const guard = (taken: boolean, prepared: string[]): PortGuard => ({
     prepare: (path) => {
-      asked.push(path);
+      prepared.push(path);
       return taken;
     },
     attach: () => {},
@@ -52,13 +52,13 @@ describe("guarding the port", () => {
     closed: () => 0,
   });
 
-  test("asks for the token in the path, and says nothing where it is had", () => {
-    const asked: string[] = [];
-    expect(guardPort(guard(true, asked), "t0ken")).toBe("");
-    expect(asked).toEqual(["/t0ken/"]);
+  test("is prepared with the token in the path", () => {
+    const prepared: string[] = [];
+    expect(guardPort(guard(true, prepared), "t0ken")).toBe("");
+    expect(prepared).toEqual(["/t0ken/"]);
   });
 
-  test("says why there is none", () => {
+  test("reports the missing kernel option", () => {
     expect(guardPort(guard(false, []), "t0ken")).toContain("TCP_DEFER_ACCEPT");
   });
 });

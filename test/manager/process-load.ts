@@ -1,13 +1,13 @@
-/** What a running process costs its machine, read from /proc. */
+/** Reads the sockets, state and CPU time of a process from /proc. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** Sockets, however many descriptors each has: the native runtime takes two for a connection. */
+/** Counts sockets, not descriptors: the native runtime has two for a connection. */
 export function openSockets(pid: number): number {
   const names = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
   return new Set(names.filter((name) => name.startsWith("socket:"))).size;
 }
 
-/** Descriptors come and go while they are counted. */
+/** A descriptor may be closed during the count. */
 function targetOf(path: string): string {
   try {
     return readlinkSync(path);
@@ -16,7 +16,7 @@ function targetOf(path: string): string {
   }
 }
 
-/** Nothing of it runs until it is told to go on. */
+/** Whether SIGSTOP has taken effect. */
 export function isStopped(pid: number): boolean {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   return text.slice(text.lastIndexOf(")") + 2).startsWith("T");
@@ -24,10 +24,10 @@ export function isStopped(pid: number): boolean {
 
 const TICKS_PER_SECOND = 100;
 
-/** CPU time of user and kernel since its start, in milliseconds; the kernel counts in steps of ten. */
+/** User and system CPU time since the start, in ms with a resolution of 10 ms. */
 export function cpuMs(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The name is in parentheses and may hold spaces.
+  // The name in parentheses may contain spaces.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND;
 }

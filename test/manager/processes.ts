@@ -1,7 +1,6 @@
-/** Which processes live, by /proc. */
+/** Lists processes in /proc. */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Processes whose parent that is. */
 export function childrenOf(pid: number): readonly number[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))

@@ -1,7 +1,6 @@
 /**
- * Bytes on the manager's port. Where the contract speaks, both builds answer the same; where the runtimes' HTTP parsers
- * may judge differently the table says how and why, and both must be harmless: the connection goes and
- * the kubelet is answered meanwhile.
+ * Sends raw bytes to the manager's port. Both builds respond as the contract requires; the table lists where the HTTP
+ * parsers of the runtimes differ. Neither result may keep the connection or delay the kubelet's calls.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeBuilds } from "./builds.ts";
@@ -12,13 +11,13 @@ import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 afterAll(endManagers);
 
-describeBuilds("bytes on the manager's port", (build) => {
+describeBuilds("the manager's port", (build) => {
   let manager: Manager;
   beforeAll(async () => {
     manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
   });
 
-  async function judge(request: Request): Promise<void> {
+  async function check(request: Request): Promise<void> {
     const { answer } = request;
     const expected = "because" in answer ? answer[build.name === "Node" ? "node" : "native"] : answer;
     const meanwhile = call(manager, `/${TOKEN}/status`);
@@ -29,6 +28,8 @@ describeBuilds("bytes on the manager's port", (build) => {
     if (request.inOrder === true) expect(seen.error).toBe("");
   }
 
-  test.concurrent.for([...WELL_MEANT])("$says is answered by the contract", (request) => judge(request));
-  test.concurrent.for([...HOSTILE])("$says harms no one", (request) => judge(request));
+  test.concurrent.for([...WELL_MEANT])("responds to $title as the contract requires", (request) => check(request));
+  test.concurrent.for([...HOSTILE])("closes the connection after $title and stays responsive", (request) =>
+    check(request),
+  );
 });

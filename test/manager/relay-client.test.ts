@@ -9,7 +9,7 @@ import { createProcessWatch } from "../../src/manager/traffic/other-processes.ts
 import { toTcpSocket } from "./socket-lists.ts";
 import { CLIENT, createTestMonitor, listener, POD, reading, socket } from "./traffic-room.ts";
 
-const WANTS_STATUS: RelayDemand = { kind: "status", floorEndMs: -1 };
+const WANTS_STATUS: RelayDemand = { kind: "status", delayEndMs: -1 };
 const STATUS_LINE = 'status {"state":"in","terminating":true,"reason":""}\n';
 
 /** The manager's side, with clients played by the test. */
@@ -71,11 +71,11 @@ describe("the manager's side of its relay client", () => {
   test("sends the client the end of the delay once, and disconnects it once", () => {
     const { relay, clients } = manager();
     relay.follow(WANTS_STATUS);
-    relay.follow({ kind: "status", floorEndMs: Date.now() + 4_000 });
-    relay.follow({ kind: "status", floorEndMs: Date.now() + 4_000 });
+    relay.follow({ kind: "status", delayEndMs: Date.now() + 4_000 });
+    relay.follow({ kind: "status", delayEndMs: Date.now() + 4_000 });
     relay.follow({ kind: "report" });
     relay.follow({ kind: "report" });
-    expect(clients[0]?.commands).toEqual(["floor 4000\n", "disconnect\n"]);
+    expect(clients[0]?.commands).toEqual(["drain-delay 4000\n", "disconnect\n"]);
   });
 
   test("reports unknown when the client exits, and restarts it at most three times", () => {
@@ -110,7 +110,7 @@ describe("the manager's side of its relay client", () => {
 
   test("ends a client that hangs while a drain waits", () => {
     const { relay, clients, writes, last } = manager();
-    relay.follow({ kind: "status", floorEndMs: Date.now() + 1_000 });
+    relay.follow({ kind: "status", delayEndMs: Date.now() + 1_000 });
     writes(STATUS_LINE);
     vi.advanceTimersByTime(4_900);
     expect(last()?.offered).toBe("in");
@@ -157,10 +157,10 @@ describe("the manager's side of its relay client", () => {
 describe("the client's own connections", () => {
   const opens = (passiveOpens: number, activeOpens: number) => reading([listener()], { passiveOpens, activeOpens });
 
-  test("do not hide a connection from outside that came and went", () => {
+  test("do not hide an external connection that opened and closed between samples", () => {
     const { sample } = createTestMonitor();
     sample(opens(100, 50), 1_000);
-    // One from a client, and one of our own to the relay.
+    // One by a client, one by the relay's client.
     expect(sample(opens(101, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(2_000);
   });
 

@@ -103,7 +103,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   scenario(
-    "starts at a lone hook when the relay reports that the Pod ends",
+    "starts at a single hook when the relay reports that the Pod terminates",
     {
       first: statusLine({ state: "out", terminating: true }),
       flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"],
@@ -115,7 +115,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   scenario(
-    "does not start at a lone hook when the relay does not report that the Pod ends",
+    "does not start at a single hook when the relay does not report that the Pod terminates",
     { first: statusLine({ terminating: false }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
     async ({ clock, relay, manager }) => {
       const held = call(manager, hookPath());
@@ -129,7 +129,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   test.concurrent(
-    "starts with the manager's own hook, however late, while the relay is unreachable at a lone hook",
+    "starts with the manager's own hook, however late, while the relay is unreachable at a single hook",
     onClock(async (clock) => {
       const relay = await startRelay({ clock });
       await relay.die();

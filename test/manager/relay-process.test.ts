@@ -30,7 +30,7 @@ type Client = {
 
 /** The client as the manager starts it. */
 function startClient(build: Build, env: Record<string, string>): Client {
-  const child = spawn(build.command, [...build.args, "relay"], { env, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(build.command, [...build.args, "relay-client"], { env, stdio: ["pipe", "pipe", "pipe"] });
   running.add(child);
   child.stdin.on("error", () => {});
   const lines: string[] = [];
@@ -58,7 +58,7 @@ describeBuilds("the relay's client", (build) => {
     async (broken) => {
       const { env, during } = await broken.start(ca);
       const client = startClient(build, env);
-      client.child.stdin.write("floor 0\n");
+      client.child.stdin.write("drain-delay 0\n");
       void during?.();
       expect(await client.line(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
       // It has dialled again by then, or will.
@@ -155,6 +155,6 @@ describeBuilds("the relay's client", (build) => {
       err += chunk.toString("utf8");
     });
     expect(await client.ended).toBe(64);
-    expect(err).toBe("lastcall relay: LASTCALL_RELAY_ADDRESS is not set\n");
+    expect(err).toBe("lastcall relay-client: LASTCALL_RELAY_ADDRESS is not set\n");
   });
 });

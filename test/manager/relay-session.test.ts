@@ -45,7 +45,7 @@ const received = (nowMs: number, id: number, offered: "in" | "out" | "unknown" =
   offered,
 });
 const closed = (nowMs: number, id: number, reason = "refused"): SessionEvent => ({ kind: "closed", nowMs, id, reason });
-const floor = (nowMs: number, inMs: number): SessionEvent => ({ kind: "floor", nowMs, inMs });
+const delay = (nowMs: number, inMs: number): SessionEvent => ({ kind: "drain-delay", nowMs, inMs });
 const disconnect = (nowMs: number): SessionEvent => ({ kind: "disconnect", nowMs });
 /** Lines of one connection, every 200 ms. */
 const heartbeats = (id: number, fromMs: number, untilMs: number): SessionEvent[] =>
@@ -81,7 +81,7 @@ describe("the relay session", () => {
       events.push(received(dialledAtMs + 50, id + 2), closed(dialledAtMs + 51, id + 2));
       dialledAtMs += 51 + retryMs;
     }
-    const played = play([floor(0, 0), ...events], 12_000);
+    const played = play([delay(0, 0), ...events], 12_000);
     expect(played.dials.length).toBeGreaterThanOrEqual(8);
     expect(played.lost[0]).toBeLessThan(3_000);
   });
@@ -106,7 +106,7 @@ describe("the relay session", () => {
   });
 
   test("requests a heartbeat shortly before the delay ends while the Pod is offered", () => {
-    const played = play([floor(0, 5_000), received(10, 1), received(3_510, 2)], 3_600);
+    const played = play([delay(0, 5_000), received(10, 1), received(3_510, 2)], 3_600);
     expect(played.actions.slice(1)).toEqual([
       { kind: "dial", id: 2, heartbeat: true, atMs: 3_500 },
       { kind: "drop", id: 1, atMs: 3_510 },
@@ -114,40 +114,40 @@ describe("the relay session", () => {
   });
 
   test.for(["out", "unknown"] as const)("does not request a heartbeat when the state is %s", (offered) => {
-    expect(play([floor(0, 5_000), received(10, 1, offered)], 20_000).dials).toEqual([0]);
+    expect(play([delay(0, 5_000), received(10, 1, offered)], 20_000).dials).toEqual([0]);
   });
 
   test("trusts a relay as long as its heartbeat arrives", () => {
-    const played = play([floor(0, 2_000), received(10, 1), ...heartbeats(2, 700, 20_000)], 20_100);
+    const played = play([delay(0, 2_000), received(10, 1), ...heartbeats(2, 700, 20_000)], 20_100);
     expect(played.lost).toEqual([]);
     expect(played.dials).toEqual([0, 500]);
   });
 
   test("stops trusting a silent relay at the end of the delay", () => {
-    expect(play([floor(0, 5_000), received(10, 1)], 20_000).lost).toEqual([5_000]);
+    expect(play([delay(0, 5_000), received(10, 1)], 20_000).lost).toEqual([5_000]);
   });
 
   test("stops trusting a relay half a second after its last heartbeat", () => {
-    const played = play([floor(0, 2_000), received(10, 1), ...heartbeats(2, 510, 9_110)], 20_000);
+    const played = play([delay(0, 2_000), received(10, 1), ...heartbeats(2, 510, 9_110)], 20_000);
     expect(played.lost).toEqual([9_610]);
     expect(played.dials[2]).toBe(9_410);
   });
 
   test("gives a relay more time whose heartbeats were slow before", () => {
     const slow = [received(600, 2), received(1_000, 2), received(1_400, 2), received(1_800, 2)];
-    expect(play([floor(0, 2_000), received(100, 1), ...slow], 20_000).lost).toEqual([2_700]);
+    expect(play([delay(0, 2_000), received(100, 1), ...slow], 20_000).lost).toEqual([2_700]);
   });
 
   test("keeps trusting a relay that another connection reaches", () => {
     const played = play(
-      [floor(0, 2_000), received(10, 1), ...heartbeats(2, 700, 9_100), ...heartbeats(3, 9_500, 15_000)],
+      [delay(0, 2_000), received(10, 1), ...heartbeats(2, 700, 9_100), ...heartbeats(3, 9_500, 15_000)],
       15_100,
     );
     expect(played.lost).toEqual([]);
   });
 
   test("dials a relay without heartbeat again, ever less often, and trusts its responses", () => {
-    const events: SessionEvent[] = [floor(0, 2_000), received(10, 1)];
+    const events: SessionEvent[] = [delay(0, 2_000), received(10, 1)];
     // Every connection receives one line, 20 ms after the dial.
     for (let count = 0; count < 20; count += 1) {
       const dials = play(events, 60_000).dials;
@@ -163,7 +163,7 @@ describe("the relay session", () => {
     let session = newSession(0);
     for (const event of [
       { kind: "tick", nowMs: 0, lateMs: 0 } as const,
-      floor(0, 500),
+      delay(0, 500),
       received(10, 1),
       received(100, 1),
     ])
@@ -173,7 +173,7 @@ describe("the relay session", () => {
   });
 
   test("does nothing after disconnect", () => {
-    const played = play([floor(0, 1_000), received(10, 1), disconnect(600), closed(700, 1), received(800, 2)], 60_000);
+    const played = play([delay(0, 1_000), received(10, 1), disconnect(600), closed(700, 1), received(800, 2)], 60_000);
     expect(played.dials).toEqual([0, 310]);
     expect(played.wakeAtMs).toBe(-1);
   });
@@ -181,7 +181,7 @@ describe("the relay session", () => {
   test("has at most two connections, reports one loss per status, and always has a next wake-up", () => {
     const move = fc.record({
       gapMs: fc.integer({ min: 0, max: 3_000 }),
-      what: fc.constantFrom("received", "closed", "floor", "disconnect" as const),
+      what: fc.constantFrom("received", "closed", "delay", "disconnect" as const),
       which: fc.integer({ min: 0, max: 2 }),
       offered: fc.constantFrom("in", "out", "unknown" as const),
     });
@@ -194,7 +194,7 @@ describe("the relay session", () => {
           const events = {
             received: received(nowMs, id, offered),
             closed: closed(nowMs, id),
-            floor: floor(nowMs, gapMs),
+            delay: delay(nowMs, gapMs),
             disconnect: disconnect(nowMs),
           };
           watched.handle(events[what]);

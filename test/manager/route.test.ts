@@ -10,15 +10,15 @@ describe("routes", () => {
     { method: "GET", url: "/abc/prestop/web-1?x=1", route: { kind: "prestop", container: "web-1" } },
     { method: "POST", url: "/abc/drain", route: { kind: "drain" } },
     { method: "GET", url: "/abc/status", route: { kind: "status" } },
-  ])("$method $url is known", ({ method, url, route }) => {
+  ])("include $method $url", ({ method, url, route }) => {
     expect(at(method, url)).toEqual(route);
   });
 
-  test("a drain from outside the Pod is no one's, even with the token", () => {
+  test("exclude a drain by an external caller, even with the token", () => {
     expect(at("POST", "/abc/drain", false)).toEqual({ kind: "nothing" });
   });
 
-  test("no text without the token is a route", () => {
+  test("exclude arbitrary texts without the token", () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom("GET", "POST", "HEAD"), (text, method) => {
         fc.pre(!text.startsWith("/abc/"));
@@ -27,7 +27,7 @@ describe("routes", () => {
     );
   });
 
-  test("two texts are the same only when they are, and no empty secret opens anything", () => {
+  test("compare tokens exactly, and never match an empty token", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (given, expected) => {
         expect(sameText(given, expected)).toBe(given === expected && expected !== "");
@@ -36,7 +36,7 @@ describe("routes", () => {
     );
   });
 
-  test.for(["ab", "abcd", "abd", "Abc", ""])("the token '%s' is not the token 'abc'", (given) => {
+  test.for(["ab", "abcd", "abd", "Abc", ""])("reject the token '%s' instead of 'abc'", (given) => {
     expect(sameText(given, "abc")).toBe(false);
     expect(at("GET", `/${given}/status`)).toEqual({ kind: "nothing" });
   });

@@ -43,7 +43,6 @@ async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainRepor
     if (samples < SAMPLES) expect(now.phase).toBe("done");
     return now;
   });
-  // Stops the timers.
   runner.dispatch({ kind: "sigterm", nowMs: nowMs() });
   await eventually(() => expect(exited).toBe(true));
   return report;
@@ -57,6 +56,6 @@ test("a drain ends as blind when no source can be read", async () => {
   });
 });
 
-test("a drain goes on when all samples are incomplete", async () => {
+test("a drain continues when all samples are incomplete", async () => {
   expect(await reportAfterFailedSamples(true)).toMatchObject({ phase: "draining", outcome: "none" });
 });

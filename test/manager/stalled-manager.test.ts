@@ -16,9 +16,9 @@ import {
 import { isStopped, openSockets } from "./process-load.ts";
 import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
-/** Longer than a stranger may stay. */
+/** Longer than the limit of an unauthenticated connection. */
 const STALL_MS = 2_600;
-/** A virtual machine that is moved, or a node without processor time to spare. */
+/** A migrated virtual machine or an overloaded node. */
 const LONG_STALL_MS = 8_000;
 
 afterAll(endManagers);
@@ -28,26 +28,29 @@ async function stop(manager: Manager): Promise<void> {
   await eventually(() => expect(isStopped(manager.pid)).toBe(true));
 }
 
-describeBuilds("a manager whose processor time was taken away", (build) => {
-  test.concurrent.for([STALL_MS, LONG_STALL_MS])("for %i ms answers the hook that came meanwhile", async (stallMs) => {
-    const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: ["--hooks=app:app"] });
-    const before = openSockets(manager.pid);
-    const socket = await dial(manager);
-    let answer = "";
-    socket.on("data", (chunk: Buffer) => {
-      answer += chunk.toString("utf8");
-    });
-    const gone = closed(socket);
-    await eventually(() => expect(openSockets(manager.pid)).toBeGreaterThan(before));
-    await stop(manager);
-    socket.write(`GET ${hookPath()} HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
-    await pause(stallMs, "the stall itself");
-    manager.kill("SIGCONT");
-    await gone;
-    expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
-  });
+describeBuilds("a stalled manager", (build) => {
+  test.concurrent.for([STALL_MS, LONG_STALL_MS])(
+    "for %i ms answers the hook that arrived meanwhile",
+    async (stallMs) => {
+      const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: ["--hooks=app:app"] });
+      const before = openSockets(manager.pid);
+      const socket = await dial(manager);
+      let answer = "";
+      socket.on("data", (chunk: Buffer) => {
+        answer += chunk.toString("utf8");
+      });
+      const gone = closed(socket);
+      await eventually(() => expect(openSockets(manager.pid)).toBeGreaterThan(before));
+      await stop(manager);
+      socket.write(`GET ${hookPath()} HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
+      await pause(stallMs, "the stall itself");
+      manager.kill("SIGCONT");
+      await gone;
+      expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+    },
+  );
 
-  test.concurrent("drains the Pod when it comes back, though its own hook gave up on it", async () => {
+  test.concurrent("drains the Pod when it continues, although its own hook has timed out", async () => {
     const manager = await startManager({ build, flags: ["--hooks=app:app", "--drain-delay=30s"] });
     const app = await startApp(manager.address);
     await stop(manager);
@@ -59,7 +62,7 @@ describeBuilds("a manager whose processor time was taken away", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("answers its own hook that waited for it meanwhile", async () => {
+  test.concurrent("answers its own hook that waited for it", async () => {
     const manager = await startManager({ build });
     await stop(manager);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -68,7 +71,7 @@ describeBuilds("a manager whose processor time was taken away", (build) => {
     expect(await own).toMatchObject({ code: 0, err: "" });
   });
 
-  test.concurrent("still closes the connection that says nothing", async () => {
+  test.concurrent("closes a silent connection", async () => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
     const gone = closed(await dial(manager));
     await stop(manager);

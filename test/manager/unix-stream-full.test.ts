@@ -1,4 +1,4 @@
-/** A Unix socket whose owner stands still: after some callers the kernel refuses more, as if no one listened. */
+/** Tests a Unix socket with a full backlog, for which the kernel refuses connections as without a listener. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,28 +18,28 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Listens, and then its thread never takes anybody. */
-const STANDS_STILL = `
+/** Listens and never accepts, because its thread is blocked. */
+const NEVER_ACCEPTS = `
 const { parentPort, workerData } = require("node:worker_threads");
 require("node:net").createServer().listen({ path: workerData, backlog: 2 }, () => {
   parentPort.postMessage("listens");
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 });`;
 
-function ask(): Promise<HttpEnd> {
+function send(): Promise<HttpEnd> {
   const target = { host: path, port: 0, path: "/stats", selector: "" };
   return new Promise((done) => streamUnix(libc, { target, method: "GET", limitMs: 300 }, () => "", done));
 }
 
-test("a socket that takes no more callers is someone who does not answer, and a socket no one listens on is not", async () => {
-  const worker = new Worker(STANDS_STILL, { eval: true, workerData: path });
+test("a full backlog is reported as a timeout, a missing listener as a refusal", async () => {
+  const worker = new Worker(NEVER_ACCEPTS, { eval: true, workerData: path });
   leaving.push(() => worker.terminate());
   await new Promise((done) => worker.once("message", done));
   const ends: HttpEnd[] = [];
-  for (let asked = 0; asked < 5; asked += 1) ends.push(await ask());
+  for (let sent = 0; sent < 5; sent += 1) ends.push(await send());
   expect(ends.map((end) => end.timedOut)).toEqual([true, true, true, true, true]);
   expect(ends.at(-1)?.failure).toBe("a program listens on the socket, and its backlog is full");
   await worker.terminate();
-  const gone = await ask();
+  const gone = await send();
   expect(gone).toMatchObject({ status: 0, timedOut: false });
 });

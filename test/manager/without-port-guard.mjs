@@ -1,6 +1,7 @@
 /**
- * `node without-port-guard.mjs PROGRAM WORD…`: runs a program on a kernel that hands connections on before anything was sent,
- * and is quiet about it otherwise. A seccomp filter of its own refuses the option; it needs no privilege and outlives exec.
+ * `node without-port-guard.mjs PROGRAM ARG…`: runs a program without the socket option TCP_DEFER_ACCEPT, so that
+ * connections are accepted before their first byte. A seccomp filter refuses the option; it needs no privilege and persists
+ * after exec.
  */
 import koffi from "koffi";
 
@@ -17,7 +18,7 @@ const JUMP_IF_EQUAL = 0x15;
 const RETURN = 0x06;
 const IPPROTO_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
-/** Of `struct seccomp_data`: the call's number, the processor, the lower halves of the second and third argument. */
+/** Offsets in `struct seccomp_data`: syscall number, architecture, lower halves of the second and third argument. */
 const [NUMBER, ARCH, LEVEL, OPTION] = [0, 4, 24, 32];
 
 const words = process.argv.slice(2);
@@ -48,5 +49,5 @@ const filter = library.func("int prctl(int option, long mode, sock_fprog *progra
 if (flag(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) !== 0) throw new Error("PR_SET_NO_NEW_PRIVS was refused");
 if (filter(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, { instructions: instructions.length, program }, 0, 0) !== 0)
   throw new Error("PR_SET_SECCOMP was refused");
-// By way of env, which looks for a program where the shell would.
+// env searches PATH for the program.
 process.execve("/usr/bin/env", ["env", ...words], process.env);

@@ -1,6 +1,6 @@
 /**
- * Words before the program: a kernel that hands connections on before anything was sent. Strangers reach the manager's
- * server, as they do where its guard is not to be had, and so does whatever is no well-formed request.
+ * Command prefix that disables the port guard: unauthenticated clients and malformed requests reach the manager's server,
+ * as on a kernel without TCP_DEFER_ACCEPT.
  */
 export const WITHOUT_PORT_GUARD: readonly string[] = [
   process.execPath,

@@ -1,4 +1,4 @@
-/** `npm run table:programs`: writes pages of the docs from what the last `npm run test:programs` measured. */
+/** `npm run table:programs`: writes pages of docs/ from the results of the last `npm run test:programs`. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingEnvoy, withEnvoy } from "./envoy/envoy-page.ts";
@@ -17,7 +17,6 @@ const ROLLOUTS = join(DOCS, "rollouts.md");
 const QUEUES = join(DOCS, "guides/rabbitmq.md");
 
 const results = resultLines(readFileSync(RESULTS_FILE, "utf8"));
-// In the order of the table, whichever case ended first.
 const rows = SERVERS.map((row) => ({ row, result: results.find((result) => isOf(row, result)) }));
 const http2 = HTTP2_SERVERS.map(({ system }) => ({
   system,
@@ -40,10 +39,10 @@ if (missing.length === 0 && queues !== undefined) {
   process.exitCode = 1;
 }
 
-// Measured by a bench of its own, which takes longer than a test run may.
+// `npm run bench:rollouts` measures these, as it takes longer than a test run.
 const unrolled = unmeasured(results);
 if (unrolled.length === 0) writeFileSync(ROLLOUTS, rolloutsPage(results));
-else process.stderr.write(`docs/rollouts.md stays as it is: run npm run bench:rollouts for ${unrolled.join("; ")}\n`);
+else process.stderr.write(`docs/rollouts.md is not written; run npm run bench:rollouts for ${unrolled.join("; ")}\n`);
 
 function isOf(row: ServerRow, result: OtherResult): boolean {
   return result.system === row.system && "stopSignal" in result && result.stopSignal === row.stopSignal;

@@ -1,7 +1,4 @@
-/**
- * The two builds play every story at the same time, each in a Pod of its own, and what they did is laid side by side.
- * Node is the oracle: it runs the source as written.
- */
+/** Plays each scenario on both builds at the same time, in separate Pods, and compares the transcripts. Node is the oracle. */
 import { expect } from "vitest";
 import { CLOCKED_NATIVE_BUILD, CLOCKED_NODE_BUILD } from "../builds.ts";
 import type { Scenario } from "./scenario.ts";

@@ -1,11 +1,11 @@
-/** Stories of the command line: what is answered at once, and calls of a manager that is not there. */
+/** Scenarios of the command line: commands that exit immediately, and commands without a manager. */
 import { createServer, type Socket } from "node:net";
 import { authority, relayEnvironment } from "../fake-relay.ts";
 import { PORT } from "../manager-process.ts";
 import { ONE_APP, type Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
-/** Every line is one command that ends by itself. */
+/** Each list is a command that exits by itself. */
 const LINES: readonly (readonly string[])[] = [
   [],
   [""],
@@ -28,33 +28,39 @@ const LINES: readonly (readonly string[])[] = [
   ["drain", "--drain-delay=5s"],
   ["status", "--port=http", "--address-scope"],
   ["status", "x"],
-  ["relay"],
-  ["relay", "--port=1"],
+  ["relay-client"],
+  ["relay-client", "--port=1"],
 ];
 
 const TOKENS: readonly string[] = ["", "a b", "a/b", "ä", "x".repeat(129), "a\r\nb"];
 
-/** What may listen there instead of a manager. */
-const IMPOSTORS: readonly { readonly says: string; readonly answers: (socket: Socket) => void }[] = [
-  { says: "says nothing", answers: () => {} },
-  { says: "hangs up", answers: (socket) => socket.destroy() },
-  { says: "resets", answers: (socket) => socket.resetAndDestroy() },
-  { says: "speaks no HTTP", answers: (socket) => void socket.end("220 mail ready\r\n") },
-  { says: "answers half", answers: (socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}") },
-  { says: "answers 500", answers: (socket) => void socket.end("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}") },
-  { says: "never stops", answers: (socket) => void socket.write("x".repeat(100_000)) },
+/** Servers in place of a manager. */
+const OTHER_SERVERS: readonly { readonly title: string; readonly answers: (socket: Socket) => void }[] = [
+  { title: "never responds", answers: () => {} },
+  { title: "closes the connection", answers: (socket) => socket.destroy() },
+  { title: "resets the connection", answers: (socket) => socket.resetAndDestroy() },
+  { title: "does not support HTTP", answers: (socket) => void socket.end("220 mail ready\r\n") },
+  {
+    title: "interrupts its response",
+    answers: (socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"),
+  },
+  {
+    title: "responds with 500",
+    answers: (socket) => void socket.end("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}"),
+  },
+  { title: "responds without end", answers: (socket) => void socket.write("x".repeat(100_000)) },
 ];
 
 async function bothCommands(world: World): Promise<void> {
   await Promise.all(["drain", "status"].map((name) => world.command(name, [name, `--address-scope=${world.address}`])));
 }
 
-async function withImpostor(world: World, answers: (socket: Socket) => void): Promise<void> {
+async function withOtherServer(world: World, answers: (socket: Socket) => void): Promise<void> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
     socket.on("error", () => {});
-    // Only who has read the question resets nothing by hanging up.
+    // Closing before the request is read would reset the connection.
     socket.once("data", () => answers(socket));
   });
   await new Promise<void>((resolve) => server.listen(PORT, world.address, resolve));
@@ -65,13 +71,13 @@ async function withImpostor(world: World, answers: (socket: Socket) => void): Pr
 
 export const COMMANDS: readonly Scenario[] = [
   {
-    says: "the words are wrong",
+    title: "the arguments are invalid",
     play: async (world) => {
-      await Promise.all(LINES.map((words) => world.command(JSON.stringify(words), words)));
+      await Promise.all(LINES.map((args) => world.command(JSON.stringify(args), args)));
     },
   },
   {
-    says: "the token is wrong",
+    title: "the token is invalid",
     play: async (world) => {
       const commands = TOKENS.flatMap((token) => [
         world.command(`serve ${token}`, ["serve"], { LASTCALL_TOKEN: token }),
@@ -81,7 +87,7 @@ export const COMMANDS: readonly Scenario[] = [
     },
   },
   {
-    says: "the relay is written wrongly",
+    title: "the relay's variables are invalid",
     play: async (world) => {
       const right = relayEnvironment({ address: "127.0.0.1", port: 8_443 }, await authority());
       const wrong: readonly Record<string, string>[] = [
@@ -98,15 +104,15 @@ export const COMMANDS: readonly Scenario[] = [
         { POD_NAMESPACE: "a/b" },
         { POD_UID: "a b" },
       ];
-      await Promise.all(wrong.map((over, at) => world.command(`wrong ${at}`, ["relay"], { ...right, ...over })));
+      await Promise.all(wrong.map((over, at) => world.command(`wrong ${at}`, ["relay-client"], { ...right, ...over })));
     },
   },
   {
-    says: "no one is there",
+    title: "no manager runs",
     play: bothCommands,
   },
   {
-    says: "calls come that have nothing to ask here",
+    title: "unauthorized calls arrive",
     play: async (world) => {
       await world.serve(ONE_APP);
       const at = `--address-scope=${world.address}`;
@@ -120,7 +126,7 @@ export const COMMANDS: readonly Scenario[] = [
     },
   },
   {
-    says: "the manager dies under the one that waits",
+    title: "the manager is killed while its command waits",
     play: async (world) => {
       await world.app();
       await world.serve(["--drain-delay=40s", "--hooks=app:app"]);
@@ -134,7 +140,7 @@ export const COMMANDS: readonly Scenario[] = [
   },
 ];
 
-export const IMPOSTURES: readonly Scenario[] = IMPOSTORS.map(({ says, answers }) => ({
-  says: `something is there that ${says}`,
-  play: (world) => withImpostor(world, answers),
+export const WITHOUT_MANAGER: readonly Scenario[] = OTHER_SERVERS.map(({ title, answers }) => ({
+  title: `another server ${title}`,
+  play: (world) => withOtherServer(world, answers),
 }));

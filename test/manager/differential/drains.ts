@@ -1,11 +1,11 @@
-/** Stories of Pods that end. */
+/** Scenarios of drains. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { ONE_APP, podEnds, type Scenario, SHORT } from "./scenario.ts";
 
 export const DRAINS: readonly Scenario[] = [
   {
-    says: "a Pod without traffic ends",
+    title: "a Pod without traffic terminates",
     play: async (world) => {
       await world.app();
       await world.serve(ONE_APP, { POD_NAME: "web-0", POD_NAMESPACE: "shop" });
@@ -18,10 +18,10 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "the manager's own hook is its command",
+    title: "the manager's own hook is an exec command",
     play: async (world) => {
       await world.app();
-      // Long enough for the hook to join after the command's start.
+      // Long enough for the hook after the start of the command.
       await world.serve(["--drain-delay=4s", ...ONE_APP.slice(1)]);
       const own = world.command("own", ["drain", `--address-scope=${world.address}`]);
       await world.phase("withdrawing");
@@ -31,19 +31,19 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "two containers' hooks alone are a restart",
+    title: "hooks of two containers are a restart",
     play: async (world) => {
       await world.app();
       await world.serve([...SHORT, "--hooks=web:app,job:app"]);
       const web = world.hook("web", "web");
-      // Each is let go at its own time. At one moment the log of either build may name the other as held.
+      // Separate release times: with equal ones, the log may list either hook as held.
       await world.clock.wait(2_000);
       await Promise.all([web, world.hook("job", "job")]);
       await world.status("after");
     },
   },
   {
-    says: "a Pod of two containers ends, and all phases can be asked for",
+    title: "a Pod of two containers terminates and the status of each phase is requested",
     play: async (world) => {
       await world.app();
       await world.serve([...SHORT, "--deregistration-delay=1s", "--hooks=web:app,job:app"]);
@@ -62,7 +62,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "a lone hook is a restart, and the end comes later",
+    title: "a single hook is a restart and the Pod terminates later",
     play: async (world) => {
       await world.app();
       await world.serve([...SHORT, "--hooks=app:app,other:app"]);
@@ -73,17 +73,17 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "a request that takes long is waited for",
+    title: "a slow request is active",
     play: async (world) => {
       await world.app();
       await world.serve(ONE_APP);
-      const visit = world.visit("/?ms=3500").then(() => world.tell("visited", "whole"));
+      const visit = world.visit("/?ms=3500").then(() => world.record("visited", "whole"));
       await world.clock.wait(300);
       await Promise.all([podEnds(world), visit]);
     },
   },
   {
-    says: "the deadline comes and names who stays",
+    title: "connections are open at the deadline",
     play: async (world) => {
       await world.app();
       await world.serve(["--drain-delay=300ms", "--quiet-period=10s", "--drain-timeout=2s", "--hooks=app:app"]);
@@ -96,7 +96,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "a drain that ends at its deadline by plan",
+    title: "drained-when is deadline",
     play: async (world) => {
       await world.app();
       await world.serve(["--drain-delay=300ms", "--drain-timeout=2s", "--drained-when=deadline", "--hooks=app:app"]);
@@ -104,7 +104,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "an idle connection is waited for where connections count",
+    title: "an idle connection is open with drained-when connections",
     play: async (world) => {
       await world.app();
       await world.serve([...ONE_APP, "--drained-when=connections"]);
@@ -114,7 +114,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "only the ports named count",
+    title: "drain-ports are set",
     play: async (world) => {
       await world.app();
       await world.app({ port: 8_081 });
@@ -125,7 +125,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "ports that are ignored do not count",
+    title: "ignore-ports are set",
     play: async (world) => {
       await world.app();
       await world.serve([...ONE_APP, "--ignore-ports=8080", "--kubelet-probes=8080:10s"]);
@@ -135,7 +135,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "an app that closes its port by itself has nothing left to drain",
+    title: "the app closes its port during the drain",
     play: async (world) => {
       const app = await world.app();
       await world.serve(["--drain-delay=4s", "--quiet-period=500ms", "--hooks=app:app"]);
@@ -146,7 +146,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "nothing in the Pod listens",
+    title: "the Pod has no listener",
     play: async (world) => {
       await world.serve(["--drain-delay=30s", "--hooks=app:app"]);
       await podEnds(world);
@@ -154,7 +154,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "a Pod of datagrams gets its delays",
+    title: "the Pod has UDP sockets only",
     play: async (world) => {
       const socket = createSocket("udp4");
       socket.bind(8_080, world.address);
@@ -165,7 +165,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "a Pod that ran to completion ends at once although a sidecar listens",
+    title: "a Pod that ran to completion still has a listening sidecar",
     play: async (world) => {
       await world.app();
       await world.serve(["--drain-delay=30s", "--completes", "--hooks=app:app"]);
@@ -174,7 +174,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "a Pod that would run to completion and is ended early is drained",
+    title: "a Pod that runs to completion is deleted earlier",
     play: async (world) => {
       await world.app();
       await world.serve([...ONE_APP, "--completes"]);
@@ -183,7 +183,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "in classic mode the own hook outlasts the app's port",
+    title: "the app's port closes late in classic mode",
     play: async (world) => {
       const app = await world.app();
       await world.serve([
@@ -202,7 +202,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "a mesh proxy is held until its bound",
+    title: "a mesh proxy is held until its limit",
     play: async (world) => {
       await world.app();
       await world.serve([
@@ -216,18 +216,18 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "every caller vanishes",
+    title: "every caller disconnects",
     play: async (world) => {
       await world.app();
       await world.serve(ONE_APP);
-      for (const words of [world.hookWords, world.drainWords]) {
+      for (const request of [world.hookRequest, world.drainRequest]) {
         const socket = await world.dial();
         socket.on("error", () => {});
-        socket.write(words);
-        await world.heard();
+        socket.write(request);
+        await world.processed();
         socket.resetAndDestroy();
-        // The next call must not come in the same breath.
-        await world.heard();
+        // Separates the disconnect from the next call.
+        await world.processed();
       }
       await world.phase("done");
       await world.status("after");
@@ -235,26 +235,26 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    says: "of many calls of one hook the newest are answered",
+    title: "one hook is called 130 times",
     play: async (world) => {
       await world.app();
       await world.serve(["--drain-delay=8s", "--quiet-period=500ms", "--hooks=app:app"]);
       const own = world.drain("own");
-      await world.heard();
+      await world.processed();
       const calls: Promise<void>[] = [];
       for (let count = 1; count <= 130; count += 1) {
         calls.push(world.hook(`hook ${count}`));
-        await world.heard();
+        await world.processed();
       }
       await Promise.all([...calls, own]);
     },
   },
   {
-    says: "no one reads the log any more",
+    title: "the log is not read any more",
     play: async (world) => {
       await world.app();
       const manager = await world.serve(ONE_APP);
-      manager.deafen();
+      manager.closeLog();
       await podEnds(world);
       await world.status("after");
       await world.stop();

@@ -1,4 +1,4 @@
-/** Stories of apps that are spoken to: the http driver, drivers that are not there, and chained hooks. */
+/** Scenarios of the http driver, of drivers outside of the build, and of original hooks. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Manager } from "../manager-process.ts";
@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 
 type Answers = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** An app that writes down how it was asked, with `answers` after it. */
+/** Starts an app that records its requests and then responds with `answers`. */
 async function listeningApp(world: World, answers: Answers, host?: string): Promise<number> {
   let calls = 0;
   const server = await world.app({
@@ -15,7 +15,7 @@ async function listeningApp(world: World, answers: Answers, host?: string): Prom
     answers: (req, res) => {
       calls += 1;
       const { host: _, ...headers } = req.headers;
-      world.tell(`call ${calls}`, { method: req.method, url: req.url, headers });
+      world.record(`call ${calls}`, { method: req.method, url: req.url, headers });
       answers(req, res);
     },
   });
@@ -23,7 +23,7 @@ async function listeningApp(world: World, answers: Answers, host?: string): Prom
 }
 
 function httpDriver(world: World, active: string): string[] {
-  // Apart from the traffic: at the deadline it is chance whether the driver's own connection is open.
+  // Ignored, because the driver's own connection may or may not be open at the deadline.
   const at = `http://${world.address}:8081`;
   return [
     ...ONE_APP,
@@ -34,7 +34,7 @@ function httpDriver(world: World, active: string): string[] {
   ];
 }
 
-/** The app's traffic is on the usual port. */
+/** Client traffic uses the default port. */
 async function drainWith(world: World, flags: readonly string[], env: Record<string, string> = {}): Promise<Manager> {
   await world.app();
   const manager = await world.serve(flags, env);
@@ -43,15 +43,15 @@ async function drainWith(world: World, flags: readonly string[], env: Record<str
   return manager;
 }
 
-/** Counts down with every question, so that both builds are told the same. */
-function countingDown(from: number, words: (count: number) => string): Answers {
+/** Counts down with each request, so that both builds read the same values at any pace. */
+function countingDown(from: number, bodyOf: (count: number) => string): Answers {
   let left = from;
   return (req, res) => {
     if (req.method === "POST") {
       res.end("bye");
       return;
     }
-    res.end(words(left));
+    res.end(bodyOf(left));
     left = Math.max(0, left - 1);
   };
 }
@@ -63,28 +63,31 @@ function answering(status: number, body: string): Answers {
   };
 }
 
-/** What an app can say that is no number of requests: the drain goes on to its deadline. */
-const NO_COUNTS: readonly { readonly says: string; readonly answers: Answers }[] = [
-  { says: "words", answers: answering(200, "none") },
-  { says: "nothing", answers: answering(200, "") },
-  { says: "a failure", answers: answering(404, "0") },
-  { says: "no end", answers: (_, res) => void res.write("0") },
-  { says: "a broken answer", answers: (req) => void req.socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n0") },
-  { says: "what is no HTTP", answers: (req) => void req.socket.end("hello\r\n\r\n") },
-  { says: "a deep document", answers: answering(200, `${"[".repeat(5_000)}0${"]".repeat(5_000)}`) },
-  { says: "too much", answers: answering(200, "0".repeat(100_000)) },
+/** Invalid counts, with which the drain lasts until its deadline. */
+const NO_COUNTS: readonly { readonly title: string; readonly answers: Answers }[] = [
+  { title: "text", answers: answering(200, "none") },
+  { title: "an empty body", answers: answering(200, "") },
+  { title: "an error", answers: answering(404, "0") },
+  { title: "an unfinished response", answers: (_, res) => void res.write("0") },
+  {
+    title: "an interrupted response",
+    answers: (req) => void req.socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n0"),
+  },
+  { title: "another protocol", answers: (req) => void req.socket.end("hello\r\n\r\n") },
+  { title: "deeply nested JSON", answers: answering(200, `${"[".repeat(5_000)}0${"]".repeat(5_000)}`) },
+  { title: "a body beyond the size limit", answers: answering(200, "0".repeat(100_000)) },
 ];
 
 export const DRIVERS: readonly Scenario[] = [
   {
-    says: "an app that counts its requests down is done at zero",
+    title: "an app that counts its requests down",
     play: async (world) => {
       await listeningApp(world, countingDown(4, String));
       await drainWith(world, httpDriver(world, "active"));
     },
   },
   {
-    says: "an app that counts in a document",
+    title: "an app that counts in JSON",
     play: async (world) => {
       await listeningApp(
         world,
@@ -94,7 +97,7 @@ export const DRIVERS: readonly Scenario[] = [
     },
   },
   {
-    says: "an app that counts among metrics",
+    title: "an app that counts in metrics",
     play: async (world) => {
       await listeningApp(
         world,
@@ -104,10 +107,10 @@ export const DRIVERS: readonly Scenario[] = [
     },
   },
   ...NO_COUNTS.map(
-    ({ says, answers }): Scenario => ({
-      says: `an app that answers ${says} when asked for its requests`,
+    ({ title, answers }): Scenario => ({
+      title: `an app that responds with ${title} to active-url`,
       play: async (world) => {
-        // How often it is asked within a time depends on the machine, so the calls are not written down.
+        // The number of requests depends on the machine's speed, so they are not recorded.
         await world.app({
           port: 8_081,
           answers: (req, res) => (req.method === "POST" ? res.end() : answers(req, res)),
@@ -118,17 +121,17 @@ export const DRIVERS: readonly Scenario[] = [
     }),
   ),
   {
-    says: "an app that refuses to drain is told once",
+    title: "an app that refuses to drain",
     play: async (world) => {
       await listeningApp(world, answering(403, "no"));
       const at = `--drain-url=http://${world.address}:8081/drain`;
       const manager = await drainWith(world, [...ONE_APP, "--driver=http", at]);
-      // No one waits for the answer, which may come after the drain's end.
+      // The drain does not wait for the response, which may follow its end.
       await manager.until((line) => line["message"] === "driver's drain was not started");
     },
   },
   {
-    says: "an app whose drain fails is told again",
+    title: "an app whose drain fails twice",
     play: async (world) => {
       let calls = 0;
       await listeningApp(world, (_, res) => {
@@ -136,11 +139,11 @@ export const DRIVERS: readonly Scenario[] = [
         res.statusCode = calls < 3 ? 503 : 200;
         res.end();
       });
-      await drainWith(world, tellingFlags(world));
+      await drainWith(world, drainUrlFlags(world));
     },
   },
   {
-    says: "a driver that is not part of the build leaves the sockets to decide",
+    title: "a driver outside of the build",
     play: async (world) => {
       await drainWith(world, [
         ...ONE_APP,
@@ -151,24 +154,24 @@ export const DRIVERS: readonly Scenario[] = [
     },
   },
   {
-    says: "a container's own hook is performed before the answer",
+    title: "an original hook",
     play: async (world) => {
-      const slowGoodbye: Answers = (_, res) => world.clock.after(2_000, () => res.end("bye"));
-      const port = await listeningApp(world, slowGoodbye, "127.0.0.1");
+      const slowHook: Answers = (_, res) => world.clock.after(2_000, () => res.end("bye"));
+      const port = await listeningApp(world, slowHook, "127.0.0.1");
       const httpHeaders = [{ name: "X-Reason", value: "stop, please" }];
       const chain = { app: { httpGet: { port, path: "/bye?now=1", httpHeaders } } };
       await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: JSON.stringify({ chain }) });
     },
   },
   {
-    says: "a container's own hook that fails is told and holds no one",
+    title: "an original hook that fails",
     play: async (world) => {
       const port = await listeningApp(world, (req) => void req.socket.destroy(), "127.0.0.1");
       await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: `{"chain":{"app":{"httpGet":{"port":${port}}}}}` });
     },
   },
   {
-    says: "a container's own sleep is slept",
+    title: "an original hook that sleeps",
     play: async (world) => {
       await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: '{"grace":30,"chain":{"app":{"sleep":{"seconds":3}}}}' });
     },
@@ -185,13 +188,13 @@ export const DRIVERS: readonly Scenario[] = [
     "[".repeat(5_000),
   ].map(
     (text): Scenario => ({
-      says: `an original of ${text.slice(0, 50)} holds no one`,
+      title: `an invalid original hook ${text.slice(0, 50)}`,
       play: async (world) => void (await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: text })),
     }),
   ),
 ];
 
-function tellingFlags(world: World): string[] {
+function drainUrlFlags(world: World): string[] {
   const at = `--drain-url=http://${world.address}:8081/drain`;
   return ["--drain-delay=500ms", "--quiet-period=4s", "--driver=http", at, "--hooks=app:app"];
 }

@@ -1,11 +1,11 @@
-/** Stories of drains with a relay. The client of either build has long started when a delay is over. */
+/** Scenarios of drains with a relay. Delays exceed the start of the client in either build. */
 import { startRelay, statusLine } from "../fake-relay.ts";
 import type { Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
 const FLAGS = ["--drain-delay=20s", "--quiet-period=300ms", "--drain-timeout=40s", "--app-grace=1s", "--hooks=app:app"];
 
-/** With the own hook first: a native client may have asked the relay before the kubelet's next call. */
+/** The manager's own hook is first, because a native client may reach the relay before the next hook. */
 async function podIsDeleted(world: World): Promise<void> {
   const own = world.drain("own");
   await world.phase("withdrawing");
@@ -14,7 +14,7 @@ async function podIsDeleted(world: World): Promise<void> {
 
 export const RELAYS: readonly Scenario[] = [
   {
-    says: "the Pod is long out of rotation",
+    title: "the Pod was withdrawn earlier",
     play: async (world) => {
       const relay = await startRelay({
         first: statusLine({ state: "out", reason: "shop" }),
@@ -23,12 +23,12 @@ export const RELAYS: readonly Scenario[] = [
       await world.app();
       await world.serve(FLAGS, relay.env);
       await podIsDeleted(world);
-      world.tell("notice", { ...(await relay.reported()), report: "compared in the log" });
+      world.record("notice", { ...(await relay.reported()), report: "compared in the log" });
       await world.stop();
     },
   },
   {
-    says: "the Pod leaves the rotation after the delay",
+    title: "the Pod is withdrawn after the delay",
     play: async (world) => {
       const relay = await startRelay({ clock: world.clock });
       await world.app();
@@ -43,19 +43,19 @@ export const RELAYS: readonly Scenario[] = [
     },
   },
   {
-    says: "the relay cannot be reached in the end",
+    title: "the relay is unreachable for the report",
     play: async (world) => {
       const relay = await startRelay({ first: statusLine({ terminating: false }), clock: world.clock });
       await relay.die();
       await world.app();
       const manager = await world.serve(FLAGS, relay.env);
       await podIsDeleted(world);
-      await manager.until((said) => said["message"] === "cannot report to the relay");
+      await manager.until((line) => line["message"] === "cannot report to the relay");
       await world.stop();
     },
   },
   {
-    says: "its relay has a variable too few",
+    title: "a variable of the relay is missing",
     play: async (world) => {
       const relay = await startRelay({ clock: world.clock });
       await world.app();

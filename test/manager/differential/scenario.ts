@@ -1,20 +1,20 @@
-/** One story, played by both builds. */
+/** Defines scenarios that both builds play. */
 import type { World } from "./world.ts";
 
 export type Scenario = {
-  /** The sentence the test is called by. */
-  readonly says: string;
+  /** Completes a test title after "when" or "with". */
+  readonly title: string;
   readonly play: (world: World) => Promise<void>;
 };
 
 /**
- * A short drain; a scenario that wants other values says so. The quiet period is over well before the delay: the kernel's ages
- * are coarse, and where both end together that decides whether one look or two end the drain.
+ * A short drain. The quiet period ends well before the delay: with equal ends, the coarse ages of the kernel would decide
+ * whether one sample or two end the drain.
  */
 export const SHORT = ["--drain-delay=1s", "--quiet-period=300ms", "--drain-timeout=20s", "--app-grace=1s"];
 export const ONE_APP = [...SHORT, "--hooks=app:app"];
 
-/** The Pod's end as the kubelet makes it, but never so close together that the kernel decides whose call comes first. */
+/** Calls the hooks like the kubelet, but far enough apart for a fixed order. */
 export async function podEnds(world: World): Promise<void> {
   const hook = world.hook("hook");
   await world.clock.wait(100);

@@ -1,4 +1,4 @@
-/** Stories of a manager that is told to stop, in every phase, and of addresses it cannot have. */
+/** Scenarios of SIGTERM in every phase, and of an address in use. */
 import { createServer } from "node:net";
 import { PORT } from "../manager-process.ts";
 import { ONE_APP, podEnds, type Scenario, SHORT } from "./scenario.ts";
@@ -6,8 +6,8 @@ import type { World } from "./world.ts";
 
 const LONG = ["--drain-delay=40s", "--hooks=app:app"];
 
-/** A drain that has begun; `held` are its two callers. */
-async function begun(world: World, flags: readonly string[]): Promise<{ readonly held: Promise<unknown> }> {
+/** Starts a drain; `held` are its two calls. */
+async function startDrain(world: World, flags: readonly string[]): Promise<{ readonly held: Promise<unknown> }> {
   await world.app();
   await world.serve(flags);
   return { held: podEnds(world) };
@@ -15,7 +15,7 @@ async function begun(world: World, flags: readonly string[]): Promise<{ readonly
 
 export const SIGNALS: readonly Scenario[] = [
   {
-    says: "SIGTERM comes while nothing happens",
+    title: "SIGTERM arrives without a drain",
     play: async (world) => {
       await world.app();
       await world.serve(ONE_APP);
@@ -23,7 +23,7 @@ export const SIGNALS: readonly Scenario[] = [
     },
   },
   {
-    says: "SIGTERM comes while nothing was asked and a client is served",
+    title: "SIGTERM arrives without a drain during a client's request",
     play: async (world) => {
       await world.app();
       await world.serve(ONE_APP);
@@ -33,7 +33,7 @@ export const SIGNALS: readonly Scenario[] = [
     },
   },
   {
-    says: "SIGTERM comes while a lone hook waits",
+    title: "SIGTERM arrives while a single hook is held",
     play: async (world) => {
       await world.app();
       await world.serve(ONE_APP);
@@ -44,27 +44,27 @@ export const SIGNALS: readonly Scenario[] = [
     },
   },
   {
-    says: "SIGTERM comes during the delay",
+    title: "SIGTERM arrives during the delay",
     play: async (world) => {
-      const ended = await begun(world, LONG);
+      const drain = await startDrain(world, LONG);
       await world.phase("withdrawing");
       await world.clock.wait(500);
       await world.stop();
-      await ended.held;
+      await drain.held;
     },
   },
   {
-    says: "SIGTERM comes while traffic is waited for",
+    title: "SIGTERM arrives while the drain waits for traffic",
     play: async (world) => {
-      const ended = await begun(world, ["--drain-delay=300ms", "--quiet-period=40s", "--hooks=app:app"]);
+      const drain = await startDrain(world, ["--drain-delay=300ms", "--quiet-period=40s", "--hooks=app:app"]);
       await world.phase("draining");
       await world.clock.wait(500);
       await world.stop();
-      await ended.held;
+      await drain.held;
     },
   },
   {
-    says: "SIGTERM comes while a proxy is held",
+    title: "SIGTERM arrives while a proxy is held",
     play: async (world) => {
       await world.app();
       await world.serve([...SHORT.slice(0, 3), "--app-grace=30s", "--hooks=app:app,mesh:mesh-proxy"]);
@@ -76,15 +76,15 @@ export const SIGNALS: readonly Scenario[] = [
     },
   },
   {
-    says: "SIGTERM comes when all is done",
+    title: "SIGTERM arrives after the drain",
     play: async (world) => {
-      const ended = await begun(world, ONE_APP);
-      await ended.held;
+      const drain = await startDrain(world, ONE_APP);
+      await drain.held;
       await world.stop();
     },
   },
   {
-    says: "SIGTERM comes once in classic mode and the drain goes on",
+    title: "SIGTERM arrives once in classic mode and the drain continues",
     play: async (world) => {
       await world.app();
       const manager = await world.serve(["--drain-delay=2s", "--quiet-period=500ms", "--classic", "--hooks=app:app"]);
@@ -99,7 +99,7 @@ export const SIGNALS: readonly Scenario[] = [
     },
   },
   {
-    says: "SIGTERM comes twice in classic mode",
+    title: "SIGTERM arrives twice in classic mode",
     play: async (world) => {
       await world.app();
       const manager = await world.serve([...LONG, "--classic"]);
@@ -112,7 +112,7 @@ export const SIGNALS: readonly Scenario[] = [
     },
   },
   {
-    says: "the port is taken at first",
+    title: "the port is in use at first",
     play: async (world) => {
       const blocker = createServer();
       await new Promise<void>((resolve) => blocker.listen(PORT, world.address, resolve));

@@ -1,39 +1,38 @@
-/** What one build did in one scenario, written down so that two builds can be laid side by side. Pure. */
+/** Records the log and responses of one build in one scenario, for the comparison of two builds. Pure. */
 
 export type Entry = {
-  /** By the test's clock. */
+  /** On the test clock. */
   readonly atMs: number;
   readonly what: unknown;
 };
 
 export type Transcript = {
-  /** Lines of the log in their order. */
   readonly log: readonly Entry[];
-  /** Answers, exits and ends by their name. */
-  readonly told: Readonly<Record<string, Entry>>;
+  /** Responses and exits by name. */
+  readonly records: Readonly<Record<string, Entry>>;
 };
 
 export type Recorder = {
   readonly line: (line: Record<string, unknown>, atMs: number) => void;
-  readonly tell: (name: string, what: unknown, atMs: number) => void;
+  readonly record: (name: string, what: unknown, atMs: number) => void;
   readonly transcript: () => Transcript;
 };
 
-/** @param address of the world, which is another one for each build */
+/** @param address differs for each build */
 export function createRecorder(address: string): Recorder {
   const log: Entry[] = [];
-  const told: Record<string, Entry> = {};
+  const recorded: Record<string, Entry> = {};
   return {
     line: (line, atMs) => void log.push({ atMs, what: withoutChance(line, address) }),
-    tell: (name, what, atMs) => {
-      if (told[name] !== undefined) throw new Error(`two things are called ${name}`);
-      told[name] = { atMs, what: withoutChance(what, address) };
+    record: (name, what, atMs) => {
+      if (recorded[name] !== undefined) throw new Error(`two records have the name ${name}`);
+      recorded[name] = { atMs, what: withoutChance(what, address) };
     },
-    transcript: () => ({ log, told }),
+    transcript: () => ({ log, records: recorded }),
   };
 }
 
-/** The value without what differs between any two runs: addresses and chosen ports get a word. */
+/** Replaces addresses and ephemeral ports, which differ between runs, by placeholders. */
 function withoutChance(value: unknown, address: string): unknown {
   if (typeof value === "string") return textWithoutChance(value, address);
   if (Array.isArray(value)) return value.map((one) => withoutChance(one, address));

@@ -1,4 +1,4 @@
-/** One Pod on an address of its own, with one build of the manager in it, that writes down all that happens. */
+/** Simulates a Pod on a leased address with one build of the manager, and records its responses and log. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -11,32 +11,32 @@ import { createRecorder, type Transcript } from "./transcript.ts";
 
 export type World = {
   readonly address: string;
-  /** Starts `serve`; from then on its log is written down. The clock of the transcript starts when it listens. */
+  /** Starts `serve` and records its log. */
   readonly serve: (flags: readonly string[], env?: Record<string, string>) => Promise<Manager>;
-  /** Ends the manager by a signal and writes down how it ended. */
+  /** Ends the manager by a signal and records its exit. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
-  /** One request, whose answer or end is written down under this name. */
+  /** Sends a request and records its response or error under this name. */
   readonly ask: (name: string, path: string, method?: string) => Promise<void>;
   readonly hook: (name: string, container?: string) => Promise<void>;
   readonly drain: (name: string) => Promise<void>;
   readonly status: (name: string) => Promise<void>;
-  /** One command of the manager to its end. */
+  /** Runs a command of the manager and records its exit. */
   readonly command: (name: string, args: readonly string[], env?: Record<string, string>) => Promise<void>;
-  /** An app of the Pod; it keeps every request for as many milliseconds as its query `ms` says. */
+  /** Starts an app in the Pod, which delays responses by the query parameter `ms`. */
   readonly app: (serving?: AppServing) => Promise<Server>;
-  /** A request to the app by a client, which may fail. */
+  /** Sends the app a client's request, which may fail. */
   readonly visit: (path: string, port?: number) => Promise<void>;
-  /** The phase has begun and its first look at the sockets is over: a status asked for now is the same in both builds. */
+  /** Waits for the phase and its first sample, after which the status of both builds is the same. */
   readonly phase: (name: PhaseName) => Promise<void>;
-  /** The manager has read what was sent before. */
-  readonly heard: () => Promise<void>;
-  /** A bare connection to the manager, and the words of a hook and of a drain on it. */
+  /** Resolves when the manager has read all earlier bytes. */
+  readonly processed: () => Promise<void>;
+  /** Opens a TCP connection to the manager, for the raw requests below. */
   readonly dial: () => Promise<Socket>;
-  readonly hookWords: string;
-  readonly drainWords: string;
-  /** A bare connection of a client to the app. */
+  readonly hookRequest: string;
+  readonly drainRequest: string;
+  /** Opens a TCP connection of a client to the app. */
   readonly dialApp: () => Promise<Socket>;
-  readonly tell: (name: string, what: unknown) => void;
+  readonly record: (name: string, what: unknown) => void;
   readonly clock: TestClock;
 };
 
@@ -46,20 +46,20 @@ export type AppServing = {
   readonly answers?: (req: IncomingMessage, res: ServerResponse) => void;
 };
 
-/** @returns what was written down until the scenario's end */
+/** @returns the records until the scenario's end */
 export async function playIn(build: Build, play: (world: World) => Promise<void>): Promise<Transcript> {
   const address = ownAddress();
   const recorder = createRecorder(address);
   const clock = await createTestClock();
   const servers: Server[] = [];
   let manager: Manager | undefined;
-  const tell = (name: string, what: unknown) => recorder.tell(name, what, clock.nowMs());
-  const ask: World["ask"] = async (name, path, method = "GET") => tell(name, await answerOf(address, path, method));
+  const record = (name: string, what: unknown) => recorder.record(name, what, clock.nowMs());
+  const ask: World["ask"] = async (name, path, method = "GET") => record(name, await answerOf(address, path, method));
   const running = (): Manager => {
     if (manager === undefined) throw new Error("no manager has been started");
     return manager;
   };
-  const heard = async () => void (await answerOf(address, `/${TOKEN}/status`, "GET"));
+  const processed = async () => void (await answerOf(address, `/${TOKEN}/status`, "GET"));
   const world: World = {
     address,
     serve: async (flags, env = {}) => {
@@ -76,7 +76,7 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
     stop: async (signal = "SIGTERM") => {
       running().kill(signal);
       const end = await running().ended;
-      tell("exit", { code: end.code, err: end.err });
+      record("exit", { code: end.code, err: end.err });
     },
     ask,
     hook: (name, container = "app") => ask(name, hookPath(container)),
@@ -84,7 +84,7 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
     status: (name) => ask(name, `/${TOKEN}/status`),
     command: async (name, args, env = {}) => {
       const { code, out, err } = await run(args, env, build, clock);
-      tell(name, { code, out: parsed(out), err });
+      record(name, { code, out: parsed(out), err });
     },
     app: async ({ port = 8_080, host = address, answers = slowly(clock) } = {}) => {
       const server = createServer(answers);
@@ -103,18 +103,18 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
       await running().until((line) => line["message"] === "drain phase" && line["phase"] === name);
       await clock.until(async () => evidenceSourceOf(await answerOf(address, `/${TOKEN}/status`, "GET")) !== "none");
     },
-    heard,
+    processed,
     dial: () => dial({ address }),
-    hookWords: `GET ${hookPath()} HTTP/1.1\r\nHost: x\r\n\r\n`,
-    drainWords: `POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`,
+    hookRequest: `GET ${hookPath()} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    drainRequest: `POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`,
     dialApp: () => dial({ address }, 8_080),
-    tell,
+    record,
     clock,
   };
-  /** What was logged before this call was answered is in the pipe, and the pipe is read whole when its writer is gone. */
+  /** The pipe contains all lines before this response, and is read completely after the manager's end. */
   const readToTheEnd = async () => {
     if (manager === undefined) return;
-    await heard();
+    await processed();
     manager.kill("SIGKILL");
     await manager.ended;
   };

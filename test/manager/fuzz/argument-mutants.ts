@@ -1,4 +1,4 @@
-/** Damaged flags and variables: the manager says what is wrong and ends with 64, or it runs. */
+/** Starts the manager with damaged flags and variables: it exits with 64 and a message, or it runs. */
 import { spawnSync } from "node:child_process";
 import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
@@ -7,7 +7,7 @@ import { type Budget, Finding } from "./sanitize-part.ts";
 import { demandCleanEnd, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
 import type { Random } from "./seeded-random.ts";
 
-/** A network of its own: damaged flags may ask for any port of any address. */
+/** A network namespace, because damaged flags may contain any port and address. */
 const ALONE = ["--net", "--map-root-user", "sh", "-c", 'ip link set lo up 2>/dev/null; exec "$0" "$@"'];
 const LIMIT_MS = 30_000;
 
@@ -23,7 +23,7 @@ export async function argumentMutants(budget: Budget): Promise<string> {
     if (await isRefused(args, env, input)) refused += 1;
     else ran += 1;
   }
-  return `${refused} refused with a sentence, ${ran} ran`;
+  return `${refused} refused with a message, ${ran} ran`;
 }
 
 async function isRefused(args: readonly string[], env: Record<string, string>, input: Buffer): Promise<boolean> {
@@ -34,14 +34,15 @@ async function isRefused(args: readonly string[], env: Record<string, string>, i
     ended = true;
   });
   while (!ended && !/listen/.test(manager.out())) {
-    if (performance.now() > giveUpMs) throw new Finding("the manager neither ended nor said that it runs", input);
+    if (performance.now() > giveUpMs)
+      throw new Finding("the manager neither exited nor reported that it listens", input);
     await pause(5, "the program comes up or ends in its own time");
   }
   if (!ended) manager.child.kill("SIGTERM");
   const end = await manager.ended;
-  // 4: `drain` and `status` find no manager here.
+  // 4: `drain` and `status` run without a manager.
   demandCleanEnd(end, [0, 3, 4, 64], input);
-  if (end.code === 64 && end.err.trim() === "") throw new Finding("status 64 without a sentence", input);
+  if (end.code === 64 && end.err.trim() === "") throw new Finding("status 64 without a message", input);
   return end.code === 64;
 }
 
@@ -74,7 +75,7 @@ function variablesOf(random: Random): Record<string, string> {
   };
 }
 
-/** No program can be given a zero byte in a word. */
+/** Removes zero bytes, which arguments cannot contain. */
 function damaged(text: string, random: Random): string {
   return mutated(Buffer.from(text === "" ? "x" : text), random)
     .toString("latin1")

@@ -1,4 +1,4 @@
-/** Files of parser cases, in the form that native-parsers-main.ts reads. */
+/** Writes parser cases in the format of native-parsers-main.ts. */
 import { mutated, spliced } from "./mutations.ts";
 import { PARSERS } from "./parser-calls.ts";
 import { moreFor, SAMPLES, type Sample } from "./samples.ts";
@@ -13,12 +13,12 @@ export function caseBytes(sample: Sample): Buffer {
   return Buffer.concat([head, sample.bytes, more]);
 }
 
-/** A sample with damage; now and then without, since valid input must be read alike too. */
+/** A damaged sample, or rarely a valid one, for which both builds must agree too. */
 export function mutant(random: Random): Sample {
   const sample = random.pick(SAMPLES);
   const other = random.pick(SAMPLES.filter((one) => one.parser === sample.parser));
-  const begun = random.chance(0.1) ? spliced(sample.bytes, other.bytes, random) : sample.bytes;
-  const bytes = random.chance(0.02) ? begun : mutated(begun, random);
+  const base = random.chance(0.1) ? spliced(sample.bytes, other.bytes, random) : sample.bytes;
+  const bytes = random.chance(0.02) ? base : mutated(base, random);
   return { parser: sample.parser, bytes, more: mutatedMore(moreFor(sample, bytes, random), sample, random) };
 }
 

@@ -4,22 +4,22 @@ import { growthOf } from "./growth.ts";
 const rounds = (kib: readonly number[], hoursEach = 4, descriptors: readonly number[] = []) =>
   kib.map((residentKib, n) => ({ hours: (n + 1) * hoursEach, residentKib, descriptors: descriptors[n] ?? 9 }));
 
-test("memory that settles after the first rounds does not grow", () => {
-  expect(growthOf(rounds([400, 600, 620, 620, 624, 620])).verdict).toBe("");
+test("memory that is constant after the first rounds is not growth", () => {
+  expect(growthOf(rounds([400, 600, 620, 620, 624, 620])).problem).toBe("");
 });
 
-test("memory that rises steadily grows, told for a day", () => {
-  const { kibPerDay, verdict } = growthOf(rounds([400, 500, 600, 700, 800, 900]));
+test("memory that rises steadily is reported in KiB a day", () => {
+  const { kibPerDay, problem } = growthOf(rounds([400, 500, 600, 700, 800, 900]));
   expect(kibPerDay).toBeCloseTo(600);
-  expect(verdict).toBe("it grows by 600 KiB a day, more than 256");
+  expect(problem).toBe("it grows by 600 KiB a day, more than 256");
 });
 
-test("one descriptor that stays open is growth", () => {
-  expect(growthOf(rounds([600, 600, 600, 600, 600], 4, [9, 9, 9, 9, 10])).verdict).toBe(
+test("one additional open descriptor is growth", () => {
+  expect(growthOf(rounds([600, 600, 600, 600, 600], 4, [9, 9, 9, 9, 10])).problem).toBe(
     "1 descriptors more than after the warm-up",
   );
 });
 
-test("too few rounds tell nothing", () => {
-  expect(growthOf(rounds([600, 600, 600, 600])).verdict).toBe("4 rounds are too few to tell");
+test("fewer than five rounds are reported as too few", () => {
+  expect(growthOf(rounds([600, 600, 600, 600])).problem).toBe("4 rounds are too few");
 });

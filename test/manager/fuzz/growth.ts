@@ -1,23 +1,23 @@
-/** Whether memory grows over equal rounds. Pure. */
+/** Detects growth of memory and descriptors over equal rounds. Pure. */
 
 export type Round = {
-  /** What the round stands for in a Pod's life, from the start on. */
+  /** Equivalent hours of a Pod's life since the start. */
   readonly hours: number;
   readonly residentKib: number;
   readonly descriptors: number;
 };
 
 export type Growth = {
-  /** By the straight line that fits the rounds best. */
+  /** Slope of the linear regression. */
   readonly kibPerDay: number;
   readonly descriptors: number;
-  /** Empty, or why this is growth. */
-  readonly verdict: string;
+  /** The growth as text; empty without growth. */
+  readonly problem: string;
 };
 
-/** A third of what the whole manager may take. The kernel counts in pages of 4 KiB, so a short run cannot tell less. */
+/** A third of the manager's memory budget. Pages of 4 KiB prevent a finer limit in a short run. */
 const LIMIT_KIB_PER_DAY = 256;
-/** The first rounds fill what the allocator keeps. */
+/** The first rounds fill the allocator's caches. */
 const WARM_UP_ROUNDS = 2;
 
 export function growthOf(rounds: readonly Round[]): Growth {
@@ -25,20 +25,20 @@ export function growthOf(rounds: readonly Round[]): Growth {
   const first = warm[0];
   const last = warm.at(-1);
   if (first === undefined || last === undefined || warm.length < 3)
-    return { kibPerDay: Number.NaN, descriptors: 0, verdict: `${rounds.length} rounds are too few to tell` };
+    return { kibPerDay: Number.NaN, descriptors: 0, problem: `${rounds.length} rounds are too few` };
   const kibPerDay = 24 * slope(warm);
   const descriptors = last.descriptors - first.descriptors;
-  return { kibPerDay, descriptors, verdict: verdictOf(kibPerDay, descriptors, last.residentKib > first.residentKib) };
+  return { kibPerDay, descriptors, problem: problemOf(kibPerDay, descriptors, last.residentKib > first.residentKib) };
 }
 
-function verdictOf(kibPerDay: number, descriptors: number, isLarger: boolean): string {
+function problemOf(kibPerDay: number, descriptors: number, isLarger: boolean): string {
   if (descriptors > 0) return `${descriptors} descriptors more than after the warm-up`;
   if (isLarger && kibPerDay > LIMIT_KIB_PER_DAY)
     return `it grows by ${Math.round(kibPerDay)} KiB a day, more than ${LIMIT_KIB_PER_DAY}`;
   return "";
 }
 
-/** Of resident memory over hours, by least squares. */
+/** Least squares of resident memory over hours. */
 function slope(rounds: readonly Round[]): number {
   const meanHours = mean(rounds.map(({ hours }) => hours));
   const meanKib = mean(rounds.map(({ residentKib }) => residentKib));

@@ -1,4 +1,4 @@
-/** An app that answers the manager's calls as badly as it can: damaged, cut, in drips, or not at all. */
+/** Responds to the manager's calls with damaged, truncated, slow or no bytes, and checks the results. */
 import { createServer, type Server, type Socket } from "node:net";
 import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
@@ -15,7 +15,7 @@ const chunked = (...chunks: readonly string[]): Buffer =>
   Buffer.from(
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${[...chunks, ""].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("")}`,
   );
-/** Each ends where its own framing says: whatever is cut from them is missed. */
+/** Responses with a length, so that a truncation is detectable. */
 const FRAMED = [
   plain("12"),
   plain('{"version":1}', "Connection: close\r\n"),
@@ -38,10 +38,10 @@ const ANSWERS = [
 
 type Answer = { readonly bytes: Buffer; readonly cut: boolean; readonly manner: number };
 
-/** The same answer to the same number, anyone who asks and whenever. */
+/** The response depends only on the number, not on the time or the caller. */
 function answerTo(seed: number, n: number): Answer {
   const random: Random = createRandom(seedOf(seed, String(n)));
-  // Silence costs a chained hook its five seconds, so those who call one seldom get it.
+  // An original hook waits five seconds without a response, so it rarely gets none.
   const manner = random.below(n % 4 === 1 && random.chance(0.9) ? SILENT : SILENT + 1);
   const framed = random.pick(FRAMED);
   if (random.chance(0.15)) return { bytes: framed.subarray(0, random.below(framed.length)), cut: true, manner };
@@ -50,7 +50,7 @@ function answerTo(seed: number, n: number): Answer {
 }
 
 const DRIP_MS = 5;
-/** The manner of one who never answers to the end. */
+/** Leaves the response unfinished. */
 const SILENT = 59;
 
 async function answer(socket: Socket, { bytes, manner }: Answer): Promise<void> {
@@ -67,13 +67,13 @@ async function answer(socket: Socket, { bytes, manner }: Answer): Promise<void> 
 
 function openApp(seed: number): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer((socket) => {
-    let asked = "";
+    let received = "";
     socket.on("error", () => {});
     socket.on("data", (chunk: Buffer) => {
-      if (asked.includes("\r\n\r\n")) return;
-      asked += chunk.toString("latin1");
-      const n = /^GET \/([0-9]+) /.exec(asked)?.[1];
-      if (asked.includes("\r\n\r\n")) void answer(socket, answerTo(seed, Number(n ?? "0")));
+      if (received.includes("\r\n\r\n")) return;
+      received += chunk.toString("latin1");
+      const n = /^GET \/([0-9]+) /.exec(received)?.[1];
+      if (received.includes("\r\n\r\n")) void answer(socket, answerTo(seed, Number(n ?? "0")));
     });
   });
   return new Promise((resolve) => {
@@ -89,30 +89,30 @@ const BATCH = 300;
 export async function hostileAnswers(budget: Budget): Promise<string> {
   const seed = budget.random.below(0xffffffff);
   const app = await openApp(seed);
-  let asked = 0;
+  let called = 0;
   let whole = 0;
   try {
-    while (budget.goesOn(asked)) {
-      const end = await start(CALLER, [String(app.port), String(asked), String(BATCH)]).ended;
-      const input = Buffer.from(`answers of seed ${seed}, numbers ${asked} to ${asked + BATCH - 1}\n${end.out}`);
+    while (budget.goesOn(called)) {
+      const end = await start(CALLER, [String(app.port), String(called), String(BATCH)]).ended;
+      const input = Buffer.from(`answers of seed ${seed}, numbers ${called} to ${called + BATCH - 1}\n${end.out}`);
       demandCleanEnd(end, [0], input);
       whole += demandHonest(end.out, seed, input);
-      asked += BATCH;
+      called += BATCH;
     }
   } finally {
     app.server.close();
   }
-  return `${asked} calls, ${whole} taken for whole`;
+  return `${called} calls, ${whole} accepted as complete`;
 }
 
-/** Each call has one end, and no answer that was cut counts. */
+/** Each call has one result, and truncated responses are not accepted. */
 function demandHonest(out: string, seed: number, input: Buffer): number {
   const lines = out.trimEnd().split("\n");
-  if (lines.length !== BATCH) throw new Finding(`${BATCH} calls came to ${lines.length} ends`, input);
+  if (lines.length !== BATCH) throw new Finding(`${BATCH} calls had ${lines.length} results`, input);
   const taken = lines.filter((line) => / whole | answered$/.test(line));
   for (const line of taken) {
     const n = Number(line.split(" ")[0]);
-    if (answerTo(seed, n).cut) throw new Finding(`an answer that was cut was taken for whole: ${line}`, input);
+    if (answerTo(seed, n).cut) throw new Finding(`a truncated response was accepted as complete: ${line}`, input);
   }
   return taken.length;
 }

@@ -1,4 +1,4 @@
-/** A relay over TLS that answers as badly as it can, and a cable before it that damages what it says of TLS itself. */
+/** Serves a TLS relay with damaged responses, behind a proxy that damages the TLS handshake. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { generate } from "selfsigned";
@@ -6,19 +6,19 @@ import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
 import { createRandom, seedOf } from "./seeded-random.ts";
 
-/** A certificate has a name for each, so that the cable knows which number calls: a client says the name openly. */
-export const NUMBERS_OF_A_CABLE = 50;
+/** The certificate has a name for each call, so that the proxy identifies the call by its SNI. */
+export const CALLS_PER_PROXY = 50;
 
-const WORD = '{"state":"in","terminating":true,"reason":""}\n';
-const OUT = '{"state":"out","terminating":true,"reason":"no Service offers the Pod"}\n';
+const STATUS_IN = '{"state":"in","terminating":true,"reason":""}\n';
+const STATUS_OUT = '{"state":"out","terminating":true,"reason":"no Service offers the Pod"}\n';
 const STREAM = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const ANSWERS = [
-  `${STREAM}${chunk(WORD)}${chunk(OUT)}${chunk(WORD)}0\r\n\r\n`,
-  `${STREAM}${chunk(WORD)}${chunk(WORD.slice(0, 20))}${chunk(WORD.slice(20))}${chunk(OUT)}`,
-  `${STREAM}${chunk(WORD.repeat(120))}`,
-  `HTTP/1.1 200 OK\r\nContent-Length: ${WORD.length}\r\nConnection: close\r\n\r\n${WORD}`,
-  `HTTP/1.0 200 OK\r\n\r\n${WORD}`,
+  `${STREAM}${chunk(STATUS_IN)}${chunk(STATUS_OUT)}${chunk(STATUS_IN)}0\r\n\r\n`,
+  `${STREAM}${chunk(STATUS_IN)}${chunk(STATUS_IN.slice(0, 20))}${chunk(STATUS_IN.slice(20))}${chunk(STATUS_OUT)}`,
+  `${STREAM}${chunk(STATUS_IN.repeat(120))}`,
+  `HTTP/1.1 200 OK\r\nContent-Length: ${STATUS_IN.length}\r\nConnection: close\r\n\r\n${STATUS_IN}`,
+  `HTTP/1.0 200 OK\r\n\r\n${STATUS_IN}`,
   "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
   "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Lastcall\r\nContent-Length: 3\r\n\r\nno\n",
   "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: 1\r\n\r\n",
@@ -29,9 +29,9 @@ const ANSWERS = [
 
 export type TlsDamage =
   | { readonly kind: "none" }
-  /** Eight bytes in the middle of the handshake are others: nothing after that may be believed. */
+  /** Replaces eight bytes of the handshake, after which no response may be trusted. */
   | { readonly kind: "garbled"; readonly at: number }
-  /** The first piece of what the server sends is damaged in any way. */
+  /** Damages the first bytes of the server arbitrarily. */
   | { readonly kind: "mutated" };
 
 export function tlsDamageOf(seed: number, n: number): TlsDamage {
@@ -40,14 +40,14 @@ export function tlsDamageOf(seed: number, n: number): TlsDamage {
   return random.chance(0.5) ? { kind: "garbled", at: random.below(GARBLED_UP_TO) } : { kind: "mutated" };
 }
 
-/** A server's part of a handshake is longer, with a certificate in it. */
+/** Less than the server's part of a handshake with a certificate. */
 const GARBLED_UP_TO = 600;
 const GARBLED_BYTES = 8;
 
 export type HostileRelay = {
   readonly ca: string;
-  /** A cable of its own for the numbers from `first` on. @returns its port of 127.0.0.1 */
-  readonly cableFor: (first: number) => Promise<number>;
+  /** Starts a proxy for the calls from `first` on. @returns its port on 127.0.0.1 */
+  readonly proxyFor: (first: number) => Promise<number>;
   readonly close: () => void;
 };
 
@@ -62,11 +62,11 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
   };
   const relay = createTlsServer(leaf, (socket) => {
     keep(socket);
-    let asked = "";
+    let received = "";
     socket.on("data", (bytes: Buffer) => {
-      const before = /"pod":"web-([0-9]+)"/.exec(asked);
-      asked += bytes.toString("latin1");
-      const n = /"pod":"web-([0-9]+)"/.exec(asked)?.[1];
+      const before = /"pod":"web-([0-9]+)"/.exec(received);
+      received += bytes.toString("latin1");
+      const n = /"pod":"web-([0-9]+)"/.exec(received)?.[1];
       if (before === null && n !== undefined) void answer(socket, seed, Number(n));
     });
   });
@@ -76,8 +76,8 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
   const relayPort = await listening(relay);
   return {
     ca,
-    cableFor: async (first) => {
-      const cable = createServer((near) => {
+    proxyFor: async (first) => {
+      const proxy = createServer((near) => {
         keep(near);
         near.once("data", (hello: Buffer) => {
           const name = /r([0-9]+)\.relay\.internal/.exec(hello.toString("latin1"))?.[1];
@@ -88,8 +88,8 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
           sendDamaged(far, near, seed, first + Number(name ?? "0"));
         });
       });
-      servers.push(cable);
-      return listening(cable);
+      servers.push(proxy);
+      return listening(proxy);
     },
     close: () => {
       for (const server of servers) server.close();
@@ -100,7 +100,7 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
 
 function sendDamaged(far: Socket, near: Socket, seed: number, n: number): void {
   const damage = tlsDamageOf(seed, n);
-  const random = createRandom(seedOf(seed, `cable ${n}`));
+  const random = createRandom(seedOf(seed, `proxy ${n}`));
   let passed = 0;
   far.on("data", (bytes: Buffer) => {
     let sent = bytes;
@@ -131,7 +131,7 @@ async function answer(socket: Socket, seed: number, n: number): Promise<void> {
     socket.write(bytes.subarray(at, at + size));
     if (pieces > 1) await pause(DRIP_MS, "each piece is a segment of its own");
   }
-  // Silence costs a stream its limit and a report two of its own.
+  // Without a response, a stream waits its limit and a report twice its own.
   const manner = random.below(n % 3 === 2 ? 8 : 10);
   if (manner < 5) socket.end();
   else if (manner < 8) socket.destroy();
@@ -143,7 +143,7 @@ async function certificates(): Promise<{ readonly ca: string; readonly leaf: { c
     ...key,
     extensions: [{ name: "basicConstraints", cA: true, critical: true }],
   });
-  const names = Array.from({ length: NUMBERS_OF_A_CABLE }, (_, n) => `r${n}.relay.internal`);
+  const names = Array.from({ length: CALLS_PER_PROXY }, (_, n) => `r${n}.relay.internal`);
   const leaf = await generate([{ name: "commonName", value: "a relay" }], {
     ...key,
     ca: { cert: ca.cert, key: ca.private },

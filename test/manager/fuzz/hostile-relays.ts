@@ -1,16 +1,16 @@
-/** Hostile TLS answers at the relay client: whatever comes, each call has one end, and no broken handshake is trusted. */
+/** Calls a hostile TLS relay: each call has one result, and no response after a damaged handshake is trusted. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type HostileRelay, NUMBERS_OF_A_CABLE, openHostileRelay, tlsDamageOf } from "./hostile-relay-server.ts";
+import { CALLS_PER_PROXY, type HostileRelay, openHostileRelay, tlsDamageOf } from "./hostile-relay-server.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
 
 export const RELAY_CLIENT = `${FUZZ_FOLDER}/relay-sanitize`;
 
-/** They wait more than they compute. */
+/** More than the cores, because they mostly wait. */
 const AT_ONCE = 4;
-/** As many calls as this are enough for one to be understood: one in fifteen is answered without damage. */
+/** Enough calls for an undamaged response, which one in fifteen gets. */
 const ENOUGH_CALLS = 400;
 
 export async function hostileRelays(budget: Budget): Promise<string> {
@@ -23,9 +23,9 @@ export async function hostileRelays(budget: Budget): Promise<string> {
   let trusted = 0;
   try {
     while (budget.goesOn(called)) {
-      const firsts = Array.from({ length: AT_ONCE }, (_, at) => called + at * NUMBERS_OF_A_CABLE);
+      const firsts = Array.from({ length: AT_ONCE }, (_, at) => called + at * CALLS_PER_PROXY);
       const counts = await Promise.all(firsts.map((first) => callAll(relay, { seed, first, caFile })));
-      called += AT_ONCE * NUMBERS_OF_A_CABLE;
+      called += AT_ONCE * CALLS_PER_PROXY;
       trusted += counts.reduce((sum, one) => sum + one, 0);
     }
   } finally {
@@ -33,24 +33,24 @@ export async function hostileRelays(budget: Budget): Promise<string> {
     rmSync(folder, { recursive: true });
   }
   if (called >= ENOUGH_CALLS && trusted === 0)
-    throw new Finding("no answer at all was understood", Buffer.from(`seed ${seed}`));
+    throw new Finding("no response was accepted", Buffer.from(`seed ${seed}`));
   return `${called} calls over TLS, ${trusted} trusted`;
 }
 
 type Calls = { readonly seed: number; readonly first: number; readonly caFile: string };
 
-/** @returns how many answers were trusted */
+/** @returns the number of trusted responses */
 async function callAll(relay: HostileRelay, { seed, first, caFile }: Calls): Promise<number> {
-  const port = await relay.cableFor(first);
-  const args = [port, caFile, first, NUMBERS_OF_A_CABLE].map(String);
+  const port = await relay.proxyFor(first);
+  const args = [port, caFile, first, CALLS_PER_PROXY].map(String);
   const end = await start(RELAY_CLIENT, args).ended;
   const input = Buffer.from(`answers of seed ${seed}, numbers from ${first}\n${end.out}`);
   demandCleanEnd(end, [0], input);
   const lines = end.out.trimEnd().split("\n");
-  if (lines.length !== NUMBERS_OF_A_CABLE) throw new Finding(`${lines.length} ends of ${NUMBERS_OF_A_CABLE}`, input);
+  if (lines.length !== CALLS_PER_PROXY) throw new Finding(`${lines.length} ends of ${CALLS_PER_PROXY}`, input);
   const trusted = lines.filter((line) => /^[0-9]+ (status|delivered)/.test(line));
   for (const line of trusted)
     if (tlsDamageOf(seed, Number(line.split(" ")[0])).kind === "garbled")
-      throw new Finding(`an answer behind a garbled handshake was trusted: ${line}`, input);
+      throw new Finding(`a response after a damaged handshake was trusted: ${line}`, input);
   return trusted.length;
 }

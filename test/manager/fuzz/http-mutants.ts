@@ -1,4 +1,4 @@
-/** Damaged requests on the manager's port: whatever comes, the next sound request is answered. */
+/** Sends damaged requests to the manager's port, after which a valid request must be answered. */
 import { connect } from "node:net";
 import { ownAddress } from "../../leases/own-address.ts";
 import { pause } from "../../time/pause.ts";
@@ -13,7 +13,7 @@ import {
   SANITIZED_MANAGER,
   start,
   TOKEN,
-  untilSaid,
+  untilPrinted,
 } from "./sanitized-process.ts";
 import type { Random } from "./seeded-random.ts";
 
@@ -28,19 +28,19 @@ const REQUESTS = [
   `HEAD / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n`,
   `GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\nGET /${TOKEN}/status HTTP/1.1\r\n\r\n`,
   `OPTIONS * HTTP/1.1\r\nHost: x\r\nCookie: ${"a=b; ".repeat(80)}\r\nX-Long: ${"y".repeat(3_000)}\r\n\r\n`,
-  // Half a character at the end of a path.
+  // An incomplete UTF-8 character at the end of the path.
   "GET /aaaaaaa\xf0?x HTTP/1.1\r\nHost: x\r\n\r\n",
   "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x12\x04\0\0\0\0\0",
 ].map((text) => Buffer.from(text, "latin1"));
-const SOUND = Buffer.from(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+const VALID = Buffer.from(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
 const BATCH = 60;
-/** Longer than the manager gives a stranger, on a machine with other work to do. */
+/** Longer than the limit of an unauthenticated connection, on a busy host. */
 const ANSWER_LIMIT_MS = 30_000;
 const REPORT_MS = 5_000;
 
 export async function httpMutants(budget: Budget): Promise<string> {
-  // Where the port has no guard, everything reaches the parser.
+  // Without the port guard, all bytes reach the parser.
   const managers = [await startedManager([]), await startedManager(WITHOUT_PORT_GUARD)];
   let sent = 0;
   while (budget.goesOn(sent))
@@ -52,7 +52,7 @@ export async function httpMutants(budget: Budget): Promise<string> {
     running.child.kill("SIGTERM");
     demandCleanEnd(await Promise.race([running.ended, endTimeout()]), [0, 3], Buffer.alloc(0));
   }
-  return `${sent} damaged requests, ${sent / BATCH} sound ones answered`;
+  return `${sent} damaged requests, ${sent / BATCH} valid ones answered`;
 }
 
 type Manager = { readonly running: Running; readonly address: string };
@@ -60,77 +60,77 @@ type Manager = { readonly running: Running; readonly address: string };
 async function startedManager(wrapper: readonly string[]): Promise<Manager> {
   const address = ownAddress();
   const flags = [`--address-scope=${address}`, "--hooks=app:app,web:app", "--drain-delay=1s", "--drain-timeout=3s"];
-  const [command = "", ...words] = [...wrapper, SANITIZED_MANAGER, "serve", ...flags];
-  const running = start(command, words);
-  await untilSaid(running, /"listening"/, ANSWER_LIMIT_MS);
+  const [command = "", ...args] = [...wrapper, SANITIZED_MANAGER, "serve", ...flags];
+  const running = start(command, args);
+  await untilPrinted(running, /"listening"/, ANSWER_LIMIT_MS);
   return { running, address };
 }
 
 async function sendBatch({ running, address }: Manager, random: Random): Promise<void> {
   const batch = Array.from({ length: BATCH }, () => requestMutant(random));
-  // The same choices whatever the order in which connections come about.
-  const manners = batch.map(() => ({
+  // Chosen in advance, because the order of connections varies.
+  const closings = batch.map(() => ({
     pieces: 1 + random.below(4),
     leaves: random.below(4),
     waitMs: random.below(60),
   }));
-  await Promise.all(batch.map((bytes, n) => send(address, bytes, manners[n] ?? NO_MANNERS)));
+  await Promise.all(batch.map((bytes, n) => send(address, bytes, closings[n] ?? IMMEDIATE)));
   await demandAnswer(running, address, Buffer.concat(batch));
 }
 
 function endTimeout(): Promise<never> {
   return new Promise((_, reject) => {
-    setTimeout(() => reject(new Finding("the manager outlived its stop signal", SOUND)), ANSWER_LIMIT_MS).unref();
+    setTimeout(() => reject(new Finding("the manager continued after SIGTERM", VALID)), ANSWER_LIMIT_MS).unref();
   });
 }
 
 function requestMutant(random: Random): Buffer {
   const request = random.pick(REQUESTS);
-  const begun = random.chance(0.15) ? spliced(request, random.pick(REQUESTS), random) : request;
-  if (random.chance(0.05)) return begun;
-  // What does not begin with the token may be dropped before it is read: half of them keep it, and are damaged behind it.
-  return random.chance(0.5) ? damagedAfterToken(begun, random) : mutated(begun, random);
+  const base = random.chance(0.15) ? spliced(request, random.pick(REQUESTS), random) : request;
+  if (random.chance(0.05)) return base;
+  // The port guard drops requests without the token unread, so half of them keep the token and are damaged after it.
+  return random.chance(0.5) ? damagedAfterToken(base, random) : mutated(base, random);
 }
 
-const BEGINNINGS = [`GET /${TOKEN}/`, `POST /${TOKEN}/`].map((text) => Buffer.from(text));
+const PREFIXES = [`GET /${TOKEN}/`, `POST /${TOKEN}/`].map((text) => Buffer.from(text));
 
 function damagedAfterToken(bytes: Buffer, random: Random): Buffer {
-  const beginning = BEGINNINGS.find((one) => bytes.subarray(0, one.length).equals(one));
-  if (beginning !== undefined) return Buffer.concat([beginning, mutated(bytes.subarray(beginning.length), random)]);
+  const prefix = PREFIXES.find((one) => bytes.subarray(0, one.length).equals(one));
+  if (prefix !== undefined) return Buffer.concat([prefix, mutated(bytes.subarray(prefix.length), random)]);
   const path = bytes.indexOf(" /");
-  return Buffer.concat([random.pick(BEGINNINGS), mutated(bytes.subarray(path < 0 ? 0 : path + 2), random)]);
+  return Buffer.concat([random.pick(PREFIXES), mutated(bytes.subarray(path < 0 ? 0 : path + 2), random)]);
 }
 
-type Manners = { readonly pieces: number; readonly leaves: number; readonly waitMs: number };
-const NO_MANNERS: Manners = { pieces: 1, leaves: 0, waitMs: 0 };
+type Closing = { readonly pieces: number; readonly leaves: number; readonly waitMs: number };
+const IMMEDIATE: Closing = { pieces: 1, leaves: 0, waitMs: 0 };
 
-/** In pieces, and leaving in one of four ways: at once, half, by reset, or as the manager likes for a while. */
-function send(address: string, bytes: Buffer, manners: Manners): Promise<void> {
+/** Sends the bytes in pieces, then closes the connection, ends the sending side, resets it, or waits. */
+function send(address: string, bytes: Buffer, closing: Closing): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port: MANAGER_PORT });
     socket.on("error", () => {});
     socket.on("close", () => resolve());
     socket.on("data", () => {});
     socket.on("connect", () => {
-      const size = Math.ceil(bytes.length / manners.pieces);
+      const size = Math.ceil(bytes.length / closing.pieces);
       for (let at = 0; at < bytes.length; at += size) socket.write(bytes.subarray(at, at + size));
-      if (manners.leaves === 0) socket.destroySoon();
-      if (manners.leaves === 1) socket.end();
-      setTimeout(() => (manners.leaves === 2 ? socket.resetAndDestroy() : socket.destroy()), manners.waitMs);
+      if (closing.leaves === 0) socket.destroySoon();
+      if (closing.leaves === 1) socket.end();
+      setTimeout(() => (closing.leaves === 2 ? socket.resetAndDestroy() : socket.destroy()), closing.waitMs);
     });
   });
 }
 
 async function demandAnswer(manager: Running, address: string, batch: Buffer): Promise<void> {
-  const askedMs = performance.now();
-  const answer = await exchange(address, SOUND, ANSWER_LIMIT_MS);
-  const tookMs = Math.round(performance.now() - askedMs);
+  const sentMs = performance.now();
+  const answer = await exchange(address, VALID, ANSWER_LIMIT_MS);
+  const tookMs = Math.round(performance.now() - sentMs);
   if (/^HTTP\/1\.1 200 .*"version":1/s.test(answer)) return;
-  // A report takes its time to be written; its end tells more than the silence.
+  // The exit with a sanitizer's report explains more than the missing response.
   const end = await Promise.race([
     manager.ended,
     pause(REPORT_MS, "a sanitizer's report takes its time to be written"),
   ]);
   if (end !== undefined) demandCleanEnd(end, [], batch);
-  throw new Finding(`a sound request was answered after ${tookMs} ms with: "${answer.slice(0, 500)}"`, batch);
+  throw new Finding(`a valid request was answered after ${tookMs} ms with: "${answer.slice(0, 500)}"`, batch);
 }

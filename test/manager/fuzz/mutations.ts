@@ -1,11 +1,11 @@
-/** Damage to valid input: what a cut connection, another kernel, a hostile peer or a bad memory would make of it. */
+/** Damages valid input like an interrupted connection, another kernel, a hostile peer or faulty memory. */
 import type { Random } from "./seeded-random.ts";
 
 type Mutation = (bytes: Buffer, random: Random) => Buffer;
 
-/** Lengths and counters that have broken parsers before. */
+/** Lengths and counters at the limits of integers. */
 const ODD_NUMBERS = [0, 1, 3, 4, 15, 16, 17, 127, 128, 255, 256, 65_535, 65_536, 0x7fffffff, 0x80000000, 0xffffffff];
-const ODD_WORDS = ["null", "0", "-1", "1.5", "1e400", "[]", "{}", '""', '"x"', "true", "[null]", '{"name":1}'];
+const ODD_VALUES = ["null", "0", "-1", "1.5", "1e400", "[]", "{}", '""', '"x"', "true", "[null]", '{"name":1}'];
 const ODD_TEXTS = ["", "0", "-1", "99999999999999999999", "1e999", "\0", "\r\n", "\r\n\r\n", "%00", "é", "\u{1f600}"];
 
 const flipBit: Mutation = (bytes, random) => {
@@ -23,11 +23,11 @@ const overwriteByte: Mutation = (bytes, random) => {
 
 const cut: Mutation = (bytes, random) => bytes.subarray(0, random.below(bytes.length));
 
-const lieAboutLength: Mutation = (bytes, random) => {
+const wrongLength: Mutation = (bytes, random) => {
   const wide = random.chance(0.5) && bytes.length >= 4;
   const copy = Buffer.from(bytes);
   if (copy.length < 2) return copy;
-  // Fields of the kernel's messages are aligned; the first ones are the lengths that everything hangs on.
+  // Fields of the kernel's messages are aligned, and the first ones are lengths.
   const at = Math.min(copy.length - (wide ? 4 : 2), random.below(Math.ceil(copy.length / 2)) * 2);
   const value = random.pick(ODD_NUMBERS);
   if (wide) copy.writeUInt32LE(value, at);
@@ -56,28 +56,28 @@ const insertBytes: Mutation = (bytes, random) => {
 const insertText: Mutation = (bytes, random) =>
   insert(bytes, random.below(bytes.length + 1), Buffer.from(random.pick(ODD_TEXTS)));
 
-/** Another type where a text or a number stood: whole JSON that no one writes. */
-const swapWord: Mutation = (bytes, random) => {
-  const words = [...bytes.toString("latin1").matchAll(/"[^"]*"|[0-9]+|true|null/g)];
-  if (words.length === 0) return bytes;
-  const word = random.pick(words);
-  const after = bytes.subarray(word.index + word[0].length);
-  return Buffer.concat([bytes.subarray(0, word.index), Buffer.from(random.pick(ODD_WORDS)), after]);
+/** Replaces a string or number of JSON by a value of another type. */
+const replaceValue: Mutation = (bytes, random) => {
+  const values = [...bytes.toString("latin1").matchAll(/"[^"]*"|[0-9]+|true|null/g)];
+  if (values.length === 0) return bytes;
+  const value = random.pick(values);
+  const after = bytes.subarray(value.index + value[0].length);
+  return Buffer.concat([bytes.subarray(0, value.index), Buffer.from(random.pick(ODD_VALUES)), after]);
 };
 
 const MUTATIONS = [
   flipBit,
   overwriteByte,
   cut,
-  lieAboutLength,
+  wrongLength,
   repeatChunk,
   dropChunk,
   insertBytes,
   insertText,
-  swapWord,
+  replaceValue,
 ] as const;
 
-/** One to four kinds of damage, one after the other. */
+/** Applies one to four kinds of damage. */
 export function mutated(bytes: Buffer, random: Random): Buffer {
   let copy = bytes;
   for (let times = 1 + random.below(4); times > 0 && copy.length > 0; times -= 1)
@@ -85,7 +85,7 @@ export function mutated(bytes: Buffer, random: Random): Buffer {
   return copy;
 }
 
-/** The beginning of one and the end of another. */
+/** Joins the start of one input and the end of another. */
 export function spliced(some: Buffer, other: Buffer, random: Random): Buffer {
   return Buffer.concat([
     some.subarray(0, random.below(some.length + 1)),

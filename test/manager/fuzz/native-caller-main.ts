@@ -1,7 +1,6 @@
 /**
- * Makes calls of every kind the manager makes, to a port of 127.0.0.1 that answers as it likes, and ends by itself. Runs
- * on Node and compiles natively; under the sanitizers the end shows every value that is still held. Arguments: port,
- * first number, count.
+ * Makes the manager's kinds of calls to a port of 127.0.0.1, and exits. Runs on Node and compiles natively; the leak
+ * sanitizer reports values that remain at the exit. Arguments: port, first number, count.
  */
 import { runChainedHook } from "../../../src/manager/calls/chained-hook-call.ts";
 import { callManager } from "../../../src/manager/calls/manager-call.ts";
@@ -15,7 +14,7 @@ const port = Number(process.argv[2] ?? "0");
 const first = Number(process.argv[3] ?? "0");
 const end = first + Number(process.argv[4] ?? "0");
 
-function say(n: number, what: string): void {
+function print(n: number, what: string): void {
   process.stdout.write(`${n} ${what}\n`);
 }
 
@@ -25,10 +24,10 @@ function call(n: number): void {
   const next = (what: string): void => {
     settled = settled + 1;
     if (settled > 1) {
-      say(n, "SETTLED TWICE");
+      print(n, "SETTLED TWICE");
       return;
     }
-    say(n, what);
+    print(n, what);
     call(n + 1);
   };
   const path = `/${n}`;

@@ -1,6 +1,6 @@
 /**
  * Feeds a file of cases to the parsers and prints one line per case. Runs on Node and compiles natively: the same file
- * must print the same text. A case is a byte for the parser, two 32-bit lengths, the bytes, and what else it takes.
+ * must print the same text. A case is a byte for the parser, two 32-bit lengths, the bytes, and the other argument.
  */
 import { readFileSync } from "node:fs";
 import { PARSERS, parsed } from "./parser-calls.ts";
@@ -15,7 +15,7 @@ function run(file: string): void {
     const length = cases.readUInt32LE(at + 1);
     const moreLength = cases.readUInt32LE(at + 5);
     const from = at + CASE_HEAD_BYTES;
-    // A buffer of its own for each: reading past it is then seen by the sanitizer.
+    // A separate buffer for each, so that the sanitizer detects reads beyond it.
     const bytes = Buffer.alloc(length);
     cases.copy(bytes, 0, from, from + length);
     const more = Buffer.alloc(moreLength);

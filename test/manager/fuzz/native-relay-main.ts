@@ -1,12 +1,12 @@
 /**
- * Calls a hostile relay over TLS, once for each number, and exits. Runs on Node and
- * compiles natively. Arguments: port of 127.0.0.1, file of the CA, first number, count. A number names its server too.
+ * Calls a hostile relay over TLS, once for each number, and exits. Runs on Node and compiles natively. Arguments: port of
+ * 127.0.0.1, file of the CA, first number, count. The number is part of the server's name.
  */
 import { readFileSync } from "node:fs";
 import { deliverReport, openWithdrawal } from "../../../src/manager/relay/relay-connection.ts";
 import type { RelaySettings } from "../../../src/manager/relay/relay-settings.ts";
 
-/** For a stream, which may stay open; a report has limits of its own. */
+/** For streams, which may stay open; reports have separate limits. */
 const LIMIT_MS = 300;
 const ENOUGH_STATUSES = 3;
 

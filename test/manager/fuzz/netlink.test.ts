@@ -12,15 +12,15 @@ const PARTS = SAMPLES.filter((sample) => sample.parser === "netlink").map(({ byt
 
 function damagedPart(from: number): Buffer {
   const random = createRandom(from);
-  const begun = random.chance(0.2) ? spliced(random.pick(PARTS), random.pick(PARTS), random) : random.pick(PARTS);
-  return mutated(begun, random);
+  const base = random.chance(0.2) ? spliced(random.pick(PARTS), random.pick(PARTS), random) : random.pick(PARTS);
+  return mutated(base, random);
 }
 
-/** -1 for unknown, otherwise what 32 bits can count. */
-const isWord = (value: number) => Number.isInteger(value) && value >= -1 && value <= 0xffffffff;
+/** -1 for unknown, otherwise an unsigned 32-bit number. */
+const isCounter = (value: number) => Number.isInteger(value) && value >= -1 && value <= 0xffffffff;
 
 function isSound(socket: TextSocket): boolean {
-  const words = [
+  const counters = [
     socket.lastDataSentMs,
     socket.lastDataReceivedMs,
     socket.lastAckReceivedMs,
@@ -30,11 +30,11 @@ function isSound(socket: TextSocket): boolean {
     socket.receiveQueue,
     socket.sendQueue,
   ];
-  return words.every(isWord) && socket.bytesReceived >= -1 && /^[0-9a-f.:]+$/.test(socket.peerAddress);
+  return counters.every(isCounter) && socket.bytesReceived >= -1 && /^[0-9a-f.:]+$/.test(socket.peerAddress);
 }
 
 describe("a damaged part of a dump", () => {
-  test("is read to an end, and what it gives is sound", () => {
+  test("is read completely, with valid fields", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const { end, sockets } = read(damagedPart(from));
@@ -45,7 +45,7 @@ describe("a damaged part of a dump", () => {
     );
   });
 
-  test("cut within a message is never whole", () => {
+  test("truncated within a message is never complete", () => {
     const part = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4) }), socketMessage(), DONE]);
     for (let cut = 0; cut < part.length; cut += 1) expect(read(part.subarray(0, cut)).end).not.toBe("done");
   });
@@ -59,7 +59,7 @@ describe("a damaged part of a dump", () => {
     );
   });
 
-  test("in a buffer with old bytes behind it is read as if alone", () => {
+  test("does not depend on later bytes of its buffer", () => {
     fc.assert(
       fc.property(seed, fc.uint8Array({ maxLength: 300 }), (from, old) => {
         const bytes = damagedPart(from);
@@ -76,7 +76,7 @@ describe("a dump", () => {
     return { dump: dumpSockets(played.libc), open: played.open() };
   };
 
-  test("with a damaged part is whole only where its end was reached, and leaves no descriptor open", () => {
+  test("with a damaged part is complete only with its end, and leaves no descriptor open", () => {
     fc.assert(
       fc.property(fc.array(seed, { minLength: 1, maxLength: 4 }), (seeds) => {
         const made = dump(seeds.map(damagedPart));
@@ -87,7 +87,7 @@ describe("a dump", () => {
     );
   });
 
-  test("without its end is never whole", () => {
+  test("without its end is never complete", () => {
     const part = fc.constantFrom(...PARTS.filter((bytes) => read(bytes).end === "more"));
     fc.assert(
       fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
@@ -96,7 +96,7 @@ describe("a dump", () => {
     );
   });
 
-  test("is the same however its messages are shared out over parts", () => {
+  test("does not depend on the distribution of messages over parts", () => {
     const messages = Array.from({ length: 12 }, (_, n) => socketMessage({ peerPort: n, info: tcpInfo(n, n, n, n) }));
     const whole = dump([Buffer.concat([...messages, DONE])]).dump;
     fc.assert(
@@ -109,7 +109,7 @@ describe("a dump", () => {
     );
   });
 
-  test("tells the same with attributes that no one knows before and after the known one", () => {
+  test("ignores unknown attributes before and after the known one", () => {
     const attribute = fc.record({ type: fc.integer({ min: 3, max: 0xffff }), size: fc.nat(40) });
     fc.assert(
       fc.property(fc.array(attribute, { maxLength: 4 }), fc.array(attribute, { maxLength: 4 }), (before, after) => {

@@ -1,4 +1,4 @@
-/** Every parser of the manager behind one door, so that both builds can be fed the same bytes. Keeps to the plain subset. */
+/** Calls every parser of the manager by name, so that both builds can read the same bytes. Keeps to the plain subset. */
 import { parseDurationMs } from "../../../src/contract/duration.ts";
 import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
 import { routeOf } from "../../../src/manager/calls/call-route.ts";
@@ -21,7 +21,7 @@ import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
 import { parseOpens } from "../../../src/manager/sockets/sockets.ts";
 import { parsePart, parseTable, type TextSocket } from "../socket-lists.ts";
 
-/** The order is the number in a file of cases. */
+/** The index is the parser's number in a file of cases. */
 export const PARSERS: readonly string[] = [
   "netlink",
   "tcp-table",
@@ -43,7 +43,7 @@ export const PARSERS: readonly string[] = [
 ];
 
 /**
- * @param more what the parser takes besides the bytes: the length received (netlink), the selector (count), the method (route)
+ * @param more other argument of the parser: received length (netlink), selector (count), method (route)
  * @returns the result as one line
  */
 export function parsed(parser: string, bytes: Buffer, more: string): string {
@@ -94,7 +94,7 @@ function textParsed(parser: string, text: string, more: string): string {
   }
 }
 
-/** In pieces of seven bytes, as a network might cut them. */
+/** Chunks of seven bytes. */
 function linesText(bytes: Buffer): string {
   const buffer = createLineBuffer(64);
   let text = "";
@@ -120,7 +120,7 @@ function commandText(text: string): string {
   return command === undefined ? "refused" : formatCommand(command);
 }
 
-/** A variable per line, `NAME=value`. */
+/** Lines of `NAME=value`. */
 function settingsText(text: string): string {
   const lines = text.split("\n");
   const environment = environmentOf((name) => {

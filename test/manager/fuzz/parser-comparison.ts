@@ -1,4 +1,4 @@
-/** The parsers of both builds on the same damaged bytes: the same results, and no report. */
+/** Compares the parsers of both builds on damaged bytes, without a report of the sanitizers. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,11 +21,11 @@ export async function parserComparison(budget: Budget): Promise<string> {
       const cases = Array.from({ length: BATCH }, () => mutant(budget.random));
       const bytes = Buffer.concat(cases.map(caseBytes));
       writeFileSync(file, bytes);
-      const said = join(folder, "said.txt");
-      // Into a file: the runtime drops lines that a full pipe has no room for.
-      const end = await start("sh", ["-c", 'exec "$0" "$1" > "$2"', PARSERS_PROGRAM, file, said]).ended;
+      const results = join(folder, "results.txt");
+      // A file, because the runtime drops lines if a pipe is full.
+      const end = await start("sh", ["-c", 'exec "$0" "$1" > "$2"', PARSERS_PROGRAM, file, results]).ended;
       demandCleanEnd(end, [0], bytes);
-      demandSame(cases, readFileSync(said, "utf8").split("\n"));
+      demandSame(cases, readFileSync(results, "utf8").split("\n"));
       tried += BATCH;
     }
   } finally {

@@ -13,15 +13,15 @@ import { mutated, spliced } from "./mutations.ts";
 import { METRICS, SAMPLES, SNMP, TCP_TABLE } from "./samples.ts";
 import { createRandom } from "./seeded-random.ts";
 
-/** fast-check prints the seed of a failure; the same number repeats the damage. */
+/** fast-check prints the seed of a failure, which reproduces the damage. */
 const seed = fc.integer({ min: 0, max: 0xffffffff });
 const RUNS = { numRuns: 2_000 };
 
 function damaged(parser: string, from: number): string {
   const random = createRandom(from);
   const samples = SAMPLES.filter((sample) => sample.parser === parser).map(({ bytes }) => bytes);
-  const begun = random.chance(0.2) ? spliced(random.pick(samples), random.pick(samples), random) : random.pick(samples);
-  return mutated(begun, random).toString("utf8");
+  const base = random.chance(0.2) ? spliced(random.pick(samples), random.pick(samples), random) : random.pick(samples);
+  return mutated(base, random).toString("utf8");
 }
 
 const isCount = (value: number) => Number.isInteger(value) && value >= -1;
@@ -30,12 +30,12 @@ describe("damaged tables of sockets", () => {
   test.for([
     { parser: "tcp-table", family: 2 },
     { parser: "tcp6-table", family: 10 },
-  ])("of $parser are unknown or hold only sound sockets", ({ parser, family }) => {
+  ])("of $parser are unknown or contain only valid sockets", ({ parser, family }) => {
     fc.assert(
       fc.property(seed, (from) => {
         const text = damaged(parser, from);
         const sockets = parseTable(text, family);
-        // A line that cannot be read makes the table unknown, not shorter.
+        // An invalid line makes the table unknown, not shorter.
         if (sockets !== undefined) expect(sockets.length).toBe(text.split("\n").length - 2);
         for (const socket of sockets ?? []) {
           expect(socket.localPort).toBeLessThanOrEqual(65_535);
@@ -52,7 +52,7 @@ describe("damaged tables of sockets", () => {
     );
   });
 
-  test("never gain or lose a whole line unnoticed", () => {
+  test("never gain or lose a line undetected", () => {
     const lines = TCP_TABLE.split("\n").slice(1, -1);
     const head = TCP_TABLE.slice(0, TCP_TABLE.indexOf("\n") + 1);
     fc.assert(
@@ -64,7 +64,7 @@ describe("damaged tables of sockets", () => {
 });
 
 describe("damaged counters of handshakes", () => {
-  test("are unknown or whole numbers", () => {
+  test("are unknown or integers", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const { passive, active } = parseOpens(damaged("snmp", from));
@@ -74,7 +74,7 @@ describe("damaged counters of handshakes", () => {
     );
   });
 
-  test("cut anywhere are what they were or unknown, never smaller", () => {
+  test("are unchanged or unknown after a truncation, never smaller", () => {
     for (let cut = 0; cut <= SNMP.length; cut += 1) {
       const { passive, active } = parseOpens(SNMP.slice(0, cut));
       expect([-1, 815]).toContain(passive);
@@ -82,7 +82,7 @@ describe("damaged counters of handshakes", () => {
     }
   });
 
-  test("with a column too few or too many are unknown", () => {
+  test("are unknown with a missing or additional column", () => {
     const [names = "", values = ""] = SNMP.split("\n").filter((line) => line.startsWith("Tcp: "));
     const columns = values.split(" ");
     for (let at = 1; at < columns.length; at += 1) {
@@ -92,7 +92,7 @@ describe("damaged counters of handshakes", () => {
     }
   });
 
-  test("are found among any other protocols, in any order of the columns", () => {
+  test("do not depend on other protocols or the order of columns", () => {
     fc.assert(
       fc.property(
         fc.shuffledSubarray(["RtoMin", "ActiveOpens", "PassiveOpens", "CurrEstab"], { minLength: 4 }),
@@ -106,10 +106,10 @@ describe("damaged counters of handshakes", () => {
   });
 });
 
-describe("damaged answers of an app", () => {
+describe("damaged responses of an app", () => {
   const selectors = ["", "http_active", 'http_active{route="/a"}', "/server/active/0", "/__proto__/constructor/length"];
 
-  test("are a whole number or unknown", () => {
+  test("are an integer or unknown", () => {
     fc.assert(
       fc.property(seed, fc.constantFrom(...selectors), (from, selector) => {
         expect(isCount(parseActiveCount(damaged("count", from), selector))).toBe(true);
@@ -118,13 +118,13 @@ describe("damaged answers of an app", () => {
     );
   });
 
-  test("are never zero where a sample that counts requests was cut within its line", () => {
+  test("are never zero after a truncation within a counted sample's line", () => {
     const page = "http_active 30\n";
     for (let cut = 0; cut < page.length; cut += 1)
       expect(parseActiveCount(page.slice(0, cut), "http_active")).not.toBe(0);
   });
 
-  test("mean the same with other metrics around them", () => {
+  test("do not depend on other metrics", () => {
     const other = fc.array(fc.constantFrom("# HELP x", "up 1", "http_actives 5", "", 'y{a="}"} NaN'), { maxLength: 9 });
     fc.assert(
       fc.property(other, other, (before, after) => {
@@ -135,7 +135,7 @@ describe("damaged answers of an app", () => {
   });
 });
 
-describe("chained hooks that injection never wrote", () => {
+describe("damaged chained hooks", () => {
   const handler = fc.dictionary(
     fc.constantFrom("httpGet", "sleep", "exec"),
     fc.oneof(
@@ -145,7 +145,7 @@ describe("chained hooks that injection never wrote", () => {
   );
   const chain = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.oneof(handler, fc.jsonValue({ maxDepth: 1 })));
 
-  test("are refused with a sentence or can be performed as they are", () => {
+  test("are rejected with a message or valid", () => {
     const original = fc.oneof(
       fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
       fc.record({ chain }).map((value) => JSON.stringify(value)),
@@ -171,11 +171,11 @@ describe("chained hooks that injection never wrote", () => {
   });
 
   test.for([
-    { says: "without a value", header: '{"name":"X-A"}' },
-    { says: "whose name is a number", header: '{"name":5,"value":"x"}' },
-    { says: "whose value is a number", header: '{"name":"X-A","value":5}' },
-    { says: "that is null", header: "null" },
-  ])("lose their container only, for a header $says", ({ header }) => {
+    { title: "without a value", header: '{"name":"X-A"}' },
+    { title: "whose name is a number", header: '{"name":5,"value":"x"}' },
+    { title: "whose value is a number", header: '{"name":"X-A","value":5}' },
+    { title: "that is null", header: "null" },
+  ])("are rejected only for their own container with a header $title", ({ header }) => {
     const text = `{"chain":{"bad":{"httpGet":{"port":80,"httpHeaders":[${header}]}},"good":{"sleep":{"seconds":3}}}}`;
     expect(readChainedHooks(text)).toEqual({
       hooks: [{ kind: "sleep", container: "good", seconds: 3 }],
@@ -184,8 +184,8 @@ describe("chained hooks that injection never wrote", () => {
   });
 });
 
-describe("damaged words of the manager", () => {
-  test("flags become settings in their limits, with a sentence for each that was not read", () => {
+describe("damaged input of the manager", () => {
+  test("as flags results in settings within their limits, and a message for each invalid flag", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const { settings, problems } = parseServeFlags(damaged("flags", from).split("\n"));
@@ -199,7 +199,7 @@ describe("damaged words of the manager", () => {
     );
   });
 
-  test("a flag that is not known changes no setting", () => {
+  test("as an unknown flag does not change a setting", () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !/^--(c|[pdqahik])/.test(text)),
@@ -212,7 +212,7 @@ describe("damaged words of the manager", () => {
     );
   });
 
-  test("URLs are refused or can be dialled as written", () => {
+  test("as a URL is rejected or valid for a connection", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const target = parseHttpTarget(damaged("target", from));
@@ -225,7 +225,7 @@ describe("damaged words of the manager", () => {
     );
   });
 
-  test("no path without the whole token opens anything", () => {
+  test("as a path without the whole token has no route", () => {
     fc.assert(
       fc.property(seed, fc.constantFrom("GET", "POST", "PUT", ""), (from, method) => {
         const url = damaged("route", from);
@@ -237,7 +237,7 @@ describe("damaged words of the manager", () => {
     );
   });
 
-  test("the depth of JSON is never told smaller than a parser finds it", () => {
+  test("as JSON has the same measured depth as its parsed value", () => {
     const deep = (value: unknown): number =>
       typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(deep));
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 12 }), (value) => depthOf(JSON.stringify(value)) === deep(value)));

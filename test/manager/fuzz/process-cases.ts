@@ -1,4 +1,4 @@
-/** The process cases of the manager's own tests, run on the sanitized binary in place of the one that ships. */
+/** Runs the process tests of the manager on the sanitized binary. */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Finding } from "./sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, ROOT, SANITIZED_MANAGER, start } from "./sanitized-process.ts";
@@ -6,13 +6,13 @@ import { demandCleanEnd, FUZZ_FOLDER, ROOT, SANITIZED_MANAGER, start } from "./s
 const WRAPPER = `${FUZZ_FOLDER}/sanitized-manager`;
 const REPORT = "report";
 
-/** Sanitizers speak on standard error, which some cases compare: there they write files instead. */
+/** Sanitizers write files, because some tests compare stderr. */
 const SCRIPT = `#!/bin/sh
 export ASAN_OPTIONS=log_path=${FUZZ_FOLDER}/${REPORT} UBSAN_OPTIONS=print_stacktrace=1
 exec ${SANITIZED_MANAGER} "$@"
 `;
 
-/** Not those that limit memory: the sanitizers reserve more addresses than any limit allows. */
+/** Excludes tests with a memory limit, because the sanitizers reserve more addresses than a limit allows. */
 const FILES = ["manager-process", "hostile-callers", "raw-http", "stalled-manager"].map(
   (name) => `test/manager/${name}.test.ts`,
 );
@@ -29,11 +29,12 @@ export async function processCases(): Promise<string> {
   const timer = setTimeout(() => run.child.kill("SIGTERM"), ENOUGH_FOR_ANY_HOST_MS);
   const end = await run.ended;
   clearTimeout(timer);
-  const told = reports().map((name) => readFileSync(`${FUZZ_FOLDER}/${name}`, "utf8"));
-  if (told.length > 0) throw new Finding(`a sanitizer reports a defect:\n${told.join("\n")}`, Buffer.from(end.out));
+  const defects = reports().map((name) => readFileSync(`${FUZZ_FOLDER}/${name}`, "utf8"));
+  if (defects.length > 0)
+    throw new Finding(`a sanitizer reports a defect:\n${defects.join("\n")}`, Buffer.from(end.out));
   demandCleanEnd(end, [0], Buffer.from(end.out));
   const passed = /Tests .*?([0-9]+) passed/.exec(end.out)?.[1];
-  // A filter that fits nothing leaves every case out, and nothing of that fails.
+  // A filter without matches would skip every test and succeed.
   if (passed === undefined) throw new Finding("no case was run", Buffer.from(end.out));
   return `${passed} cases passed`;
 }

@@ -1,4 +1,4 @@
-/** Valid input of every parser: where mutation begins. */
+/** Lists valid input of every parser, the base of mutations. */
 import { DONE, message, REFUSED, socketMessage, tcpInfo } from "../netlink-room.ts";
 import type { Random } from "./seeded-random.ts";
 
@@ -67,7 +67,7 @@ const JSON_COUNT = '{"server":{"active":[1,2,{"n":3}],"a/b":{"c~d":4},"text":"5"
 
 const RELAY_STATUS =
   '{"state":"in","terminating":true,"reason":"Service web still offers the Pod \\u00e9","graceSeconds":30}';
-/** The outer form of a certificate, which is all that is looked at: a SEQUENCE of 252 bytes. */
+/** A SEQUENCE of 252 bytes; the parser checks only this outer form of a certificate. */
 const DER = Buffer.concat([Buffer.from([0x30, 0x82, 0, 0xfc]), Buffer.alloc(0xfc, 7)]).toString("base64");
 const RELAY_VARIABLES = `LASTCALL_RELAY_ADDRESS=[fd00::10]:443
 LASTCALL_RELAY_NAME=relay-1.lastcall.internal
@@ -109,7 +109,7 @@ export const SAMPLES: readonly Sample[] = [
   ...[`status ${RELAY_STATUS}`, "lost its address refuses connections", "dial", "undelivered it answered 503"].map(
     (value) => text("relay-message", value),
   ),
-  ...["floor 1500", "disconnect", 'report {"version":1,"why":"é"}'].map((value) => text("relay-command", value)),
+  ...["drain-delay 1500", "disconnect", 'report {"version":1,"why":"é"}'].map((value) => text("relay-command", value)),
   text("relay-settings", RELAY_VARIABLES),
   text("relay-settings", RELAY_VARIABLES.replace("[fd00::10]", "10.0.0.10")),
   text("relay-lines", `status ${RELAY_STATUS}\n`.repeat(2)),
@@ -117,7 +117,7 @@ export const SAMPLES: readonly Sample[] = [
   ...["250ms", "30s", "999999h"].map((value) => text("duration", value)),
 ];
 
-/** What the parser is told besides the bytes: for a part of a dump its length, sometimes not the true one. */
+/** The parser's other argument: for netlink the received length, which may be wrong. */
 export function moreFor(sample: Sample, bytes: Buffer, random: Random): string {
   if (sample.parser !== "netlink") return sample.more;
   return String(random.chance(0.8) ? bytes.length : random.below(bytes.length * 2 + 2));

@@ -1,16 +1,16 @@
-/** What every part of the sanitizer run is given, tells and fails with. */
+/** Defines the budget, result and failure of a part of the sanitizer run. */
 import type { Random } from "./seeded-random.ts";
 
 export type Budget = {
   readonly random: Random;
-  /** Asked before each new work. @param done how much there was so far */
+  /** Checked before each step. @param done number of completed cases */
   readonly goesOn: (done: number) => boolean;
 };
 
-/** @returns what was tried, for the table */
+/** @returns a summary for the output */
 export type Part = (budget: Budget) => Promise<string>;
 
-/** A defect, with what brought it about. */
+/** A defect with the input that causes it. */
 export class Finding extends Error {
   readonly input: Buffer;
   constructor(message: string, input: Buffer) {

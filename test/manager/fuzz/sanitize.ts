@@ -1,8 +1,8 @@
 /**
- * `npm run test:sanitize [-- --seconds=75] [--seed=N] [--only=PART,PART]`: the manager under the address, leak and
- * undefined-behaviour sanitizers, fed with damaged input, and the readers of relay and webhook beside it. A seed repeats
- * the input; what failed is kept in build/fuzz. --only=cases puts it to the manager's process cases instead.
- * `npm run test:fuzz [-- --share=0.1]` tries as much as a whole review does, or a share of it, however long that takes.
+ * `npm run test:sanitize [-- --seconds=75] [--seed=N] [--only=PART,PART]`: runs the manager with damaged input under the
+ * address, leak and undefined-behaviour sanitizers, and the parsers of the relay and the webhook. A seed reproduces the
+ * input; failures are stored in build/fuzz. --only=cases runs the manager's process tests instead.
+ * `npm run test:fuzz [-- --share=0.1]` runs the full number of cases, or a share of it, without a time limit.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { buildManager, buildProgram } from "../../../native/build/build.ts";
@@ -25,7 +25,7 @@ const DEFAULT_SECONDS = 75;
 
 type Row = {
   readonly part: Part;
-  /** What a whole review tries; parts without a number take what they take. */
+  /** Number of cases in a full run; absent for parts of a fixed size. */
   readonly whole?: number;
 };
 
@@ -38,68 +38,68 @@ const PARTS: Readonly<Record<string, Row>> = {
   documents: { part: damagedDocuments, whole: 120_000 },
   credentials: { part: changedCredentials, whole: 30_000 },
   pods: { part: randomPods, whole: 20_000 },
-  /** Eight requests in each: ten million steps. */
+  /** Ten million steps, as a case is eight requests. */
   preload: { part: preloadExchanges, whole: 1_300_000 },
   drains: { part: virtualDay },
   cases: { part: processCases },
 };
-/** The process cases measure times, which the sanitizers stretch: they are asked for with --only=cases. */
+/** The process tests measure times, which the sanitizers extend, so they run only with --only=cases. */
 const BY_DEFAULT = Object.keys(PARTS).filter((name) => name !== "cases");
 
-type Asked = {
+type Options = {
   readonly seed: number;
   readonly seconds: number;
-  /** Of a whole review; without it the seconds decide. */
+  /** Share of a full run; without it `seconds` is the limit. */
   readonly share: number | undefined;
   readonly only: readonly string[];
 };
 
-function readArguments(words: readonly string[]): Asked | string {
+function readArguments(args: readonly string[]): Options | string {
   let seed = Math.floor(Math.random() * 0xffffffff);
   let seconds = DEFAULT_SECONDS;
   let share: number | undefined;
   let only = BY_DEFAULT;
-  for (const word of words) {
-    const [, flag, value = ""] = /^--(seed|seconds|share|only)=(.+)$/.exec(word) ?? [];
+  for (const arg of args) {
+    const [, flag, value = ""] = /^--(seed|seconds|share|only)=(.+)$/.exec(arg) ?? [];
     if (flag === "only") only = value.split(",");
     else if (flag === "seed" && /^[0-9]{1,10}$/.test(value)) seed = Number(value);
     else if (flag === "seconds" && /^[0-9]{1,6}$/.test(value)) seconds = Number(value);
     else if (flag === "share" && /^(1|0?\.[0-9]{1,4})$/.test(value)) share = Number(value);
-    else return `${word} is not known; known are --seed=NUMBER, --seconds=NUMBER, --share=0.1 and --only=PART,PART`;
+    else return `${arg} is unknown; use --seed=NUMBER, --seconds=NUMBER, --share=0.1 and --only=PART,PART`;
   }
   const unknown = only.find((name) => PARTS[name] === undefined);
   return unknown === undefined
     ? { seed, seconds, share, only }
-    : `--only knows ${Object.keys(PARTS).join(", ")}, not ${unknown}`;
+    : `${unknown} is not a part; use ${Object.keys(PARTS).join(", ")}`;
 }
 
-async function runPart(name: string, asked: Asked): Promise<boolean> {
+async function runPart(name: string, options: Options): Promise<boolean> {
   const beganMs = performance.now();
-  const budget = { random: createRandom(seedOf(asked.seed, name)), goesOn: limitOf(name, asked, beganMs) };
+  const budget = { random: createRandom(seedOf(options.seed, name)), goesOn: limitOf(name, options, beganMs) };
   try {
-    const told = (await PARTS[name]?.part(budget)) ?? "";
-    process.stdout.write(`${name}: ok in ${Math.round((performance.now() - beganMs) / 1_000)} s, ${told}\n`);
+    const summary = (await PARTS[name]?.part(budget)) ?? "";
+    process.stdout.write(`${name}: ok in ${Math.round((performance.now() - beganMs) / 1_000)} s, ${summary}\n`);
     return true;
   } catch (error) {
     if (!(error instanceof Finding)) throw error;
-    const kept = `${FUZZ_FOLDER}/${name}-${asked.seed}`;
-    writeFileSync(`${kept}.input`, error.input);
-    writeFileSync(`${kept}.txt`, `${error.message}\n`);
+    const path = `${FUZZ_FOLDER}/${name}-${options.seed}`;
+    writeFileSync(`${path}.input`, error.input);
+    writeFileSync(`${path}.txt`, `${error.message}\n`);
     process.stdout.write(`${name}: FAILED; ${error.message.slice(0, 3_000)}\n`);
-    process.stdout.write(`kept in ${kept}.input and .txt; again with --only=${name} --seed=${asked.seed}\n`);
+    process.stdout.write(`stored in ${path}.input and .txt; reproduce with --only=${name} --seed=${options.seed}\n`);
     return false;
   }
 }
 
-/** By number, or by an equal part of the seconds. */
-function limitOf(name: string, { share, seconds, only }: Asked, beganMs: number): Budget["goesOn"] {
+/** The limit is a number of cases, or an equal part of the seconds. */
+function limitOf(name: string, { share, seconds, only }: Options, beganMs: number): Budget["goesOn"] {
   if (share !== undefined) return (done) => done < (PARTS[name]?.whole ?? 0) * share;
   const counted = only.filter((one) => PARTS[one]?.whole !== undefined).length;
   const untilMs = beganMs + (seconds * 1_000) / Math.max(1, counted);
   return () => performance.now() < untilMs;
 }
 
-async function run(asked: Asked): Promise<boolean> {
+async function run(options: Options): Promise<boolean> {
   mkdirSync(FUZZ_FOLDER, { recursive: true });
   await buildManager("sanitize");
   const folder = "test/manager/fuzz";
@@ -107,20 +107,20 @@ async function run(asked: Asked): Promise<boolean> {
   await buildProgram("sanitize", { source: `${folder}/native-caller-main.ts`, bindsLibc: false }, CALLER);
   await buildProgram("sanitize", { source: `${folder}/native-relay-main.ts`, bindsLibc: false }, RELAY_CLIENT);
   await buildProgram("sanitize", { source: `${folder}/soak-main.ts`, bindsLibc: true }, DRAINS_PROGRAM);
-  process.stdout.write(`seed ${asked.seed}\n`);
+  process.stdout.write(`seed ${options.seed}\n`);
   let sound = true;
-  for (const name of asked.only) sound = (await runPart(name, asked)) && sound;
+  for (const name of options.only) sound = (await runPart(name, options)) && sound;
   return sound;
 }
 
-const asked = readArguments(process.argv.slice(2));
-if (typeof asked === "string") {
-  process.stderr.write(`test:sanitize: ${asked}\n`);
+const options = readArguments(process.argv.slice(2));
+if (typeof options === "string") {
+  process.stderr.write(`test:sanitize: ${options}\n`);
   process.exit(EXIT_USAGE);
 }
 endAllWhenInterrupted();
 try {
-  if (!(await run(asked))) process.exitCode = EXIT_FAILED;
+  if (!(await run(options))) process.exitCode = EXIT_FAILED;
 } finally {
   endAll();
 }

@@ -1,4 +1,4 @@
-/** Programs under the sanitizers: how they are started, and what in their end is a defect. */
+/** Starts programs under the sanitizers, and detects defects in their exit. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { Finding } from "./sanitize-part.ts";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 export const SANITIZED_MANAGER = `${ROOT}/build/native/lastcall-sanitize`;
-/** Programs of the fuzz, and what a failure leaves. */
+/** Contains the fuzz programs and the input of failures. */
 export const FUZZ_FOLDER = `${ROOT}/build/fuzz`;
 export const TOKEN = "t0ken";
 export const MANAGER_PORT = 17_890;
@@ -23,12 +23,12 @@ export type Running = { readonly child: ChildProcess; readonly ended: Promise<En
 const REPORTS = /AddressSanitizer|LeakSanitizer|runtime error:|RC AUDIT FAILED|stack smashing/;
 const running = new Set<ChildProcess>();
 
-/** Ends whatever a failure left; each by its own handle. */
+/** Kills the programs that a failure left. */
 export function endAll(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-/** A run that is interrupted leaves no program behind. For mains. */
+/** Kills the programs of an interrupted run. For mains. */
 export function endAllWhenInterrupted(): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.on(signal, () => {
@@ -68,25 +68,26 @@ export function start(command: string, args: readonly string[], env: Readonly<Re
   return { child, ended, out: () => out };
 }
 
-/** @throws Finding when the end was a crash, a report, or a status that is not `allowed` */
+/** @throws Finding on a crash, a sanitizer's report, or a status that is not `allowed` */
 export function demandCleanEnd(end: Ended, allowed: readonly number[], input: Buffer): void {
   const how = `status ${end.code}, signal ${end.signal}; its standard error:\n${end.err.slice(0, 20_000)}`;
   if (REPORTS.test(end.err)) throw new Finding(`a sanitizer reports a defect: ${how}`, input);
   if (end.code === null || !allowed.includes(end.code)) throw new Finding(`the program ended with ${how}`, input);
 }
 
-/** @throws Finding when the program does not say it in time */
-export async function untilSaid(process: Running, what: RegExp, limitMs: number): Promise<void> {
+/** @throws Finding when the program does not print it in time */
+export async function untilPrinted(process: Running, what: RegExp, limitMs: number): Promise<void> {
   const giveUpMs = performance.now() + limitMs;
   while (!what.test(process.out())) {
     if (process.child.exitCode !== null || process.child.signalCode !== null)
       demandCleanEnd(await process.ended, [], Buffer.from(process.out()));
-    if (performance.now() > giveUpMs) throw new Finding(`the program never said ${what}`, Buffer.from(process.out()));
-    await pause(10, "the program says it in its own time");
+    if (performance.now() > giveUpMs)
+      throw new Finding(`the program never printed ${what}`, Buffer.from(process.out()));
+    await pause(10, "the program prints it at its own pace");
   }
 }
 
-/** Sends bytes and gives back all that came, when the other side closes or after `limitMs`. */
+/** Sends bytes and returns the response, after the close or `limitMs`. */
 export function exchange(address: string, bytes: Buffer, limitMs: number): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";

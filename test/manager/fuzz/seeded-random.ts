@@ -1,13 +1,13 @@
-/** Random choices that a seed repeats. */
+/** Makes random choices that a seed reproduces. */
 
 export type Random = {
-  /** A whole number from 0 to below `limit`. */
+  /** An integer from 0 to below `limit`. */
   readonly below: (limit: number) => number;
   readonly chance: (probability: number) => boolean;
   readonly pick: <T>(list: readonly T[]) => T;
 };
 
-/** The generator is mulberry32: small, and good enough to choose mutations. */
+/** The generator is mulberry32. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
@@ -28,7 +28,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Each part of a run has choices of its own, so that one part alone repeats what it did among the others. */
+/** Separate seeds of parts, so that a single part makes the same choices as in a full run. */
 export function seedOf(seed: number, part: string): number {
   let mixed = seed >>> 0;
   for (const letter of Buffer.from(part)) mixed = Math.imul(mixed ^ letter, 16_777_619) >>> 0;

@@ -1,4 +1,4 @@
-/** Rounds of drains in one process. */
+/** Runs rounds of drains in one process. */
 import { readdirSync } from "node:fs";
 import { ownAddress } from "../../leases/own-address.ts";
 import type { Round } from "./growth.ts";
@@ -7,7 +7,7 @@ import { openSoakPod } from "./soak-pod.ts";
 
 const SAMPLE_MS = 5;
 
-/** @throws Finding when the program does not end well */
+/** @throws Finding when the program does not exit cleanly */
 export async function soakDrains(
   program: string,
   { rounds, drains }: { readonly rounds: number; readonly drains: number },
@@ -18,14 +18,14 @@ export async function soakDrains(
   let sampling: NodeJS.Timeout | undefined;
   try {
     const running = start(program, [address, pod.busyPort, pod.quietPort, rounds, drains].map(String));
-    // It goes on meanwhile; what it opens and closes within a look is not growth, so the least of a round counts.
+    // The minimum of a round excludes descriptors that are open only during a sample.
     let least = Number.POSITIVE_INFINITY;
     sampling = setInterval(() => {
       least = Math.min(least, descriptorsOf(running.child.pid ?? 0));
     }, SAMPLE_MS);
     running.child.stdout?.on("data", () => {
       least = Math.min(least, descriptorsOf(running.child.pid ?? 0));
-      // With its last line it goes, and what it had open can no longer be told.
+      // The program exits with its last line, so its descriptors may be unreadable.
       const descriptors = Number.isFinite(least) ? least : (made.at(-1)?.descriptors ?? 0);
       least = Number.POSITIVE_INFINITY;
       for (const line of running.out().split("\n").slice(made.length, -1)) {
@@ -44,7 +44,7 @@ export async function soakDrains(
   return made;
 }
 
-/** Open files now; no number when the process has gone. */
+/** Number of open files; infinite when the process has exited. */
 function descriptorsOf(pid: number): number {
   try {
     const open = readdirSync(`/proc/${pid}/fd`).length;

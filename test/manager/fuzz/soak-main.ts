@@ -1,7 +1,7 @@
 /**
- * Drains two Pods in turn, one whose client never leaves and one that is quiet, as often as it is told. Native only, as
+ * Drains two Pods in turn, one whose client never leaves and one that is quiet. Native only, because
  * libc is bound by the compiler. Arguments: address of the Pods, busy port, quiet port, rounds, drains in each. Prints a
- * line per round: looks, virtual hours, resident KiB, both outcomes.
+ * line per round: samples, virtual hours, resident KiB, both outcomes.
  */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../../src/contract/drain-settings.ts";
 import { nativeLibc } from "../../../src/manager/native-libc.ts";
@@ -13,8 +13,8 @@ const KIB_PER_PAGE = 4;
 const MS_PER_HOUR = 3_600_000;
 
 function residentKib(): number {
-  const words = (readTextFile("/proc/self/statm") ?? "").split(" ");
-  return Number(words[1] ?? "0") * KIB_PER_PAGE;
+  const fields = (readTextFile("/proc/self/statm") ?? "").split(" ");
+  return Number(fields[1] ?? "0") * KIB_PER_PAGE;
 }
 
 function settingsFor(address: string, port: number): DrainSettings {
@@ -27,13 +27,13 @@ function settingsFor(address: string, port: number): DrainSettings {
   };
 }
 
-function run(words: readonly string[]): void {
-  const address = words[0] ?? "";
+function run(args: readonly string[]): void {
+  const address = args[0] ?? "";
   const reader = createSocketReader(nativeLibc, readTextFile, scanTextFile, 0);
-  const busy = createVirtualPod(settingsFor(address, Number(words[1] ?? "0")), reader);
-  const quiet = createVirtualPod(settingsFor(address, Number(words[2] ?? "0")), reader);
-  const rounds = Number(words[3] ?? "0");
-  const drains = Number(words[4] ?? "0");
+  const busy = createVirtualPod(settingsFor(address, Number(args[1] ?? "0")), reader);
+  const quiet = createVirtualPod(settingsFor(address, Number(args[2] ?? "0")), reader);
+  const rounds = Number(args[3] ?? "0");
+  const drains = Number(args[4] ?? "0");
   for (let round = 1; round <= rounds; round = round + 1) {
     for (let count = 0; count < drains; count = count + 1) {
       busy.drain();
@@ -41,7 +41,7 @@ function run(words: readonly string[]): void {
     }
     const hours = (busy.nowMs() + quiet.nowMs()) / MS_PER_HOUR;
     process.stdout.write(
-      `${round} ${busy.looks() + quiet.looks()} ${hours} ${residentKib()} ${busy.outcome()} ${quiet.outcome()}\n`,
+      `${round} ${busy.samples() + quiet.samples()} ${hours} ${residentKib()} ${busy.outcome()} ${quiet.outcome()}\n`,
     );
   }
 }

@@ -1,4 +1,4 @@
-/** Two apps on one address: one with a client whose bytes are never read, one that no one calls. */
+/** Starts two apps on one address: one with a client whose bytes are never read, one without clients. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export type SoakPod = { readonly busyPort: number; readonly quietPort: number; readonly close: () => void };

@@ -1,7 +1,7 @@
 /**
- * `node test/manager/fuzz/soak.ts [--rounds=8] [--drains=40] [--calls=300]`: whether the native manager grows over a day.
- * Drains run on a clock that jumps, with real readings of the kernel; calls, restarts of containers and strangers run on
- * the real binary. Prints a table of equal rounds; exit status 1 on growth.
+ * `node test/manager/fuzz/soak.ts [--rounds=8] [--drains=40] [--calls=300]`: detects growth of the native manager.
+ * Drains run on a virtual clock with real readings of the kernel; calls, restarts of containers and unauthenticated
+ * clients run on the real binary. Prints a table of equal rounds; exit status 1 on growth.
  */
 import { mkdirSync } from "node:fs";
 import { buildManager, buildProgram } from "../../../native/build/build.ts";
@@ -13,27 +13,27 @@ import { soakDrains } from "./soak-drains.ts";
 const EXIT_GREW = 1;
 const EXIT_USAGE = 64;
 
-const asked = { rounds: 8, drains: 40, calls: 300 };
-for (const word of process.argv.slice(2)) {
-  const [, flag, value = ""] = /^--(rounds|drains|calls)=([1-9][0-9]{0,5})$/.exec(word) ?? [];
-  if (flag === "rounds" || flag === "drains" || flag === "calls") asked[flag] = Number(value);
+const options = { rounds: 8, drains: 40, calls: 300 };
+for (const arg of process.argv.slice(2)) {
+  const [, flag, value = ""] = /^--(rounds|drains|calls)=([1-9][0-9]{0,5})$/.exec(arg) ?? [];
+  if (flag === "rounds" || flag === "drains" || flag === "calls") options[flag] = Number(value);
   else {
-    process.stderr.write(`soak: ${word} is not known; known are --rounds=NUMBER, --drains=NUMBER and --calls=NUMBER\n`);
+    process.stderr.write(`soak: ${arg} is unknown; use --rounds=NUMBER, --drains=NUMBER and --calls=NUMBER\n`);
     process.exit(EXIT_USAGE);
   }
 }
 
-function judge(title: string, rounds: readonly Round[]): boolean {
+function printRounds(title: string, rounds: readonly Round[]): boolean {
   process.stdout.write(`${title}\nround  hours in a Pod  resident KiB  descriptors\n`);
   for (const [n, { hours, residentKib, descriptors }] of rounds.entries())
     process.stdout.write(
       `${String(n + 1).padStart(5)}  ${hours.toFixed(1).padStart(14)}  ${String(residentKib).padStart(12)}  ${String(descriptors).padStart(11)}\n`,
     );
-  const { kibPerDay, descriptors, verdict } = growthOf(rounds);
+  const { kibPerDay, descriptors, problem } = growthOf(rounds);
   process.stdout.write(
-    `slope ${kibPerDay.toFixed(1)} KiB a day, descriptors ${descriptors}: ${verdict || "no growth"}\n\n`,
+    `slope ${kibPerDay.toFixed(1)} KiB a day, descriptors ${descriptors}: ${problem || "no growth"}\n\n`,
   );
-  return verdict === "";
+  return problem === "";
 }
 
 endAllWhenInterrupted();
@@ -42,8 +42,14 @@ try {
   const { file } = await buildManager("x64");
   const program = `${FUZZ_FOLDER}/drains`;
   await buildProgram("x64", { source: "test/manager/fuzz/soak-main.ts", bindsLibc: true }, program);
-  const drained = judge("drains, one Pod with a client that stays and one without", await soakDrains(program, asked));
-  const called = judge("calls, restarts and strangers on the manager", await soakCalls(file, asked));
+  const drained = printRounds(
+    "drains, one Pod with a client that stays and one without",
+    await soakDrains(program, options),
+  );
+  const called = printRounds(
+    "calls, restarts and unauthenticated clients of the manager",
+    await soakCalls(file, options),
+  );
   if (!drained || !called) process.exitCode = EXIT_GREW;
 } finally {
   endAll();

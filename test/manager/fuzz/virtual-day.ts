@@ -1,4 +1,4 @@
-/** Part of the sanitizer run: drains on a clock that jumps, and at the end not one value that is still held. */
+/** Part of the sanitizer run: drains on a virtual clock, without values that remain at the exit. */
 import { ownAddress } from "../../leases/own-address.ts";
 import { Finding, type Part } from "./sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
@@ -16,10 +16,10 @@ export const virtualDay: Part = async () => {
     const args = [address, pod.busyPort, pod.quietPort, ROUNDS, DRAINS].map(String);
     const end = await start(DRAINS_PROGRAM, args).ended;
     demandCleanEnd(end, [0], Buffer.from(end.out));
-    const [, looks, , , busy, quiet] = end.out.trimEnd().split("\n").at(-1)?.split(" ") ?? [];
+    const [, samples, , , busy, quiet] = end.out.trimEnd().split("\n").at(-1)?.split(" ") ?? [];
     if (busy !== "timeout" || quiet !== "drained")
       throw new Finding(`a Pod with a client ended ${busy}, a quiet one ${quiet}`, Buffer.from(end.out));
-    return `${2 * ROUNDS * DRAINS} drains with ${looks} looks`;
+    return `${2 * ROUNDS * DRAINS} drains with ${samples} samples`;
   } finally {
     pod.close();
   }

@@ -1,6 +1,6 @@
 /**
- * The manager without its timers: real readings of the kernel's sockets, the real judge and machine, a clock that jumps to
- * the next moment wanted. A day of drains passes in minutes. Keeps to the plain subset.
+ * Runs drains without timers: real readings of the kernel's sockets, the real monitor and machine, and a virtual clock that
+ * advances to the next wake-up. A day of drains passes in minutes. Keeps to the plain subset.
  */
 import type { DrainSettings } from "../../../src/contract/drain-settings.ts";
 import type { DrainAction, DrainEvent } from "../../../src/manager/drain/drain-event.ts";
@@ -16,21 +16,21 @@ import { createProcessWatch, UNKNOWN_PROCESSES } from "../../../src/manager/traf
 import { createTrafficMonitor, NO_CONNECTIONS } from "../../../src/manager/traffic/traffic-monitor.ts";
 
 export type VirtualPod = {
-  /** From the hooks to the end and a minute beyond, when the machine is ready again. */
+  /** Runs a drain and the minute after which the manager is ready again. */
   readonly drain: () => void;
   readonly nowMs: () => number;
-  readonly looks: () => number;
-  /** Characters that a real manager would have written; a drain that says nothing was none. */
-  readonly said: () => number;
+  readonly samples: () => number;
+  /** Number of characters in responses and log lines. */
+  readonly written: () => number;
   readonly outcome: () => string;
 };
 
-/** A drain has some hundreds of moments; more would be one that never ends. */
-const MOMENTS_LIMIT = 100_000;
+/** A drain has some hundreds of ticks; the limit detects an endless one. */
+const TICK_LIMIT = 100_000;
 
 export function createVirtualPod(settings: DrainSettings, readSockets: SocketReader): VirtualPod {
-  const speaker: LogSource = { pod: "web-0", namespace: "shop" };
-  const judge = createTrafficMonitor(
+  const source: LogSource = { pod: "web-0", namespace: "shop" };
+  const monitor = createTrafficMonitor(
     settings,
     createConnectionMemory(() => Math.random()),
   );
@@ -39,29 +39,29 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
   let nowMs = 1_000;
   let wakeAtMs = -1;
   let sampleAtMs = -1;
-  let looks = 0;
-  let said = 0;
+  let samples = 0;
+  let written = 0;
   let holds = 0;
   let outcome = "none";
 
   const visitor: SocketVisitor = {
     onListener: (socket) => {
-      judge.addListener(socket);
+      monitor.addListener(socket);
       otherProcesses.add(socket);
     },
     onConnection: (socket) => {
-      judge.addConnection(socket, nowMs);
+      monitor.addConnection(socket, nowMs);
       otherProcesses.add(socket);
     },
-    onUdpPort: judge.addUdpPort,
-    onManyUdp: judge.addManyUdp,
-    onIncomplete: judge.markIncomplete,
+    onUdpPort: monitor.addUdpPort,
+    onManyUdp: monitor.addManyUdp,
+    onIncomplete: monitor.markIncomplete,
   };
 
   const perform = (action: DrainAction): void => {
-    if (action.kind === "learn-kubelet") judge.addKubelet(action.address);
-    if (action.kind === "answer") said = said + JSON.stringify(drainReportOf(state, nowMs, -1, 0)).length;
-    if (action.kind === "count-active") hear({ kind: "active-counted", nowMs, active: 3, moved: false });
+    if (action.kind === "learn-kubelet") monitor.addKubelet(action.address);
+    if (action.kind === "answer") written = written + JSON.stringify(drainReportOf(state, nowMs, -1, 0)).length;
+    if (action.kind === "count-active") dispatch({ kind: "active-counted", nowMs, active: 3, moved: false });
     if (action.kind !== "entered") return;
     const report = drainReportOf(state, nowMs, -1, 0);
     const drain = drainOf(action.at.phase);
@@ -72,11 +72,11 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
       sinceTriggerMs: drain === undefined ? 0 : nowMs - drain.triggeredAtMs,
       held: ["app"],
     };
-    said = said + phaseLine(speaker, news).length + reportLine(speaker, report).length;
+    written = written + phaseLine(source, news).length + reportLine(source, report).length;
     if (action.at.phase.name === "done") outcome = report.outcome;
   };
 
-  const hear = (event: DrainEvent): void => {
+  const dispatch = (event: DrainEvent): void => {
     const next = step(settings, state, event);
     state = next.state;
     wakeAtMs = next.wakeAtMs;
@@ -87,30 +87,30 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
   const tick = (): void => {
     nowMs = Math.max(nowMs, wakeAtMs);
     if (sampleAtMs < 0 || nowMs < sampleAtMs) {
-      hear({ kind: "tick", nowMs, sample: undefined });
+      dispatch({ kind: "tick", nowMs, sample: undefined });
       return;
     }
-    looks = looks + 1;
-    judge.startSample(nowMs);
+    samples = samples + 1;
+    monitor.startSample(nowMs);
     otherProcesses.startSample();
     const reading = readSockets(250, visitor);
     const sample = {
-      observation: judge.finishSample(reading, nowMs, NO_CONNECTIONS),
+      observation: monitor.finishSample(reading, nowMs, NO_CONNECTIONS),
       otherProcesses: reading === undefined ? UNKNOWN_PROCESSES : otherProcesses.finishSample(),
       sockets: 0,
     };
-    hear({ kind: "tick", nowMs, sample });
+    dispatch({ kind: "tick", nowMs, sample });
   };
 
   const drain = (): void => {
     holds = holds + 2;
-    hear({ kind: "hook-called", nowMs, holdId: holds - 1, container: "app", peer: "10.0.0.1" });
-    hear({ kind: "drain-requested", nowMs, holdId: holds });
-    for (let moments = 0; moments < MOMENTS_LIMIT && state.phase.name !== "done"; moments = moments + 1) tick();
+    dispatch({ kind: "hook-called", nowMs, holdId: holds - 1, container: "app", peer: "10.0.0.1" });
+    dispatch({ kind: "drain-requested", nowMs, holdId: holds });
+    for (let ticks = 0; ticks < TICK_LIMIT && state.phase.name !== "done"; ticks = ticks + 1) tick();
     if (state.phase.name !== "done") throw new Error("the drain never ended");
     if (wakeAtMs >= 0) tick();
     nowMs = nowMs + 120_000;
   };
 
-  return { drain, nowMs: () => nowMs, looks: () => looks, said: () => said, outcome: () => outcome };
+  return { drain, nowMs: () => nowMs, samples: () => samples, written: () => written, outcome: () => outcome };
 }

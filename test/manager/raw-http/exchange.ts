@@ -1,25 +1,24 @@
-/** One bare conversation with the manager's port: bytes there, and what came back until the connection was gone. */
+/** Sends bytes to the manager's port and reads the responses until the connection is closed. */
 import type { Socket } from "node:net";
 import { pause } from "../../time/pause.ts";
 import { dial, PORT } from "../manager-process.ts";
 
 export type Sent = {
-  /** Latin-1 text; several pieces go one after the other. */
+  /** Latin-1 texts, sent one after the other. */
   readonly pieces: readonly string[];
-  /** Ends the sending side after the last piece, or resets the connection. */
+  /** After the last piece: ends the sending side or resets the connection. */
   readonly ending?: "half-close" | "reset";
-  /** Sent twice when the other side has ended its half, which is after the answer. */
+  /** Sent twice after the manager has ended its side. */
   readonly late?: string;
-  /** For a HEAD request, whose answer names a length and has no body. */
+  /** For a HEAD request, whose response has a Content-Length and no body. */
   readonly bodyless?: boolean;
 };
 
 export type Exchange = {
-  /** Statuses in their order. */
   readonly statuses: readonly number[];
-  /** What is left when every answer has been taken by its own length; anything here breaks the next answer. */
+  /** Bytes after the last complete response; they would corrupt the next one. */
   readonly rest: string;
-  /** Code of the error that ended the connection; empty where it was closed in order. */
+  /** Code of the connection's error; empty after a regular close. */
   readonly error: string;
 };
 
@@ -30,7 +29,7 @@ export async function exchange(address: string, sent: Sent): Promise<Exchange> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
   let error = "";
-  // A reset is one way to be gone.
+  // A reset closes the connection too.
   socket.on("error", (cause: NodeJS.ErrnoException) => {
     error = cause.code ?? cause.message;
   });
@@ -68,7 +67,7 @@ function answersIn(text: string, bodyless: boolean): { statuses: number[]; rest:
 
 function bodyLength(head: string, afterHead: string): number {
   if (/\r\ntransfer-encoding: chunked\r\n/i.test(head)) {
-    // The runtimes' own words about a bad request, which are empty.
+    // The runtimes respond to a bad request with an empty chunked body.
     return afterHead.startsWith("0\r\n\r\n") ? 5 : Number.NaN;
   }
   return Number(/\r\ncontent-length: ([0-9]+)\r\n/i.exec(head)?.[1] ?? "0");

@@ -1,16 +1,15 @@
-/** Envoy in the shape that Envoy Gateway gives it: listeners for every protocol, the admin interface on loopback. */
+/** Configures Envoy as Envoy Gateway does: a listener for each protocol, the admin interface on loopback. */
 import { clusterOf, filter, type HttpStats, httpFilter, tcpAt, udpAt } from "./envoy-parts.ts";
 import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 
 export type EnvoyShape = {
   readonly upstream: string;
-  /** Only gauges of connections, as meshes cut statistics. */
+  /** Keeps only the gauges of connections, as meshes do to save memory. */
   readonly fewStatistics: boolean;
-  /** Files of the certificate for HTTP/3. */
   readonly certificate: { readonly chain: string; readonly key: string };
 };
 
-/** How long a UDP session without datagrams lasts; Envoy's default is a minute. */
+/** Idle timeout of UDP sessions; Envoy's default is a minute. */
 export const UDP_IDLE_MS = 3_000;
 
 const WEB: HttpStats = { prefix: "web", codec: "AUTO" };
@@ -46,7 +45,7 @@ export function envoyConfig({ upstream, fewStatistics, certificate }: EnvoyShape
 }
 
 const ROUTES = [
-  { match: { prefix: "/scene.Scene/" }, route: { cluster: "grpc", timeout: "0s" } },
+  { match: { prefix: "/lastcall.test.Upstream/" }, route: { cluster: "grpc", timeout: "0s" } },
   { match: { prefix: "/" }, route: { cluster: "web", timeout: "0s" } },
 ];
 
@@ -84,7 +83,7 @@ function udpListener(): object {
   };
 }
 
-/** As Envoy Gateway makes it: `MODIFY_ONLY`, so that a failed health check does not drain it. */
+/** `MODIFY_ONLY` as in Envoy Gateway: a failed health check does not drain this listener. */
 function http3Listener({ chain, key }: EnvoyShape["certificate"]): object {
   const tls = {
     "@type": "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport",

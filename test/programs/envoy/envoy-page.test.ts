@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { VERSIONS } from "./cases.ts";
+import { VERSIONS } from "./envoy-cases.ts";
 import { missingEnvoy, withEnvoy } from "./envoy-page.ts";
 import type { EnvoyResult } from "./envoy-result.ts";
-import { GATEWAY_FIGURES } from "./gateway-figures.ts";
-import { SCENES } from "./scenes.ts";
+import { SCENARIOS } from "./envoy-scenarios.ts";
+import { GATEWAY_RESULTS } from "./gateway-results.ts";
 
 const PAGE = new URL("../../../docs/envoy.md", import.meta.url);
 
-const run = (scene: string, version: string, over: Partial<EnvoyResult> = {}): EnvoyResult => ({
+const run = (scenario: string, version: string, over: Partial<EnvoyResult> = {}): EnvoyResult => ({
   kind: "envoy",
-  system: `${scene}, Envoy ${version}, native`,
-  scene,
+  system: `${scenario}, Envoy ${version}, native`,
+  scenario,
   version,
   manager: "native",
   releasedSeconds: 7.06,
@@ -31,49 +31,49 @@ const run = (scene: string, version: string, over: Partial<EnvoyResult> = {}): E
   ...over,
 });
 
-const all = SCENES.flatMap(({ key }) => VERSIONS.map((version) => run(key, version)));
+const all = SCENARIOS.flatMap(({ key }) => VERSIONS.map((version) => run(key, version)));
 const page = "<!-- generated: against Envoy Gateway -->\nstale\n<!-- end of against Envoy Gateway -->\n";
-const blank = `${page}<!-- generated: protocols before Envoy -->\n<!-- end of protocols before Envoy -->\n`;
+const template = `${page}<!-- generated: protocols before Envoy -->\n<!-- end of protocols before Envoy -->\n`;
 
-test("a row tells what both managers made of the same clients", () => {
-  const written = withEnvoy(blank, all);
+test("a row compares Envoy Gateway's shutdown manager and lastcall for the same clients", () => {
+  const written = withEnvoy(template, all);
   expect(written).toContain(
     "| one idle HTTP/2 connection | 61.0 s | 61.0 s | failed | 0 | 7.1 s | 2.1 s | 200 | 0 of 100 |",
   );
   expect(written).not.toContain("stale");
 });
 
-test("what failed is told, and what was given back as not begun", () => {
+test("a cell counts failed requests, and those that Envoy refused before processing", () => {
   const lost = all.map((one) =>
-    one.scene === "http2" && one.version === "1.36" ? { ...one, failures: ["reset"], refused: 2 } : one,
+    one.scenario === "http2" && one.version === "1.36" ? { ...one, failures: ["reset"], refused: 2 } : one,
   );
-  expect(withEnvoy(blank, lost)).toContain("| 1 of 101 (2 given back) |");
+  expect(withEnvoy(template, lost)).toContain("| 1 of 101 (2 refused and retried) |");
 });
 
-test("a session that stays was cut, no matter who drained", () => {
-  const cut = all.map((one) => (one.scene === "tcp-stays" ? { ...one, cut: 1 } : one));
-  expect(withEnvoy(blank, cut)).toContain(
+test("a session that stays is cut by both managers", () => {
+  const cut = all.map((one) => (one.scenario === "tcp-stays" ? { ...one, cut: 1 } : one));
+  expect(withEnvoy(template, cut)).toContain(
     "| a TCP session that stays | 61.0 s | – | failed | cut | 7.1 s | – | 200 | cut |",
   );
 });
 
-test("the manager on Node is no row", () => {
+test("results of the manager on Node are left out", () => {
   const node = run("none", "1.40", { manager: "node", managerPeakKib: 100_000, releasedSeconds: 99 });
-  expect(withEnvoy(blank, [...all, node])).toBe(withEnvoy(blank, all));
+  expect(withEnvoy(template, [...all, node])).toBe(withEnvoy(template, all));
 });
 
-test("what was not measured is named", () => {
+test("a missing result is named by its version of Envoy and its scenario", () => {
   expect(missingEnvoy(all)).toEqual([]);
-  expect(missingEnvoy(all.slice(1))).toEqual([`Envoy ${VERSIONS[0]}, ${SCENES[0]?.says}`]);
-  expect(() => withEnvoy(blank, all.slice(1))).toThrow("no result of scene none before Envoy 1.40");
+  expect(missingEnvoy(all.slice(1))).toEqual([`Envoy ${VERSIONS[0]}, ${SCENARIOS[0]?.title}`]);
+  expect(() => withEnvoy(template, all.slice(1))).toThrow("no result of scenario none with Envoy 1.40");
 });
 
-test("every scene of the other manager is one of ours", () => {
-  const keys = SCENES.map(({ key }) => key);
-  for (const { scene } of GATEWAY_FIGURES) expect(keys).toContain(scene);
+test("every result of Envoy Gateway belongs to a scenario", () => {
+  const keys = SCENARIOS.map(({ key }) => key);
+  for (const { scenario } of GATEWAY_RESULTS) expect(keys).toContain(scenario);
 });
 
-test("the page of the docs has a row for each scene", () => {
+test("docs/envoy.md has a row for each scenario", () => {
   const docs = readFileSync(PAGE, "utf8");
-  for (const { says } of SCENES) expect(docs).toContain(`| ${says} |`);
+  for (const { title } of SCENARIOS) expect(docs).toContain(`| ${title} |`);
 });

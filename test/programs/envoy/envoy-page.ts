@@ -1,35 +1,33 @@
-/** The tables of docs/envoy.md from the results of real runs. Pure. */
-import { table, within } from "../results/page.ts";
+/** Writes the tables of docs/envoy.md from the results of real runs. Pure. */
+import { replaceSection, table } from "../results/page.ts";
 import type { OtherResult } from "../results/program-result.ts";
-import { VERSIONS } from "./cases.ts";
+import { VERSIONS } from "./envoy-cases.ts";
 import type { EnvoyResult } from "./envoy-result.ts";
-import { GATEWAY_FIGURES, GATEWAY_RESIDENT_MIB, type GatewayFigures } from "./gateway-figures.ts";
-import type { Ending, Scene } from "./scene.ts";
-import { SCENES } from "./scenes.ts";
+import type { Ending, Scenario } from "./envoy-scenario.ts";
+import { SCENARIOS } from "./envoy-scenarios.ts";
+import { GATEWAY_RESIDENT_MIB, GATEWAY_RESULTS, type GatewayResult } from "./gateway-results.ts";
 
 const AGAINST = "against Envoy Gateway";
 const PROTOCOLS = "protocols before Envoy";
 
-/** @throws where the page lacks a mark, or a result is missing; {@link missingEnvoy} says which */
 export function withEnvoy(page: string, results: readonly OtherResult[]): string {
   const runs = results.filter(isEnvoy);
-  return within(within(page, AGAINST, against(runs)), PROTOCOLS, protocols(runs));
+  return replaceSection(replaceSection(page, AGAINST, comparisonTable(runs)), PROTOCOLS, protocolTable(runs));
 }
 
-/** What was not measured with the native manager, in words. */
 export function missingEnvoy(results: readonly OtherResult[]): readonly string[] {
   const runs = results.filter(isEnvoy);
-  return SCENES.flatMap((scene) =>
-    VERSIONS.filter((version) => find(runs, scene.key, version) === undefined).map(
-      (version) => `Envoy ${version}, ${scene.says}`,
+  return SCENARIOS.flatMap((scenario) =>
+    VERSIONS.filter((version) => find(runs, scenario.key, version) === undefined).map(
+      (version) => `Envoy ${version}, ${scenario.title}`,
     ),
   );
 }
 
-function against(runs: readonly EnvoyResult[]): string {
+function comparisonTable(runs: readonly EnvoyResult[]): string {
   const head = ["a drain with", "Envoy Gateway", "after the traffic", "hook", "failed"];
   const ours = ["lastcall", "after the traffic", "hook", "failed"];
-  const rows = GATEWAY_FIGURES.map((theirs) => againstRow(theirs, theRun(runs, theirs.scene, "1.40")));
+  const rows = GATEWAY_RESULTS.map((theirs) => comparisonRow(theirs, requiredRun(runs, theirs.scenario, "1.40")));
   const resident = [
     "resident memory of the manager",
     `${GATEWAY_RESIDENT_MIB} MiB`,
@@ -44,10 +42,10 @@ function against(runs: readonly EnvoyResult[]): string {
   return table([[...head, ...ours], ...rows, resident]);
 }
 
-function againstRow(theirs: GatewayFigures, ours: EnvoyResult): string[] {
+function comparisonRow(theirs: GatewayResult, ours: EnvoyResult): string[] {
   const stays = ours.cut > 0;
   return [
-    says(theirs.scene),
+    titleOf(theirs.scenario),
     `${theirs.releasedSeconds.toFixed(1)} s`,
     theirs.afterTrafficSeconds === undefined ? "–" : `${theirs.afterTrafficSeconds.toFixed(1)} s`,
     "failed",
@@ -59,7 +57,6 @@ function againstRow(theirs: GatewayFigures, ours: EnvoyResult): string[] {
   ];
 }
 
-/** The highest of all runs with the native manager. */
 function peakMib(runs: readonly EnvoyResult[]): string {
   const peaks = runs.filter(({ manager }) => manager === "native").map(({ managerPeakKib }) => managerPeakKib);
   return (Math.max(...peaks) / 1_024).toFixed(1);
@@ -72,42 +69,42 @@ const ENDS: Readonly<Record<Ending, string>> = {
   deadline: "deadline",
 };
 
-function protocols(runs: readonly EnvoyResult[]): string {
+function protocolTable(runs: readonly EnvoyResult[]): string {
   const ofVersion = (version: string) => [`Envoy ${version}: released`, "over-wait", "failed"];
   const head = ["a drain with", "ends by", ...VERSIONS.flatMap(ofVersion)];
-  const rows = SCENES.map((scene) => [
-    scene.says,
-    endsBy(scene),
+  const rows = SCENARIOS.map((scenario) => [
+    scenario.title,
+    endsBy(scenario),
     ...VERSIONS.flatMap((version) => {
-      const run = theRun(runs, scene.key, version);
+      const run = requiredRun(runs, scenario.key, version);
       return [`${run.releasedSeconds.toFixed(1)} s`, `${Math.max(0, run.overWaitSeconds).toFixed(2)} s`, failed(run)];
     }),
   ]);
   return table([head, ...rows]);
 }
 
-function endsBy({ ends, timeoutMs }: Scene): string {
+function endsBy({ ends, timeoutMs }: Scenario): string {
   return timeoutMs === undefined ? ENDS[ends] : `${ENDS[ends]} (${timeoutMs / 1_000} s)`;
 }
 
 function failed({ answered, failures, refused, cut }: EnvoyResult): string {
   if (cut > 0) return "cut";
-  const again = refused === 0 ? "" : ` (${refused} given back)`;
-  return `${failures.length} of ${answered + failures.length}${again}`;
+  const retried = refused === 0 ? "" : ` (${refused} refused and retried)`;
+  return `${failures.length} of ${answered + failures.length}${retried}`;
 }
 
-function says(key: string): string {
-  return SCENES.find((scene) => scene.key === key)?.says ?? key;
+function titleOf(key: string): string {
+  return SCENARIOS.find((scenario) => scenario.key === key)?.title ?? key;
 }
 
-function theRun(runs: readonly EnvoyResult[], scene: string, version: string): EnvoyResult {
-  const run = find(runs, scene, version);
-  if (run === undefined) throw new Error(`no result of scene ${scene} before Envoy ${version}`);
+function requiredRun(runs: readonly EnvoyResult[], scenario: string, version: string): EnvoyResult {
+  const run = find(runs, scenario, version);
+  if (run === undefined) throw new Error(`no result of scenario ${scenario} with Envoy ${version}`);
   return run;
 }
 
-function find(runs: readonly EnvoyResult[], scene: string, version: string): EnvoyResult | undefined {
-  return runs.find((run) => run.scene === scene && run.version === version && run.manager === "native");
+function find(runs: readonly EnvoyResult[], scenario: string, version: string): EnvoyResult | undefined {
+  return runs.find((run) => run.scenario === scenario && run.version === version && run.manager === "native");
 }
 
 function isEnvoy(result: OtherResult): result is EnvoyResult {

@@ -1,4 +1,4 @@
-/** The pieces that Envoy's configurations of the scenes are made of. */
+/** Builds the listeners' filters, addresses and clusters of Envoy configurations. */
 
 export type HttpStats = { readonly prefix: string; readonly codec: "AUTO" | "HTTP3" };
 
@@ -17,7 +17,6 @@ export function filter(name: string, type: string, config: object): object {
   };
 }
 
-/** @param before filters in front of the router */
 export function httpFilter(
   { prefix, codec }: HttpStats,
   routes: readonly object[],

@@ -1,37 +1,35 @@
-/** What a scene before a real Envoy measured: one line of the results. */
+/** The result of one scenario with a real Envoy: one line of the results file. */
 
 export type EnvoyResult = {
   readonly kind: "envoy";
-  /** Scene, version and build of the manager together: no two results share it. */
+  /** Scenario, version and build of the manager; unique among the results. */
   readonly system: string;
-  readonly scene: string;
+  readonly scenario: string;
   readonly version: string;
   readonly manager: "native" | "node";
-  /** From the deletion to Envoy's stop signal, */
   readonly releasedSeconds: number;
-  /** from the last traffic until then, */
   readonly afterTrafficSeconds: number;
-  /** and how much later that was than the settings ask for. Negative: too early. */
+  /** From the moment that the settings ask for to Envoy's stop signal; negative: too early. */
   readonly overWaitSeconds: number;
-  /** From the end of the delay to the last traffic, less the lag meanwhile: how long those who were told stayed. */
+  /** From the end of the drain delay to the last traffic, less the scheduling lag in between. */
   readonly stayedSeconds: number;
-  /** How long the machine kept from their turn those who measured and were measured meanwhile, in all. */
+  /** Time in which this process, the manager or Envoy waited for a processor. */
   readonly lagSeconds: number;
-  /** The status of Envoy's hook, and whether the kubelet took any hook for failed. */
+  /** Status of the hook of Envoy's container; -1 without an answer. */
   readonly hookStatus: number;
   readonly hooksFailed: number;
   readonly answered: number;
-  /** Before the release, or by anybody who could have been spared. */
+  /** Failed requests and sessions, without the sessions counted in `cut`. */
   readonly failures: readonly string[];
-  /** Not begun, told so, and asked again on another connection. */
+  /** Requests refused with REFUSED_STREAM and retried on another connection. */
   readonly refused: number;
-  /** Sessions that the end of Envoy cut. */
+  /** Sessions that ended when Envoy stopped. */
   readonly cut: number;
   readonly outcome: string;
   readonly why: string;
   readonly managerPeakKib: number;
 };
 
-export function systemOf(result: Pick<EnvoyResult, "scene" | "version" | "manager">): string {
-  return `${result.scene}, Envoy ${result.version}, ${result.manager}`;
+export function systemOf(result: Pick<EnvoyResult, "scenario" | "version" | "manager">): string {
+  return `${result.scenario}, Envoy ${result.version}, ${result.manager}`;
 }

@@ -1,7 +1,6 @@
-"""Clients of gRPC with grpcio: `ADDRESS PORT CHANNELS PACE_MS`. Each channel makes one call after the other and is kept for
-ever; the library itself goes elsewhere when it is sent away, and repeats only what a server has certainly not begun, as it does
-for everyone who sets nothing. Tells ok or `fail WHY`,
-one per line, and leaves at the end of its input."""
+"""gRPC clients on grpcio: `ADDRESS PORT CHANNELS PACE_MS`. Each channel makes one call after the other and is never closed.
+The library has its default settings: it reconnects after GOAWAY and retries only calls that the server did not process.
+Prints `ok` or `fail REASON` for each call and exits at the end of its input."""
 import os
 import sys
 import threading
@@ -10,28 +9,28 @@ import time
 import grpc
 
 LIMIT_SECONDS = 10
-# Channels of one process share a connection unless they are told not to.
+# Without this option the channels of a process share one connection.
 OPTIONS = [("grpc.use_local_subchannel_pool", 1)]
 
-say_lock = threading.Lock()
+output_lock = threading.Lock()
 
 
-def say(word):
-    with say_lock:
-        print(word, flush=True)
+def report(line):
+    with output_lock:
+        print(line, flush=True)
 
 
 def calls(target, pace_seconds):
     channel = grpc.insecure_channel(target, options=OPTIONS)
     grpc.channel_ready_future(channel).result(LIMIT_SECONDS)
-    wait = channel.unary_unary("/scene.Scene/Wait")
+    wait = channel.unary_unary("/lastcall.test.Upstream/Wait")
     while True:
         started = time.monotonic()
         try:
             answer = wait(b"5", timeout=LIMIT_SECONDS)
-            say("ok" if answer == b"done" else f"fail answer {answer}")
+            report("ok" if answer == b"done" else f"fail answer {answer}")
         except grpc.RpcError as error:
-            say(f"fail {error.code().name} {error.details()}")
+            report(f"fail {error.code().name} {error.details()}")
         time.sleep(max(0, started + pace_seconds - time.monotonic()))
 
 

@@ -1,6 +1,6 @@
-"""Clients of HTTP/3 over aioquic. `ADDRESS PORT CLIENTS PACE_MS`: each client asks again and again on one connection, and
-leaves when the server says GOAWAY. Tells ok, `fail WHY` and away, one per line; a pace of 0 asks once and keeps the
-connection. Leaves at the end of its input."""
+"""HTTP/3 clients on aioquic: `ADDRESS PORT CLIENTS PACE_MS`. Each client sends requests on one connection and closes it
+after GOAWAY. With a pace of 0 it sends one request and keeps the connection. Prints `ok` or `fail REASON` for each request
+and `closed` for each client that received GOAWAY. Exits at the end of its input."""
 import asyncio
 import os
 import ssl
@@ -16,18 +16,18 @@ from aioquic.quic.events import ConnectionTerminated
 ANSWER_LIMIT_SECONDS = 10
 
 
-def say(word):
-    print(word, flush=True)
+def report(line):
+    print(line, flush=True)
 
 
 class Http3(H3Connection):
-    """The library reads over GOAWAY and says nothing of it."""
+    """Records GOAWAY, which the library ignores."""
 
-    away = False
+    got_goaway = False
 
     def _check_control_frame_type(self, frame_type):
         if frame_type == FrameType.GOAWAY:
-            self.away = True
+            self.got_goaway = True
         super()._check_control_frame_type(frame_type)
 
 
@@ -38,7 +38,7 @@ class Client(QuicConnectionProtocol):
         self.waiting = {}
         self.status = {}
 
-    async def ask(self, authority):
+    async def get(self, authority):
         stream = self._quic.get_next_available_stream_id()
         answer = self.waiting[stream] = asyncio.get_running_loop().create_future()
         head = {":method": "GET", ":scheme": "https", ":authority": authority, ":path": "/5"}
@@ -51,43 +51,42 @@ class Client(QuicConnectionProtocol):
             for answer in self.waiting.values():
                 if not answer.done():
                     answer.set_exception(ConnectionError(f"connection ended: {event.reason_phrase or event.error_code}"))
-        for heard in self.http.handle_event(event):
-            if isinstance(heard, HeadersReceived):
-                self.status[heard.stream_id] = dict(heard.headers).get(b":status")
-            if isinstance(heard, (HeadersReceived, DataReceived)) and heard.stream_ended:
-                answer = self.waiting.pop(heard.stream_id, None)
+        for received in self.http.handle_event(event):
+            if isinstance(received, HeadersReceived):
+                self.status[received.stream_id] = dict(received.headers).get(b":status")
+            if isinstance(received, (HeadersReceived, DataReceived)) and received.stream_ended:
+                answer = self.waiting.pop(received.stream_id, None)
                 if answer is not None and not answer.done():
-                    answer.set_result(self.status.pop(heard.stream_id, b""))
+                    answer.set_result(self.status.pop(received.stream_id, b""))
 
 
 async def client(address, port, pace_seconds):
     settings = QuicConfiguration(is_client=True, alpn_protocols=["h3"], verify_mode=ssl.CERT_NONE, idle_timeout=600)
     async with connect(address, port, configuration=settings, create_protocol=Client) as one:
-        while not one.http.away:
+        while not one.http.got_goaway:
             try:
-                status = await one.ask("pod.test")
-                say("ok" if status == b"200" else f"fail status {status.decode()}")
+                status = await one.get("pod.test")
+                report("ok" if status == b"200" else f"fail status {status.decode()}")
             except Exception as error:
-                say(f"fail {error or type(error).__name__}")
+                report(f"fail {error or type(error).__name__}")
                 return
             if pace_seconds == 0:
                 await asyncio.Event().wait()
             await asyncio.sleep(pace_seconds)
-    say("away")
+    report("closed")
 
 
-class Leash(asyncio.Protocol):
+class ExitAtEndOfInput(asyncio.Protocol):
     def connection_lost(self, error):
         os._exit(0)
 
 
-async def leashed(words):
+async def main(address, port, clients, pace_ms):
     loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(Leash, sys.stdin)
-    address, port, clients, pace_ms = words
+    await loop.connect_read_pipe(ExitAtEndOfInput, sys.stdin)
     await asyncio.gather(*[client(address, int(port), int(pace_ms) / 1000) for _ in range(int(clients))])
     await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(leashed(sys.argv[1:]))
+    asyncio.run(main(*sys.argv[1:]))

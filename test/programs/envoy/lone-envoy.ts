@@ -1,4 +1,4 @@
-/** One Envoy as a process that can be killed and started again: HTTP and TCP, and an admin interface where a case wants it. */
+/** Runs one Envoy as a process that a case can kill and restart, with an HTTP, a TCP and an admin listener. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
@@ -10,7 +10,6 @@ import { clusterOf, filter, httpFilter, tcpAt } from "./envoy-parts.ts";
 export const LONE_HTTP_PORT = 8_080;
 export const LONE_TCP_PORT = 8_081;
 
-/** Of a port on 127.0.0.1, or of a Unix socket. */
 export type AdminPlace = { readonly port: number } | { readonly path: string };
 
 export type LoneEnvoyParts = {
@@ -19,24 +18,20 @@ export type LoneEnvoyParts = {
   readonly admin: AdminPlace;
   readonly backendPort: number;
   readonly file: string;
-  /** It can be taken over from; takes an admin interface on a port. */
+  /** Enables hot restarts; needs an admin interface on a port. */
   readonly hotRestart?: boolean;
 };
 
 export type LoneEnvoy = {
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Kills it without a word and waits until it has gone. */
   readonly crash: () => Promise<void>;
-  /** Once it has gone: starts a new one and waits until that is ready. */
-  readonly startAgain: () => Promise<void>;
-  /** A hot restart: a new one takes over sockets and counts. Waits until the old one has left. */
-  readonly takeOver: () => Promise<void>;
+  readonly restart: () => Promise<void>;
+  /** A new process takes over sockets and counts. Resolves when the old one has exited and the new one is ready. */
+  readonly hotRestart: () => Promise<void>;
 };
 
-/** More than any start takes on a busy machine. */
 const START_LIMIT_MS = 60_000;
 
-/** @throws where it ends, or is not ready within a minute */
 export async function startLoneEnvoy(parts: LoneEnvoyParts): Promise<LoneEnvoy> {
   await writeFile(parts.file, JSON.stringify(configOf(parts)));
   let epoch = 0;
@@ -49,12 +44,12 @@ export async function startLoneEnvoy(parts: LoneEnvoyParts): Promise<LoneEnvoy> 
       if (!hasEnded(envoy)) await once(envoy, "exit");
       if (parts.hotRestart) await rm(`/dev/shm/envoy_shared_memory_${baseIdOf(parts)}0`, { force: true });
     },
-    startAgain: async () => {
+    restart: async () => {
       epoch = 0;
       envoy = launch(parts, epoch);
       await ready(envoy, parts.admin);
     },
-    takeOver: async () => {
+    hotRestart: async () => {
       const old = envoy;
       epoch += 1;
       envoy = launch(parts, epoch);
@@ -64,7 +59,7 @@ export async function startLoneEnvoy(parts: LoneEnvoyParts): Promise<LoneEnvoy> 
   };
 }
 
-/** How long an Envoy that was taken over from still serves, in seconds. */
+/** Envoy's `--parent-shutdown-time-s`: the old process of a hot restart serves this long. */
 const PARENT_SECONDS = 3;
 
 function baseIdOf({ admin }: LoneEnvoyParts): number {
@@ -83,15 +78,15 @@ function restartFlags(parts: LoneEnvoyParts, epoch: number): readonly string[] {
 
 function launch(parts: LoneEnvoyParts, epoch: number): ChildProcess {
   const { program, file } = parts;
-  const [command = "", ...words] = program.command;
+  const [command = "", ...args] = program.command;
   const flags = ["-c", file, "--concurrency", "2", "--drain-strategy", "immediate", "--drain-time-s", "60"];
-  const envoy = spawn(command, [...words, ...flags, ...restartFlags(parts, epoch), "--log-level", "error"], {
+  const envoy = spawn(command, [...args, ...flags, ...restartFlags(parts, epoch), "--log-level", "error"], {
     env: { PATH: process.env["PATH"] ?? "", ...program.environment },
     stdio: ["ignore", "ignore", "inherit"],
   });
-  const leave = () => envoy.kill("SIGKILL");
-  process.once("exit", leave);
-  envoy.once("exit", () => process.off("exit", leave));
+  const kill = () => envoy.kill("SIGKILL");
+  process.once("exit", kill);
+  envoy.once("exit", () => process.off("exit", kill));
   return envoy;
 }
 
@@ -101,15 +96,15 @@ function hasEnded(envoy: ChildProcess): boolean {
 
 async function ready(envoy: ChildProcess, admin: AdminPlace): Promise<void> {
   const untilMs = performance.now() + START_LIMIT_MS;
-  // One that was told to drain as soon as it was there is never `LIVE`.
+  // Envoy is never `LIVE` when the manager sets its drain flag right after the start.
   while (!/^(LIVE|DRAINING)/.test(await stateAt(admin))) {
     if (hasEnded(envoy)) throw new Error(`Envoy ended: status ${envoy.exitCode}, signal ${envoy.signalCode}`);
     if (performance.now() > untilMs) throw new Error(`Envoy was not ready within ${START_LIMIT_MS} ms`);
-    await pause(50, "a step of the scene");
+    await pause(50, "a step of the scenario");
   }
 }
 
-/** As the process says it, such as `INITIALIZING`; empty where no one answers. */
+/** Reads Envoy's state from `/ready`, such as `INITIALIZING`; empty without an answer. */
 function stateAt(admin: AdminPlace): Promise<string> {
   const place = "path" in admin ? { socketPath: admin.path } : { host: "127.0.0.1", port: admin.port };
   return new Promise((done) => {

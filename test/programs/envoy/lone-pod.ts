@@ -1,4 +1,4 @@
-/** A Pod of one Envoy, its app and a manager, ended as the kubelet ends it: SIGTERM to Envoy when its hook is answered. */
+/** Runs one Envoy, its app and a manager, and ends them as the kubelet does: SIGTERM to Envoy when its hook is answered. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, get, type Server } from "node:http";
 import { connect, createServer as createSocketServer, type Socket } from "node:net";
@@ -26,16 +26,13 @@ export type PodEnd = {
   readonly status: number;
   readonly outcome: string;
   readonly why: string;
-  /** From the trigger to the answer of Envoy's hook. */
   readonly releasedAfterMs: number;
 };
 
 export type LonePodParts = {
   readonly program: FoundProgram;
   readonly build: Build;
-  /** The admin interface is a Unix socket in a folder of the Pod. */
   readonly unix?: boolean;
-  /** Its Envoy can be taken over from by another one. */
   readonly hotRestart?: boolean;
   readonly quietMs?: number;
   readonly manager?: Partial<Start>;
@@ -92,8 +89,8 @@ export async function startLonePod(parts: LonePodParts): Promise<LonePod> {
   };
 }
 
-/** What a client is told with the answer to its request; empty where no one answers. */
-export function toldToClient(pod: { readonly address: string }): Promise<string> {
+/** Returns the Connection header of an answer: `close`, another value, or `kept` without one. Empty without an answer. */
+export function connectionHeader(pod: { readonly address: string }): Promise<string> {
   return new Promise((done) => {
     const headers = { connection: "keep-alive" };
     const sent = get(
@@ -108,7 +105,6 @@ export function toldToClient(pod: { readonly address: string }): Promise<string>
   });
 }
 
-/** A connection that Envoy passes on and no one speaks on. */
 export function tcpSession(pod: { readonly address: string }): Promise<Socket> {
   return new Promise((done, failed) => {
     const socket = connect({ host: pod.address, port: LONE_TCP_PORT });

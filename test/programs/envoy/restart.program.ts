@@ -1,26 +1,26 @@
-/** A real Envoy that is killed and started again in the middle of its drain, as a supervisor inside its container would. */
+/** Kills and restarts a real Envoy during its drain, as a supervisor inside its container would. */
 import type { Socket } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { NATIVE_BUILD, NODE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { pause } from "../../time/pause.ts";
 import { requiredProgram } from "../install/program-of.ts";
-import { DELAY_MS, type LonePod, type PodEnd, startLonePod, tcpSession, toldToClient } from "./lone-pod.ts";
+import { connectionHeader, DELAY_MS, type LonePod, type PodEnd, startLonePod, tcpSession } from "./lone-pod.ts";
 
 afterAll(endManagers);
 
 const build = NATIVE_BUILD.command === "" ? NODE_BUILD : NATIVE_BUILD;
-/** A new process is told with the next count; the machine may be busy. */
+/** The manager sets the drain flag of a new process at its next sample; a busy machine may delay that. */
 const LATE_MS = 15_000;
-/** Longer than a new process takes from its first answer to its first client, on a busy machine too. */
+/** Longer than a new process needs from its first answer to its first client on a busy machine. */
 const QUIET_MS = 3_000;
-/** Between two looks, here and there. */
+/** Sampling intervals of the manager and of this test. */
 const GRAIN_MS = 500;
-/** The longest that a proxy which was there is waited for. */
+/** The manager waits this long for a proxy that stopped answering. */
 const GONE_AFTER_MS = 5_000;
 
 describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
-  test("that was started again in its drain is told again, and its new clients are waited for", async (context) => {
+  test("that restarts during its drain is drained again, and the drain waits for its new clients", async (context) => {
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
     const before = await tcpSession(pod);
@@ -28,14 +28,14 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     const ending = pod.end().then((end) => {
       ended = end;
     });
-    await pause(DELAY_MS + 500, "a step of the scene");
-    expect(await toldToClient(pod)).toBe("close");
+    await pause(DELAY_MS + 500, "a step of the scenario");
+    expect(await connectionHeader(pod)).toBe("close");
     await pod.envoy.crash();
-    // The new process has a client from its first moment on, or it would be quiet for good reason.
-    const [stays] = await Promise.all([firstSession(pod), pod.envoy.startAgain()]);
+    // The new process needs a client from its start, or the drain would rightly end by quiet.
+    const [stays] = await Promise.all([firstSession(pod), pod.envoy.restart()]);
     before.destroy();
-    await expectClientsSentAway(pod);
-    await pause(QUIET_MS + GRAIN_MS, "a step of the scene");
+    await expectConnectionClose(pod);
+    await pause(QUIET_MS + GRAIN_MS, "a step of the scenario");
     expect(ended).toBeUndefined();
     stays.destroy();
     const leftMs = performance.now();
@@ -45,41 +45,41 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     expect(performance.now() - leftMs).toBeLessThan(LATE_MS);
   });
 
-  test("that is taken over from in its drain leaves one that is told as well", async (context) => {
+  test("that hot-restarts during its drain is drained again", async (context) => {
     const program = await requiredProgram(name, context);
     const pod = await startLonePod({ program, build, quietMs: QUIET_MS, hotRestart: true });
     context.onTestFinished(pod.stop);
-    // Cut when the old process leaves; until then it holds the drain.
+    // This session holds the drain until the old process exits.
     const before = await tcpSession(pod);
     const ending = pod.end();
-    await pause(DELAY_MS + 500, "a step of the scene");
-    expect(await toldToClient(pod)).toBe("close");
-    await pod.envoy.takeOver();
+    await pause(DELAY_MS + 500, "a step of the scenario");
+    expect(await connectionHeader(pod)).toBe("close");
+    await pod.envoy.hotRestart();
     const stays = await firstSession(pod);
     before.destroy();
-    await expectClientsSentAway(pod);
+    await expectConnectionClose(pod);
     stays.destroy();
     expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
   });
 
-  test("that starts when its Pod is told to end is told, and its clients are waited for", async (context) => {
+  test("that starts after the deletion of its Pod is drained, and the drain waits for its clients", async (context) => {
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
     await pod.envoy.crash();
     const ending = pod.end();
-    await pause(GRAIN_MS, "a step of the scene");
-    const [stays] = await Promise.all([firstSession(pod), pod.envoy.startAgain()]);
-    await expectClientsSentAway(pod);
+    await pause(GRAIN_MS, "a step of the scenario");
+    const [stays] = await Promise.all([firstSession(pod), pod.envoy.restart()]);
+    await expectConnectionClose(pod);
     stays.destroy();
     expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
   });
 
-  test("that is killed in its drain and does not come back holds its Pod for five seconds", async (context) => {
+  test("that is killed during its drain and does not restart holds its Pod for five seconds", async (context) => {
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
     const client = await tcpSession(pod);
     const ending = pod.end();
-    await pause(DELAY_MS + 1_000, "a step of the scene");
+    await pause(DELAY_MS + 1_000, "a step of the scenario");
     await pod.envoy.crash();
     const killedMs = performance.now();
     client.destroy();
@@ -89,18 +89,17 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
   });
 });
 
-/** The process that runs there now has been told that it drains. */
-async function expectClientsSentAway(pod: LonePod): Promise<void> {
+async function expectConnectionClose(pod: LonePod): Promise<void> {
   const untilMs = performance.now() + LATE_MS;
-  while ((await toldToClient(pod)) !== "close" && performance.now() < untilMs) await pause(100, "a step of the scene");
-  expect(await toldToClient(pod)).toBe("close");
+  while ((await connectionHeader(pod)) !== "close" && performance.now() < untilMs)
+    await pause(100, "a step of the scenario");
+  expect(await connectionHeader(pod)).toBe("close");
 }
 
-/** Dials until someone listens. */
 async function firstSession(pod: LonePod): Promise<Socket> {
   for (;;) {
     const session = await tcpSession(pod).catch(() => undefined);
     if (session !== undefined) return session;
-    await pause(20, "a step of the scene");
+    await pause(20, "a step of the scenario");
   }
 }

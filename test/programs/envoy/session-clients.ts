@@ -1,23 +1,23 @@
-/** One WebSocket, TCP session or flow of datagrams that talks all the time, and leaves after a while or never. */
+/** One WebSocket, TCP session or UDP flow that exchanges messages all the time and closes after a while or never. */
 import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import { UDP_IDLE_MS } from "./envoy-config.ts";
-import type { Clients, Place, Tally } from "./scene.ts";
+import type { ClientCounts, Clients, Place } from "./envoy-scenario.ts";
 import { PROXY } from "./upstream-ports.ts";
 
 const HELLO = "hello";
 const PACE_MS = 200;
 const ANSWER_LIMIT_MS = 2_000;
 
-export function webSocket(leavesAfterMs: number): (place: Place) => Promise<Clients> {
+export function webSocket(closesAfterMs: number): (place: Place) => Promise<Clients> {
   return (place) => {
     const socket = new WebSocket(`ws://${place.pod}:${PROXY.web}/`);
-    return talk(place, leavesAfterMs, {
-      say: () => socket.send(HELLO),
-      leave: () => socket.close(),
-      on: (opened, heard, closed) => {
+    return runSession(place, closesAfterMs, {
+      send: () => socket.send(HELLO),
+      close: () => socket.close(),
+      on: (opened, received, closed) => {
         socket.addEventListener("open", opened);
-        socket.addEventListener("message", heard);
+        socket.addEventListener("message", received);
         socket.addEventListener("close", closed);
         socket.addEventListener("error", () => {});
       },
@@ -25,18 +25,17 @@ export function webSocket(leavesAfterMs: number): (place: Place) => Promise<Clie
   };
 }
 
-export function tcpSession(leavesAfterMs: number): (place: Place) => Promise<Clients> {
+export function tcpSession(closesAfterMs: number): (place: Place) => Promise<Clients> {
   return (place) => {
-    const socket = connect({ host: place.pod, port: PROXY.tcp, localAddress: place.from });
-    return talk(place, leavesAfterMs, {
-      say: () => socket.write(HELLO),
-      leave: () => socket.end(),
-      on: (opened, heard, closed) => {
+    const socket = connect({ host: place.pod, port: PROXY.tcp, localAddress: place.sourceAddress });
+    return runSession(place, closesAfterMs, {
+      send: () => socket.write(HELLO),
+      close: () => socket.end(),
+      on: (opened, received, closed) => {
         let bytes = 0;
         socket.once("connect", opened).once("close", closed);
         socket.on("data", (chunk: Buffer) => {
-          // Two answers may come together.
-          for (bytes += chunk.length; bytes >= HELLO.length; bytes -= HELLO.length) heard();
+          for (bytes += chunk.length; bytes >= HELLO.length; bytes -= HELLO.length) received();
         });
         socket.on("error", () => socket.destroy());
       },
@@ -44,23 +43,23 @@ export function tcpSession(leavesAfterMs: number): (place: Place) => Promise<Cli
   };
 }
 
-/** No one hangs up a flow of datagrams: it is over when the proxy has seen none for a while. */
-export function udpFlow(leavesAfterMs: number): (place: Place) => Promise<Clients> {
+/** A UDP flow has no close: the proxy ends it after its idle timeout. */
+export function udpFlow(closesAfterMs: number): (place: Place) => Promise<Clients> {
   return async (place) => {
     const socket = createSocket("udp4");
-    await new Promise<void>((done) => socket.bind(0, place.from, done));
-    const flow = await talk(place, leavesAfterMs, {
-      say: () => socket.send(HELLO, PROXY.udp, place.pod),
-      leave: () => {},
-      on: (opened, heard) => {
-        socket.on("message", heard);
+    await new Promise<void>((done) => socket.bind(0, place.sourceAddress, done));
+    const flow = await runSession(place, closesAfterMs, {
+      send: () => socket.send(HELLO, PROXY.udp, place.pod),
+      close: () => {},
+      on: (opened, received) => {
+        socket.on("message", received);
         socket.on("error", () => {});
         opened();
       },
     });
     return {
       ...flow,
-      lastMs: () => flow.heardMs() + UDP_IDLE_MS,
+      lastTrafficMs: () => flow.receivedMs() + UDP_IDLE_MS,
       stop: async () => {
         await flow.stop();
         socket.close();
@@ -70,59 +69,58 @@ export function udpFlow(leavesAfterMs: number): (place: Place) => Promise<Client
 }
 
 type Session = {
-  readonly say: () => void;
-  readonly leave: () => void;
-  readonly on: (opened: () => void, heard: () => void, closed: () => void) => void;
+  readonly send: () => void;
+  readonly close: () => void;
+  readonly on: (opened: () => void, received: () => void, closed: () => void) => void;
 };
 
-type Talk = Clients & { readonly heardMs: () => number };
+type SessionClient = Clients & { readonly receivedMs: () => number };
 
-async function talk({ clock }: Place, leavesAfterMs: number, session: Session): Promise<Talk> {
-  const tally: Tally = { answered: 0, failures: [] };
-  let lastMs = clock.nowMs();
-  let heardMs = lastMs;
-  let asked = 0;
+async function runSession({ clock }: Place, closesAfterMs: number, session: Session): Promise<SessionClient> {
+  const counts: ClientCounts = { answered: 0, failures: [] };
+  let lastTrafficMs = clock.nowMs();
+  let receivedMs = lastTrafficMs;
+  let sent = 0;
   let open = true;
-  let leaving = false;
-  const heard = () => {
-    tally.answered += 1;
-    heardMs = clock.nowMs();
-    lastMs = heardMs;
+  let closing = false;
+  const received = () => {
+    counts.answered += 1;
+    receivedMs = clock.nowMs();
+    lastTrafficMs = receivedMs;
   };
-  /** Says nothing more, hears what is still to come, and then goes. */
-  const leave = async () => {
-    if (!open || leaving) return;
-    leaving = true;
+  const close = async () => {
+    if (!open || closing) return;
+    closing = true;
     clearInterval(timer);
     const limitMs = clock.nowMs() + ANSWER_LIMIT_MS;
-    while (tally.answered < asked && clock.nowMs() < limitMs) await clock.wait(20);
-    if (tally.answered < asked) tally.failures.push(`${asked - tally.answered} of ${asked} unanswered`);
+    while (counts.answered < sent && clock.nowMs() < limitMs) await clock.wait(20);
+    if (counts.answered < sent) counts.failures.push(`${sent - counts.answered} of ${sent} unanswered`);
     open = false;
-    lastMs = clock.nowMs();
-    session.leave();
+    lastTrafficMs = clock.nowMs();
+    session.close();
   };
-  const say = () => {
-    asked += 1;
-    session.say();
+  const send = () => {
+    sent += 1;
+    session.send();
   };
-  const timer = setInterval(() => tally.answered > 0 && say(), PACE_MS);
+  const timer = setInterval(() => counts.answered > 0 && send(), PACE_MS);
   await new Promise<void>((ready) => {
     const closed = () => {
       if (!open) return;
       open = false;
       clearInterval(timer);
-      tally.failures.push("the session was cut");
+      counts.failures.push("the session was cut");
       ready();
     };
     session.on(
-      () => say(),
+      () => send(),
       () => {
-        heard();
+        received();
         ready();
       },
       closed,
     );
   });
-  if (Number.isFinite(leavesAfterMs)) void clock.wait(leavesAfterMs).then(leave);
-  return { tally, lastMs: () => lastMs, heardMs: () => heardMs, withdraw: () => {}, stop: leave };
+  if (Number.isFinite(closesAfterMs)) void clock.wait(closesAfterMs).then(close);
+  return { counts, lastTrafficMs: () => lastTrafficMs, receivedMs: () => receivedMs, withdraw: () => {}, stop: close };
 }

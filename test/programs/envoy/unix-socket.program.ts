@@ -1,31 +1,29 @@
-/** A real Envoy whose admin interface is a Unix socket, as Contour's, by both builds of the manager. */
+/** Drains a real Envoy over a Unix socket as Contour configures it, with both builds of the manager. */
 import { statSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { BUILDS, NODE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { pause } from "../../time/pause.ts";
 import { missing, requiredProgram } from "../install/program-of.ts";
-import { DELAY_MS, QUIET_MS, startLonePod, tcpSession, toldToClient } from "./lone-pod.ts";
+import { connectionHeader, DELAY_MS, QUIET_MS, startLonePod, tcpSession } from "./lone-pod.ts";
 
 afterAll(endManagers);
 
-/** Between two looks. */
 const GRAIN_MS = 500;
-/** Far from the deadline; the machine may be busy. */
 const LATE_MS = 20_000;
 const OTHER_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
 describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s on a Unix socket", (name) => {
-  test.for(BUILDS)("is told and counted over it by the $name build", async (build, context) => {
+  test.for(BUILDS)("is drained and counted over the socket by the $name build", async (build, context) => {
     if (build.command === "") missing(`the ${build.name} build is not on this host`, context);
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, unix: true });
     context.onTestFinished(pod.stop);
-    expect(await toldToClient(pod)).toBe("kept");
-    // Without a client the drain would be over with its delays.
+    expect(await connectionHeader(pod)).toBe("kept");
+    // Without a client the drain would end with the drain delay.
     const stays = await tcpSession(pod);
     const ending = pod.end();
-    await pause(DELAY_MS + 300, "a step of the scene");
-    expect(await toldToClient(pod)).toBe("close");
+    await pause(DELAY_MS + 300, "a step of the scenario");
+    expect(await connectionHeader(pod)).toBe("close");
     stays.destroy();
     const end = await ending;
     expect(end).toMatchObject({ status: 200, outcome: "drained" });
@@ -34,14 +32,14 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s on a Unix socket", (n
     expect(end.releasedAfterMs).toBeLessThan(LATE_MS);
   });
 
-  test("lets no one but its own user in, and the log says so", async (context) => {
-    if (process.getuid?.() !== 0) missing("to be another user takes root", context);
+  test("refuses a manager that runs as another user, and the manager logs this", async (context) => {
+    if (process.getuid?.() !== 0) missing("running as another user needs root", context);
     const program = await requiredProgram(name, context);
     const pod = await startLonePod({ program, build: NODE_BUILD, unix: true, manager: { wrapper: OTHER_USER } });
     context.onTestFinished(pod.stop);
     if ("path" in pod.admin) expect(statSync(pod.admin.path).mode & 0o022).toBe(0);
     expect(await pod.end()).toMatchObject({ status: 200, outcome: "drained" });
-    const said = pod.manager.lines().map((line) => String(line["detail"]));
-    expect(said.join("\n")).toContain("may not be");
+    const details = pod.manager.lines().map((line) => String(line["detail"]));
+    expect(details.join("\n")).toContain("its directory is not accessible");
   });
 });

@@ -1,6 +1,6 @@
-/** Where the upstream of the scenes listens, and where the proxy in a Pod does. */
+/** Ports of the upstream, and of the proxy in a Pod. */
 
 export const UPSTREAM = { http1: 9_000, http2: 9_001, tcp: 9_002, udp: 9_003 } as const;
 
-/** `ready` answers whether the proxy is live; Envoy Gateway has it there too. */
+/** `ready` is Envoy Gateway's port for readiness probes. */
 export const PROXY = { web: 8_080, tcp: 8_081, udp: 8_082, http3: 8_443, admin: 19_000, ready: 19_003 } as const;

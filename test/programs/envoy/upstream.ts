@@ -1,6 +1,6 @@
 /**
- * What stands behind the proxies of the scenes, as a process of its own: HTTP/1.1 with WebSockets, HTTP/2 with a small
- * gRPC, and echoes over TCP and UDP. It listens on `LISTEN_ON`, says `ready`, and stays until it is killed.
+ * The upstream of the proxies, in a process of its own: HTTP/1.1 with WebSockets, HTTP/2 with two gRPC methods, and echoes
+ * over TCP and UDP. Listens on `LISTEN_ON`, prints `ready` and runs until it is killed.
  */
 import { createSocket } from "node:dgram";
 import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
@@ -10,15 +10,15 @@ import { createWebSocketServer } from "../protocols/websocket-server.ts";
 import { UPSTREAM } from "./upstream-ports.ts";
 
 const host = process.env["LISTEN_ON"] ?? "127.0.0.1";
-const LONGER_THAN_ANY_SCENE_MS = 600_000;
+const LONGER_THAN_ANY_SCENARIO_MS = 600_000;
 
-const sockets = createWebSocketServer({ opened: () => {}, heard: (session) => sockets.say(session, "heard") });
-// Requests that are no WebSocket are answered after the milliseconds in their path.
+const sockets = createWebSocketServer({ opened: () => {}, received: (session) => sockets.send(session, "answer") });
+// Plain requests are answered after the milliseconds in their path.
 sockets.server.removeAllListeners("request");
 sockets.server.on("request", (req, res) => {
   setTimeout(() => res.end("done"), Number(req.url?.slice(1) ?? "0"));
 });
-sockets.server.keepAliveTimeout = LONGER_THAN_ANY_SCENE_MS;
+sockets.server.keepAliveTimeout = LONGER_THAN_ANY_SCENARIO_MS;
 
 const http2 = createHttp2Server();
 http2.on("stream", (stream, headers) => {
@@ -31,7 +31,7 @@ http2.on("stream", (stream, headers) => {
   }
 });
 
-/** `Wait` answers once after the milliseconds of its message, `Stream` sends on at that distance until it is cancelled. */
+/** `Wait` answers after the milliseconds in its message; `Stream` sends a message at that interval until it is cancelled. */
 function answerCall(stream: ServerHttp2Stream, path: string): void {
   const chunks: Buffer[] = [];
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
@@ -40,8 +40,8 @@ function answerCall(stream: ServerHttp2Stream, path: string): void {
     const ms = Number(readFrames(Buffer.concat(chunks))[0] ?? "0");
     if (path.endsWith("/Wait")) setTimeout(() => respond(stream, () => stream.end(frame("done"))), ms);
     else {
-      respond(stream, () => stream.write(frame("news")));
-      const timer = setInterval(() => stream.write(frame("news")), ms);
+      respond(stream, () => stream.write(frame("message")));
+      const timer = setInterval(() => stream.write(frame("message")), ms);
       stream.on("close", () => clearInterval(timer));
     }
   });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { frame, readFrames } from "./grpc-frame.ts";
 
-test("messages come out of their frames as they went in, in order", () => {
+test("decoding returns the encoded messages in order", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "binary" }), { maxLength: 5 }), (messages) => {
       expect(readFrames(Buffer.concat(messages.map(frame)))).toEqual(messages);
@@ -10,7 +10,7 @@ test("messages come out of their frames as they went in, in order", () => {
   );
 });
 
-test("a message that has not come whole is not there yet", () => {
+test("decoding leaves out an incomplete message", () => {
   const bytes = Buffer.concat([frame("one"), frame("two")]);
   for (let end = frame("one").length; end < bytes.length; end += 1)
     expect(readFrames(bytes.subarray(0, end))).toEqual(["one"]);

@@ -1,4 +1,4 @@
-/** gRPC's framing of messages: a byte that says "not compressed", four of length, the message. Pure. */
+/** Encodes and decodes gRPC messages: a byte for the compression, four for the length, the message. Pure. */
 
 const HEAD_BYTES = 5;
 
@@ -9,7 +9,7 @@ export function frame(message: string): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** The whole messages in what has come; the rest is not there yet. */
+/** @returns the complete messages; an incomplete one at the end is left out */
 export function readFrames(bytes: Buffer): readonly string[] {
   const messages: string[] = [];
   let at = 0;
@@ -22,7 +22,6 @@ export function readFrames(bytes: Buffer): readonly string[] {
   return messages;
 }
 
-/** Whether these bytes are exactly one uncompressed message. */
 export function isWholeMessage(bytes: Uint8Array): boolean {
   if (bytes.length < HEAD_BYTES || bytes[0] !== 0) return false;
   return new DataView(bytes.buffer, bytes.byteOffset).getUint32(1) === bytes.length - HEAD_BYTES;

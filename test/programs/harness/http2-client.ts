@@ -1,19 +1,18 @@
-/** What clients of HTTP/2 and gRPC are made of: a session, a call, and how a stream ended. */
+/** Opens HTTP/2 sessions, makes gRPC calls and records how a stream ended. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import { frame } from "./grpc-frame.ts";
 
-/** @param localAddress the clients' own address, which is not the kubelet's */
+/** @param localAddress source address of the clients, which differs from the kubelet's */
 export function openSession(host: string, port: number, localAddress: string): ClientHttp2Session {
   const session = connect(`http://${host}:${port}`, {
     createConnection: () => connectSocket({ host, port, localAddress, noDelay: true }),
   });
-  // Each stream reports what it loses.
   session.on("error", () => {});
   return session;
 }
 
-/** A call with one message; framing and trailers are gRPC's, the rest of a gRPC library is not here. */
+/** Makes a call with one message in gRPC's wire format, without a gRPC library. */
 export function grpcCall(session: ClientHttp2Session, path: string, message: string): ClientHttp2Stream {
   const stream = session.request({
     ":method": "POST",
@@ -29,22 +28,19 @@ export type Http2Answer = {
   status: number;
   grpcStatus: string;
   readonly chunks: Buffer[];
-  /** The server has ended the stream. */
-  whole: boolean;
-  /** Its HEADERS could not be sent: no server ever sees the request. */
+  complete: boolean;
+  /** HEADERS could not be sent, so no server received the request. */
   unsent: boolean;
-  /** Empty where the stream had none. */
   error: string;
 };
 
 const HEADERS_FRAME = 1;
 
-/** @param over called once, when the stream is closed */
-export function watchAnswer(stream: ClientHttp2Stream, over: (answer: Http2Answer) => void): void {
-  const answer: Http2Answer = { status: 0, grpcStatus: "", chunks: [], whole: false, unsent: false, error: "" };
+export function watchAnswer(stream: ClientHttp2Stream, closed: (answer: Http2Answer) => void): void {
+  const answer: Http2Answer = { status: 0, grpcStatus: "", chunks: [], complete: false, unsent: false, error: "" };
   stream.on("response", (headers) => {
     answer.status = Number(headers[":status"]);
-    // A call that fails at once says so in its headers.
+    // A trailers-only response carries the status in its headers.
     answer.grpcStatus = String(headers["grpc-status"] ?? "");
   });
   stream.on("trailers", (trailers) => {
@@ -52,7 +48,7 @@ export function watchAnswer(stream: ClientHttp2Stream, over: (answer: Http2Answe
   });
   stream.on("data", (chunk: Buffer) => answer.chunks.push(chunk));
   stream.once("end", () => {
-    answer.whole = true;
+    answer.complete = true;
   });
   stream.on("frameError", (type: number) => {
     if (type === HEADERS_FRAME) answer.unsent = true;
@@ -60,5 +56,5 @@ export function watchAnswer(stream: ClientHttp2Stream, over: (answer: Http2Answe
   stream.on("error", (cause: Error) => {
     answer.error = cause.message;
   });
-  stream.once("close", () => over(answer));
+  stream.once("close", () => closed(answer));
 }

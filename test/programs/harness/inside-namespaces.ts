@@ -1,4 +1,4 @@
-/** Runs one of our scripts as process 1 of network namespaces that end with it: what it starts can outlive nothing. */
+/** Runs a script as process 1 of new network namespaces; the kernel ends all of its processes with it. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,12 +8,12 @@ import { missing, type Skipping } from "../install/program-of.ts";
 export type Stoppable = Skipping & { readonly signal: AbortSignal };
 
 /**
- * What the script answers to a request, both plain JSON; `answer-inside.ts` is its side of this. Rejects when it fails, with
- * its last words above. Leaves the case where namespaces are impossible.
+ * Sends a JSON request to the script and resolves with its JSON result; `namespace-script.ts` is the script's side. Rejects
+ * when the script fails; its stderr is inherited. Skips the case where namespaces are not available.
  */
 export async function insideNamespaces<Result>(script: string, request: object, context: Stoppable): Promise<Result> {
   const offer = detectNamespaces();
-  if (!offer.supported) return missing(`network namespaces cannot be made here: ${offer.reason}`, context);
+  if (!offer.supported) return missing(`network namespaces are not available: ${offer.reason}`, context);
   const scratch = await mkdtemp(join(tmpdir(), "inside-"));
   const files = { request: join(scratch, "request.json"), result: join(scratch, "result.json") };
   try {
@@ -24,7 +24,8 @@ export async function insideNamespaces<Result>(script: string, request: object, 
       environment: process.env,
       stop: context.signal,
     });
-    if (status !== 0) throw new Error(`the script in the namespaces ended with ${status}; its own words are above`);
+    if (status !== 0)
+      throw new Error(`the script in the namespaces exited with status ${status}; see its stderr above`);
     return JSON.parse(await readFile(files.result, "utf8"));
   } finally {
     await rm(scratch, { recursive: true, force: true });

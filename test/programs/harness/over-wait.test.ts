@@ -9,11 +9,11 @@ const held = (drainSeconds: number, ...ends: readonly number[]): HeldPod => ({
 });
 
 test.for([
-  { says: "its delay alone", pod: held(5.2), seconds: 0.2 },
-  { says: "the quiet period after its last connection", pod: held(8.1, 2_000, 7_000), seconds: 0.1 },
-  { says: "less than that, past an idle connection", pod: held(7, 7_500), seconds: 0 },
-  { says: "a connection that never ended", pod: held(30, 2_000, -1), seconds: 0 },
-])("a Pod that was held for $says waited $seconds s in vain", ({ pod, seconds }) => {
+  { title: "its drain delay alone", pod: held(5.2), seconds: 0.2 },
+  { title: "the quiet period after its last connection", pod: held(8.1, 2_000, 7_000), seconds: 0.1 },
+  { title: "less than that, as its connection was idle", pod: held(7, 7_500), seconds: 0 },
+  { title: "a connection that never ended", pod: held(30, 2_000, -1), seconds: 0 },
+])("a Pod that was held for $title has an over-wait of $seconds s", ({ pod, seconds }) => {
   expect(overWaitSeconds(pod)).toBe(seconds);
 });
 

@@ -1,4 +1,4 @@
-/** How much longer a Pod was held than its traffic and the settings of its drain asked for. Pure. */
+/** Computes the over-wait: the time that a Pod was held beyond the needs of its traffic and its settings. Pure. */
 import type { EndedPod } from "../../../src/demo/report/pod-end.ts";
 
 /** The defaults of `drain-delay` and `quiet-period`. */
@@ -7,13 +7,12 @@ const DEFAULTS = { delayMs: 5_000, quietMs: 2_000 };
 export type Held = {
   readonly deletedMs: number;
   readonly releasedMs: number;
-  /** When slices stopped offering it; `undefined` when no one saw that. */
+  /** Time of the withdrawal from EndpointSlices; `undefined` when it was not observed. */
   readonly withdrawnMs: number | undefined;
-  /** When a client last asked it, was answered by it or left it; `undefined` when none ever came. */
+  /** Time of the last request, answer or close of a client; `undefined` without clients. */
   readonly lastWorkMs: number | undefined;
 };
 
-/** Milliseconds past the drain delay, the withdrawal and the quiet period behind the last work; below 0: it was held less long. */
 export function overWaitMs(held: Held, { delayMs, quietMs }: typeof DEFAULTS): number {
   const delayed = Math.max(held.deletedMs + delayMs, held.withdrawnMs ?? 0);
   const quiet = held.lastWorkMs === undefined ? 0 : held.lastWorkMs + quietMs;
@@ -22,10 +21,10 @@ export function overWaitMs(held: Held, { delayMs, quietMs }: typeof DEFAULTS): n
 
 export type HeldPod = Pick<EndedPod, "address" | "deletedMs" | "drainSeconds" | "forwarded">;
 
-/** The same with the defaults, in seconds, for connections instead of requests; never below 0, as idle ones are not waited for. */
+/** Seconds past the defaults, from connections instead of requests; at least 0, as the drain does not wait for idle ones. */
 export function overWaitSeconds({ address, deletedMs, drainSeconds, forwarded }: HeldPod): number {
   const ends = forwarded.filter(({ pod }) => pod === address).map(({ toMs }) => toMs);
-  // One is still open: the deadline ended the drain, and nothing was waited for in vain.
+  // A connection is still open, so the deadline ended the drain and there is no over-wait.
   if (ends.includes(-1)) return 0;
   const lastWorkMs = ends.length === 0 ? undefined : Math.max(...ends);
   const releasedMs = deletedMs + drainSeconds * 1_000;

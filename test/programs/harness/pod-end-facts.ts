@@ -1,15 +1,14 @@
-/** What the tables tell of the end of a Pod whose container is named `app`. Pure. */
+/** Collects the facts about the end of a Pod with a container `app`. Pure. */
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { type EndedPod, endOf } from "../../../src/demo/report/pod-end.ts";
 
 export type PodEndFacts = {
   /** From the deletion to the first stop signal of a regular container. */
   readonly drainSeconds: number;
-  /** From that signal until the last of them had left. */
+  /** From that signal until the last of them exited. */
   readonly stopSeconds: number;
-  /** The grace period ended first. */
   readonly killed: boolean;
-  /** As the manager reports; empty without one. */
+  /** From the manager's report; empty without one. */
   readonly outcome: string;
   readonly why: string;
 };
@@ -28,7 +27,6 @@ export function factsOf(end: EndedPod): PodEndFacts {
   };
 }
 
-/** Of a Pod that no Service offered. */
 export function factsOfPod(pod: RunningPod): PodEndFacts {
   return factsOf(endOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined }));
 }

@@ -1,35 +1,34 @@
-/** Process 1 of the namespaces in which Deployments of real programs are rolled: one variant after the other. */
+/** Process 1 of the namespaces: rolls a Deployment of a real program, one variant after the other. */
 import { join } from "node:path";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { annotated, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
 import { runVariant } from "../../../src/demo/variant.ts";
-import { answerInside, type Surroundings } from "./answer-inside.ts";
+import { type ClusterContext, runClusterScript } from "./namespace-script.ts";
 import { overWaitSeconds } from "./over-wait.ts";
 import { factsOf } from "./pod-end-facts.ts";
 import { type RollOutcome, type RollRequest, type RollResult, type RollVariant, UPSTREAM } from "./roll-request.ts";
 import { untilAccepting } from "./until.ts";
 
-/** How late the Service's proxy learns of endpoint changes. */
 const PROPAGATION_MS = 2_000;
 const SAMPLE_APP = join(import.meta.dirname, "../../../src/demo/sample-app.ts");
 
-await answerInside(async (request: RollRequest, surroundings): Promise<RollResult> => {
+await runClusterScript(async (request: RollRequest, cluster): Promise<RollResult> => {
   const [host = "", port = ""] = UPSTREAM.split(":");
-  const upstream = surroundings.processes.start({
+  const upstream = cluster.processes.start({
     argv: [process.execPath, SAMPLE_APP],
-    environment: { ...surroundings.imageEnvironment, LISTEN_ON: host, PORT: port },
+    environment: { ...cluster.imageEnvironment, LISTEN_ON: host, PORT: port },
     onLine: (line) => process.stderr.write(`upstream: ${line}\n`),
   });
-  // A proxy is ready before what stands behind it.
+  // A proxy may be Ready before its upstream accepts connections.
   await untilAccepting(host, Number(port), upstream.isRunning);
   const outcomes: Record<string, RollOutcome> = {};
-  for (const variant of request.variants) outcomes[variant.name] = await rolled(request, variant, surroundings);
-  return { manager: surroundings.manager, outcomes };
+  for (const variant of request.variants) outcomes[variant.name] = await rollVariant(request, variant, cluster);
+  return { manager: cluster.manager, outcomes };
 });
 
-async function rolled(request: RollRequest, variant: RollVariant, surroundings: Surroundings): Promise<RollOutcome> {
+async function rollVariant(request: RollRequest, variant: RollVariant, cluster: ClusterContext): Promise<RollOutcome> {
   const { load } = variant;
-  const { servers } = surroundings;
+  const { servers } = cluster;
   const deployment = annotated(request.deployment, variant.annotations ?? {});
   const { counts, ended } = await runVariant(
     {
@@ -41,7 +40,7 @@ async function rolled(request: RollRequest, variant: RollVariant, surroundings: 
       longRequest: false,
     },
     {
-      ...surroundings,
+      ...cluster,
       writeSlice: variant.lastcall ? servers.writeSlice : undefined,
       admit: async (pod) => (variant.lastcall ? (await admitPod(pod, servers.webhook)).pod : pod),
     },

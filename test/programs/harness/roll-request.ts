@@ -1,16 +1,15 @@
-/** What a case asks the harness to roll, and what comes of it: plain JSON, as both sides are processes of their own. */
+/** Defines the request and the result of a rollout in namespaces; both are JSON, as they cross processes. */
 import type { LoadShape, RequestCounts } from "../../../src/demo/load/load.ts";
 import type { PodEndFacts } from "./pod-end-facts.ts";
 
 export type RollRequest = {
-  /** Its Pods serve on their first containerPort, on every address. */
+  /** Its Pods have to serve on their first containerPort, on every address. */
   readonly deployment: object;
   readonly variants: readonly RollVariant[];
 };
 
 export type RollVariant = {
   readonly name: string;
-  /** Whether each Pod goes through the webhook. */
   readonly lastcall: boolean;
   readonly load: RollLoad;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -19,7 +18,6 @@ export type RollVariant = {
 export type RollLoad = Omit<LoadShape, "slowPath">;
 
 export type RollResult = {
-  /** The manager that drained: the native build, or the one on Node. */
   readonly manager: "native" | "node";
   readonly outcomes: Readonly<Record<string, RollOutcome>>;
 };
@@ -30,11 +28,11 @@ export type RollOutcome = {
 };
 
 export type RolledPodEnd = PodEndFacts & {
-  /** How much later than necessary the stop signal came: see `over-wait.ts`. 0 without lastcall. */
+  /** See `over-wait.ts`; 0 without lastcall. */
   readonly overWaitSeconds: number;
 };
 
-/** Clients whose connections live at most 5 s, in about 130 requests a second; four always hold one of 1 to 5 s. */
+/** About 130 requests a second on connections of at most 5 s; four clients always wait for an answer of 1 to 5 s. */
 export const SHORT_LIVED_LOAD: RollLoad = {
   newConnectionClients: 4,
   pooledClients: 6,
@@ -44,7 +42,7 @@ export const SHORT_LIVED_LOAD: RollLoad = {
   path: "/",
 };
 
-/** Clients that never leave, most of them in the middle of a request at any time; no one else. */
+/** Only clients that never close; most of them have a request in flight at any time. */
 export const ENDLESS_LOAD: RollLoad = {
   ...SHORT_LIVED_LOAD,
   newConnectionClients: 0,
@@ -54,5 +52,5 @@ export const ENDLESS_LOAD: RollLoad = {
   path: "/slow?ms=100",
 };
 
-/** A backend behind the Pods, for those that are proxies: the demo's sample app, which a rollout never touches. */
+/** Upstream of Pods that are proxies: the demo's sample app, which is not rolled. */
 export const UPSTREAM = "10.66.0.1:9000";

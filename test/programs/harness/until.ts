@@ -1,15 +1,15 @@
-/** Waits for a Pod or a server, with an end. */
+/** Waits for a condition of a Pod or a server, with a timeout. */
 import { connect } from "node:net";
 import { realClock } from "../../../src/demo/clock.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 
-/** A broker starts in 5 s, and in 30 where eight programs want the processor. */
+/** A broker starts in 5 s, or in 30 s when eight programs share the processor. */
 const LIMIT_MS = 120_000;
 const POLL_MS = 20;
 
-/** @throws after two minutes, with the events of the Pod where one is given */
+/** @throws after two minutes, with the events of `pod` */
 export async function until(
-  what: string,
+  condition: string,
   isTrue: () => boolean | Promise<boolean>,
   pod?: Pick<RunningPod, "events">,
 ): Promise<void> {
@@ -17,7 +17,7 @@ export async function until(
   while (!(await isTrue())) {
     if (realClock.nowMs() > limitMs) {
       const lines = (pod?.events ?? []).map((event) => `\n${event.container} ${event.type} ${event.detail}`);
-      throw new Error(`waited ${LIMIT_MS / 1_000} s in vain: ${what}${lines.join("")}`);
+      throw new Error(`timed out after ${LIMIT_MS / 1_000} s, waiting until ${condition}${lines.join("")}`);
     }
     await realClock.wait(POLL_MS);
   }
@@ -34,10 +34,10 @@ export function untilAccepting(host: string, port: number, isRunning: () => bool
 export function accepts(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
-    const over = (open: boolean) => {
+    const finish = (open: boolean) => {
       socket.destroy();
       resolve(open);
     };
-    socket.once("connect", () => over(true)).once("error", () => over(false));
+    socket.once("connect", () => finish(true)).once("error", () => finish(false));
   });
 }

@@ -3,8 +3,7 @@ import { attempt } from "../../../e2e/host/run.ts";
 import { requiredProgram } from "./program-of.ts";
 import { PROGRAMS, type ProgramName } from "./program-table.ts";
 
-/** How each is asked for its version; those that are not here cannot be asked. */
-const ASKED: Readonly<Partial<Record<ProgramName, readonly string[]>>> = {
+const VERSION_ARGUMENTS: Readonly<Partial<Record<ProgramName, readonly string[]>>> = {
   nginx: ["-v"],
   haproxy: ["-v"],
   apache: ["-v"],
@@ -20,17 +19,20 @@ const ASKED: Readonly<Partial<Record<ProgramName, readonly string[]>>> = {
   "envoy-1.40": ["--version"],
 };
 
-// All of them, so that what the parts of a run need is there before anything is measured.
+// Installs all programs before the first measurement of a run.
 describe("every program", () => {
-  test.for(Object.keys(PROGRAMS) as ProgramName[])("can be had: %s", async (name, context) => {
-    const { command, environment, version } = await requiredProgram(name, context);
-    const [program = "", ...args] = command;
-    const words = ASKED[name];
-    expect(version).toMatch(/^[0-9]/);
-    if (words === undefined) return;
-    const { output, complaint } = await attempt(program, [...args, ...words], {
-      env: { ...process.env, ...environment },
-    });
-    expect(output + complaint).toContain(version);
-  });
+  test.for(Object.keys(PROGRAMS) as ProgramName[])(
+    "is installed in the reported version: %s",
+    async (name, context) => {
+      const { command, environment, version } = await requiredProgram(name, context);
+      const [program = "", ...args] = command;
+      const versionArguments = VERSION_ARGUMENTS[name];
+      expect(version).toMatch(/^[0-9]/);
+      if (versionArguments === undefined) return;
+      const { output, complaint } = await attempt(program, [...args, ...versionArguments], {
+        env: { ...process.env, ...environment },
+      });
+      expect(output + complaint).toContain(version);
+    },
+  );
 });

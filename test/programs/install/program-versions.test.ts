@@ -13,7 +13,7 @@ describe("the version of a program from Debian", () => {
   });
 });
 
-test("every program of PyPI names one exact version of each package", () => {
+test("every program of PyPI pins one exact version of each package", () => {
   for (const source of Object.values(PROGRAMS)) {
     if (source.from !== "pypi") continue;
     const names = source.packages.map((spec) => spec.split("==")[0]);

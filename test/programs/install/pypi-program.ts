@@ -1,11 +1,11 @@
-/** Programs from PyPI, each with its dependencies in a folder of its own, so that no two meet. */
+/** Installs programs from PyPI, each with its dependencies in a folder of its own to avoid version conflicts. */
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
 import { exclusively } from "../../../e2e/host/exclusive.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
-import { announced, debianProgram } from "./debian-program.ts";
+import { debianProgram, logInstallation } from "./debian-program.ts";
 import type { Program } from "./program-of.ts";
 import type { ProgramSource } from "./program-table.ts";
 
@@ -39,7 +39,7 @@ async function install(packages: readonly string[], folder: string): Promise<voi
     "--root-user-action=ignore",
   ];
   const python = await pythonWithPip();
-  await announced(`${packages.join(" ")} from PyPI`, () =>
+  await logInstallation(`${packages.join(" ")} from PyPI`, () =>
     run(python, ["-m", "pip", "install", ...exactly, `--target=${unfinished}`, ...packages]),
   );
   await rename(unfinished, folder);
@@ -53,7 +53,7 @@ async function pythonWithPip(): Promise<string> {
   return python();
 }
 
-/** The interpreter itself and not a launcher of it: a launcher would be the process that gets the stop signal. */
+/** Returns the interpreter itself, as a launcher would receive the stop signal in its place. */
 async function python(): Promise<string> {
   return (await run("python3", ["-c", "import sys; print(sys.executable)"])).trim();
 }

@@ -11,14 +11,14 @@ const context = {
 
 afterEach(() => vi.unstubAllEnvs());
 
-test("a program that cannot be had skips its case with the reason", () => {
+test("a missing program skips its case with the reason", () => {
   vi.stubEnv("CI", "");
-  expect(() => missing("nginx cannot be installed: it takes root", context)).toThrow(
-    new Skipped("nginx cannot be installed: it takes root"),
+  expect(() => missing("nginx cannot be installed: it needs root", context)).toThrow(
+    new Skipped("nginx cannot be installed: it needs root"),
   );
 });
 
-test("a program that cannot be had fails its case in CI", () => {
+test("a missing program fails its case in CI", () => {
   vi.stubEnv("CI", "true");
   expect(() => missing("nginx cannot be installed", context)).toThrow("nginx cannot be installed");
   expect(() => missing("nginx cannot be installed", context)).not.toThrow(Skipped);

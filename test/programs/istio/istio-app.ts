@@ -1,7 +1,7 @@
 /**
- * An app in a mesh: it answers on its port, and calls out from when its proxy listens until it ends, which is two seconds
- * after its stop signal. Over one kept connection it asks a service that its proxy knows; over a new one each time it echoes through one
- * that the proxy only passes on. Tells what came of the calls as its last line.
+ * An app in a mesh. It answers on its port and makes outbound calls from the moment its proxy listens until it exits, two
+ * seconds after its stop signal: HTTP requests on one kept-alive connection to a service that the proxy has a listener for, and
+ * TCP echoes on new connections that the proxy passes through. Prints the counts of its calls as its last line.
  */
 import { Agent, createServer, get } from "node:http";
 import { connect } from "node:net";
@@ -18,14 +18,14 @@ const STAYS_MS = 2_000;
 export type Calls = {
   answered: number;
   failures: string[];
-  /** Answers that asked the app to close its connection. */
-  sentAway: number;
-  /** Answers that the proxy had put its name on. */
+  /** Answers with `Connection: close`. */
+  closeHeaders: number;
+  /** Answers with `Server: envoy`. */
   byProxy: number;
   afterSignal: number;
 };
 
-const calls: Calls = { answered: 0, failures: [], sentAway: 0, byProxy: 0, afterSignal: 0 };
+const calls: Calls = { answered: 0, failures: [], closeHeaders: 0, byProxy: 0, afterSignal: 0 };
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 let ending = false;
 
@@ -41,7 +41,7 @@ function call(): Promise<void> {
       done();
     };
     const sent = get({ agent, host, port: UPSTREAM.http1, path: "/5", timeout: LIMIT_MS }, (res) => {
-      if (res.headers.connection === "close") calls.sentAway += 1;
+      if (res.headers.connection === "close") calls.closeHeaders += 1;
       if (res.headers["server"] === "envoy") calls.byProxy += 1;
       res.resume().on("error", fail);
       res.on("end", () => {
@@ -58,17 +58,17 @@ function call(): Promise<void> {
 function echo(): Promise<void> {
   return new Promise((done) => {
     const socket = connect({ host, port: UPSTREAM.tcp, timeout: LIMIT_MS });
-    let heard = false;
+    let received = false;
     socket.on("connect", () => socket.write("hello"));
     socket.on("data", () => {
-      heard = true;
+      received = true;
       answered();
       socket.destroy();
     });
     socket.on("timeout", () => socket.destroy());
     socket.on("error", () => socket.destroy());
     socket.on("close", () => {
-      if (!heard) calls.failures.push("echo: closed without an answer");
+      if (!received) calls.failures.push("echo: closed without an answer");
       done();
     });
   });
@@ -78,20 +78,20 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 let over = false;
 
-/** A regular container that is the proxy may start later than the app: a mesh can order that, and its end is tried here. */
+/** A proxy in a regular container may start later than the app; calls before that would fail for another reason. */
 async function proxyListens(): Promise<void> {
   while (!over && !(await accepts(host, UPSTREAM.http1))) await pause(CALL_EVERY_MS);
 }
 
-const begun = proxyListens();
+const proxyReady = proxyListens();
 const loops = [
   [call, CALL_EVERY_MS],
   [echo, ECHO_EVERY_MS],
 ] as const;
-const running = loops.map(async ([ask, everyMs]) => {
-  await begun;
+const running = loops.map(async ([send, everyMs]) => {
+  await proxyReady;
   while (!over) {
-    await ask();
+    await send();
     await pause(everyMs);
   }
 });

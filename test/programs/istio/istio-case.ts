@@ -1,5 +1,5 @@
-/** Which Pods of a mesh are ended, and what is measured: one line of the results. Pure. */
-import { VERSIONS } from "../envoy/cases.ts";
+/** Lists the cases with Istio's sidecar and defines their result. Pure. */
+import { VERSIONS } from "../envoy/envoy-cases.ts";
 import type { EnvoyResult } from "../envoy/envoy-result.ts";
 import type { Calls } from "./istio-app.ts";
 import type { IstioPodParts } from "./istio-pod.ts";
@@ -17,14 +17,11 @@ export function istioName({ version, form, statistics }: IstioCase): string {
   return `istio-${version.replace(".", "-")}-${form}-${statistics}`;
 }
 
-export type IstioResult = Omit<EnvoyResult, "kind" | "scene" | "cut" | "refused"> & {
+export type IstioResult = Omit<EnvoyResult, "kind" | "scenario" | "cut" | "refused"> & {
   readonly kind: "istio";
   readonly form: IstioCase["form"];
   readonly statistics: IstioCase["statistics"];
-  /** What the app's own calls came to, through the same proxy. */
   readonly calls: Calls;
-  /** From the app's end to the proxy's stop signal. */
   readonly proxyAfterAppSeconds: number;
-  /** What the driver said when it could not count. */
-  readonly driverNote: string;
+  readonly driverWarning: string;
 };

@@ -1,6 +1,6 @@
 /**
- * Envoy as Istio's agent starts it and as its control plane configures a sidecar, reduced to one app and one service it
- * calls: redirected traffic in and out, the app behind the address 127.0.0.6, the listeners of the agent.
+ * Configures Envoy as Istio's agent and control plane do for a sidecar, reduced to one app and one service that it calls:
+ * redirected inbound and outbound traffic, the app behind 127.0.0.6, the listeners of the agent.
  */
 import { clusterOf, filter, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
 import { UPSTREAM } from "../envoy/upstream-ports.ts";
@@ -8,11 +8,10 @@ import { APP_PORT, ISTIO } from "./istio-ports.ts";
 
 export type IstioShape = {
   readonly upstream: string;
-  /** `cut`: what Istio keeps where no one asks for more; `all`: as with `proxyStatsMatcher` for everything. */
+  /** `cut`: Istio's default; `all`: as with a `proxyStatsMatcher` that matches everything. */
   readonly statistics: "cut" | "all";
 };
 
-/** Of Istio's agent, with the words of its own for what they set. */
 export const ISTIO_ARGUMENTS: readonly string[] = [
   ...["--drain-time-s", "45", "--drain-strategy", "immediate", "--local-address-ip-version", "v4"],
   ...["--file-flush-interval-msec", "1000", "--disable-hot-restart", "--allow-unknown-static-fields"],
@@ -43,7 +42,7 @@ export function istioConfig({ upstream, statistics }: IstioShape): object {
 const SERVICE = `outbound|${UPSTREAM.http1}||upstream.shop.svc.cluster.local`;
 const INBOUND = `inbound|${APP_PORT}||`;
 
-/** Its statistics for Prometheus, and its health; the agent behind the latter is not here, so Envoy answers itself. */
+/** Statistics for Prometheus, and the health endpoint, which Envoy answers itself as the agent does not run. */
 function agentListeners(): readonly object[] {
   const scrape = [
     {
@@ -58,7 +57,6 @@ function agentListeners(): readonly object[] {
   ];
 }
 
-/** Takes all that the Pod sends, and hands it to the listener of the address it was meant for, or passes it on. */
 function virtualOutbound(): object {
   return {
     name: "virtualOutbound",

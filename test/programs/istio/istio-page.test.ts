@@ -21,23 +21,23 @@ const run = (one: IstioCase): IstioResult => ({
   outcome: "drained",
   why: "",
   managerPeakKib: 1_000,
-  calls: { answered: 199, failures: ["call: reset"], sentAway: 0, byProxy: 150, afterSignal: 40 },
+  calls: { answered: 199, failures: ["call: reset"], closeHeaders: 0, byProxy: 150, afterSignal: 40 },
   proxyAfterAppSeconds: 1.04,
-  driverNote: "",
+  driverWarning: "",
 });
 
 const all = ISTIO_CASES.map(run);
 
-test("a row tells of both directions, and when the proxy was told to stop", () => {
+test("a row has the failed requests of both directions and the time of the proxy's stop signal", () => {
   const written = withIstio(PAGE, all);
   expect(written).toContain(
-    "| classic | 1.36 | as Istio cuts them | 7.2 s | 0.00 s | 0 of 900 | 1 of 200 | 40 | 0 | 1.0 s after the app's end |",
+    "| classic | 1.36 | Istio's default | 7.2 s | 0.00 s | 0 of 900 | 1 of 200 | 40 | 0 | 1.0 s after the app's exit |",
   );
   expect(written).not.toContain("stale");
   expect(written.startsWith("before\n")).toBe(true);
 });
 
-test("what was not measured is named", () => {
+test("a missing result is named by its proxy, version of Envoy and statistics", () => {
   expect(missingIstio(all)).toEqual([]);
   expect(missingIstio(all.slice(1))).toEqual(["Istio's native proxy with Envoy 1.40, statistics cut"]);
   expect(() => withIstio(PAGE, all.slice(1))).toThrow("no result of Istio's native proxy");

@@ -1,5 +1,5 @@
-/** The table of docs/envoy.md about Envoy as Istio's sidecar, from the results of real runs. Pure. */
-import { table, within } from "../results/page.ts";
+/** Writes the table of docs/envoy.md about Istio's sidecar from the results of real runs. Pure. */
+import { replaceSection, table } from "../results/page.ts";
 import type { OtherResult } from "../results/program-result.ts";
 import { ISTIO_CASES, type IstioCase, type IstioResult } from "./istio-case.ts";
 
@@ -11,27 +11,26 @@ const HEAD = [
   "statistics",
   "app released",
   "over-wait",
-  "failed from outside",
-  "app's calls failed",
-  "of them after its stop signal",
-  "told to close",
+  "inbound failed",
+  "outbound failed",
+  "outbound after the app's stop signal",
+  "outbound with `Connection: close`",
   "proxy's stop signal",
 ];
 
-/** @throws where the page lacks the marks, or a result is missing; {@link missingIstio} says which */
 export function withIstio(page: string, results: readonly OtherResult[]): string {
   const runs = results.filter(isIstio);
   const rows = ISTIO_CASES.map((one) => {
     const run = find(runs, one);
-    if (run === undefined) throw new Error(`no result of ${inWords(one)}`);
+    if (run === undefined) throw new Error(`no result of ${describeCase(one)}`);
     return rowOf(run);
   });
-  return within(page, SECTION, table([HEAD, ...rows]));
+  return replaceSection(page, SECTION, table([HEAD, ...rows]));
 }
 
 export function missingIstio(results: readonly OtherResult[]): readonly string[] {
   const runs = results.filter(isIstio);
-  return ISTIO_CASES.filter((one) => find(runs, one) === undefined).map(inWords);
+  return ISTIO_CASES.filter((one) => find(runs, one) === undefined).map(describeCase);
 }
 
 function rowOf(run: IstioResult): string[] {
@@ -39,14 +38,14 @@ function rowOf(run: IstioResult): string[] {
   return [
     run.form,
     run.version,
-    run.statistics === "cut" ? "as Istio cuts them" : "whole",
+    run.statistics === "cut" ? "Istio's default" : "all",
     `${run.releasedSeconds.toFixed(1)} s`,
     `${Math.max(0, run.overWaitSeconds).toFixed(2)} s`,
     `${run.failures.length} of ${run.answered + run.failures.length}`,
     `${calls.failures.length} of ${calls.answered + calls.failures.length}`,
     String(calls.afterSignal),
-    String(calls.sentAway),
-    `${run.proxyAfterAppSeconds.toFixed(1)} s after the app's end`,
+    String(calls.closeHeaders),
+    `${run.proxyAfterAppSeconds.toFixed(1)} s after the app's exit`,
   ];
 }
 
@@ -54,7 +53,7 @@ function find(runs: readonly IstioResult[], { form, version, statistics }: Istio
   return runs.find((run) => run.form === form && run.version === version && run.statistics === statistics);
 }
 
-function inWords({ form, version, statistics }: IstioCase): string {
+function describeCase({ form, version, statistics }: IstioCase): string {
   return `Istio's ${form} proxy with Envoy ${version}, statistics ${statistics}`;
 }
 

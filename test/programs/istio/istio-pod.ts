@@ -1,4 +1,4 @@
-/** A Pod as Istio's injector leaves it, with a real Envoy for its agent. */
+/** Builds the Pod that Istio's injector makes, with a real Envoy in place of the agent. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
@@ -8,14 +8,13 @@ import { as, ISTIO, UIDS } from "./istio-ports.ts";
 
 export type IstioPodParts = IstioShape & {
   readonly name: string;
-  /** The proxy is a native sidecar with Istio's hook, or a regular container. */
   readonly form: "native" | "classic";
   readonly envoy: CommandLine;
   readonly app: readonly string[];
   readonly folder: string;
 };
 
-/** What the agent does when its hook calls it. */
+/** The request that Istio's agent sends to Envoy when its hook calls it. */
 const OWN_DRAIN = `POST /drain_listeners?inboundonly&graceful&skip_exit HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n`;
 const OWN_HOOK = {
   exec: {
@@ -30,7 +29,6 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
   const proxy = {
     name: "istio-proxy",
     image: "registry.istio.io/release/proxyv2:1.27",
-    // Envoy in the place of the agent that would start it.
     command: [...as(UIDS.proxy, [...envoy.command, "-c", file, ...ISTIO_ARGUMENTS])],
     env: Object.entries(envoy.environment).map(([variable, value]) => ({ name: variable, value })),
     ports: [{ name: "http-envoy-prom", containerPort: ISTIO.stats }],
@@ -69,7 +67,7 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
   };
 }
 
-/** What Istio's init container does. @param excluded ports whose incoming connections are left alone */
+/** The rules of Istio's init container. @param excluded ports whose inbound connections are not redirected */
 function redirection(excluded: readonly number[]): string {
   const rules = [
     ...["ISTIO_INBOUND", "ISTIO_REDIRECT", "ISTIO_IN_REDIRECT", "ISTIO_OUTPUT"].map((chain) => `-N ${chain}`),

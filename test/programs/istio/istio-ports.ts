@@ -1,4 +1,4 @@
-/** Where Istio's sidecar listens, and whom it and the app run as. */
+/** Ports of Istio's sidecar, and user IDs of the containers. */
 
 export const ISTIO = { admin: 15_000, outbound: 15_001, inbound: 15_006, agent: 15_020, status: 15_021, stats: 15_090 };
 
@@ -6,7 +6,7 @@ export const APP_PORT = 8_080;
 
 export const UIDS = { app: 1_000, proxy: 1_337, manager: 17_890 } as const;
 
-/** Runs a program as someone else, as a container's `runAsUser` does. In a container all files are there for everyone. */
+/** Runs a program as another user, as `runAsUser` does. The capability makes this machine's files readable, as in an image. */
 export function as(uid: number, command: readonly string[]): readonly string[] {
   const reading = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"];
   return ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", ...reading, ...command];

@@ -1,11 +1,11 @@
-/** Ends one Pod of a mesh under load from outside and calls from inside, and says what came of both. */
+/** Drains one Pod of a mesh under inbound load while its app makes outbound calls. */
 import { realClock } from "../../../src/demo/clock.ts";
 import type { PodEvent } from "../../../src/demo/pods/running-pod.ts";
 import { drainSummary } from "../../../src/demo/report/pod-end.ts";
+import { DELAY_MS, PROPAGATION_MS, QUIET_MS } from "../envoy/envoy-scenario.ts";
 import { http1Load } from "../envoy/http1-clients.ts";
-import { eventMs, measureEnd, seconds } from "../envoy/measured-end.ts";
-import { DELAY_MS, LAG_MS, QUIET_MS } from "../envoy/scene.ts";
-import type { Stage, StagedPod } from "../envoy/stage.ts";
+import { eventMs, measureEnd, seconds } from "../envoy/measure-end.ts";
+import type { Testbed, TestPod } from "../envoy/testbed.ts";
 import { until } from "../harness/until.ts";
 import type { CommandLine } from "../install/program-of.ts";
 import type { Calls } from "./istio-app.ts";
@@ -14,7 +14,7 @@ import { istioPod } from "./istio-pod.ts";
 import { as, ISTIO, UIDS } from "./istio-ports.ts";
 
 type IstioParts = {
-  readonly stage: Stage;
+  readonly testbed: Testbed;
   readonly envoy: CommandLine;
   readonly manager: IstioResult["manager"];
   readonly managerProgram: readonly string[];
@@ -24,58 +24,58 @@ type IstioParts = {
 const APP = new URL("./istio-app.ts", import.meta.url).pathname;
 const STEADY_MS = 1_500;
 
-/** Half of them never leave by themselves. */
 const LOAD = { clients: 10, paceMs: 100, livesMs: (client: number) => (client % 2 === 0 ? 5_000 : Infinity) };
-/** A scraper of the proxy's statistics, which asks all the time and is no traffic of the app. */
+/** A scraper of the proxy's statistics, which must not count as traffic of the app. */
 const SCRAPES = { clients: 1, paceMs: 300, livesMs: () => Infinity };
 
 export async function runIstio(one: IstioCase, parts: IstioParts): Promise<IstioResult> {
-  const { stage, envoy, folder } = parts;
+  const { testbed, envoy, folder } = parts;
   const manifest = await istioPod({
     ...one,
     name: istioName(one),
     envoy,
     folder,
-    upstream: stage.upstream,
+    upstream: testbed.upstream,
     app: [process.execPath, APP],
   });
-  const staged = await stage.startPod(manifest, as(UIDS.manager, parts.managerProgram));
+  const testPod = await testbed.startPod(manifest, as(UIDS.manager, parts.managerProgram));
   try {
-    await until("the Pod is ready", () => isReady(staged.pod), staged.pod);
-    return await ended(one, parts, staged);
+    await until("the Pod is ready", () => isReady(testPod.pod), testPod.pod);
+    return await endPod(one, parts, testPod);
   } finally {
-    await staged.kill();
+    await testPod.kill();
   }
 }
 
-function isReady(pod: StagedPod["pod"]): boolean {
-  const told = (container: string) =>
+function isReady(pod: TestPod["pod"]): boolean {
+  const hasLogged = (container: string) =>
     pod.events.some((event) => event.container === container && event.type === "line");
-  return pod.isReady() && told("lastcall") && told("app");
+  return pod.isReady() && hasLogged("lastcall") && hasLogged("app");
 }
 
-async function ended(one: IstioCase, { stage, manager }: IstioParts, staged: StagedPod): Promise<IstioResult> {
-  const { pod } = staged;
+async function endPod(one: IstioCase, { testbed, manager }: IstioParts, testPod: TestPod): Promise<IstioResult> {
+  const { pod } = testPod;
   const place = {
     clock: realClock,
     pod: pod.address,
-    from: stage.network.trafficAddress,
-    other: stage.upstream,
+    sourceAddress: testbed.network.trafficAddress,
+    upstream: testbed.upstream,
   };
   const load = await http1Load(LOAD)(place);
   const scraper = await http1Load({ ...SCRAPES, path: "/stats/prometheus", port: ISTIO.stats })(place);
   const clients = { ...load, stop: async () => void (await Promise.all([load.stop(), scraper.stop()])) };
   await realClock.wait(STEADY_MS);
   const { end } = await measureEnd({
-    staged,
+    testPod,
     clients,
     container: "app",
-    lagMs: LAG_MS,
-    dueMs: ({ triggeredMs, lastMs }) => Math.max(triggeredMs + DELAY_MS + connectedMs(one), lastMs + QUIET_MS),
+    propagationMs: PROPAGATION_MS,
+    dueMs: ({ triggeredMs, lastTrafficMs }) =>
+      Math.max(triggeredMs + DELAY_MS + connectedMs(one), lastTrafficMs + QUIET_MS),
   });
   const { events } = pod;
   const lines = linesOfManager(events);
-  // A classic proxy is held after the app has left, and the report comes then.
+  // With a classic proxy the report comes after the exit of the app, as the drain goes on until then.
   const summary = drainSummary(lines);
   return {
     kind: "istio",
@@ -87,18 +87,18 @@ async function ended(one: IstioCase, { stage, manager }: IstioParts, staged: Sta
     why: summary?.why ?? "",
     calls: callsIn(events),
     proxyAfterAppSeconds: seconds(eventMs(events, "istio-proxy", "SIGTERM") - eventMs(events, "app", "exited")),
-    driverNote: lines.find((line) => line.includes("driver cannot count")) ?? "",
+    driverWarning: lines.find((line) => line.includes("driver cannot count")) ?? "",
   };
 }
 
-/** A driver that counts gives clients that are connected to the app a quiet period after he was told: the proxy always is. */
+/** A driver that counts waits a quiet period after the drain delay while a client is connected to the app: the proxy is. */
 function connectedMs({ statistics }: IstioCase): number {
   return statistics === "all" ? QUIET_MS : 0;
 }
 
 function callsIn(events: readonly PodEvent[]): Calls {
   const line = events.findLast(({ container, type }) => container === "app" && type === "line")?.detail ?? "";
-  if (!line.startsWith("{")) throw new Error(`the app told nothing of its calls: ${line}`);
+  if (!line.startsWith("{")) throw new Error(`the last line of the app is not its call counts: ${line}`);
   return JSON.parse(line);
 }
 

@@ -1,38 +1,37 @@
-/** The driver `istio` before real Envoys with Istio's arguments and listeners; Istio's agent and control plane are not run. */
+/** Runs the driver `istio` with real Envoys that have Istio's arguments and listeners, without its agent and control plane. */
 import { describe, expect, test } from "vitest";
 import { attempt } from "../../../e2e/host/run.ts";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
-import { type Played, requiredEnvoys, resultOf } from "../envoy/play-lanes.ts";
+import { type CaseResults, requiredEnvoys, resultOf } from "../envoy/run-lanes.ts";
 import { insideNamespaces, type Stoppable } from "../harness/inside-namespaces.ts";
 import { missing, requiredProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { ISTIO_CASES, type IstioResult, istioName } from "./istio-case.ts";
+import { checkIstio } from "./istio-checks.ts";
 import { as, UIDS } from "./istio-ports.ts";
-import { istioShortfalls } from "./istio-verdict.ts";
 
 const INSIDE = new URL("./istio-inside.ts", import.meta.url).pathname;
 
-let playing: Promise<Played<IstioResult>> | undefined;
+let running: Promise<CaseResults<IstioResult>> | undefined;
 
-/** All cases are played at once, as most of their time is waiting. */
-async function play(context: Stoppable): Promise<Played<IstioResult>> {
+async function runAllCases(context: Stoppable): Promise<CaseResults<IstioResult>> {
   const envoys = await requiredEnvoys(context);
-  // The redirection tells the proxy from the app by whom they run as.
+  // The redirection distinguishes the proxy from the app by their user IDs.
   const iptables = await requiredProgram("iptables", context);
-  const [setpriv = "", ...words] = as(UIDS.proxy, [...iptables.command, "--version"]);
-  const able = await attempt(setpriv, words);
-  if (able.status !== 0) return missing(`it takes root: ${able.complaint.trim()}`, context);
+  const [setpriv = "", ...args] = as(UIDS.proxy, [...iptables.command, "--version"]);
+  const attempted = await attempt(setpriv, args);
+  if (attempted.status !== 0) return missing(`iptables needs root: ${attempted.complaint.trim()}`, context);
   return insideNamespaces(INSIDE, { envoys, native: NATIVE_BUILD.command }, context);
 }
 
 describe("a Pod with Envoy as Istio's sidecar", { timeout: 240_000 }, () => {
   for (const one of ISTIO_CASES) {
-    const says = `${one.form} proxy, Envoy ${one.version}, statistics ${one.statistics === "cut" ? "as Istio cuts them" : "whole"}`;
-    test(`drains what comes in and keeps what goes out to the end: ${says}`, async (context) => {
-      playing ??= play(context);
-      const result = resultOf(await playing, istioName(one));
+    const title = `${one.form} proxy, Envoy ${one.version}, statistics ${one.statistics === "cut" ? "Istio's default" : "all"}`;
+    test(`drains inbound traffic and keeps outbound calls working to the end: ${title}`, async (context) => {
+      running ??= runAllCases(context);
+      const result = resultOf(await running, istioName(one));
       await recordResult(result);
-      expect(istioShortfalls(result)).toEqual([]);
+      expect(checkIstio(result)).toEqual([]);
     });
   }
 });

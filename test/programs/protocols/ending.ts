@@ -1,28 +1,28 @@
-/** Names what a drain did, from what was seen at the moment of its release. Pure. */
-import type { Criterion, Ending } from "./scene.ts";
+/** Classifies the end of a drain from the state at its release. Pure. */
+import type { Criterion, Ending } from "./protocol-scenario.ts";
 
 export type Release = {
   readonly criterion: Criterion;
-  /** Of the manager's report, like the connections it saw last. */
   readonly outcome: string;
-  readonly left: number;
-  /** Of the server's own books. */
+  /** Open connections in the manager's report. */
+  readonly leftTotal: number;
   readonly openWork: number;
   readonly openConnections: number;
-  /** From the last byte either way until the release. */
+  /** From the last byte in either direction to the release. */
   readonly sinceTrafficMs: number;
   readonly quietPeriodMs: number;
 };
 
-/** The server's books are kept in JavaScript, which hears of bytes later than the kernel does. */
-const BOOKS_LATE_MS = 250;
+/** JavaScript records traffic later than the kernel. */
+const COUNTS_LATE_MS = 250;
 
 export function endingOf(release: Release): Ending {
   if (release.outcome === "timeout") return "deadline";
-  if (release.outcome !== "drained") throw new Error(`a drain of a scene ended as ${release.outcome}`);
+  if (release.outcome !== "drained")
+    throw new Error(`a drain of a scenario ended as ${release.outcome}, expected drained or timeout`);
   if (release.criterion === "connections") return release.openConnections === 0 ? "closed" : "cut";
-  // No one is connected: nothing can be cut, and an app that has closed its port as well is not waited for.
-  if (release.left === 0) return "quiet";
+  // Without connections nothing can be cut, and the drain does not wait for an app that has closed its port.
+  if (release.leftTotal === 0) return "quiet";
   if (release.openWork > 0) return "cut";
-  return release.sinceTrafficMs < release.quietPeriodMs - BOOKS_LATE_MS ? "cut" : "quiet";
+  return release.sinceTrafficMs < release.quietPeriodMs - COUNTS_LATE_MS ? "cut" : "quiet";
 }

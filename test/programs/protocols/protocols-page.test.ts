@@ -1,24 +1,24 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { endingOf, type Release } from "./ending.ts";
+import { endings } from "./protocol-scenario.ts";
+import { SCENARIOS } from "./protocol-scenarios.ts";
 import { settingFor, withProtocols } from "./protocols-page.ts";
-import { endings } from "./scene.ts";
-import { SCENES } from "./scenes.ts";
 
 const PAGE = new URL("../../../docs/protocols.md", import.meta.url);
 
-test("the page's table has a row for each scene, with the endings that runs confirm; test:programs -- -u writes it", () => {
+test("docs/protocols.md has a row for each scenario with its expected endings; test:programs -- -u writes it", () => {
   const page = readFileSync(PAGE, "utf8");
-  expect(page).toBe(withProtocols(page, SCENES));
+  expect(page).toBe(withProtocols(page, SCENARIOS));
 });
 
-test("no two scenes have one name", () => {
-  const names = SCENES.map(({ protocol, client }) => `${protocol}: ${client}`);
+test("the names of scenarios are unique", () => {
+  const names = SCENARIOS.map(({ protocol, client }) => `${protocol}: ${client}`);
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("a page without the marks is refused", () => {
-  expect(() => withProtocols("no marks here", SCENES)).toThrow("no section between");
+test("a page without the marks is an error", () => {
+  expect(() => withProtocols("no marks here", SCENARIOS)).toThrow("no section between");
 });
 
 test.for([
@@ -27,14 +27,14 @@ test.for([
   ["`active-url`", endings("unsure", "deadline", "quiet", "quiet")],
   ["`active-url`, `drain-url`", endings("deadline", "deadline", "cut", "quiet")],
   ["nothing helps", endings("deadline", "deadline", "cut", "deadline")],
-] as const)("%s is the least that helps", ([setting, all]) => {
+] as const)("%s is the smallest setting that helps", ([setting, all]) => {
   expect(settingFor(all)).toBe(setting);
 });
 
 const RELEASE: Release = {
   criterion: "quiet",
   outcome: "drained",
-  left: 1,
+  leftTotal: 1,
   openWork: 0,
   openConnections: 1,
   sinceTrafficMs: 1_000,
@@ -42,17 +42,25 @@ const RELEASE: Release = {
 };
 
 test.for([
-  { says: "the quiet period after the last traffic", over: {}, ending: "quiet" },
-  { says: "too early with an answer outstanding", over: { openWork: 1 }, ending: "cut" },
-  { says: "too early while traffic goes on", over: { sinceTrafficMs: 300 }, ending: "cut" },
-  { says: "no cut where no one is connected", over: { left: 0, sinceTrafficMs: 0 }, ending: "quiet" },
-  { says: "the deadline whatever is open", over: { outcome: "timeout", openWork: 1 }, ending: "deadline" },
-  { says: "the close of all connections", over: { criterion: "connections", openConnections: 0 }, ending: "closed" },
-  { says: "too early with a connection open", over: { criterion: "connections" }, ending: "cut" },
-] as const)("a release is $says", ({ over, ending }) => {
+  { title: "a quiet period after the last traffic", over: {}, ending: "quiet" },
+  { title: "too early with an answer outstanding", over: { openWork: 1 }, ending: "cut" },
+  { title: "too early while traffic goes on", over: { sinceTrafficMs: 300 }, ending: "cut" },
+  { title: "not too early without connections", over: { leftTotal: 0, sinceTrafficMs: 0 }, ending: "quiet" },
+  {
+    title: "the deadline when the report's outcome is timeout",
+    over: { outcome: "timeout", openWork: 1 },
+    ending: "deadline",
+  },
+  {
+    title: "a close when the last connection is closed",
+    over: { criterion: "connections", openConnections: 0 },
+    ending: "closed",
+  },
+  { title: "too early with a connection open", over: { criterion: "connections" }, ending: "cut" },
+] as const)("a release counts as $title", ({ over, ending }) => {
   expect(endingOf({ ...RELEASE, ...over })).toBe(ending);
 });
 
-test("a drain that was not one has no ending", () => {
+test("an outcome other than drained or timeout is an error", () => {
   expect(() => endingOf({ ...RELEASE, outcome: "restarted" })).toThrow("ended as restarted");
 });

@@ -1,31 +1,37 @@
-/** The table of docs/protocols.md, from what a run saw. Pure. */
-import { table, within } from "../results/page.ts";
-import { CRITERIA, type Ending, type Endings, type Scene } from "./scene.ts";
+/** Writes the table of docs/protocols.md from measured endings. Pure. */
+import { replaceSection, table } from "../results/page.ts";
+import { CRITERIA, type Ending, type Endings, type Scenario } from "./protocol-scenario.ts";
 
-export type PlayedScene = Pick<Scene, "protocol" | "client"> & { readonly endings: Endings };
+export type MeasuredScenario = Pick<Scenario, "protocol" | "client"> & { readonly endings: Endings };
 
-const WORDS: Readonly<Record<Ending | "unsure", string>> = {
+const LABELS: Readonly<Record<Ending | "unsure", string>> = {
   quiet: "quiet period",
   closed: "close",
   deadline: "deadline",
   cut: "**too early**",
-  unsure: "**not sure**",
+  unsure: "**varies**",
 };
 
-const HEAD = ["protocol", "a client that", "`quiet`", "`connections`", "`requests`", "`requests`, told", "set"];
+const HEAD = [
+  "protocol",
+  "a client that",
+  "`quiet`",
+  "`connections`",
+  "`requests`",
+  "`requests` with `drain-url`",
+  "set",
+];
 
-/** @throws where the page has no marks */
-export function withProtocols(page: string, scenes: readonly PlayedScene[]): string {
-  const rows = scenes.map(({ protocol, client, endings }) => {
-    const cells = CRITERIA.map((criterion) => WORDS[endings[criterion]]);
+export function withProtocols(page: string, scenarios: readonly MeasuredScenario[]): string {
+  const rows = scenarios.map(({ protocol, client, endings }) => {
+    const cells = CRITERIA.map((criterion) => LABELS[endings[criterion]]);
     return [protocol, client, ...cells, settingFor(endings)];
   });
-  return within(page, "protocols", table([HEAD, ...rows]));
+  return replaceSection(page, "protocols", table([HEAD, ...rows]));
 }
 
-/** The least that makes the drain end neither too early nor at the deadline. */
 export function settingFor(endings: Endings): string {
   if (endings.quiet === "quiet") return "nothing";
   if (endings.requests === "quiet") return "`active-url`";
-  return endings.told === "quiet" ? "`active-url`, `drain-url`" : "nothing helps";
+  return endings.notified === "quiet" ? "`active-url`, `drain-url`" : "nothing helps";
 }

@@ -1,20 +1,20 @@
-/** As much of a WebSocket server as scenes need: short messages, pings, and a farewell. RFC 6455. */
+/** A minimal WebSocket server: short messages, pings and close frames. RFC 6455. */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 
 export type WebSocketEvents = {
   readonly opened: (session: Duplex) => void;
-  /** Something came; what it was does not matter to scenes. */
-  readonly heard: (session: Duplex) => void;
+  /** Any frame but a close frame was received. */
+  readonly received: (session: Duplex) => void;
 };
 
 export type WebSocketServer = {
   readonly server: Server;
-  readonly say: (session: Duplex, text: string) => void;
+  readonly send: (session: Duplex, text: string) => void;
   readonly ping: (session: Duplex) => void;
-  /** Asks the client to leave, with the code for "going away"; its answer ends the connection. */
-  readonly leave: () => void;
+  /** Sends a close frame "going away" to each client; the client's close frame ends the connection. */
+  readonly closeAll: () => void;
 };
 
 const ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -38,17 +38,17 @@ export function createWebSocketServer(events: WebSocketEvents): WebSocketServer 
     session.on("close", () => sessions.delete(session));
     session.on("error", () => session.destroy());
     session.on("data", (bytes: Buffer) => {
-      // A farewell comes alone: the clients of scenes say nothing beside it.
+      // Clients of the scenarios send the close frame in a segment of its own.
       if (((bytes[0] ?? 0) & OPCODE_BITS) === CLOSE_OPCODE) session.end();
-      else events.heard(session);
+      else events.received(session);
     });
     events.opened(session);
   });
   return {
     server,
-    say: (session, text) => session.write(frame(TEXT, Buffer.from(text))),
+    send: (session, text) => session.write(frame(TEXT, Buffer.from(text))),
     ping: (session) => session.write(frame(PING, Buffer.alloc(0))),
-    leave: () => {
+    closeAll: () => {
       const code = Buffer.from([GOING_AWAY >> 8, GOING_AWAY & 0xff]);
       for (const session of sessions) session.write(frame(CLOSE, code));
     },

@@ -1,11 +1,10 @@
-/** How a broker is started as a plain process that writes below one folder only. */
+/** Starts a broker as a plain process that writes to one folder only. */
 
-/** Debian's own programs, without the wrappers that change the user and the home folder. */
+/** Debian's programs without the wrappers, which change the user and the home folder. */
 const PROGRAMS = "/usr/lib/rabbitmq/bin";
 
 export const AMQP_PORT = 5_672;
 
-/** What the broker and its command line both need to find each other. */
 export function brokerEnvironment(folder: string): Readonly<Record<string, string>> {
   return {
     HOME: folder,
@@ -17,13 +16,12 @@ export function brokerEnvironment(folder: string): Readonly<Record<string, strin
     RABBITMQ_ENABLED_PLUGINS_FILE: `${folder}/enabled_plugins`,
     RABBITMQ_CONF_ENV_FILE: `${folder}/none`,
     RABBITMQ_CONFIG_FILE: `${folder}/rabbitmq.conf`,
-    // Its ports of clustering stay inside the Pod; four schedulers for every core are not needed here.
+    // Keeps the clustering ports on loopback and limits the schedulers, which default to one for each core.
     ERL_EPMD_ADDRESS: "127.0.0.1",
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+S 2:2 -kernel inet_dist_use_interface {127,0,0,1}",
   };
 }
 
-/** A shell script that ends by becoming the broker. */
 export const START_BROKER = [
   'mkdir -p "$HOME"',
   `printf 'loopback_users.guest = false\\nlog.console.level = error\\n' > "$RABBITMQ_CONFIG_FILE"`,

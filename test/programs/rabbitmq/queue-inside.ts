@@ -1,38 +1,37 @@
-/** Process 1 of the namespaces of the queue cases: one broker for all consumers, and a broker in a Pod for each client. */
-import { answerInside } from "../harness/answer-inside.ts";
+/** Process 1 of the namespaces of the queue cases: one broker for all consumers, and one broker Pod for each client. */
+import { runClusterScript } from "../harness/namespace-script.ts";
 import { untilAccepting } from "../harness/until.ts";
+import { runBroker } from "./broker-run.ts";
 import { AMQP_PORT, brokerEnvironment, START_BROKER } from "./broker-start.ts";
-import { playBroker } from "./play-broker.ts";
-import { playConsumer } from "./play-consumer.ts";
+import { runConsumer } from "./consumer-run.ts";
 import type { BrokerEnd, ConsumerEnd, QueueRequest, QueueResult } from "./queue-request.ts";
-import { createStage, type Stage } from "./queue-stage.ts";
+import { createTestbed, type Testbed } from "./queue-testbed.ts";
 
-await answerInside(async (request: QueueRequest, surroundings): Promise<QueueResult> => {
-  const stage = createStage(request, surroundings);
+await runClusterScript(async (request: QueueRequest, cluster): Promise<QueueResult> => {
+  const testbed = createTestbed(request, cluster);
   const consumers: Record<string, ConsumerEnd> = {};
   const brokers: Record<string, BrokerEnd> = {};
   const withBroker = async () => {
-    await startBroker(stage, `${request.folder}/common`);
+    await startBroker(testbed, `${request.folder}/common`);
     await Promise.all(
-      request.consumers.map(async (scene, at) => {
-        consumers[scene.name] = await playConsumer(stage, scene, `jobs-${at}`);
+      request.consumers.map(async (scenario, at) => {
+        consumers[scenario.name] = await runConsumer(testbed, scenario, `jobs-${at}`);
       }),
     );
   };
-  const inPods = request.brokers.map(async (scene, at) => {
-    brokers[scene.name] = await playBroker(stage, scene, `broker-${at}`);
+  const inPods = request.brokers.map(async (scenario, at) => {
+    brokers[scenario.name] = await runBroker(testbed, scenario, `broker-${at}`);
   });
   await Promise.all([withBroker(), ...inPods]);
-  await stage.close();
-  return { manager: surroundings.manager, consumers, brokers };
+  await testbed.close();
+  return { manager: cluster.manager, consumers, brokers };
 });
 
-/** The broker of all consumers: outside every Pod, and never stopped. */
-async function startBroker(stage: Stage, folder: string): Promise<void> {
-  const broker = stage.processes.start({
+async function startBroker(testbed: Testbed, folder: string): Promise<void> {
+  const broker = testbed.processes.start({
     argv: ["sh", "-c", START_BROKER],
-    environment: { ...stage.imageEnvironment, ...brokerEnvironment(folder) },
+    environment: { ...testbed.imageEnvironment, ...brokerEnvironment(folder) },
     onLine: () => {},
   });
-  await untilAccepting(stage.network.kubeletAddress, AMQP_PORT, broker.isRunning);
+  await untilAccepting(testbed.network.kubeletAddress, AMQP_PORT, broker.isRunning);
 }

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { documentsOf } from "../../guides/manifests.ts";
 import { type RecordedQueues, withQueues } from "./queue-page.ts";
 import type { BrokerEnd, ConsumerEnd } from "./queue-request.ts";
-import { BROKERS, CONSUMERS, FOR_CONSUMERS } from "./queue-scenes.ts";
+import { BROKERS, CONSUMERS, FOR_CONSUMERS } from "./queue-scenarios.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const GUIDE = readFileSync(join(ROOT, "docs/guides/rabbitmq.md"), "utf8");
@@ -18,7 +18,7 @@ const facts = {
   why: "quiet",
   endSeconds: 6.25,
 };
-const consumer: ConsumerEnd = { ...facts, graceSeconds: 7_270, acknowledged: [], left: [], redelivered: 3 };
+const consumer: ConsumerEnd = { ...facts, graceSeconds: 7_270, acknowledged: [], remaining: [], redelivered: 3 };
 const broker: BrokerEnd = {
   ...facts,
   injected: true,
@@ -35,28 +35,28 @@ const measured: RecordedQueues = {
   brokers: Object.fromEntries(BROKERS.map(({ name }) => [name, { ...broker, outcome: "" }])),
 };
 
-describe("the guide to queues", () => {
+describe("docs/guides/rabbitmq.md", () => {
   const page = withQueues(GUIDE, measured);
 
-  test("tells of each consumer what was delivered again and how much of its grace period it took", () => {
+  test("lists the redelivered jobs and the end of each consumer", () => {
     expect(page).toContain("| ends at its stop signal | without | **3** of 4 | 6.3 s | 7270 s |");
     expect(page).toContain("| ends at its stop signal | counts its jobs | **3** of 4 | 6.3 s | 7270 s |");
   });
 
-  test("tells of each broker how its drain ended and what its client met", () => {
-    expect(page).toContain("| a publisher that pauses | 5.0 s | left alone | 5.2 s | 1 |");
+  test("lists the outcome of each broker's drain and the effect on its client", () => {
+    expect(page).toContain("| a publisher that pauses | 5.0 s | not injected | 5.2 s | 1 |");
   });
 
-  test("keeps what stands around the tables, and does not grow", () => {
+  test("keeps the text around the tables when it is written again", () => {
     expect(withQueues(page, measured)).toBe(page);
     expect(page.slice(0, 200)).toBe(GUIDE.slice(0, 200));
   });
 
-  test("is not written from a run that left a scene out", () => {
-    expect(() => withQueues(GUIDE, { ...measured, consumers: {} })).toThrow("not measured: ends at its stop signal");
+  test("is not written from a run without a scenario", () => {
+    expect(() => withQueues(GUIDE, { ...measured, consumers: {} })).toThrow('no result of "ends at its stop signal"');
   });
 
-  test("tells to set what the cases have set", () => {
+  test("has a manifest with the annotations of the cases", () => {
     const manifest = readFileSync(join(ROOT, "examples/rabbitmq.yaml"), "utf8");
     const annotations = documentsOf(manifest)
       .map((document) => parse(JSON.stringify(document)))

@@ -1,8 +1,8 @@
-/** The Pods of the scenes. Pure. */
+/** Builds the Pods of the scenarios. Pure. */
 import { NAMESPACE } from "../harness/web-deployment.ts";
 import { AMQP_PORT, brokerEnvironment, START_BROKER } from "./broker-start.ts";
-import { type BrokerScene, type ConsumerScene, JOB_SECONDS, PREFETCH } from "./queue-request.ts";
-import { FOR_BROKERS } from "./queue-scenes.ts";
+import { type BrokerScenario, type ConsumerScenario, JOB_SECONDS, PREFETCH } from "./queue-request.ts";
+import { FOR_BROKERS } from "./queue-scenarios.ts";
 
 export type ConsumerParts = {
   readonly python: string;
@@ -12,8 +12,8 @@ export type ConsumerParts = {
   readonly queue: string;
 };
 
-export function consumerPod(scene: ConsumerScene, parts: ConsumerParts): object {
-  return pod(parts.queue, scene.annotations, scene.graceSeconds, {
+export function consumerPod(scenario: ConsumerScenario, parts: ConsumerParts): object {
+  return pod(parts.queue, scenario.annotations, scenario.graceSeconds, {
     image: "example.org/consumer:1",
     command: [parts.python, parts.program],
     env: variables({
@@ -23,20 +23,20 @@ export function consumerPod(scene: ConsumerScene, parts: ConsumerParts): object 
       QUEUE: parts.queue,
       PREFETCH: String(PREFETCH),
       JOB_SECONDS: String(JOB_SECONDS),
-      ON_SIGTERM: scene.onSigterm,
-      STATUS_ON: scene.statusOn,
+      ON_SIGTERM: scenario.onSigterm,
+      STATUS_ON: scenario.statusOn,
     }),
   });
 }
 
-/** Long enough for whatever a broker does at its stop signal. */
 const BROKER_GRACE_SECONDS = 60;
 
-export function brokerPod(scene: BrokerScene, name: string, folder: string): object {
+export function brokerPod(scenario: BrokerScenario, name: string, folder: string): object {
   const environment = brokerEnvironment(folder);
-  // An exec hook of this runner has the container's environment, as in a Pod.
   const hook =
-    scene.ownHook === undefined ? {} : { lifecycle: { preStop: { exec: { command: ["sh", "-c", scene.ownHook] } } } };
+    scenario.ownHook === undefined
+      ? {}
+      : { lifecycle: { preStop: { exec: { command: ["sh", "-c", scenario.ownHook] } } } };
   return pod(name, FOR_BROKERS, BROKER_GRACE_SECONDS, {
     image: "docker.io/library/rabbitmq:3.10",
     command: ["sh", "-c", START_BROKER],

@@ -1,7 +1,7 @@
-/** The generated parts of Markdown pages. Pure. */
+/** Writes the generated parts of Markdown pages. Pure. */
 
-/** Replaces the text between two marks. @throws where the page has no such marks */
-export function within(page: string, name: string, text: string): string {
+/** Replaces the text between two marks. @throws when the page lacks the marks */
+export function replaceSection(page: string, name: string, text: string): string {
   const begin = `<!-- generated: ${name} -->`;
   const end = `<!-- end of ${name} -->`;
   const from = page.indexOf(begin);
@@ -10,7 +10,6 @@ export function within(page: string, name: string, text: string): string {
   return `${page.slice(0, from + begin.length)}\n${text}\n${page.slice(to)}`;
 }
 
-/** @param rows the head first */
 export function table(rows: readonly (readonly string[])[]): string {
   const [head = [], ...body] = rows;
   return [head, head.map(() => "---"), ...body].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

@@ -1,4 +1,4 @@
-/** `build/programs/results.json`: one JSON line for each case, the last of each name. */
+/** Records results in `build/programs/results.json`: one JSON line for each case, from its last run. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { OtherResult } from "./program-result.ts";
@@ -7,7 +7,7 @@ export const RESULTS_FILE = join(import.meta.dirname, "../../../build/programs/r
 
 let last: Promise<void> = Promise.resolve();
 
-/** One after the other, however many cases end at once; files of cases never run at the same time. */
+/** Serializes the writes of concurrent cases; test files never run at the same time. */
 export function recordResult(result: OtherResult): Promise<void> {
   last = last.then(async () => {
     await mkdir(dirname(RESULTS_FILE), { recursive: true });
@@ -17,7 +17,6 @@ export function recordResult(result: OtherResult): Promise<void> {
   return last;
 }
 
-/** @throws when a line is not JSON, with its number */
 export function resultLines(text: string): readonly OtherResult[] {
   return text
     .split("\n")
@@ -31,7 +30,6 @@ export function resultLines(text: string): readonly OtherResult[] {
     });
 }
 
-/** A case that runs again replaces its own line, in its place. */
 export function withResult(text: string, result: OtherResult): string {
   const before = resultLines(text);
   const at = before.findIndex((one) => identityOf(one) === identityOf(result));

@@ -31,7 +31,7 @@ const server = (more: Partial<ServerResult>): ServerResult => ({
 });
 
 describe("the results of cases", () => {
-  test("keep one line for each system and stop signal, in the order of the first run", () => {
+  test("have one line for each system and stop signal, in the order of the first run", () => {
     const first = withResult("", server({}));
     const second = withResult(first, server({ stopSignal: "SIGTERM" }));
     const third = withResult(second, server({ drainSeconds: 5 }));
@@ -43,39 +43,39 @@ describe("the results of cases", () => {
     expect(resultLines(withResult(withResult("", other), server({})))).toEqual([other, server({})]);
   });
 
-  test("name the line that is not JSON", () => {
+  test("are an error that names the line when a line is not JSON", () => {
     expect(() => resultLines('{"kind":"a","system":"b"}\n{half')).toThrow("line 2 of the results is not JSON");
   });
 });
 
-describe("the page of systems", () => {
+describe("docs/systems.md", () => {
   const page = systemsPage([server({}), { kind: "broker", system: "RabbitMQ" }]);
 
-  test("tells what was lost without lastcall, how, and what with it", () => {
+  test("lists the failed requests without lastcall by kind, and those with it", () => {
     expect(page).toContain(
       "| nginx | 1.22.1 (Debian) | SIGQUIT (image) | **12** of 800: refused 9, cut 3 | **0** of 1600 | 9.1 s | 0.06 s |",
     );
   });
 
-  test("tells what clients that never leave lose all the same", () => {
+  test("lists the failed requests of clients that never close", () => {
     expect(page).toContain("| nginx | SIGQUIT | **3** of 900: silent 3 | timeout |");
   });
 
-  test("tells how those leave whom preload tells to", () => {
+  test("lists the drains with preload", () => {
     expect(page).toContain("| nginx | SIGQUIT | **0** of 700 | 7.3 s | 0.04 s | drained |");
   });
 
-  test("says of a server why preload is not in it", () => {
+  test("gives the reason why a server does not load the library", () => {
     const { preload } = server({});
     const unreached = { ...preload, outcomes: ["timeout"], unreached: "a static program" };
     expect(systemsPage([server({ preload: unreached })])).toContain("| timeout (not reached: a static program) |");
   });
 
-  test("leaves results of other kinds to their own pages", () => {
+  test("leaves out results of other kinds", () => {
     expect(page).not.toContain("RabbitMQ");
   });
 
-  test("tells what a connection of HTTP/2 costs that stays, where that was measured", () => {
+  test("lists the drains with an idle HTTP/2 connection, where they were measured", () => {
     const http2 = {
       kind: "http2",
       system: "nginx",

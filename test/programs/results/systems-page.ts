@@ -6,68 +6,67 @@ const INTRODUCTION = `# Servers without a driver
 
 <!-- generated from real runs; after npm run test:programs: npm run table:programs -->
 
-Each server below was rolled as a Deployment of two Pods, without lastcall and with its defaults, while clients asked it
-for answers. The Pods are local processes under the kubelet's rules in network namespaces of their own, the Service's
-proxy learns of endpoint changes 2 s late, and none of the clients tries a request twice. All connections live at most
-5 s; four clients always wait for an answer that takes 1 to 5 s. Programs come from Debian, PyPI and npm, or are built with
-Go; nginx, HAProxy, Apache httpd, lighttpd and Caddy pass requests on to a backend that is not rolled, the others answer
+Each server below was rolled as a Deployment of two Pods, without lastcall and with its defaults, while clients sent it
+requests. The Pods are local processes under the kubelet's rules in their own network namespaces, the Service's
+proxy applies endpoint changes 2 s late, and clients do not retry requests. Connections live at most
+5 s; four clients always wait for a response that takes 1 to 5 s. Programs come from Debian, PyPI and npm, or are built with
+Go; nginx, HAProxy, Apache httpd, lighttpd and Caddy forward requests to an upstream that is not rolled, the others respond
 themselves.
 
-**Stop signal**: the one that the project's official image names, or SIGTERM, which the kubelet sends where the image
-names none. **Failed**: of all requests of the rollout; *refused* new connections, *cut* ones that ended without a whole
-answer, *silent* ones without an answer for 10 s, *error* answers of 500 and above. **Drain**: from the deletion of a Pod
-to its stop signal, the longest, with lastcall. **Over-wait**: how much of that came after both the drain delay of 5 s and
-the quiet period of 2 s behind the Pod's last connection, the longest; a connection that is idle is not waited for.
+**Stop signal**: from the project's official image, or the kubelet's default SIGTERM. **Failed**: of all requests of the
+rollout; *refused* connections, *cut* ones that ended without a complete response, *silent* ones without a response for 10 s,
+*error* responses of 500 and above. **Drain**: the longest time from the deletion of a Pod to its stop signal, with lastcall.
+**Over-wait**: the longest part of that time after both the drain delay of 5 s and
+the quiet period of 2 s after the end of the Pod's last connection; a drain does not wait for idle connections.
 `;
 
 const ENDLESS = `
-## Clients that never leave
+## Clients that never close
 
-The limit of any drain without a driver: a client that keeps sending on one kept connection is waited for to the
-deadline (here 3 s after the delay) and is then at the mercy of the server's stop signal. 16 such clients, most of
-them waiting for an answer of 100 ms at any time, and how many requests the rollout lost with lastcall:
+The limit of any drain without a driver: the drain waits until its deadline (here 3 s after the delay) for a client that keeps
+sending on one kept-alive connection, and then the server's stop signal can cut the client's request. The table has the failed
+requests of 16 such clients, most of them waiting for a response of 100 ms at any time, in the rollout with lastcall:
 `;
 
 const AFTERWORD = `
-Where a number is not 0, the stop signal cuts answers under way, or closes a connection across a request that
-is just being sent, and no wait before it can help. What does: a graceful stop signal, which finishes what is under way and
-loses only what crosses a closing connection, as the rows of nginx, HAProxy and Apache httpd show (official images name
-it; in a Pod it is \`lifecycle.stopSignal\`), a bounded life of the clients' connections, or something that sends such
-clients away, which is what drivers are for. gunicorn's sync worker sends every client away with its answer, so its drain
-ends by itself. One run per row, on a machine that did other work as well: a 0 here is a measurement, not a promise.
+If a number is not 0, the stop signal cuts requests in flight, or closes a connection while a request is being sent. A longer
+timeout does not prevent this. Three things do: a graceful stop signal, which finishes requests in flight and
+loses only those that cross a closing connection, as the rows of nginx, HAProxy and Apache httpd show (official images set
+it; in a Pod it is \`lifecycle.stopSignal\`); a limited lifetime of the clients' connections; or a driver, which makes such
+clients close. gunicorn's sync worker sends \`Connection: close\` with every response, so its drain ends before the
+deadline. One run per row, on a machine with other load: a 0 here is a measurement, not a promise.
 
-Not here: Traefik, which neither Debian nor PyPI nor npm has, and whose module \`go install\` refuses for its \`replace\`
-directives (3.7.13); and servers on Java, which were not tried.
+Not measured: Traefik, which neither Debian nor PyPI nor npm has, and whose module \`go install\` refuses for its \`replace\`
+directives (3.7.13); and servers on Java.
 `;
 
 const PRELOAD = `
-## The same clients, told to leave from inside
+## The same clients with preload
 
-The same 16 clients with \`lastcall.dev/preload: http1\` and a deadline 10 s after the delay: the library tells each of
-them with the next answer on its connection ([preload](preload.md)).
+The same 16 clients with \`lastcall.dev/preload: http1\` and a deadline 10 s after the delay: the library adds
+\`Connection: close\` to the next response on each connection ([preload](preload.md)).
 `;
 
 const PRELOAD_AFTERWORD = `
-A static program loads no library: its rows are those of the table above, with more time.
+A static program does not load the library: its rows differ from the table above only by the later deadline.
 `;
 
 const HTTP2 = `
-## HTTP/2 connections that stay
+## Idle HTTP/2 connections
 
-One client of each server has read its answer, falls silent and stays connected; its Pod is deleted 3 s later. HTTP/2 without
-TLS, Node's client, the defaults but a deadline 5 s after the delay of 5 s, and how long the drain took:
+One client of each server has read its response and keeps its idle connection; its Pod is deleted 3 s later. The table has the
+duration of the drain, with HTTP/2 without TLS, Node's client, and the defaults except for a deadline 5 s after the delay of 5 s:
 `;
 
 const HTTP2_AFTERWORD = `
-Where the server spoke last the connection counts as idle, and only the delay is waited for, or the quiet period where both
-spoke within one tick of the kernel's clock. Where the client spoke last it looks as if it had asked something, and is waited for to
-the deadline: right after it has connected it acknowledges the server's settings, after a large answer it may give room for
-more (\`WINDOW_UPDATE\`), and with some servers it has the last word after every answer. Which of it happens hangs on
-the order of segments, so another run may show another column; \`lastcall.dev/active-url\` knows better
+If the server sent last, the connection counts as idle, and the drain ends with the delay, or a quiet period later if
+both sides sent within one tick of the kernel's clock. If the client sent last, the connection counts as busy, and the drain
+waits until its deadline: right after the connect the client acknowledges the server's settings, after a large response it may
+open its window (\`WINDOW_UPDATE\`), and with some servers it sends last after every response. This depends on
+the order of segments, so another run can give another result; \`lastcall.dev/active-url\` counts requests instead
 ([protocols](protocols.md)).
 `;
 
-/** Rows in the order of the results; those of other kinds have pages of their own. */
 export function systemsPage(results: readonly OtherResult[]): string {
   const servers = results.filter(isServer);
   return [
@@ -84,22 +83,22 @@ export function systemsPage(results: readonly OtherResult[]): string {
   ].join("\n");
 }
 
-const HTTP2_HEAD = ["server", "version", "after its first answer", "after a later one", "after one of 1 MiB"];
+const HTTP2_HEAD = ["server", "version", "after its first response", "after a later one", "after one of 1 MiB"];
 
 function http2Section(results: readonly Http2ServerResult[]): readonly string[] {
   if (results.length === 0) return [];
-  const words = ({ drainSeconds, outcome }: Http2ServerResult["later"]) => `${drainSeconds.toFixed(1)} s, ${outcome}`;
+  const cellOf = ({ drainSeconds, outcome }: Http2ServerResult["later"]) => `${drainSeconds.toFixed(1)} s, ${outcome}`;
   const rows = results.map(({ system, version, first, later, large }) => [
     system,
     version,
-    ...[first, later, large].map(words),
+    ...[first, later, large].map(cellOf),
   ]);
   return [HTTP2, table([HTTP2_HEAD, ...rows]), HTTP2_AFTERWORD];
 }
 
 function managerSentence(servers: readonly ServerResult[]): string {
   const builds = [...new Set(servers.map(({ manager }) => manager))].map((one) => (one === "node" ? "Node" : one));
-  return `The manager that drained was the ${builds.join(" or the ")} build.\n`;
+  return `The manager was the ${builds.join(" or the ")} build.\n`;
 }
 
 const SERVER_HEAD = [
@@ -107,7 +106,7 @@ const SERVER_HEAD = [
   "version",
   "stop signal",
   "failed without lastcall",
-  "failed with it",
+  "failed with lastcall",
   "drain",
   "over-wait",
 ];
@@ -136,7 +135,6 @@ function preloadRow({ system, stopSignal, preload }: ServerResult): string[] {
   return [system, stopSignal, failures(preload), ...drainCells(preload), outcomes];
 }
 
-/** `151 of 873: refused 149, cut 2`. */
 function failures({ requests, failed, kinds }: Counted): string {
   const named = [
     ["refused", kinds.refused],

@@ -1,4 +1,4 @@
-/** The processes of clients: started, told what happens, asked what they counted. */
+/** Starts the processes of clients, sends them endpoint changes and commands, and receives their counts. */
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { EndpointChange } from "../../../src/demo/network/service-proxy.ts";
@@ -8,9 +8,9 @@ import type { NodeResult } from "./rollouts-request.ts";
 const PROGRAM = join(import.meta.dirname, "load/client-node.ts");
 
 export type ClientNodes = {
-  readonly tell: (change: EndpointChange) => void;
-  readonly say: (word: "start" | "measure") => void;
-  /** Rejects when a node left without its counts. */
+  readonly sendChange: (change: EndpointChange) => void;
+  readonly send: (command: "start" | "measure") => void;
+  /** Rejects when a node exited before it sent its counts. */
   readonly stop: () => Promise<readonly NodeResult[]>;
 };
 
@@ -19,18 +19,17 @@ export function startClientNodes(starts: readonly NodeStart[]): ClientNodes {
     fork(PROGRAM, [JSON.stringify(start)], { stdio: ["ignore", "inherit", "inherit", "ipc"] }),
   );
   const results = nodes.map(resultOf);
-  // Waited for at the end; a node that leaves early is told of then.
   for (const result of results) result.catch(() => {});
   let stopped = false;
   const send = (message: NodeMessage) => {
     if (!stopped) for (const node of nodes) if (node.connected) node.send(message);
   };
   return {
-    tell: (change) => send({ kind: "endpoint", change }),
-    say: (kind) => send({ kind }),
+    sendChange: (change) => send({ kind: "endpoint", change }),
+    send: (kind) => send({ kind }),
     stop: () => {
       send({ kind: "stop" });
-      // A node leaves when it has counted; the Pods' ends are none of its business any more.
+      // A node exits after its counts, so it gets no further endpoint changes.
       stopped = true;
       return Promise.all(results);
     },
@@ -41,6 +40,6 @@ function resultOf(node: ChildProcess): Promise<NodeResult> {
   return new Promise((resolve, reject) => {
     node.once("message", (result: NodeResult) => resolve(result));
     node.once("error", reject);
-    node.once("exit", (status) => reject(new Error(`a node of clients left early with status ${status}`)));
+    node.once("exit", (status) => reject(new Error(`a node of clients exited early with status ${status}`)));
   });
 }

@@ -1,4 +1,4 @@
-/** The Deployments that are rolled: the app itself, or an Envoy before an app that stays. */
+/** Builds the Deployments that are rolled: the app itself, or an Envoy with an upstream that is not rolled. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clusterOf, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
@@ -12,14 +12,13 @@ const ENVOY_ADMIN_PORT = 19_000;
 
 const READINESS = { httpGet: { path: "/healthz", port: HTTP1_PORT }, periodSeconds: 1, timeoutSeconds: 3 };
 
-/** @param scratch the folder for the configuration that Envoy reads */
 export function deploymentOf({ driver, settings, envoy }: RolloutsRequest, scratch: string): object {
   const annotations = annotationsOf(settings, driver);
   if (driver !== "envoy") {
     const command = [process.execPath, APP];
     return webDeployment({ image: "example.org/hello:1", command, env: [], readinessProbe: READINESS }, annotations);
   }
-  if (envoy === undefined) throw new Error("rollouts of the driver envoy need an Envoy");
+  if (envoy === undefined) throw new Error("the request has no Envoy, which the driver envoy needs");
   const config = join(scratch, "envoy.json");
   writeFileSync(config, JSON.stringify(gatewayConfig()));
   const flags = ["-c", config, "--concurrency", "1", "--drain-strategy", "immediate", "--disable-hot-restart"];
@@ -46,7 +45,6 @@ function annotationsOf({ delayMs, quietMs, timeoutMs }: DrainSettings, driver: D
   };
 }
 
-/** Passes HTTP/1.1, HTTP/2 and gRPC of one port on to an app that stays. */
 function gatewayConfig(): object {
   const routes = [
     { match: { prefix: "/", grpc: {} }, route: { cluster: "grpc", timeout: "0s" } },

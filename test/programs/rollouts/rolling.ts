@@ -1,4 +1,4 @@
-/** Rolls one Deployment again and again while the clients of all nodes go on. */
+/** Rolls one Deployment repeatedly under the load of all client nodes. */
 import { createEndpointFeed, createSliceController } from "../../../src/demo/api-server/slice-controller.ts";
 import type { EndpointChange } from "../../../src/demo/network/service-proxy.ts";
 import { createPodRunner, type PodRunnerPorts } from "../../../src/demo/pods/pod-runner.ts";
@@ -13,25 +13,22 @@ import type { ClientNodes } from "./client-nodes.ts";
 import { sharedNowMs } from "./load/timing.ts";
 import type { DrainFacts, NodeResult, RolloutsRequest } from "./rollouts-request.ts";
 
-/** The Deployment is made of the request. */
 type Rolling = RolloutsRequest & { readonly deployment: object };
 
 export type RollingPorts = Omit<PodRunnerPorts, "onEvent"> & { readonly servers: Servers; readonly nodes: ClientNodes };
 
 export type Rolled = { readonly nodes: readonly NodeResult[]; readonly drains: readonly DrainFacts[] };
 
-/** Connections are made and code is warm by then. */
 const RAMP_MS = 2_000;
-/** Steady load before the first deletion and after the last end. */
 const STEADY_MS = 1_000;
-/** New Pods serve this long before they are old ones: the last node learns of them half way. */
+/** Time from the readiness of new Pods to the next rollout; the slowest node applies the change after half of it. */
 const SERVE_MS = 2_000;
 
-export async function rollAgain(request: Rolling, ports: RollingPorts): Promise<Rolled> {
+export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Promise<Rolled> {
   const { clock, servers, nodes } = ports;
   const slices = slicesOf(request, ports);
   const feed = createEndpointFeed((change: EndpointChange, pod) => {
-    nodes.tell(change);
+    nodes.sendChange(change);
     slices?.enqueue(change, pod);
   });
   const runner = createPodRunner({ ...ports, onEvent: feed });
@@ -45,9 +42,9 @@ export async function rollAgain(request: Rolling, ports: RollingPorts): Promise<
     );
     await allReady(pods, clock);
     slices?.flush();
-    nodes.say("start");
+    nodes.send("start");
     await clock.wait(RAMP_MS);
-    nodes.say("measure");
+    nodes.send("measure");
     await clock.wait(STEADY_MS);
     for (let count = 1; count <= request.rollouts; count += 1) {
       const createNext = () => create(count);
@@ -85,7 +82,6 @@ type Ended = {
   readonly pod: RunningPod;
   readonly request: Rolling;
   readonly nodes: readonly NodeResult[];
-  /** From the runner's clock to the one of the nodes. */
   readonly aheadMs: number;
   readonly withdrawnMs: number | undefined;
 };
@@ -96,27 +92,27 @@ function factsOf({ pod, request, nodes, aheadMs, withdrawnMs }: Ended): DrainFac
     propagationMs: Math.max(...request.propagationMs),
     slicesWithdrawnMs: withdrawnMs,
   });
-  const seen = nodes.flatMap(({ lastWorkMs }) => lastWorkMs[pod.address] ?? []);
+  const activities = nodes.flatMap(({ lastWorkMs }) => lastWorkMs[pod.address] ?? []);
   const releasedMs = releaseOf(pod);
   return {
     outcome: summary?.outcome ?? "",
     why: summary?.why ?? "",
     drainMs: Math.round(drainSeconds * 1_000),
     leftTotal: summary?.leftTotal ?? 0,
-    served: seen.length > 0,
+    served: activities.length > 0,
     overWaitMs: overWaitMs(
       {
         deletedMs: deletedMs(pod),
         releasedMs,
         withdrawnMs,
-        lastWorkMs: seen.length === 0 ? undefined : Math.max(...seen) - aheadMs,
+        lastWorkMs: activities.length === 0 ? undefined : Math.max(...activities) - aheadMs,
       },
       request.settings,
     ),
   };
 }
 
-/** When the app got its stop signal; the end of everything where it got none. */
+/** Time of the app's stop signal, or of the Pod's last event without one. */
 function releaseOf(pod: RunningPod): number {
   const signalled = pod.events.find(({ type, container }) => type === "SIGTERM" && container === "app");
   return signalled?.atMs ?? pod.events.at(-1)?.atMs ?? 0;

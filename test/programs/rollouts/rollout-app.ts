@@ -1,8 +1,8 @@
 /**
- * The app that is rolled: HTTP/1.1 on one port, HTTP/2 without TLS on the next, and gRPC's wire format on the latter. Dies at
- * its stop signal as most apps do, whatever it holds.
+ * The app that is rolled: HTTP/1.1 on one port, HTTP/2 without TLS and gRPC's wire format on the next. Exits at once on its
+ * stop signal, as most apps do, even with open requests.
  *
- * `POST /drain` and `GET /active` on the loopback port are what the driver `http` asks for.
+ * The loopback port serves `POST /drain` and `GET /active` to the driver `http`.
  */
 import { createServer } from "node:http";
 import {
@@ -14,7 +14,7 @@ import {
 import { createServer as createTcpServer } from "node:net";
 import { frame } from "../harness/grpc-frame.ts";
 import { ACTIVE_PORT, ANSWER_MS } from "./app-facts.ts";
-import { createHttp2Line, type Http2Line } from "./http2-line.ts";
+import { createHttp2Connection, type Http2Connection } from "./http2-connection.ts";
 
 const host = process.env["LISTEN_ON"] ?? "::";
 const port = Number(process.env["PORT"] ?? "8080");
@@ -39,18 +39,18 @@ const http1 = createServer((request, response) => {
     path === "/slow?ms" ? Number(milliseconds) : ANSWER_MS,
   );
 });
-// The app is never the one that closes first.
+// Without a timeout the app never closes an idle connection first.
 http1.keepAliveTimeout = 0;
 
-const sessions = new Map<ServerHttp2Session, Http2Line>();
+const sessions = new Map<ServerHttp2Session, Http2Connection>();
 const http2 = createTcpServer({ noDelay: true }, (socket) => {
-  const line = createHttp2Line(socket);
+  const line = createHttp2Connection(socket);
   const session = performServerHandshake(line.duplex);
   sessions.set(session, line);
   session.once("close", () => sessions.delete(session));
   session.on("error", () => session.destroy());
   session.on("stream", onStream);
-  if (draining) sendAway(session, line);
+  if (draining) drainSession(session, line);
 });
 
 function onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
@@ -77,10 +77,10 @@ function answerGrpc(stream: ServerHttp2Stream): void {
   stream.end(frame("hello"));
 }
 
-/** First "no new streams, please", which refuses none that are on their way; the last word once the client has heard it. */
-function sendAway(session: ServerHttp2Session, line: Http2Line): void {
+/** Sends a shutdown notice, and the final GOAWAY when the client has answered a PING: RFC 9113 section 6.8. */
+function drainSession(session: ServerHttp2Session, line: Http2Connection): void {
   if (session.closed || session.destroyed) return;
-  line.announceEnd();
+  line.sendShutdownNotice();
   session.ping(() => {
     if (!session.destroyed) session.close();
   });
@@ -89,12 +89,12 @@ function sendAway(session: ServerHttp2Session, line: Http2Line): void {
 const admin = createServer((request, response) => {
   if (request.method === "POST") {
     draining = true;
-    for (const [session, line] of sessions) sendAway(session, line);
+    for (const [session, line] of sessions) drainSession(session, line);
   }
   response.end(String(active));
 });
 
-// HTTP/1.1 last: its health is the Pod's.
+// HTTP/1.1 last: it serves the readiness probe.
 if (process.env["UPSTREAM"] === undefined) admin.listen(ACTIVE_PORT, "127.0.0.1");
 http2.listen(port + 1, host, () => http1.listen(port, host));
 process.once("SIGTERM", () => process.exit(143));

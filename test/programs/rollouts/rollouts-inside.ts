@@ -1,24 +1,24 @@
-/** Process 1 of the namespaces in which a Deployment is rolled many times: assembles, rolls, returns the counts. */
+/** Process 1 of the namespaces: rolls a Deployment many times and returns the counts. */
 import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg, setPriority } from "node:os";
 import { createProcessTable, type ProcessTable } from "../../../src/demo/pods/process-table.ts";
-import { answerInside, type Surroundings } from "../harness/answer-inside.ts";
+import { type ClusterContext, runClusterScript } from "../harness/namespace-script.ts";
 import { UPSTREAM_HOST, UPSTREAM_HTTP1_PORT } from "./app-facts.ts";
 import { startClientNodes } from "./client-nodes.ts";
 import { APP, deploymentOf } from "./deployments.ts";
-import { rollAgain } from "./rolling.ts";
+import { rollRepeatedly } from "./rolling.ts";
 import type { RolloutsRequest, RolloutsResult } from "./rollouts-request.ts";
 
-const FIRST = -10;
+const HIGH_PRIORITY = -10;
 
-goFirst(process.pid);
-await answerInside(rolled, goingFirst(createProcessTable()));
+raisePriority(process.pid);
+await runClusterScript(rollDeployment, withRaisedPriority(createProcessTable()));
 
-async function rolled(request: RolloutsRequest, surroundings: Surroundings): Promise<RolloutsResult> {
-  const { network, scratch } = surroundings;
+async function rollDeployment(request: RolloutsRequest, cluster: ClusterContext): Promise<RolloutsResult> {
+  const { network, scratch } = cluster;
   const deployment = deploymentOf(request, scratch);
-  if (request.driver === "envoy") startUpstream(surroundings);
-  // The Service's own address is free: each node chooses Pods by itself, as kube-proxy's rules do.
+  if (request.driver === "envoy") startUpstream(cluster);
+  // The Service address is unused here, as each node chooses Pods itself like kube-proxy. It serves as a source address.
   const addresses = [network.trafficAddress, network.serviceAddress];
   const nodes = startClientNodes(
     request.propagationMs.map((propagationMs, index) => ({
@@ -28,13 +28,12 @@ async function rolled(request: RolloutsRequest, surroundings: Surroundings): Pro
       localAddress: addresses[index % addresses.length] ?? network.trafficAddress,
     })),
   );
-  const { nodes: counts, drains } = await rollAgain({ ...request, deployment }, { ...surroundings, nodes });
+  const { nodes: counts, drains } = await rollRepeatedly({ ...request, deployment }, { ...cluster, nodes });
   const [machineLoad = 0] = loadavg();
-  return { manager: surroundings.manager, nodes: counts, drains, machineLoad, processors: availableParallelism() };
+  return { manager: cluster.manager, nodes: counts, drains, machineLoad, processors: availableParallelism() };
 }
 
-/** An app that is never rolled, for Pods that only pass requests on. */
-function startUpstream({ processes, imageEnvironment }: Surroundings): void {
+function startUpstream({ processes, imageEnvironment }: ClusterContext): void {
   processes.start({
     argv: [process.execPath, APP],
     environment: { ...imageEnvironment, UPSTREAM: "yes", LISTEN_ON: UPSTREAM_HOST, PORT: String(UPSTREAM_HTTP1_PORT) },
@@ -43,26 +42,25 @@ function startUpstream({ processes, imageEnvironment }: Surroundings): void {
 }
 
 /**
- * Processes of a run go before what else the machine does, where the rights allow it: a client that gets no processor is
- * silent, a silent client is one whose drain may end, and a manager that gets none is late. How long clients stood still is
- * part of the result, whether this worked or not.
+ * Raises the priority of a process where the permissions allow it: without a processor clients are silent, so that a drain
+ * may end too early, and a manager is late. The result has the longest stall of the clients in any case.
  */
-function goFirst(pid: number): void {
+function raisePriority(pid: number): void {
   try {
-    setPriority(pid, FIRST);
-    // Linux shares out processors by session where it is set to, and then only this counts.
-    writeFileSync(`/proc/${pid}/autogroup`, String(FIRST));
+    setPriority(pid, HIGH_PRIORITY);
+    // With autogroups Linux schedules by session, and only the priority of the session counts.
+    writeFileSync(`/proc/${pid}/autogroup`, String(HIGH_PRIORITY));
   } catch {
-    // No rights, no such setting, or the process has ended: then it runs as everyone does.
+    // No permission, no autogroups, or the process has exited: it keeps the usual priority.
   }
 }
 
-function goingFirst(processes: ProcessTable): ProcessTable {
+function withRaisedPriority(processes: ProcessTable): ProcessTable {
   return {
     ...processes,
     start: (request) => {
       const started = processes.start(request);
-      if (started.pid !== 0) goFirst(started.pid);
+      if (started.pid !== 0) raisePriority(started.pid);
       return started;
     },
   };

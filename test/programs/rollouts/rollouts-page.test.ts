@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { BENCH_SCENES, sceneName } from "./rollout-scenes.ts";
+import { BENCH_SCENARIOS, scenarioName } from "./rollout-scenarios.ts";
+import { checkRollouts, type RolloutsLine } from "./rollouts-checks.ts";
 import { rolloutsPage, unmeasured } from "./rollouts-page.ts";
 import { perProtocol, type RolloutsResult } from "./rollouts-request.ts";
-import { type RolloutsLine, verdictOf } from "./rollouts-verdict.ts";
 
 const drain = {
   outcome: "drained",
@@ -31,32 +31,32 @@ const result: RolloutsResult = {
   processors: 2,
 };
 
-const lines: readonly RolloutsLine[] = BENCH_SCENES.map((scene) => verdictOf(scene, result).line);
+const lines: readonly RolloutsLine[] = BENCH_SCENARIOS.map((scenario) => checkRollouts(scenario, result).line);
 
-describe("the page of rollouts", () => {
-  test("tells of each promised scene what failed, at which rate, and how long its drains took", () => {
+describe("docs/rollouts.md", () => {
+  test("lists the failures, the rate and the drains of each promised scenario", () => {
     const row =
       "| HTTP/2 | short-lived | none | **0** of 11000 | 550 | 548 | 8.9 s, 12.0 s | 64 ms, 251 ms | 39 of 40 |";
     expect(rolloutsPage(lines)).toContain(row);
   });
 
-  test("keeps what was never promised apart", () => {
+  test("lists scenarios without a promise in a table of their own", () => {
     const lost = lines.map((line) => (line.promised ? line : { ...line, failed: { http1: 0, http2: 7, grpc: 0 } }));
     const [, others = ""] = rolloutsPage(lost).split("## Endless clients without a driver");
     expect(others).toContain("| HTTP/2 | **7** of 11007 | drained 40 |");
     expect(others.split("\n").filter((line) => line.startsWith("| HTTP") || line.startsWith("| gRPC"))).toHaveLength(3);
   });
 
-  test("does not say that no one was waited for before the due moment", () => {
+  test("shows a release before the due moment as an over-wait of 0 ms", () => {
     const early = lines.map((line) => ({ ...line, overWaitMs: { median: -300, most: -20 } }));
     expect(rolloutsPage(early)).toContain("| 0 ms, 0 ms |");
   });
 
-  test("misses the scenes that no line tells of, and takes no result of another kind for one", () => {
+  test("names the scenarios without a result, and ignores results of other kinds", () => {
     const [first, ...others] = lines;
     const foreign = { kind: "server", system: first?.system ?? "" };
     expect(unmeasured([...others, foreign])).toEqual([first?.system]);
     expect(unmeasured(lines)).toEqual([]);
-    expect(first?.system).toBe(BENCH_SCENES.map(sceneName)[0]);
+    expect(first?.system).toBe(BENCH_SCENARIOS.map(scenarioName)[0]);
   });
 });

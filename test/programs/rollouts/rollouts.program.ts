@@ -1,16 +1,16 @@
-/** 20 rollouts under load, all protocols at once; `npm run bench:rollouts` plays 20 of each protocol. */
+/** Runs 20 rollouts under load, all protocols at once; `npm run bench:rollouts` runs 20 of each protocol. */
 import { describe, expect, test } from "vitest";
 import { requiredProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
-import { ENVOY, playScene } from "./play-scene.ts";
-import { sceneName, TEST_SCENES } from "./rollout-scenes.ts";
+import { scenarioName, TEST_SCENARIOS } from "./rollout-scenarios.ts";
+import { ENVOY, runScenario } from "./scenario-run.ts";
 
-describe("rolled again and again at 500 requests a second, a Deployment", () => {
-  for (const scene of TEST_SCENES) {
-    const what = scene.promised ? "loses none" : "loses what its clients do not leave in time";
-    test(`${what}: ${sceneName(scene)}`, { timeout: 300_000 }, async (context) => {
-      const envoy = scene.driver === "envoy" ? await requiredProgram(ENVOY, context) : undefined;
-      const { line, failures } = await playScene(scene, envoy, context);
+describe("rolled repeatedly at 500 requests a second, a Deployment", () => {
+  for (const scenario of TEST_SCENARIOS) {
+    const behaviour = scenario.promised ? "loses no request" : "may lose requests of clients that never close";
+    test(`${behaviour}: ${scenarioName(scenario)}`, { timeout: 300_000 }, async (context) => {
+      const envoy = scenario.driver === "envoy" ? await requiredProgram(ENVOY, context) : undefined;
+      const { line, failures } = await runScenario(scenario, envoy, context);
       await recordResult(line);
       expect(failures).toEqual([]);
     });

@@ -1,22 +1,21 @@
-/** Around a run: whatever it starts or writes has to be gone when it ends. A run that leaves something behind fails. */
+/** Fails a run that leaves processes or temporary files behind. */
 import { rmSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
-/** Inherited by every process of the run but those inside namespaces, which the kernel ends with their first process. */
+/** Inherited by all processes of the run. Those in namespaces need no mark: the kernel ends them with process 1. */
 const MARK = "LASTCALL_PROGRAMS_RUN";
-/** What was killed a moment ago may still be on its way out. */
 const LIMIT_MS = 5_000;
 
 // biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
 export default async function setup(): Promise<() => Promise<void>> {
-  // Short: programs make sockets below it, whose paths may have 107 bytes.
+  // A short prefix: programs create sockets in this folder, and their paths are limited to 107 bytes.
   const folder = await mkdtemp(join(tmpdir(), "lcp-"));
   const before = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   process.env[MARK] = basename(folder);
-  // A run that is interrupted gets no further.
+  // An interrupted run does not reach the teardown.
   const sweep = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", sweep);
   return async () => {
@@ -40,14 +39,14 @@ async function processesLeft(mark: string): Promise<readonly string[]> {
   }
 }
 
-/** As `PID COMMAND`; Vitest's own workers aside, which it ends after this. */
+/** @returns `PID COMMAND` of each process, without Vitest's workers, which end after the teardown */
 async function marked(mark: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^[0-9]+$/.test(name) && name !== String(process.pid))) {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
     if (!environment.split("\0").includes(mark)) continue;
     const command = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " ").trim();
-    // A process that is dead and not yet waited for has no command.
+    // A zombie has no command.
     if (command !== "" && !command.includes("vitest")) found.push(`${pid} ${command.slice(0, 120)}`);
   }
   return found;

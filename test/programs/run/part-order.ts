@@ -1,9 +1,8 @@
-/** The order of the parts of `npm run test:programs`: what is needed is installed before anything is measured. */
+/** Orders the parts of `npm run test:programs`: programs are installed before the first measurement. */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const PARTS = ["install", "servers", "rollouts", "protocols", "rabbitmq", "envoy"];
 
-/** Rooms that are not named here come last, by their names. */
 export function inOrder(files: readonly string[]): readonly string[] {
   const place = (file: string) => {
     const at = PARTS.indexOf(/\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "");

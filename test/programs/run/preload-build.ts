@@ -1,4 +1,4 @@
-/** Before the cases: the preloaded library of this processor, where the local Pods look for it. */
+/** Builds the preloaded library for this processor before the cases, at the path from which local Pods load it. */
 import { join } from "node:path";
 import { buildPreload } from "../../../native/build/preload.ts";
 

@@ -4,7 +4,7 @@ import { inOrder } from "./part-order.ts";
 const file = (part: string, name = part) => `/home/me/lastcall/test/programs/${part}/${name}.program.ts`;
 
 describe("the parts of a run", () => {
-  test("begin with what installs, and end with what no one has given a place", () => {
+  test("start with the installation and end with folders that are not listed", () => {
     const files = [file("zeppelin"), file("envoy"), file("servers"), file("install"), file("airship")];
     expect(inOrder(files)).toEqual([
       file("install"),

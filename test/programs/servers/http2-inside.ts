@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces of the HTTP/2 cases: a Pod for each server and client, ended while one client stays. */
+/** Process 1 of the namespaces of the HTTP/2 cases: deletes a Pod of each server while one client stays connected. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { ClientHttp2Session } from "node:http2";
@@ -6,47 +6,45 @@ import { createPodRunner, type PodRunner } from "../../../src/demo/pods/pod-runn
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { servicePort } from "../../../src/demo/rollout/deployment.ts";
 import { allReady, createPod } from "../../../src/demo/rollout/rollout.ts";
-import { answerInside, type Surroundings } from "../harness/answer-inside.ts";
 import { openSession } from "../harness/http2-client.ts";
+import { type ClusterContext, runClusterScript } from "../harness/namespace-script.ts";
 import { factsOfPod, type PodEndFacts } from "../harness/pod-end-facts.ts";
 import { UPSTREAM } from "../harness/roll-request.ts";
 
 export type Http2Request = {
-  /** By the name of the server, Deployments whose Pods are ended one by one. */
   readonly deployments: Readonly<Record<string, object>>;
 };
 
-/** What the client asked for, one after the other and with pauses, before it fell silent and stayed. */
-const QUESTIONS = { first: ["/"], later: ["/", "/"], large: ["/", "/large"] } as const;
-type Questions = keyof typeof QUESTIONS;
+const REQUESTS = { first: ["/"], later: ["/", "/"], large: ["/", "/large"] } as const;
+type RequestPattern = keyof typeof REQUESTS;
 
 export type Http2Result = {
   readonly manager: "native" | "node";
-  readonly ends: Readonly<Record<string, Readonly<Record<Questions, PodEndFacts>>>>;
+  readonly ends: Readonly<Record<string, Readonly<Record<RequestPattern, PodEndFacts>>>>;
 };
 
 const LARGE_BYTES = 1 << 20;
-/** The client has been silent for longer than the quiet period when the Pod is deleted. */
+/** Longer than the quiet period: the client is idle for this time when the Pod is deleted. */
 const SILENCE_MS = 3_000;
-/** Between two questions: what both sides say at the beginning is over. */
+/** Pause between two requests, in which both sides finish their settings frames. */
 const PAUSE_MS = 500;
 
-await answerInside(async ({ deployments }: Http2Request, surroundings): Promise<Http2Result> => {
+await runClusterScript(async ({ deployments }: Http2Request, cluster): Promise<Http2Result> => {
   await startUpstream();
-  const runner = createPodRunner({ ...surroundings, onEvent: () => {} });
-  const ends: Record<string, Record<Questions, PodEndFacts>> = {};
+  const runner = createPodRunner({ ...cluster, onEvent: () => {} });
+  const ends: Record<string, Record<RequestPattern, PodEndFacts>> = {};
   await Promise.all(
     Object.entries(deployments).map(async ([name, deployment]) => {
       const [first, later, large] = await Promise.all([
-        endedWith(deployment, "first", runner, surroundings),
-        endedWith(deployment, "later", runner, surroundings),
-        endedWith(deployment, "large", runner, surroundings),
+        endPod(deployment, "first", runner, cluster),
+        endPod(deployment, "later", runner, cluster),
+        endPod(deployment, "large", runner, cluster),
       ]);
       ends[name] = { first, later, large };
     }),
   );
   await runner.close();
-  return { manager: surroundings.manager, ends };
+  return { manager: cluster.manager, ends };
 });
 
 async function startUpstream(): Promise<void> {
@@ -56,28 +54,27 @@ async function startUpstream(): Promise<void> {
   await once(server, "listening");
 }
 
-async function endedWith(
+async function endPod(
   deployment: object,
-  questions: Questions,
+  pattern: RequestPattern,
   runner: PodRunner,
-  { clock, network, servers }: Surroundings,
+  { clock, network, servers }: ClusterContext,
 ): Promise<PodEndFacts> {
   const admit = async (pod: object) => (await admitPod(pod, servers.webhook)).pod;
   const pod = await createPod(deployment, "5d9c7b", { runner, admit });
   await allReady([pod], clock);
   const session = openSession(pod.address, servicePort(deployment), network.trafficAddress);
-  await askAll(session, QUESTIONS[questions], clock);
+  await requestAll(session, REQUESTS[pattern], clock);
   await clock.wait(SILENCE_MS);
   await pod.remove();
   session.destroy();
   return factsOfPod(pod);
 }
 
-/** Resolves when the answers to all of them have been read whole. */
-async function askAll(
+async function requestAll(
   session: ClientHttp2Session,
   paths: readonly string[],
-  clock: Surroundings["clock"],
+  clock: ClusterContext["clock"],
 ): Promise<void> {
   for (const path of paths) {
     const stream = session.request({ ":path": path });
@@ -86,7 +83,7 @@ async function askAll(
       status = Number(headers[":status"]);
     });
     await once(stream.resume(), "end");
-    if (status !== 200) throw new Error(`${path} was answered ${status} on HTTP/2`);
+    if (status !== 200) throw new Error(`${path} was answered with status ${status}, expected 200`);
     await clock.wait(PAUSE_MS);
   }
 }

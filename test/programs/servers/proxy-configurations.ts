@@ -1,7 +1,6 @@
-/** What the proxies are configured with: serve on 8080, hand everything but /healthz to the upstream. */
+/** Configurations of the proxies: they listen on 8080 and forward everything but /healthz to the upstream. */
 import { UPSTREAM } from "../harness/roll-request.ts";
 
-/** Connections of clients are kept longer than any client of the cases keeps them. */
 const KEEP_SECONDS = 75;
 
 export const NGINX = `
@@ -88,7 +87,6 @@ export const CADDY = `
 }
 `;
 
-/** The same proxies for HTTP/2 without TLS, to clients that know it beforehand. */
 export const NGINX_H2 = NGINX.replace("listen 8080;", "listen 8080 http2;");
 export const HAPROXY_H2 = HAPROXY.replace("bind :8080", "bind :8080 proto h2");
 export const APACHE_H2 = `LoadModule http2_module /usr/lib/apache2/modules/mod_http2.so${APACHE}Protocols h2c http/1.1\n`;

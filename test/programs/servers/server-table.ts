@@ -1,4 +1,4 @@
-/** The servers that are rolled, each as it is commonly started. A new server is a new row. */
+/** Lists the servers that are rolled, each as it is commonly started. */
 import { join } from "node:path";
 import type { StopSignal } from "../../../src/demo/pods/kubelet-rules.ts";
 import { webDeployment } from "../harness/web-deployment.ts";
@@ -21,18 +21,16 @@ export type ServerRow = {
   readonly program: ProgramName;
   readonly stopSignal: StopSignal;
   readonly signalOf: "image" | "kubelet";
-  /** A shell script that ends by becoming the server; `$FOLDER` is an empty folder of the Pod, `$PROGRAM` the program. */
+  /** A shell script that execs the server; `$FOLDER` is an empty folder of the Pod, `$PROGRAM` the program. */
   readonly script: string;
-  /** Written to `$FOLDER/configuration` before. */
   readonly configuration?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** `tcp`: it speaks nothing that a probe would. */
+  /** `tcp` for servers that do not answer HTTP/1.1 probes. */
   readonly probe?: "tcp";
-  /** Why a preloaded library is not in it. */
+  /** Reason why the server does not load the preloaded library. */
   readonly unreachedByPreload?: string;
 };
 
-/** Where `wsgi.py`, `asgi.py` and `config.ru` are: every script starts there. */
 const APPS = join(import.meta.dirname, "apps");
 
 type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" | "environment" | "unreachedByPreload">;
@@ -139,7 +137,6 @@ export const SERVERS: readonly ServerRow[] = [
   }),
 ];
 
-/** HTTP/2 without a driver, as a client without TLS meets it. */
 export const HTTP2_SERVERS: readonly ServerRow[] = [
   { ...NGINX_START, configuration: NGINX_H2 },
   { ...HAPROXY_START, configuration: HAPROXY_H2 },
@@ -153,7 +150,7 @@ export function titleOf({ system, stopSignal }: ServerRow): string {
   return `${system} stopped by ${stopSignal}`;
 }
 
-/** The Deployment of a row. Its Pods write below `scratch` only. */
+/** @param scratch the only folder that the Pods write to */
 export function serverDeployment(row: ServerRow, program: FoundProgram, scratch: string): object {
   const written = row.configuration === undefined ? "" : 'printf %s "$CONFIGURATION" > "$FOLDER/configuration"; ';
   const probed =

@@ -12,11 +12,11 @@ import {
 } from "../harness/roll-request.ts";
 import { requiredProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
+import { checkServer } from "./server-checks.ts";
 import { SERVERS, serverDeployment, titleOf } from "./server-table.ts";
-import { verdictOf } from "./server-verdict.ts";
 
-/** Two rollouts at a time: each has namespaces of its own and mostly waits. */
-const ROLLED_TOGETHER: readonly (readonly RollVariant[])[] = [
+/** Each group of variants runs in namespaces of its own; the groups run concurrently, as they mostly wait. */
+const VARIANT_GROUPS: readonly (readonly RollVariant[])[] = [
   [
     { name: "without", lastcall: false, load: SHORT_LIVED_LOAD },
     {
@@ -37,19 +37,19 @@ const ROLLED_TOGETHER: readonly (readonly RollVariant[])[] = [
   ],
 ];
 
-describe("a rolling update loses nothing behind lastcall", () => {
+describe("a rolling update with lastcall loses no request", () => {
   test.concurrent.for(SERVERS.map((row) => ({ row, title: titleOf(row) })))("of $title", async ({ row }, context) => {
     const program = await requiredProgram(row.program, context);
     const scratch = await mkdtemp(join(tmpdir(), "server-"));
     try {
       const deployment = serverDeployment(row, program, scratch);
-      const rolls = ROLLED_TOGETHER.map((variants) => roll({ deployment, variants }, context));
-      // One that fails does not leave the other one behind.
+      const rolls = VARIANT_GROUPS.map((variants) => roll({ deployment, variants }, context));
+      // The other rollout has to end before the scratch folder is removed.
       await Promise.allSettled(rolls);
       const results = await Promise.all(rolls);
-      const verdict = verdictOf(row, program, joined(results));
-      await recordResult(verdict.result);
-      expect(verdict.failures).toEqual([]);
+      const check = checkServer(row, program, joined(results));
+      await recordResult(check.result);
+      expect(check.failures).toEqual([]);
     } finally {
       await rm(scratch, { recursive: true, force: true });
     }

@@ -1,4 +1,4 @@
-"""A client that never leaves: pausing (has published), acknowledging (has acknowledged), busy (publishes all the time)."""
+"""A client that stays connected: pausing (has published), acknowledging (has acknowledged), busy (publishes all the time)."""
 import json
 import sys
 import time
@@ -10,8 +10,8 @@ broker, kind = sys.argv[1:]
 confirmed, unconfirmed, acknowledged = 0, 0, 0
 
 
-def tell(**what):
-    print(json.dumps(what), flush=True)
+def report(**fields):
+    print(json.dumps(fields), flush=True)
 
 
 connection = pika.BlockingConnection(pika.ConnectionParameters(broker))
@@ -43,7 +43,7 @@ try:
         channel.basic_consume("work", acknowledge)
         while acknowledged < 10:
             connection.process_data_events(time_limit=0.1)
-    tell(steady=True)
+    report(steady=True)
     while True:
         if kind == "busy":
             publish()
@@ -51,6 +51,6 @@ try:
         else:
             connection.process_data_events(time_limit=1)
 except exceptions.ConnectionClosedByBroker as closed:
-    tell(closed=closed.reply_code, confirmed=confirmed, unconfirmed=unconfirmed)
+    report(closed=closed.reply_code, confirmed=confirmed, unconfirmed=unconfirmed)
 except exceptions.AMQPError as error:
-    tell(closed=repr(error), confirmed=confirmed, unconfirmed=unconfirmed)
+    report(closed=repr(error), confirmed=confirmed, unconfirmed=unconfirmed)

@@ -1,4 +1,5 @@
-"""Works on several jobs of a queue at once. What it does when it is told to stop is chosen by ON_SIGTERM and STATUS_ON."""
+"""Works on several jobs of a queue at once. ON_SIGTERM=finishes makes it finish its jobs; STATUS_ON sets the address of its
+active-url and drain-url."""
 import json
 import os
 import signal
@@ -12,8 +13,8 @@ QUEUE = os.environ["QUEUE"]
 JOB_SECONDS = float(os.environ["JOB_SECONDS"])
 
 
-def tell(**what):
-    print(json.dumps(what), flush=True)
+def report(**fields):
+    print(json.dumps(fields), flush=True)
 
 
 class Consumer:
@@ -22,13 +23,13 @@ class Consumer:
         self.channel = self.connection.channel()
         self.channel.basic_qos(prefetch_count=int(os.environ["PREFETCH"]))
         self.open = 0
-        self.stopping = False
-        self.leaving = False
-        self.tag = self.channel.basic_consume(QUEUE, self.begin)
+        self.cancelled = False
+        self.terminating = False
+        self.tag = self.channel.basic_consume(QUEUE, self.start)
 
-    def begin(self, _channel, method, _properties, body):
+    def start(self, _channel, method, _properties, body):
         self.open += 1
-        tell(began=body.decode(), redelivered=method.redelivered, open=self.open)
+        report(started=body.decode(), redelivered=method.redelivered, open=self.open)
         threading.Thread(target=self.work, args=(method.delivery_tag, body.decode()), daemon=True).start()
 
     def work(self, tag, job):
@@ -38,27 +39,27 @@ class Consumer:
     def finish(self, tag, job):
         self.channel.basic_ack(tag)
         self.open -= 1
-        tell(acknowledged=job)
+        report(acknowledged=job)
 
-    def stop(self):
-        """Takes no more jobs; those it has go on."""
-        if not self.stopping:
-            self.stopping = True
+    def cancel(self):
+        """Takes no more jobs; open jobs go on."""
+        if not self.cancelled:
+            self.cancelled = True
             self.channel.basic_cancel(self.tag)
 
-    def told(self):
-        self.connection.add_callback_threadsafe(self.stop)
+    def drain(self):
+        self.connection.add_callback_threadsafe(self.cancel)
 
-    def leave(self, *_):
-        # Not from within the signal: the connection may be in the middle of a frame.
-        self.leaving = True
+    def terminate(self, *_):
+        # The signal handler only sets a flag, as the connection may be in the middle of a frame.
+        self.terminating = True
 
     def run(self):
-        while not (self.leaving and self.open == 0):
-            if self.leaving:
-                self.stop()
+        while not (self.terminating and self.open == 0):
+            if self.terminating:
+                self.cancel()
             self.connection.process_data_events(time_limit=0.05)
-        self.stop()
+        self.cancel()
         self.connection.close()
 
 
@@ -76,7 +77,7 @@ class Status(BaseHTTPRequestHandler):
         self.answer(str(consumer.open))
 
     def do_POST(self):
-        consumer.told()
+        consumer.drain()
         self.answer("")
 
     def log_message(self, *_):
@@ -87,5 +88,5 @@ if os.environ.get("STATUS_ON"):
     server = ThreadingHTTPServer((os.environ["STATUS_ON"], 8081), Status)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 if os.environ["ON_SIGTERM"] == "finishes":
-    signal.signal(signal.SIGTERM, consumer.leave)
+    signal.signal(signal.SIGTERM, consumer.terminate)
 consumer.run()

@@ -1,14 +1,14 @@
-"""fill QUEUE N: makes a queue of N jobs. collect QUEUE N SECONDS: takes what is left, until N were seen or time is over."""
+"""fill QUEUE N: creates a queue of N jobs. collect QUEUE N SECONDS: reads up to N remaining jobs within the time."""
 import json
 import sys
 import time
 
 import pika
 
-broker, what, queue, number, *rest = sys.argv[1:]
+broker, command, queue, number, *rest = sys.argv[1:]
 connection = pika.BlockingConnection(pika.ConnectionParameters(broker))
 channel = connection.channel()
-if what == "fill":
+if command == "fill":
     channel.confirm_delivery()
     channel.queue_declare(queue, durable=True)
     for job in range(int(number)):
@@ -23,6 +23,6 @@ else:
             continue
         jobs.append(body.decode())
         redelivered += method.redelivered
-    # Not acknowledged: they go back to the queue as they were.
-    print(json.dumps({"left": jobs, "redelivered": redelivered}), flush=True)
+    # Without an acknowledgement the jobs return to the queue.
+    print(json.dumps({"remaining": jobs, "redelivered": redelivered}), flush=True)
 connection.close()

@@ -1,4 +1,4 @@
-/** A process: all clients of one node. Told by messages what happens; sends its counts when stopped. Paced by the clock alone. */
+/** A process with all clients of one node. Receives endpoint changes and commands by IPC; sends its counts when stopped. */
 import { realClock } from "../../../../src/demo/clock.ts";
 import {
   applyChange,
@@ -9,12 +9,11 @@ import {
 import { type LoadPlan, PROTOCOLS } from "../rollouts-request.ts";
 import { createHttp1Clients } from "./http1-clients.ts";
 import { createHttp2Clients } from "./http2-clients.ts";
+import { createNodeCounter } from "./node-counter.ts";
 import { createPace, sharedNowMs } from "./timing.ts";
-import { createWorkBook } from "./work-book.ts";
 
 export type NodeStart = {
   readonly plan: LoadPlan;
-  /** This node's share of the plan's rates. */
   readonly share: number;
   readonly propagationMs: number;
   readonly localAddress: string;
@@ -32,11 +31,11 @@ const TIMEOUT_MS = 10_000;
 
 const { plan, share, propagationMs, localAddress } = JSON.parse(process.argv[2] ?? "") as NodeStart;
 const nowMs = sharedNowMs;
-const book = createWorkBook(nowMs);
+const counter = createNodeCounter(nowMs);
 const view = createEndpointView();
 const ports = {
   plan,
-  book,
+  counter,
   nowMs,
   random: Math.random,
   nextPod: view.next,
@@ -52,60 +51,57 @@ const clients = {
 const timers: NodeJS.Timeout[] = [];
 
 process.on("message", (message: NodeMessage) => {
-  if (message.kind === "endpoint") view.tell(message.change);
+  if (message.kind === "endpoint") view.receive(message.change);
   else if (message.kind === "start") start();
-  else if (message.kind === "measure") book.measure();
+  else if (message.kind === "measure") counter.startMeasuring();
   else void stop();
 });
-// The program that started this has left.
 process.once("disconnect", () => process.exit(130));
 
 function start(): void {
   view.catchUp();
   const paces = PROTOCOLS.map((protocol) => ({
-    ask: clients[protocol].ask,
+    sendRequest: clients[protocol].sendRequest,
     due: createPace(plan.rates[protocol] * share, nowMs()),
   }));
   let tickedMs = nowMs();
   timers.push(
     setInterval(() => {
-      book.stalled(nowMs() - tickedMs - TICK_MS);
+      counter.recordStall(nowMs() - tickedMs - TICK_MS);
       tickedMs = nowMs();
-      for (const { ask, due } of paces) for (let count = due(tickedMs); count > 0; count -= 1) ask();
+      for (const { sendRequest, due } of paces) for (let count = due(tickedMs); count > 0; count -= 1) sendRequest();
     }, TICK_MS),
     setInterval(() => {
       for (const protocol of PROTOCOLS) clients[protocol].sweep();
-      if (plan.idleKeepers) http1.keepSilent();
+      if (plan.idleConnections) http1.openIdle();
     }, SWEEP_MS),
   );
   http1.startSlow(plan.slowClients);
 }
 
 async function stop(): Promise<void> {
-  book.close();
+  counter.stopMeasuring();
   for (const timer of timers) clearInterval(timer);
   await Promise.all(PROTOCOLS.map((protocol) => clients[protocol].stop()));
-  process.send?.(book.result(), () => process.exit(0));
+  process.send?.(counter.result(), () => process.exit(0));
 }
 
-/** What one node knows of the Service: each change late, and a Pod chosen for each new connection, as kube-proxy does it. */
+/** The Service as one node sees it: applies changes with a delay and chooses Pods in turn. */
 function createEndpointView() {
   let inApi: readonly Endpoint[] = [];
-  let known: readonly Endpoint[] = [];
+  let applied: readonly Endpoint[] = [];
   let turn = 0;
-  const usable = () => usableEndpoints(known).map(({ address }) => address);
+  const usable = () => usableEndpoints(applied).map(({ address }) => address);
   return {
-    tell: (change: EndpointChange) => {
+    receive: (change: EndpointChange) => {
       inApi = applyChange(inApi, change);
       void realClock.wait(propagationMs).then(() => {
-        known = applyChange(known, change);
+        applied = applyChange(applied, change);
       });
     },
-    /** Everything told so far is known now. */
     catchUp: () => {
-      known = inApi;
+      applied = inApi;
     },
-    /** The Pod for a new connection, in turn; `undefined` where none is known. */
     next: () => {
       const addresses = usable();
       return addresses[turn++ % Math.max(1, addresses.length)];

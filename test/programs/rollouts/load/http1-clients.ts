@@ -1,4 +1,4 @@
-/** HTTP/1.1 clients of one node: a pool of kept connections, new connections, slow requests, silent keepers. No one asks twice. */
+/** HTTP/1.1 clients of one node: pooled, new, slow and idle connections. No request is retried. */
 import { type HttpConnection, openConnection } from "../../../../src/demo/load/http-client.ts";
 import type { NodeClients, NodePorts } from "./node-ports.ts";
 import { endOfLifeMs } from "./timing.ts";
@@ -15,51 +15,50 @@ const SLOW_MS = { least: 1_000, most: 4_000 };
 
 export type Http1Clients = NodeClients & {
   readonly startSlow: (clients: number) => void;
-  /** Asks every Pod that was not asked so before, once, and keeps the connection. */
-  readonly keepSilent: () => void;
+  readonly openIdle: () => void;
 };
 
 export function createHttp1Clients(ports: NodePorts): Http1Clients {
-  const { book, plan, nowMs, random } = ports;
+  const { counter, plan, nowMs, random } = ports;
   const idle: Kept[] = [];
-  const keepers = new Map<string, HttpConnection>();
+  const idleByPod = new Map<string, HttpConnection>();
   const work = new Set<Promise<unknown>>();
   let open = 0;
-  let asked = 0;
+  let sent = 0;
   let stopping = false;
 
   const dial = (pod: string): Kept => {
     const openedMs = nowMs();
     const connection = openConnection({ ...ports.target, host: pod, port: plan.ports.http1, wasRefused: () => false });
-    book.worked(pod);
+    counter.recordActivity(pod);
     return { connection, pod, openedMs, endsMs: endOfLifeMs(plan.lives, openedMs, random()), requests: 0 };
   };
   const request = async (kept: Kept, path: string, keepOpen: boolean): Promise<boolean> => {
-    book.worked(kept.pod);
+    counter.recordActivity(kept.pod);
     const { failure } = await kept.connection.request(path, keepOpen);
     const { pod, requests } = kept;
     kept.requests += 1;
-    if (failure === undefined) book.answered("http1", pod);
+    if (failure === undefined) counter.countAnswer("http1", pod);
     else {
       const connectionAgeMs = Math.round(nowMs() - kept.openedMs);
-      book.failed({ protocol: "http1", kind: failure, pod, connectionAgeMs, requestsBefore: requests });
+      counter.countFailure({ protocol: "http1", kind: failure, pod, connectionAgeMs, requestsBefore: requests });
     }
     return failure === undefined;
   };
-  const follow = (task: Promise<unknown>) => {
+  const track = (task: Promise<unknown>) => {
     work.add(task);
     void task.finally(() => work.delete(task));
   };
-  const leave = (kept: Kept) => {
+  const close = (kept: Kept) => {
     open -= 1;
     kept.connection.close();
   };
-  /** In turn, so that each speaks often; one that was closed meanwhile is dropped, as pools do. */
+  /** Takes the connection that was idle longest, so that all are used often; drops closed ones. */
   const fromPool = (): Kept | undefined => {
     for (;;) {
       const kept = idle.shift();
       if (kept === undefined || (kept.connection.isUsable() && nowMs() < kept.endsMs)) return kept;
-      leave(kept);
+      close(kept);
     }
   };
   const take = (): Kept | undefined => {
@@ -71,7 +70,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     return dial(pod);
   };
   const noPod = () =>
-    book.failed({ protocol: "http1", kind: "no endpoint", pod: "", connectionAgeMs: 0, requestsBefore: 0 });
+    counter.countFailure({ protocol: "http1", kind: "no endpoint", pod: "", connectionAgeMs: 0, requestsBefore: 0 });
   const once = async (path: string): Promise<boolean> => {
     const pod = ports.nextPod();
     if (pod !== undefined) return request(dial(pod), path, false);
@@ -82,15 +81,15 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     const kept = take();
     if (kept === undefined) return noPod();
     await request(kept, "/", true);
-    // More than the pool keeps were opened because all of it waited for answers.
+    // While all pooled connections wait for answers, more are opened than the pool keeps.
     if (kept.connection.isUsable() && !stopping && open <= plan.keptHttp1) idle.push(kept);
-    else leave(kept);
+    else close(kept);
   };
 
   return {
-    ask: () => {
-      asked += 1;
-      follow(asked % plan.newConnectionEvery === 0 ? once("/") : onKept());
+    sendRequest: () => {
+      sent += 1;
+      track(sent % plan.newConnectionEvery === 0 ? once("/") : onKept());
     },
     startSlow: (clients) => {
       const repeat = async () => {
@@ -99,27 +98,27 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
           if (!(await once(`/slow?ms=${ms}`))) await ports.target.clock.wait(SLOW_MS.least);
         }
       };
-      for (let client = 0; client < clients; client += 1) follow(repeat());
+      for (let client = 0; client < clients; client += 1) track(repeat());
     },
-    keepSilent: () => {
+    openIdle: () => {
       for (const pod of ports.usablePods()) {
-        if (keepers.has(pod)) continue;
+        if (idleByPod.has(pod)) continue;
         const kept = dial(pod);
-        keepers.set(pod, kept.connection);
-        follow(request(kept, "/", true));
+        idleByPod.set(pod, kept.connection);
+        track(request(kept, "/", true));
       }
     },
     sweep: () => {
       for (const kept of idle.filter(({ endsMs, connection }) => nowMs() >= endsMs || !connection.isUsable())) {
         idle.splice(idle.indexOf(kept), 1);
-        leave(kept);
+        close(kept);
       }
     },
     stop: async () => {
       stopping = true;
       await Promise.all(work);
       for (const { connection } of idle) connection.close();
-      for (const connection of keepers.values()) connection.close();
+      for (const connection of idleByPod.values()) connection.close();
     },
   };
 }

@@ -1,4 +1,4 @@
-/** HTTP/2 clients of one node: a few sessions with several streams at once, for plain requests or in gRPC's wire format. */
+/** HTTP/2 clients of one node: a few sessions with concurrent streams, for plain requests or in gRPC's wire format. */
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import { isWholeMessage } from "../../harness/grpc-frame.ts";
 import { grpcCall, type Http2Answer, openSession, watchAnswer } from "../../harness/http2-client.ts";
@@ -12,15 +12,14 @@ type Kept = {
   readonly endsMs: number;
   requests: number;
   unanswered: number;
-  /** Gets nothing new, and is closed with its last answer. */
   retired: boolean;
 };
 
-/** As many requests in a row share a session; an answer takes longer than asking all of them. */
+/** Consecutive requests that share a session; they overlap, as an answer takes longer than sending all of them. */
 const STREAMS_AT_ONCE = 3;
 
 export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts): NodeClients {
-  const { book, plan, nowMs } = ports;
+  const { counter, plan, nowMs } = ports;
   const slots: (Kept | undefined)[] = Array.from({ length: plan.keptHttp2 }, () => undefined);
   const streams = new Set<ClientHttp2Stream>();
   const sessions = new Set<ClientHttp2Session>();
@@ -31,13 +30,12 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     const openedMs = nowMs();
     const session = openSession(pod, plan.ports[protocol], ports.target.localAddress);
     sessions.add(session);
-    book.worked(pod);
+    counter.recordActivity(pod);
     session.once("close", () => sessions.delete(session));
     const endsMs = endOfLifeMs(plan.lives, openedMs, ports.random());
     return { session, pod, openedMs, endsMs, requests: 0, unanswered: 0, retired: false };
   };
   const isGood = ({ session, endsMs }: Kept) => !session.closed && !session.destroyed && nowMs() < endsMs;
-  /** A session whose life is over, or that was told to go, answers what it was asked and gets nothing new. */
   const take = (slot: number): Kept | undefined => {
     const before = slots[slot];
     if (before !== undefined && isGood(before)) return before;
@@ -53,31 +51,31 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     before.retired = true;
     closeWhenAnswered(before);
   };
-  /** Not before: a GOAWAY overtakes requests that still wait to be written, and Node's server refuses those. */
+  /** Closing earlier would send GOAWAY ahead of queued requests, which Node's server then refuses. */
   const closeWhenAnswered = ({ session, retired, unanswered, pod }: Kept) => {
     if (!retired || unanswered > 0 || session.destroyed) return;
     session.close();
-    book.worked(pod);
+    counter.recordActivity(pod);
   };
   const open = ({ session }: Kept): ClientHttp2Stream =>
     protocol === "http2"
       ? session.request({ ":path": "/" }, { endStream: true })
       : grpcCall(session, "/lastcall.test.Greeter/Greet", "hello");
-  const ended = (stream: ClientHttp2Stream) => {
+  const removeStream = (stream: ClientHttp2Stream) => {
     streams.delete(stream);
     if (streams.size === 0) whenEmpty();
   };
 
-  const ask = () => {
+  const sendRequest = () => {
     const kept = take(Math.trunc(turn++ / STREAMS_AT_ONCE) % slots.length);
     if (kept === undefined) {
-      book.failed({ protocol, kind: "no endpoint", pod: "", connectionAgeMs: 0, requestsBefore: 0 });
+      counter.countFailure({ protocol, kind: "no endpoint", pod: "", connectionAgeMs: 0, requestsBefore: 0 });
       return;
     }
     const { pod, openedMs, requests: requestsBefore } = kept;
     kept.requests += 1;
     kept.unanswered += 1;
-    book.worked(pod);
+    counter.recordActivity(pod);
     const stream = open(kept);
     streams.add(stream);
     const late = setTimeout(() => stream.destroy(new Error("timed out")), ports.target.timeoutMs);
@@ -86,15 +84,16 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
       clearTimeout(late);
       kept.unanswered -= 1;
       closeWhenAnswered(kept);
-      if (kind === "") book.answered(protocol, pod);
-      else if (kind === UNSENT) ask();
-      else book.failed({ protocol, kind, pod, connectionAgeMs: Math.round(nowMs() - openedMs), requestsBefore });
-      ended(stream);
+      if (kind === "") counter.countAnswer(protocol, pod);
+      else if (kind === UNSENT) sendRequest();
+      else
+        counter.countFailure({ protocol, kind, pod, connectionAgeMs: Math.round(nowMs() - openedMs), requestsBefore });
+      removeStream(stream);
     });
   };
 
   return {
-    ask,
+    sendRequest,
     sweep: () => {
       for (const [slot, kept] of slots.entries()) if (kept !== undefined && !isGood(kept)) retire(slot);
     },
@@ -109,17 +108,16 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
 }
 
 /**
- * Never on the wire: GOAWAY came between the call and the write, and the library gave the request back. It goes to another
- * connection, as one does whose connection was found closed before it was used; no one is asked twice.
+ * GOAWAY came between the call and the write, so the request was never sent. It goes to another connection, which is not a
+ * retry: no server received it.
  */
 const UNSENT = "unsent";
 
-/** Empty when the answer was whole and good. */
 function failureOf(protocol: "http2" | "grpc", answer: Http2Answer, code: number): string {
-  const { status, grpcStatus, whole, unsent, error, chunks } = answer;
+  const { status, grpcStatus, complete, unsent, error, chunks } = answer;
   if (unsent && status === 0) return UNSENT;
   if (error !== "") return error;
-  if (status === 0 || !whole || code !== 0) return `ended unanswered, code ${code}`;
+  if (status === 0 || !complete || code !== 0) return `ended unanswered, code ${code}`;
   if (status !== 200) return `status ${status}`;
   if (protocol === "http2") return chunks.length === 0 ? "empty answer" : "";
   if (grpcStatus !== "0") return `grpc-status ${grpcStatus}`;

@@ -1,26 +1,22 @@
-/** What the clients of a node are handed, and what they offer to the one who paces them. */
+/** Defines the ports of the clients of a node, and their interface to the pacing loop. */
 import type { HttpTarget } from "../../../../src/demo/load/http-client.ts";
 import type { LoadPlan } from "../rollouts-request.ts";
-import type { WorkBook } from "./work-book.ts";
+import type { NodeCounter } from "./node-counter.ts";
 
 export type NodePorts = {
   readonly plan: LoadPlan;
-  readonly book: WorkBook;
-  /** The clock that all processes of the machine share. */
+  readonly counter: NodeCounter;
   readonly nowMs: () => number;
-  /** From 0 to 1. */
   readonly random: () => number;
-  /** The Pod for a new connection; `undefined` where none is known. */
+  /** The Pod for a new connection; `undefined` without usable endpoints. */
   readonly nextPod: () => string | undefined;
   readonly usablePods: () => readonly string[];
   readonly target: Pick<HttpTarget, "clock" | "localAddress" | "timeoutMs">;
 };
 
 export type NodeClients = {
-  /** Sends one request now. */
-  readonly ask: () => void;
-  /** Ends connections whose life is over, without harm to requests under way. */
+  readonly sendRequest: () => void;
+  /** Closes connections at the end of their lifetime, after their requests in flight. */
   readonly sweep: () => void;
-  /** Resolves when everything that was asked is answered or has failed. */
   readonly stop: () => Promise<void>;
 };

@@ -1,12 +1,12 @@
-/** When a client acts: its clock, its pace, and the life of its connections. */
+/** Times the clients: their clock, their pace and the lifetime of their connections. */
 import type { LoadPlan } from "../rollouts-request.ts";
 
-/** Monotonic milliseconds that mean the same in every process of this machine. */
+/** Milliseconds of the monotonic clock that all processes of the machine share. */
 export function sharedNowMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }
 
-/** An open loop, whatever became of the earlier requests. @returns how many are due since the last call */
+/** Paces an open loop, which does not wait for answers. @returns a function that counts the requests due since its last call */
 export function createPace(perSecond: number, startMs: number): (nowMs: number) => number {
   let issued = 0;
   return (nowMs) => {
@@ -16,7 +16,7 @@ export function createPace(perSecond: number, startMs: number): (nowMs: number) 
   };
 }
 
-/** When a connection opened at `nowMs` ends; never for endless clients. @param random from 0 to 1 */
+/** Chooses the end of a connection opened at `nowMs`; Infinity for endless clients. @param random from 0 to 1 */
 export function endOfLifeMs(lives: LoadPlan["lives"], nowMs: number, random: number): number {
   if (lives === "endless") return Number.POSITIVE_INFINITY;
   return nowMs + lives.leastMs + random * (lives.mostMs - lives.leastMs);

@@ -28,11 +28,11 @@ func main() {
 	server.Protocols = new(http.Protocols)
 	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetUnencryptedHTTP2(true)
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM)
 	stopped := make(chan struct{})
 	go func() {
-		<-told
+		<-signals
 		server.Shutdown(context.Background())
 		close(stopped)
 	}()

@@ -1,0 +1,147 @@
+/** Tests every cell of the table in docs/caller-authorization.md, on both builds. */
+import { readFileSync } from "node:fs";
+import { createServer, get, type ServerResponse } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TestClock } from "../clock/test-clock.ts";
+import { ownAddress } from "../leases/own-address.ts";
+import type { Build } from "./builds.ts";
+import {
+  CALLERS,
+  type Caller,
+  callFrom,
+  EXTERNAL_ADDRESS,
+  HARM_NAMES,
+  HARMS,
+  type Harm,
+  tableOf,
+} from "./caller-authorization.ts";
+import { endRelays, startRelay } from "./fake-relay.ts";
+import { endManagers, hookPath, type Manager, startManager, statusOf, TOKEN } from "./manager-process.ts";
+import { describeOnClock, onClock } from "./on-clock.ts";
+
+afterAll(endRelays);
+afterAll(endManagers);
+
+if (EXTERNAL_ADDRESS === undefined)
+  process.stdout.write("no drain is requested from another address: this host has only loopback\n");
+
+const PLAYED_WITHIN_MS = 180_000;
+const FLAGS = ["--quiet-period=300ms", "--drain-timeout=90s", "--app-grace=1s", "--hooks=app:app,web:app"];
+/** Longer than a status of the relay may take. */
+const RELAYED_DELAY_MS = 20_000;
+
+type Pod = {
+  readonly clock: TestClock;
+  readonly manager: Manager;
+  readonly drainCalls: () => number;
+  /** Sends the app a request that stays active. */
+  readonly keepOne: () => Promise<void>;
+  readonly letGo: () => void;
+  readonly end: () => void;
+};
+
+type Plan = { readonly clock: TestClock; readonly build: Build; readonly caller: Caller; readonly delayMs: number };
+
+async function podOf({ clock, build, caller, delayMs }: Plan): Promise<Pod> {
+  const address = ownAddress();
+  let drainCalls = 0;
+  let open: ServerResponse | undefined;
+  let onOpen = () => {};
+  const app = createServer((req, res) => {
+    if (req.url === "/keep") {
+      open = res;
+      onOpen();
+      return;
+    }
+    drainCalls += 1;
+    res.end();
+  });
+  await new Promise<void>((resolve) => app.listen(8_080, address, resolve));
+  const relay = caller.relay === undefined ? undefined : await startRelay({ ...caller.relay, clock });
+  const driver = ["--driver=http", `--drain-url=http://${address}:8080/drain`];
+  const flags = [`--drain-delay=${delayMs}ms`, ...FLAGS, ...driver];
+  const manager = await startManager({ build, clock, address, flags, env: relay?.env ?? {} });
+  return {
+    clock,
+    manager,
+    drainCalls: () => drainCalls,
+    keepOne: () =>
+      new Promise<void>((resolve) => {
+        onOpen = resolve;
+        get({ host: address, port: 8_080, path: "/keep", agent: false }, (res) => res.resume()).on("error", () => {});
+      }),
+    letGo: () => open?.end(),
+    end: () => {
+      manager.kill("SIGKILL");
+      app.closeAllConnections();
+      app.close();
+    },
+  };
+}
+
+/** Drains with an active request while `acts` runs. @returns whether the app's hook is released early */
+async function isLetGoWhileBusy(pod: Pod, actsInDrain: () => Promise<unknown>): Promise<boolean> {
+  await pod.keepOne();
+  let released = false;
+  const held = callFrom(undefined, pod.manager, hookPath("app")).then(() => {
+    released = true;
+  });
+  const own = callFrom(undefined, pod.manager, `/${TOKEN}/drain`, "POST");
+  const phase = async () => (await statusOf(pod.manager))["phase"];
+  await pod.clock.until(async () => released || (await phase()) === "withdrawing");
+  let acted = false;
+  void actsInDrain().then(() => {
+    acted = true;
+  });
+  await pod.clock.until(async () => released || (acted && (await phase()) === "draining"));
+  const early = released;
+  pod.letGo();
+  await Promise.all([held, own]);
+  return early;
+}
+
+async function harmsOf(build: Build, caller: Caller): Promise<Set<Harm>> {
+  const harms = new Set<Harm>();
+  const living = async (clock: TestClock) => {
+    const pod = await podOf({ clock, build, caller, delayMs: 1_000 });
+    await caller.acts(pod.manager);
+    // The drain does not wait for the call of drain-url, but the clock advances after it.
+    await clock.wait(1);
+    const { phase, trigger } = await statusOf(pod.manager);
+    if (trigger !== "none") harms.add("start");
+    if (phase === "done") harms.add("done");
+    if (pod.drainCalls() > 0) harms.add("notify");
+    if (await isLetGoWhileBusy(pod, () => Promise.resolve())) harms.add("suppress");
+    pod.end();
+  };
+  const ending = async (clock: TestClock) => {
+    const pod = await podOf({ clock, build, caller, delayMs: caller.relay === undefined ? 1_000 : RELAYED_DELAY_MS });
+    if (await isLetGoWhileBusy(pod, () => caller.actsInDrain(pod.manager))) harms.add("cut");
+    pod.end();
+  };
+  await onClock(living)();
+  await onClock(ending)();
+  return harms;
+}
+
+describeOnClock("the authorization of callers", (build) => {
+  const played = new Map<string, Set<Harm>>();
+
+  beforeAll(async () => {
+    await Promise.all(CALLERS.map(async (caller) => played.set(caller.who, await harmsOf(build, caller))));
+  }, PLAYED_WITHIN_MS);
+
+  describe.each(CALLERS)("$who", ({ who, can }) => {
+    test.each(HARMS.map((harm) => ({ harm, can: can.includes(harm) ? "can" : "cannot", what: HARM_NAMES[harm] })))(
+      "$can $what",
+      ({ harm }) => {
+        expect(played.get(who)?.has(harm)).toBe(can.includes(harm));
+      },
+    );
+  });
+});
+
+test("the page contains the tested table", () => {
+  const document = readFileSync(new URL("../../docs/caller-authorization.md", import.meta.url), "utf8");
+  expect(document).toContain(tableOf(CALLERS));
+});

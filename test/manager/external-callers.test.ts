@@ -1,0 +1,195 @@
+/** Tests that arbitrary sequences of external calls do not affect a Pod's drain. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { DrainSettings } from "../../src/contract/drain-settings.ts";
+import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
+import { type Hold, type HookCalls, idleState } from "../../src/manager/drain/drain-state.ts";
+import { addHold, holdOf } from "../../src/manager/drain/hook-calls.ts";
+import { busyUntil, hook, ONE_APP, ownHook, type Played, play, relayReported } from "./drain-script.ts";
+
+const CONTAINERS = ["app", "web"];
+const TWO_APPS: DrainSettings = {
+  ...ONE_APP,
+  driver: "http",
+  hooks: CONTAINERS.map((container) => ({ container, role: "app" })),
+};
+const TRIGGER_MS = 40_000;
+const KUBELET = { app: 9_001, web: 9_002, own: 9_003 };
+
+type ExternalCall = {
+  readonly atMs: number;
+  readonly container: string;
+  readonly peer: number;
+  readonly staysMs: number;
+};
+
+const externalCalls: fc.Arbitrary<readonly ExternalCall[]> = fc.array(
+  fc.record({
+    // Before, near and during the real end.
+    atMs: fc.oneof(fc.nat(150_000), fc.integer({ min: TRIGGER_MS - 16_000, max: TRIGGER_MS + 3_000 })),
+    container: fc.constantFrom(...CONTAINERS),
+    peer: fc.nat(60),
+    staysMs: fc.oneof(fc.nat(2_000), fc.constant(1_000_000)),
+  }),
+  { maxLength: 250, size: "max" },
+);
+
+function callsOf(calls: readonly ExternalCall[]): DrainEvent[] {
+  return calls.flatMap((one, id): DrainEvent[] => [
+    { kind: "hook-called", nowMs: one.atMs, holdId: id, container: one.container, peer: `10.9.9.${one.peer}` },
+    { kind: "caller-left", nowMs: one.atMs + one.staysMs, holdId: id },
+  ]);
+}
+
+/** The kubelet starts all hooks at the same time; the manager's own call arrives later. */
+const endOf = (ownAfterMs: number): DrainEvent[] => [
+  hook(TRIGGER_MS, KUBELET.app, "app"),
+  hook(TRIGGER_MS + 5, KUBELET.web, "web"),
+  ownHook(TRIGGER_MS + ownAfterMs, KUBELET.own),
+];
+
+const driverDrainMs = (played: Played): number[] =>
+  played.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs);
+
+const startedAtMs = (played: Played): number[] =>
+  played.actions.flatMap((action) =>
+    action.kind === "entered" && action.at.phase.name === "withdrawing" ? [action.atMs] : [],
+  );
+
+describe("external calls of hooks with the token", () => {
+  const settingsLike: fc.Arbitrary<DrainSettings> = fc
+    .record({
+      drainDelayMs: fc.nat(20_000),
+      deregistrationDelayMs: fc.nat(10_000),
+      completes: fc.boolean(),
+      classic: fc.boolean(),
+    })
+    .map((some) => ({ ...TWO_APPS, ...some }));
+  const anyChain = fc.subarray(CONTAINERS);
+
+  test("that start the relay's client do not shorten a drain by the relay's statuses", () => {
+    const status = fc.record({ atMs: fc.nat(60_000), offered: fc.constantFrom("in", "out", "unknown") });
+    fc.assert(
+      fc.property(settingsLike, externalCalls, fc.array(status, { maxLength: 12 }), (settings, calls, statuses) => {
+        const reported = statuses.map(({ atMs, offered }) => relayReported(atMs, offered, false));
+        const script = { settings, pod: busyUntil(TRIGGER_MS + 3_000), untilMs: 130_000 };
+        const quiet = play({ ...script, events: [...endOf(500), ...reported] });
+        const crowded = play({ ...script, events: [...endOf(500), ...reported, ...callsOf(calls)] });
+        expect(startedAtMs(crowded)).toEqual(startedAtMs(quiet));
+        for (const id of [KUBELET.app, KUBELET.web]) {
+          expect(crowded.answered.get(id) ?? 0).toBeGreaterThanOrEqual(quiet.answered.get(id) ?? 0);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("do not release a terminating container earlier or start the driver's drain earlier", () => {
+    fc.assert(
+      fc.property(
+        settingsLike,
+        externalCalls,
+        fc.nat(14_900),
+        fc.nat(60_000),
+        anyChain,
+        (settings, calls, ownMs, busyMs, chained) => {
+          const script = {
+            settings,
+            pod: busyUntil(TRIGGER_MS + busyMs),
+            chained,
+            chainMs: 4_000,
+            untilMs: 130_000,
+          };
+          const quiet = play({ ...script, events: endOf(ownMs) });
+          const crowded = play({ ...script, events: [...endOf(ownMs), ...callsOf(calls)] });
+          for (const id of [KUBELET.app, KUBELET.web]) {
+            const quietMs = quiet.answered.get(id) ?? 0;
+            expect(crowded.answered.get(id) ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(quietMs);
+          }
+          expect(driverDrainMs(crowded)).toEqual(driverDrainMs(quiet));
+          expect(startedAtMs(crowded)).toEqual(startedAtMs(quiet));
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  test("without the kubelet's do not start or end a drain, and are answered within fifteen seconds", () => {
+    fc.assert(
+      fc.property(settingsLike, externalCalls, anyChain, (settings, calls, chained) => {
+        const played = play({ settings, events: callsOf(calls), chained, chainMs: 0 });
+        expect(played.state).toMatchObject({ phase: "idle", trigger: "none", triggeredAtMs: -1, holds: [] });
+        const kinds = new Set(played.actions.map((action) => action.kind));
+        for (const kind of [
+          "start-driver-drain",
+          "cancel-driver-drain",
+          "count-active",
+          "learn-kubelet",
+          "exit",
+        ] as const) {
+          expect(kinds.has(kind)).toBe(false);
+        }
+        calls.forEach((one, id) => {
+          const atMs = played.answered.get(id);
+          if (one.staysMs > 100_000) expect((atMs ?? Number.POSITIVE_INFINITY) - one.atMs).toBeLessThanOrEqual(15_000);
+        });
+        // One wake-up for each call and each phase.
+        expect(played.wakes).toBeLessThanOrEqual(2 * calls.length);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("are reported at most once in five seconds for each container", () => {
+    const calls = Array.from({ length: 600 }, (_, at) => hook(at * 100, at, CONTAINERS[at % 2]));
+    const played = play({ settings: TWO_APPS, events: calls });
+    const reports = played.actions.filter((action) => action.kind === "entered");
+    expect(reports.length).toBeLessThanOrEqual(2 * (60 / 5 + 1));
+  });
+
+  test("long after a drain do not make the manager ready for another one without listeners", () => {
+    const closed = (nowMs: number) => ({ ...busyUntil(0)(nowMs), hasTcpListener: nowMs < TRIGGER_MS + 9_000 });
+    const calls = callsOf([{ atMs: 200_000, container: "app", peer: 1, staysMs: 1_000_000 }]);
+    const played = play({ settings: TWO_APPS, events: [...endOf(100), ...calls], pod: closed, untilMs: 190_000 });
+    expect(played.state.phase).toBe("done");
+    expect(played.answered.get(0)).toBe(200_000);
+    expect(played.actions.map((action) => action.kind)).not.toContain("cancel-driver-drain");
+  });
+});
+
+describe("the held calls", () => {
+  const NONE: HookCalls = idleState([]).hooks;
+  const held = (calls: readonly { container: string; peer: string }[]): readonly Hold[] =>
+    calls.reduce((hooks, one, id) => addHold(hooks, holdOf(id, id, one.container, "app", one.peer), []), NONE).holds;
+
+  test("are at most 128, including the first of each container and of each address within its share", () => {
+    const call = fc.record({
+      container: fc.constantFrom("app", "web", "job", "mesh"),
+      // Each of four containers has 32 of the 128 calls, so fewer addresses do not displace a call.
+      peer: fc.nat(30).map((host) => `10.9.9.${host}`),
+    });
+    fc.assert(
+      fc.property(fc.array(call, { maxLength: 600, size: "max" }), (calls) => {
+        const kept = held(calls);
+        expect(kept.length).toBe(Math.min(128, calls.length));
+        const keys = new Set<string>();
+        calls.forEach((one, id) => {
+          const key = `${one.container} ${one.peer}`;
+          if (!keys.has(key)) expect(kept.some((hold) => hold.id === id)).toBe(true);
+          keys.add(key);
+        });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test("include the kubelet's last call after 5000 calls of 127 addresses", () => {
+    const crowd = Array.from({ length: 5_000 }, (_, at) => ({ container: "app", peer: `10.9.${at % 127}.1` }));
+    expect(held([...crowd, { container: "app", peer: "10.0.0.1" }]).at(-1)).toMatchObject({ peer: "10.0.0.1" });
+  });
+
+  test("include the first call despite later calls of any number of addresses", () => {
+    const crowd = Array.from({ length: 5_000 }, (_, at) => ({ container: "app", peer: `10.9.${at}.1` }));
+    expect(held([{ container: "app", peer: "10.0.0.1" }, ...crowd])[0]).toMatchObject({ peer: "10.0.0.1" });
+  });
+});

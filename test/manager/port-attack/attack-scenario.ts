@@ -1,0 +1,150 @@
+/**
+ * `node attack-scenario.ts JSON`: starts a manager, an app and attacking clients in separate networks, calls the manager
+ * and drains the Pod, and prints the result as JSON.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, readlinkSync } from "node:fs";
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+import { eventually } from "../../time/eventually.ts";
+import { pause } from "../../time/pause.ts";
+import { type AttackResult, type AttackScenario, CLIENTS_NETWORK, POD_SET_UP } from "./run-attack.ts";
+
+const scenario: AttackScenario = JSON.parse(process.argv[2] ?? "{}");
+const TOKEN = "t0ken-of-this-test";
+const PORT = 17_890;
+const POD = "10.9.0.1";
+const KUBELET = "10.9.0.250";
+const FLAGS = ["--drain-delay=1s", "--quiet-period=500ms", "--hooks=app:app,web:app"];
+const CALLS = 30;
+const BETWEEN_CALLS_MS = 20;
+const LIMIT_MS = 20_000;
+const WARM_UP_MS = 1_500;
+const SAMPLE_MS = 50;
+
+const seen = { sent: 0, answered: 0, reset: 0, silent: 0, slowestMs: 0 };
+
+/** Sends the request with the end of the handshake, as the kubelet does. */
+function call(path: string): Promise<void> {
+  seen.sent += 1;
+  const startedMs = performance.now();
+  return new Promise((resolve) => {
+    const socket = connect({ host: POD, port: PORT, localAddress: KUBELET });
+    let text = "";
+    let end: "answered" | "reset" | "silent" = "reset";
+    const timer = setTimeout(() => {
+      end = "silent";
+      socket.destroy();
+    }, LIMIT_MS);
+    socket.on("connect", () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`));
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearTimeout(timer);
+      if (/^HTTP\/1\.1 200 .*\}$/s.test(text)) end = "answered";
+      seen[end] += 1;
+      seen.slowestMs = Math.max(seen.slowestMs, Math.round(performance.now() - startedMs));
+      resolve();
+    });
+  });
+}
+
+async function calls(path: string): Promise<void> {
+  for (let count = 0; count < CALLS; count += 1) {
+    await call(path);
+    await pause(BETWEEN_CALLS_MS, "calls that are a little apart");
+  }
+}
+
+function residentKb(pid: number): number {
+  return Number(/VmRSS:\s+([0-9]+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0");
+}
+
+// A separate namespace keeps the clients' sockets out of the manager's samples.
+const [first = "", ...others] = CLIENTS_NETWORK;
+const clientsArgs = [scenario.attack, POD, String(PORT), String(scenario.amount), String(scenario.addresses)];
+const clientsProgram = [process.execPath, new URL("attack-clients.ts", import.meta.url).pathname, ...clientsArgs];
+const clients = spawn(first, [...others, ...clientsProgram], { stdio: ["pipe", "pipe", "inherit"] });
+let clientsOutput = "";
+clients.stdout.on("data", (chunk: Buffer) => {
+  clientsOutput += chunk.toString("utf8");
+});
+await eventually(() => {
+  if (!isApart(clients.pid ?? 0)) throw new Error("the clients have no network namespace yet");
+});
+execFileSync("sh", ["-c", POD_SET_UP(clients.pid ?? 0)]);
+
+/** Whether the process is in another network namespace. */
+function isApart(other: number): boolean {
+  return readlinkSync(`/proc/${other}/ns/net`) !== readlinkSync("/proc/self/ns/net");
+}
+
+const env = { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN };
+const [command = "", ...args] = scenario.manager;
+// Capabilities to configure the network would permit socket options that a restricted Pod lacks.
+const WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"] as const;
+const [unprivileged, ...without] = WITHOUT_RIGHTS;
+const manager = spawn(unprivileged, [...without, ...scenario.wrapper, command, ...args, "serve", ...FLAGS], {
+  env,
+  stdio: ["ignore", "pipe", "inherit"],
+});
+const lines = createInterface({ input: manager.stdout });
+await new Promise<void>((resolve) => lines.on("line", (line) => void (line.includes('"listening"') && resolve())));
+const pid = manager.pid ?? 0;
+const app = createServer((_, res) => void res.end("done"));
+app.listen(8_080, POD);
+await once(app, "listening");
+await calls(`/${TOKEN}/status`);
+const beforeKb = residentKb(pid);
+Object.assign(seen, { sent: 0, answered: 0, reset: 0, silent: 0, slowestMs: 0 });
+
+const isAttacked = scenario.attack !== "none";
+clients.stdin.write(isAttacked ? "go\n" : "");
+if (isAttacked) await once(clients.stdout, "data");
+const attackedMs = performance.now();
+let mostKb = residentKb(pid);
+const sampler = setInterval(() => {
+  mostKb = Math.max(mostKb, residentKb(pid));
+}, SAMPLE_MS);
+await pause(WARM_UP_MS, "the attack grows to its full size");
+
+await calls(`/${TOKEN}/status`);
+// Like the kubelet, calls all hooks at the same time, the manager's own included.
+const [own = "", ...ownArgs] = [...scenario.wrapper, command, ...args, "drain"];
+seen.sent += 1;
+const drain = spawn(own, ownArgs, { env, stdio: ["ignore", "pipe", "pipe"] });
+let report = "";
+drain.stdout.on("data", (chunk: Buffer) => {
+  report += chunk.toString("utf8");
+});
+const drained = once(drain, "close");
+const hooks = [call(`/${TOKEN}/prestop/app`), call(`/${TOKEN}/prestop/web`)];
+const [code] = await drained;
+if (code === 0) seen.answered += 1;
+else seen.silent += 1;
+await Promise.all(hooks);
+await calls(`/${TOKEN}/prestop/app`);
+
+clearInterval(sampler);
+const lastedMs = performance.now() - attackedMs;
+const gone = once(clients, "close");
+clients.stdin.end();
+await gone;
+const { opened = 0, closedByManager = 0 } = JSON.parse(clientsOutput.split("\n")[1] || "{}");
+const { outcome = `status ${code}`, milliseconds: took = {} } = JSON.parse(report || "{}");
+const result: AttackResult = {
+  ...seen,
+  outcome,
+  drainMs: (took.withdrawing ?? 0) + (took.draining ?? 0) + (took.holding ?? 0),
+  beforeKb,
+  mostKb,
+  perSecond: Math.round((opened * 1_000) / lastedMs),
+  closedByManager,
+};
+process.stdout.write(`${JSON.stringify(result)}\n`);
+manager.kill("SIGKILL");
+process.exit(0);

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { envoyCases, nameOf, VERSIONS } from "./envoy-cases.ts";
+import { SCENARIOS } from "./envoy-scenarios.ts";
+
+test("every scenario runs with every Envoy version, and some also with the manager on Node", () => {
+  const cases = envoyCases(true);
+  const native = cases.filter(({ manager }) => manager === "native");
+  expect(native).toHaveLength(SCENARIOS.length * VERSIONS.length);
+  expect(cases.length).toBeGreaterThan(native.length);
+});
+
+test("without a native manager every scenario runs once with the manager on Node", () => {
+  const names = envoyCases(false).map(nameOf);
+  expect(names).toHaveLength(SCENARIOS.length * VERSIONS.length);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test("the names of cases are unique and valid Pod names", () => {
+  const names = envoyCases(true).map(nameOf);
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) expect(name).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
+});

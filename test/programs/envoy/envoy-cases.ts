@@ -1,0 +1,26 @@
+/** Lists the cases: each scenario with each version of Envoy and one or both builds of the manager. Pure. */
+import type { EnvoyResult } from "./envoy-result.ts";
+import type { Scenario } from "./envoy-scenario.ts";
+import { SCENARIOS } from "./envoy-scenarios.ts";
+
+export const VERSIONS = ["1.40", "1.36"] as const;
+
+export type EnvoyCase = {
+  readonly scenario: Scenario;
+  readonly version: (typeof VERSIONS)[number];
+  readonly manager: EnvoyResult["manager"];
+};
+
+/** @param native whether this host has the native manager; without it every case runs with the manager on Node */
+export function envoyCases(native: boolean): readonly EnvoyCase[] {
+  const manager = native ? "native" : "node";
+  const all = VERSIONS.flatMap((version) => SCENARIOS.map((scenario): EnvoyCase => ({ scenario, version, manager })));
+  const onNode = SCENARIOS.filter((scenario) => native && scenario.onNodeToo === true).map(
+    (scenario): EnvoyCase => ({ scenario, version: VERSIONS[0], manager: "node" }),
+  );
+  return [...all, ...onNode];
+}
+
+export function nameOf({ scenario, version, manager }: EnvoyCase): string {
+  return `${scenario.key}-${version.replace(".", "-")}-${manager}`;
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { checkEnvoy } from "./envoy-checks.ts";
+import type { EnvoyResult } from "./envoy-result.ts";
+import { dueMs, type Scenario } from "./envoy-scenario.ts";
+import { SCENARIOS } from "./envoy-scenarios.ts";
+
+const [first] = SCENARIOS;
+const scenario = (ends: Scenario["ends"]): Scenario => {
+  if (first === undefined) throw new Error("no scenarios");
+  return { ...first, key: "some", ends };
+};
+
+const GOOD: EnvoyResult = {
+  kind: "envoy",
+  system: "some, Envoy 1.40, native",
+  scenario: "some",
+  version: "1.40",
+  manager: "native",
+  releasedSeconds: 7.1,
+  afterTrafficSeconds: 2.1,
+  overWaitSeconds: 0.1,
+  stayedSeconds: 0,
+  lagSeconds: 0,
+  hookStatus: 200,
+  hooksFailed: 0,
+  answered: 10,
+  failures: [],
+  refused: 0,
+  cut: 0,
+  outcome: "drained",
+  why: "",
+  managerPeakKib: 1_000,
+};
+
+test("a good result passes every check", () => {
+  expect(checkEnvoy(scenario("quiet"), GOOD)).toEqual([]);
+});
+
+test.for([
+  { title: "a lost request", over: { failures: ["reset"] }, failure: "1 of 11 requests failed: reset" },
+  { title: "a hook without an answer", over: { hookStatus: -1 }, failure: "answered with status -1" },
+  { title: "a hook that the kubelet counts as failed", over: { hooksFailed: 1 }, failure: "1 hooks failed" },
+  { title: "a drain that ends at the deadline", over: { outcome: "timeout" }, failure: "ended as timeout" },
+  { title: "a release more than 0.25 s after the due moment", over: { overWaitSeconds: 0.26 }, failure: "0.26 s late" },
+  { title: "a release before the due moment", over: { overWaitSeconds: -0.5 }, failure: "0.5 s early" },
+  { title: "a load without answers", over: { answered: 0 }, failure: "no request was answered" },
+])("$title fails its check", ({ over, failure }) => {
+  const found = checkEnvoy(scenario("quiet"), { ...GOOD, ...over });
+  expect(found).toHaveLength(1);
+  expect(found[0]).toContain(failure);
+});
+
+test("scheduling lag extends the allowed over-wait", () => {
+  expect(checkEnvoy(scenario("quiet"), { ...GOOD, overWaitSeconds: 0.6, lagSeconds: 0.4 })).toEqual([]);
+});
+
+test("clients that stay after the drain delay fail a check only where they must close on a drain", () => {
+  const stayed = { ...GOOD, stayedSeconds: 4 };
+  expect(checkEnvoy(scenario("quiet"), stayed)).toEqual([]);
+  expect(checkEnvoy({ ...scenario("quiet"), closesOnDrain: true }, stayed)).toHaveLength(1);
+});
+
+test("exactly one session has to be cut at the deadline", () => {
+  const cut = { ...GOOD, outcome: "timeout", cut: 1 };
+  expect(checkEnvoy(scenario("deadline"), cut)).toEqual([]);
+  expect(checkEnvoy(scenario("deadline"), { ...cut, cut: 0 })).toHaveLength(1);
+});
+
+test.for([
+  ["delay", 5_000],
+  ["idle", 7_000],
+  ["quiet", 11_000],
+  ["deadline", 65_000],
+] as const)("a drain that ends by %s is due %i ms after the trigger", ([ends, ms]) => {
+  expect(dueMs(scenario(ends), { triggeredMs: 1_000, lastTrafficMs: 10_000 })).toBe(1_000 + ms);
+});
+
+test("the keys of scenarios are unique", () => {
+  const keys = SCENARIOS.map(({ key }) => key);
+  expect(new Set(keys).size).toBe(keys.length);
+});

@@ -1,0 +1,106 @@
+/** Lists all scenarios with an Envoy, in the order of the tables. */
+
+import type { Scenario } from "./envoy-scenario.ts";
+import { http1Load, http1Request } from "./http1-clients.ts";
+import { grpcStream, http2Idle, http2Load } from "./http2-clients.ts";
+import { grpcioClients, http3Clients } from "./python-clients.ts";
+import { tcpSession, udpFlow, webSocket } from "./session-clients.ts";
+
+const NEVER = Number.POSITIVE_INFINITY;
+/** For sessions that stay: a shorter deadline than the default of a minute. */
+const NEAR = { settings: { "drain-timeout": "10s" }, timeoutMs: 10_000 };
+
+/** 500 requests a second; half of the clients renew their connection every 5 s, the others never. */
+const HTTP1 = { clients: 20, paceMs: 40, livesMs: (client: number) => (client % 2 === 0 ? 5_000 : NEVER) };
+const HTTP2 = { clients: 10, loopsEach: 2, paceMs: 40 };
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    key: "none",
+    title: "no traffic",
+    ends: "delay",
+    start: (place) => http1Load({ ...HTTP1, clients: 0 })(place),
+    onNodeToo: true,
+  },
+  {
+    key: "http1",
+    title: "HTTP/1.1, 500 requests/s on 20 connections",
+    ends: "quiet",
+    closesOnDrain: true,
+    start: http1Load(HTTP1),
+    heavy: true,
+    onNodeToo: true,
+  },
+  {
+    key: "http1-gradual",
+    title: "HTTP/1.1, 500 requests/s, Envoy's drain strategy gradual",
+    ends: "quiet",
+    closesOnDrain: true,
+    start: http1Load(HTTP1),
+    strategy: "gradual",
+    heavy: true,
+  },
+  {
+    key: "http2",
+    title: "HTTP/2, 500 requests/s on 10 connections",
+    ends: "quiet",
+    closesOnDrain: true,
+    start: http2Load({ ...HTTP2, protocol: "http2" }),
+    heavy: true,
+  },
+  {
+    key: "grpc",
+    title: "gRPC, 500 unary calls/s on 10 connections",
+    ends: "quiet",
+    closesOnDrain: true,
+    start: http2Load({ ...HTTP2, protocol: "grpc" }),
+    heavy: true,
+  },
+  {
+    key: "grpcio",
+    title: "gRPC by grpcio, 100 unary calls/s on 5 channels",
+    ends: "quiet",
+    closesOnDrain: true,
+    start: grpcioClients(5, 50),
+  },
+  {
+    key: "http3",
+    title: "HTTP/3, 50 requests/s on 5 connections",
+    ends: "quiet",
+    closesOnDrain: true,
+    start: http3Clients(5, 100),
+  },
+  {
+    key: "each",
+    title: "a new connection per request, 4/s, endpoint lag 5 s",
+    ends: "quiet",
+    start: http1Load({ clients: 1, paceMs: 250, livesMs: () => 0 }),
+    propagationMs: 5_000,
+  },
+  { key: "request-8", title: "one request of 8 s in flight", ends: "quiet", start: http1Request(8_000) },
+  { key: "request-14", title: "one request of 14.5 s in flight", ends: "quiet", start: http1Request(14_500) },
+  {
+    key: "few-statistics",
+    title: "one request of 8 s in flight, its statistics excluded",
+    ends: "quiet",
+    start: http1Request(8_000),
+    fewStatistics: true,
+  },
+  { key: "idle-http1", title: "one idle HTTP/1.1 connection", ends: "idle", start: http1Request(1) },
+  { key: "idle-http2", title: "one idle HTTP/2 connection", ends: "idle", start: http2Idle(), onNodeToo: true },
+  // A QUIC connection is not visible in the kernel's socket tables, so no quiet period follows the delay.
+  { key: "idle-http3", title: "one idle HTTP/3 connection", ends: "delay", start: http3Clients(1, 0) },
+  { key: "tcp-ends", title: "a TCP session that ends after 14.5 s", ends: "quiet", start: tcpSession(14_500) },
+  { key: "tcp-stays", title: "a TCP session that stays", ends: "deadline", start: tcpSession(NEVER) },
+  { key: "websocket-ends", title: "a WebSocket that ends after 8 s", ends: "quiet", start: webSocket(8_000) },
+  { key: "websocket-stays", title: "a WebSocket that stays", ends: "deadline", start: webSocket(NEVER), ...NEAR },
+  { key: "grpc-stream-ends", title: "a gRPC stream that ends after 8 s", ends: "quiet", start: grpcStream(500, 8_000) },
+  {
+    key: "grpc-stream-stays",
+    title: "a gRPC stream that stays",
+    ends: "deadline",
+    start: grpcStream(500, NEVER),
+    ...NEAR,
+  },
+  { key: "udp", title: "datagrams for 8 s, sessions of 3 s", ends: "quiet", start: udpFlow(8_000) },
+];

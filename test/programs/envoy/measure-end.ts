@@ -1,0 +1,119 @@
+/** Deletes a Pod while its clients go on, and measures its drain. */
+import { get } from "node:http";
+import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
+import { realClock } from "../../../src/demo/clock.ts";
+import type { PodEvent } from "../../../src/demo/pods/running-pod.ts";
+import { endOf } from "../../../src/demo/report/pod-end.ts";
+import { TOKEN } from "../../injection/injector-inputs.ts";
+import type { EnvoyResult } from "./envoy-result.ts";
+import { type Clients, DELAY_MS, type DueFacts, QUIET_MS } from "./envoy-scenario.ts";
+import type { TestPod } from "./testbed.ts";
+
+export type EndParts = {
+  readonly testPod: TestPod;
+  readonly clients: Clients;
+  readonly container: string;
+  readonly propagationMs: number;
+  readonly dueMs: (facts: DueFacts) => number;
+};
+
+export type MeasuredEnd = Omit<EnvoyResult, "kind" | "system" | "scenario" | "version" | "manager" | "refused" | "cut">;
+
+/** Time for clients to notice that the proxy has stopped. */
+const NOTICE_MS = 500;
+
+/** @returns the end with all failures, and the number of failures at the release */
+export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failedBefore: number }> {
+  const { testPod, clients, container } = parts;
+  const { pod } = testPod;
+  const lag = startLagLog(testPod.waitedMs);
+  const deletedMs = realClock.nowMs();
+  const removed = pod.remove();
+  const withdrawal = realClock.wait(parts.propagationMs).then(clients.withdraw);
+  const hook = await hookStatus(pod.address, container);
+  const failedBefore = clients.counts.failures.length;
+  const managerPeakKib = testPod.managerPeakKib();
+  const lastTrafficMs = clients.lastTrafficMs();
+  await removed;
+  lag.stop();
+  await withdrawal;
+  await realClock.wait(NOTICE_MS);
+  await clients.stop();
+  const { triggeredMs, summary } = endOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined });
+  const releasedMs = eventMs(pod.events, container, "SIGTERM");
+  const delayEndMs = triggeredMs + DELAY_MS;
+  const dueMs = parts.dueMs({ triggeredMs, lastTrafficMs });
+  const end = {
+    releasedSeconds: seconds(releasedMs - deletedMs),
+    afterTrafficSeconds: seconds(Math.max(0, releasedMs - Math.max(deletedMs, lastTrafficMs))),
+    overWaitSeconds: seconds(releasedMs - dueMs),
+    stayedSeconds: seconds(Math.max(0, lastTrafficMs - delayEndMs - lag.between(delayEndMs, lastTrafficMs))),
+    // The log line of the trigger may be read late. After that, only lag near the due moment can delay the release.
+    lagSeconds: seconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
+    hookStatus: hook,
+    hooksFailed: pod.events.filter(({ type }) => type === "FailedPreStopHook" || type === "hook-overran").length,
+    answered: clients.counts.answered,
+    failures: clients.counts.failures,
+    outcome: summary?.outcome ?? "",
+    why: summary?.why ?? "",
+    managerPeakKib,
+  };
+  return { end, failedBefore };
+}
+
+export function eventMs(events: readonly PodEvent[], container: string, type: PodEvent["type"]): number {
+  return events.find((event) => event.container === container && event.type === type)?.atMs ?? Number.NaN;
+}
+
+/** Calls a container's hook a second time, as the kubelet does not check the status. -1: no answer. */
+function hookStatus(host: string, container: string): Promise<number> {
+  return new Promise((done) => {
+    get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (answer) => {
+      answer.resume().on("end", () => done(answer.statusCode ?? -1));
+    }).on("error", () => done(-1));
+  });
+}
+
+export function seconds(ms: number): number {
+  return Math.round(ms) / 1_000;
+}
+
+const TICK_MS = 20;
+/** Usual delay of timers on an idle machine. */
+const USUAL_MS = 3;
+
+type LagLog = {
+  readonly between: (fromMs: number, toMs: number) => number;
+  readonly stop: () => void;
+};
+
+type Tick = { readonly atMs: number; readonly lateMs: number; readonly waitedMs: number };
+
+/**
+ * Records scheduling delays: late timers in this process, and the time that the measured processes were runnable but not
+ * running. A drain is not blamed for these delays.
+ *
+ * @param waitedMs total of the measured processes since their start; falls when one of them exits
+ */
+function startLagLog(waitedMs: () => number): LagLog {
+  const ticks: Tick[] = [];
+  let dueMs = performance.now() + TICK_MS;
+  let before = waitedMs();
+  const tick = () => {
+    const atMs = performance.now();
+    const now = waitedMs();
+    const lateMs = atMs - dueMs > USUAL_MS ? atMs - dueMs : 0;
+    ticks.push({ atMs, lateMs, waitedMs: Math.max(0, now - before) });
+    before = now;
+    dueMs = performance.now() + TICK_MS;
+  };
+  const timer = setInterval(tick, TICK_MS);
+  return {
+    // A tick across an edge of the interval counts in full, as its delay may lie on either side.
+    between: (fromMs, toMs) =>
+      ticks
+        .filter(({ atMs, lateMs }) => atMs >= fromMs && atMs - lateMs - TICK_MS <= toMs)
+        .reduce((sum, one) => sum + one.lateMs + one.waitedMs, 0),
+    stop: () => clearInterval(timer),
+  };
+}

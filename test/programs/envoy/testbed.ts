@@ -1,0 +1,93 @@
+/** Provides a network for Pods, the upstream and the start of injected Pods inside private namespaces. */
+import { readFileSync } from "node:fs";
+import { realClock } from "../../../src/demo/clock.ts";
+import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
+import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
+import { createPodRunner } from "../../../src/demo/pods/pod-runner.ts";
+import type { ProcessTable } from "../../../src/demo/pods/process-table.ts";
+import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
+import { injected } from "../../injection/injector-inputs.ts";
+
+export type Testbed = {
+  readonly network: PodNetwork;
+  readonly upstream: string;
+  readonly startPod: (pod: object, managerProgram: readonly string[]) => Promise<TestPod>;
+};
+
+export type TestPod = {
+  readonly pod: RunningPod;
+  readonly kill: () => Promise<void>;
+  /** Peak resident memory of the manager in KiB; 0 after its exit. */
+  readonly managerPeakKib: () => number;
+  /** Milliseconds that the manager and Envoy's main thread, which serves its admin interface, waited for a processor. */
+  readonly waitedMs: () => number;
+};
+
+const UPSTREAM_PROGRAM = new URL("./upstream.ts", import.meta.url).pathname;
+
+export async function createTestbed(processes: ProcessTable): Promise<Testbed> {
+  const network = await createNamespaceNetwork();
+  const upstream = network.kubeletAddress;
+  const environment = { PATH: process.env["PATH"] ?? "" };
+  await new Promise<void>((ready, failed) => {
+    const started = processes.start({
+      argv: [process.execPath, UPSTREAM_PROGRAM],
+      environment: { ...environment, LISTEN_ON: upstream },
+      onLine: (line) => (line === "ready" ? ready() : process.stderr.write(`upstream: ${line}\n`)),
+    });
+    void started.exited.then((status) => failed(new Error(`the upstream ended with ${status}`)));
+  });
+  return {
+    network,
+    upstream,
+    startPod: async (manifest, managerProgram) => {
+      const pids = { manager: 0, envoy: 0 };
+      const runner = createPodRunner({
+        clock: realClock,
+        network,
+        processes: observed(processes, (pid, argv) => {
+          if (argv.includes("serve")) pids.manager = pid;
+          if (argv.includes("--drain-time-s")) pids.envoy = pid;
+        }),
+        managerProgram,
+        preloadLibrary: "",
+        imageEnvironment: environment,
+        onEvent: () => {},
+      });
+      const pod = await runner.start(injected(manifest));
+      return {
+        pod,
+        kill: runner.close,
+        managerPeakKib: () => peakKibOf(pids.manager),
+        waitedMs: () => waitedMsOf(pids.manager) + waitedMsOf(pids.envoy),
+      };
+    },
+  };
+}
+
+function observed(processes: ProcessTable, onStart: (pid: number, argv: readonly string[]) => void): ProcessTable {
+  return {
+    ...processes,
+    start: (request) => {
+      const started = processes.start(request);
+      onStart(started.pid, request.argv);
+      return started;
+    },
+  };
+}
+
+function peakKibOf(pid: number): number {
+  return Number(/^VmHWM:\s+([0-9]+) kB$/m.exec(textOf(`/proc/${pid}/status`))?.[1] ?? "0");
+}
+
+function waitedMsOf(pid: number): number {
+  return Number(textOf(`/proc/${pid}/task/${pid}/schedstat`).split(" ")[1] ?? "0") / 1e6;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,56 @@
+/** Server-sent events: an answer that never ends. */
+import { createServer, get, type ServerResponse } from "node:http";
+import {
+  endings,
+  OFTEN_MS,
+  type Place,
+  pause,
+  type RunningScenario,
+  type Scenario,
+  SELDOM_MS,
+} from "./protocol-scenario.ts";
+import { createServerActivity } from "./server-activity.ts";
+
+const PROTOCOL = "server-sent events";
+
+export const EVENT_STREAM_SCENARIOS: readonly Scenario[] = [
+  {
+    protocol: PROTOCOL,
+    client: "reads events less than a quiet period apart",
+    start: (place) => startStream(place, OFTEN_MS),
+    endings: endings("deadline", "deadline", "deadline", "quiet"),
+  },
+  {
+    protocol: PROTOCOL,
+    client: "reads events more than a quiet period apart",
+    start: (place) => startStream(place, SELDOM_MS),
+    endings: endings("cut", "deadline", "deadline", "quiet"),
+  },
+];
+
+/** On a drain the app ends its streams; EventSource clients reconnect and reach another Pod. */
+async function startStream({ address, port }: Place, everyMs: number): Promise<RunningScenario> {
+  const activity = createServerActivity();
+  const streams = new Set<ServerResponse>();
+  const server = createServer((_, res) => {
+    const done = activity.startWork();
+    streams.add(res);
+    res.on("close", () => {
+      streams.delete(res);
+      done();
+    });
+    res.writeHead(200, { "Content-Type": "text/event-stream" });
+    res.write("data: first\n\n");
+  });
+  await activity.listen(server, address, port);
+  activity.every(everyMs, () => {
+    for (const stream of streams) stream.write("data: next\n\n", activity.recordTraffic);
+  });
+  const client = get({ host: address, port, agent: false }, (res) => res.on("error", () => {}).resume());
+  client.on("error", () => {});
+  await pause(OFTEN_MS);
+  const startDrain = () => {
+    for (const stream of streams) stream.end();
+  };
+  return activity.running({ startDrain, closeClient: () => client.destroy() });
+}

@@ -1,0 +1,68 @@
+/** Tracks the connections, the open work and the last traffic of a scenario's server. */
+import { once } from "node:events";
+import type { Server, Socket } from "node:net";
+import type { RunningScenario } from "./protocol-scenario.ts";
+
+export type ServerActivity = {
+  readonly listen: (server: Server, address: string, port: number) => Promise<void>;
+  readonly recordTraffic: () => void;
+  /** @returns the function that ends this work; further calls of it have no effect */
+  readonly startWork: () => () => void;
+  readonly sockets: () => readonly Socket[];
+  readonly every: (ms: number, action: () => void) => void;
+  readonly running: (parts: RunningParts) => RunningScenario;
+};
+
+export type RunningParts = { readonly startDrain?: () => void; readonly closeClient: () => void };
+
+export function createServerActivity(): ServerActivity {
+  const sockets = new Set<Socket>();
+  const timers: NodeJS.Timeout[] = [];
+  const servers: Server[] = [];
+  let work = 0;
+  let lastTrafficMs = performance.now();
+  const recordTraffic = () => {
+    lastTrafficMs = performance.now();
+  };
+  return {
+    listen: async (server, address, port) => {
+      server.on("connection", (socket: Socket) => {
+        sockets.add(socket);
+        recordTraffic();
+        socket.on("close", () => sockets.delete(socket));
+        socket.on("error", () => socket.destroy());
+      });
+      servers.push(server);
+      server.listen(port, address);
+      await once(server, "listening");
+    },
+    recordTraffic,
+    startWork: () => {
+      let open = true;
+      work += 1;
+      recordTraffic();
+      return () => {
+        if (!open) return;
+        open = false;
+        work -= 1;
+        recordTraffic();
+      };
+    },
+    sockets: () => [...sockets],
+    every: (ms, action) => {
+      timers.push(setInterval(action, ms));
+    },
+    running: ({ startDrain, closeClient }) => ({
+      openWork: () => work,
+      openConnections: () => sockets.size,
+      lastTrafficMs: () => lastTrafficMs,
+      startDrain: startDrain ?? (() => {}),
+      stop: async () => {
+        for (const timer of timers) clearInterval(timer);
+        closeClient();
+        for (const socket of sockets) socket.destroy();
+        await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+      },
+    }),
+  };
+}

@@ -1,0 +1,57 @@
+/** Deletes the Pod of a consumer that works on as many jobs as it may hold, and counts the jobs afterwards. */
+import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
+import { factsOfPod } from "../harness/pod-end-facts.ts";
+import { until } from "../harness/until.ts";
+import { consumerPod } from "./queue-pods.ts";
+import { type ConsumerEnd, type ConsumerScenario, JOBS, PREFETCH } from "./queue-request.ts";
+import type { Report, Testbed } from "./queue-testbed.ts";
+
+const COLLECT_SECONDS = 20;
+
+export async function runConsumer(testbed: Testbed, scenario: ConsumerScenario, queue: string): Promise<ConsumerEnd> {
+  const { request, network } = testbed;
+  const broker = network.kubeletAddress;
+  const fill = await testbed.startClient("queue_tool.py", [broker, "fill", queue, String(JOBS)]);
+  if ((await fill.process.exited) !== 0) throw new Error(`${queue} could not be filled`);
+  const manifest = consumerPod(scenario, {
+    python: request.python,
+    pythonPath: request.pythonPath,
+    program: testbed.clientProgram("consumer.py"),
+    broker,
+    queue,
+  });
+  const { pod } = await testbed.startPod(manifest, scenario.lastcall);
+  await until(`${scenario.name}: the consumer has started its jobs`, () => startedJobs(pod) >= PREFETCH);
+  await testbed.clock.wait(500);
+  await pod.remove();
+  const acknowledged = reportsOf(pod).flatMap((line) =>
+    typeof line["acknowledged"] === "string" ? [line["acknowledged"]] : [],
+  );
+  const rest = String(JOBS - acknowledged.length);
+  const collect = await testbed.startClient("queue_tool.py", [broker, "collect", queue, rest, String(COLLECT_SECONDS)]);
+  await collect.process.exited;
+  const [found] = collect.reports;
+  return {
+    ...factsOfPod(pod),
+    endSeconds: secondsUntilGone(pod),
+    graceSeconds: pod.plan.graceSeconds,
+    acknowledged,
+    remaining: (found?.["remaining"] as string[] | undefined) ?? [],
+    redelivered: Number(found?.["redelivered"] ?? -1),
+  };
+}
+
+export function secondsUntilGone(pod: RunningPod): number {
+  const at = (event: string) => pod.events.find((one) => one.type === event)?.atMs ?? Number.NaN;
+  return Math.round((at("gone") - at("deleted")) / 10) / 100;
+}
+
+function startedJobs(pod: RunningPod): number {
+  return reportsOf(pod).filter((line) => "started" in line).length;
+}
+
+function reportsOf(pod: RunningPod): readonly Report[] {
+  return pod.events.flatMap(({ container, type, detail }) =>
+    container === "app" && type === "line" && detail.startsWith("{") ? [JSON.parse(detail)] : [],
+  );
+}

@@ -1,0 +1,112 @@
+/** Lists the rows of the two tables in docs/guides/rabbitmq.md, with the expected ends. */
+import { UPGRADE_DRAIN } from "./broker-start.ts";
+import type { BrokerEnd, BrokerScenario, ConsumerEnd, ConsumerScenario } from "./queue-request.ts";
+
+/** The guide's settings for a consumer with an `active-url`. */
+export const FOR_CONSUMERS = {
+  "lastcall.dev/drain-url": "http://127.0.0.1:8081/drain",
+  "lastcall.dev/active-url": "http://127.0.0.1:8081/active",
+  "lastcall.dev/drain-delay": "0s",
+  "lastcall.dev/drain-timeout": "2h",
+};
+
+const HOURS = 7_200;
+const SHORT = 2;
+const PLAIN = { annotations: {}, statusOn: "" } as const;
+const COUNTS = { annotations: FOR_CONSUMERS, statusOn: "127.0.0.1", lastcall: true } as const;
+
+export type ConsumerCase = ConsumerScenario & { readonly expects: Partial<ConsumerEnd> };
+export type BrokerCase = BrokerScenario & { readonly expects: Partial<BrokerEnd> };
+
+export const CONSUMERS: readonly ConsumerCase[] = [
+  {
+    ...PLAIN,
+    name: "ends at its stop signal",
+    onSigterm: "ends",
+    graceSeconds: HOURS,
+    lastcall: false,
+    expects: { redelivered: 4 },
+  },
+  {
+    ...PLAIN,
+    name: "ends at its stop signal; no annotation",
+    onSigterm: "ends",
+    graceSeconds: HOURS,
+    lastcall: true,
+    expects: { redelivered: 4, outcome: "not-needed" },
+  },
+  {
+    ...COUNTS,
+    name: "ends at its stop signal; counts its jobs",
+    onSigterm: "ends",
+    graceSeconds: 30,
+    expects: { redelivered: 0, outcome: "drained", killed: false },
+  },
+  {
+    ...PLAIN,
+    name: "finishes its jobs, in a grace period of 2 h",
+    onSigterm: "finishes",
+    graceSeconds: HOURS,
+    lastcall: false,
+    expects: { redelivered: 0, killed: false },
+  },
+  {
+    ...PLAIN,
+    name: "finishes its jobs, in a grace period of 2 h; no annotation",
+    onSigterm: "finishes",
+    graceSeconds: HOURS,
+    lastcall: true,
+    expects: { redelivered: 0, outcome: "not-needed", killed: false },
+  },
+  {
+    ...PLAIN,
+    name: "finishes its jobs, and has a port that others reach; no annotation",
+    onSigterm: "finishes",
+    graceSeconds: HOURS,
+    lastcall: true,
+    statusOn: "0.0.0.0",
+    expects: { redelivered: 0, outcome: "drained", killed: false },
+  },
+  {
+    ...PLAIN,
+    name: "finishes its jobs, but the grace period is shorter",
+    onSigterm: "finishes",
+    graceSeconds: SHORT,
+    lastcall: false,
+    expects: { redelivered: 4, killed: true },
+  },
+  {
+    ...COUNTS,
+    name: "finishes its jobs, but the grace period is shorter; counts its jobs",
+    onSigterm: "finishes",
+    graceSeconds: SHORT,
+    expects: { redelivered: 0, outcome: "drained", killed: false },
+  },
+];
+
+/** The guide's settings for a broker, with a shorter drain timeout. */
+export const FOR_BROKERS = { "lastcall.dev/drain-ports": "5672", "lastcall.dev/drain-timeout": "5s" };
+
+export const BROKERS: readonly BrokerCase[] = [
+  {
+    name: "a publisher that pauses",
+    client: "pausing",
+    expects: { outcome: "drained", unconfirmed: 0, injected: true, killed: false },
+  },
+  {
+    name: "a consumer that has acknowledged",
+    client: "acknowledging",
+    expects: { outcome: "timeout", unconfirmed: 0, injected: true, killed: false },
+  },
+  {
+    name: "a publisher that never pauses",
+    client: "busy",
+    expects: { outcome: "timeout", injected: true, killed: false },
+  },
+  {
+    name: "a publisher that never pauses; `rabbitmq-upgrade drain` as the broker's own hook",
+    client: "busy",
+    ownHook: UPGRADE_DRAIN,
+    expects: { outcome: "", injected: false, killed: false },
+  },
+];

@@ -1,0 +1,51 @@
+/** Lists the scenarios of the bench, and the shorter ones of each test run. Pure. */
+import type { Clients, LoadChoice } from "./load-plan.ts";
+import { type DrainSettings, type Driver, PROTOCOLS, type Protocol } from "./rollouts-request.ts";
+
+export type RolloutScenario = LoadChoice & {
+  readonly rollouts: number;
+  readonly settings: DrainSettings;
+  /** No request may fail. False for endless clients without a driver, whose failures are only counted. */
+  readonly promised: boolean;
+};
+
+/** Delays until the two client nodes apply endpoint changes; the drain delay is longer than both. */
+export const PROPAGATION_MS = [500, 1_000] as const;
+const DELAY_MS = 2_000;
+const QUIET_MS = 1_000;
+/** Drain timeouts: beyond the 10 s that connections live, and a short one for clients that never close. */
+const FAR_MS = 20_000;
+const NEAR_MS = 3_000;
+
+const KINDS: readonly { readonly clients: Clients; readonly driver: Driver }[] = [
+  { clients: "short-lived", driver: "none" },
+  { clients: "endless", driver: "http" },
+  { clients: "endless", driver: "envoy" },
+  { clients: "endless", driver: "none" },
+];
+
+export const BENCH_SCENARIOS: readonly RolloutScenario[] = KINDS.flatMap((kind) =>
+  PROTOCOLS.map((protocol) => scenario({ ...kind, protocols: [protocol] }, 20)),
+);
+
+/** All protocols at once; 20 of the rollouts must lose nothing. */
+export const TEST_SCENARIOS: readonly RolloutScenario[] = KINDS.map((kind, index) =>
+  scenario({ ...kind, protocols: PROTOCOLS }, [8, 6, 6, 2][index] ?? 2),
+);
+
+function scenario(choice: LoadChoice, rollouts: number): RolloutScenario {
+  const promised = choice.clients === "short-lived" || choice.driver !== "none";
+  const settings = { delayMs: DELAY_MS, quietMs: QUIET_MS, timeoutMs: promised ? FAR_MS : NEAR_MS };
+  return { ...choice, rollouts, settings, promised };
+}
+
+const NAMES: Readonly<Record<Protocol, string>> = { http1: "HTTP/1.1", http2: "HTTP/2", grpc: "gRPC" };
+
+export function scenarioName({ protocols, clients, driver }: LoadChoice): string {
+  const driven = driver === "none" ? "no driver" : `driver ${driver}`;
+  return [protocolNames(protocols), `${clients} clients`, driven].join(", ");
+}
+
+export function protocolNames(protocols: readonly Protocol[]): string {
+  return protocols.map((protocol) => NAMES[protocol]).join(" + ");
+}

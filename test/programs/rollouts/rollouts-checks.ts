@@ -1,0 +1,123 @@
+/** Checks the rollouts of one scenario and makes their line of the results. Pure. */
+import { type RolloutScenario, scenarioName } from "./rollout-scenarios.ts";
+import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
+
+const LEAST_RATE = 500;
+export const OVER_WAIT_GOAL_MS = 250;
+/** Allowed median of the over-wait with an idle HTTP/1.1 connection. */
+const IDLE_GOAL_MS = 500;
+
+export type RolloutsLine = Pick<
+  RolloutScenario,
+  "protocols" | "clients" | "driver" | "rollouts" | "settings" | "promised"
+> & {
+  readonly kind: "rollouts";
+  readonly system: string;
+  readonly manager: "native" | "node";
+  readonly answered: PerProtocol<number>;
+  readonly failed: PerProtocol<number>;
+  /** Answers a second over the whole run, and in its slowest second. */
+  readonly rate: number;
+  readonly slowestSecond: number;
+  readonly drains: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly drainMs: Spread;
+  readonly overWaitMs: Spread;
+  /** Reason in the manager's report of the drain with the longest over-wait. */
+  readonly longestWhy: string;
+  readonly withinGoal: number;
+  readonly longestStallMs: number;
+  readonly machineLoad: number;
+  readonly processors: number;
+};
+
+export type Spread = { readonly median: number; readonly most: number };
+
+export type RolloutsCheck = {
+  readonly line: RolloutsLine;
+  readonly failures: readonly string[];
+};
+
+export function checkRollouts(scenario: RolloutScenario, result: RolloutsResult): RolloutsCheck {
+  const line = lineOf(scenario, result);
+  return { line, failures: failuresOf(line, result) };
+}
+
+function lineOf(scenario: RolloutScenario, { nodes, drains, ...run }: RolloutsResult): RolloutsLine {
+  const { protocols, clients, driver, rollouts, settings, promised } = scenario;
+  const sum = (of: (node: (typeof nodes)[number]) => number) => nodes.reduce((total, node) => total + of(node), 0);
+  const measuredMs = Math.max(...nodes.map((node) => node.measuredMs));
+  const answered = perProtocol((one) => sum((node) => node.answered[one]));
+  const overWaits = drains.map(({ overWaitMs }) => overWaitMs);
+  return {
+    kind: "rollouts",
+    system: scenarioName(scenario),
+    ...{ protocols, clients, driver, rollouts, settings, promised },
+    manager: run.manager,
+    answered,
+    failed: perProtocol((one) => sum((node) => node.failed[one])),
+    rate: Math.round((total(answered) * 1_000) / measuredMs),
+    slowestSecond: slowest(nodes.map(({ perSecond }) => perSecond)),
+    drains: drains.length,
+    outcomes: Object.fromEntries(
+      [...new Set(drains.map(({ outcome }) => outcome))]
+        .sort()
+        .map((outcome) => [outcome, drains.filter((drain) => drain.outcome === outcome).length]),
+    ),
+    drainMs: spread(drains.map(({ drainMs }) => drainMs)),
+    overWaitMs: spread(overWaits),
+    longestWhy: [...drains].sort((a, b) => b.overWaitMs - a.overWaitMs)[0]?.why ?? "",
+    withinGoal: overWaits.filter((ms) => ms <= OVER_WAIT_GOAL_MS).length,
+    longestStallMs: Math.max(...nodes.map((node) => node.longestStallMs)),
+    machineLoad: Math.round(run.machineLoad * 10) / 10,
+    processors: run.processors,
+  };
+}
+
+function failuresOf(line: RolloutsLine, { nodes, drains }: RolloutsResult): readonly string[] {
+  const problems: string[] = [];
+  if (line.rate < LEAST_RATE)
+    problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
+  if (line.drains !== line.rollouts * 2) problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2`);
+  if (!line.promised) return problems;
+  // Clients reconnect only every few seconds, so a few Pods may get none; a run in which many get none is void.
+  const unused = drains.filter(({ served }) => !served).length;
+  if (unused > drains.length / 10)
+    problems.push(`${unused} of ${drains.length} Pods ended before any client sent a request`);
+  if (total(line.failed) > 0) {
+    const first = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));
+    const stall = `clients stalled for up to ${line.longestStallMs} ms`;
+    problems.push(`${total(line.failed)} of ${total(line.answered)} requests failed (${stall}), such as ${first}`);
+  }
+  for (const { outcome, why } of drains)
+    if (outcome !== "drained") problems.push(`a drain ended as "${outcome}": ${why}`);
+  // Each node keeps an idle connection to every Pod, for which no drain may wait.
+  if (line.clients === "short-lived" && line.protocols.includes("http1")) {
+    const bare = drains.filter(({ leftTotal }) => leftTotal === 0).length;
+    if (bare > 0) problems.push(`${bare} Pods ended without the idle connection that was kept open`);
+    // The median tolerates single drains that wait for a processor.
+    if (line.overWaitMs.median > IDLE_GOAL_MS)
+      problems.push(
+        `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${IDLE_GOAL_MS} ms`,
+      );
+  }
+  return problems;
+}
+
+export function total(counts: PerProtocol<number>): number {
+  return PROTOCOLS.reduce((sum, protocol) => sum + counts[protocol], 0);
+}
+
+/** The lowest sum of all nodes, in the seconds that all of them measured. */
+function slowest(nodes: readonly (readonly number[])[]): number {
+  const seconds = Math.min(...nodes.map((node) => node.length));
+  const sums = Array.from({ length: seconds }, (_, second) =>
+    nodes.reduce((sum, node) => sum + (node[second] ?? 0), 0),
+  );
+  return sums.length === 0 ? 0 : Math.min(...sums);
+}
+
+function spread(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  return { median: sorted[Math.trunc(sorted.length / 2)] ?? 0, most: sorted.at(-1) ?? 0 };
+}

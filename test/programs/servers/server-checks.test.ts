@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { createRequestCounter } from "../../../src/demo/load/load.ts";
+import type { RolledPodEnd, RollOutcome } from "../harness/roll-request.ts";
+import type { FoundProgram } from "../install/program-of.ts";
+import { checkServer } from "./server-checks.ts";
+import { SERVERS } from "./server-table.ts";
+
+const [ROW] = SERVERS;
+const NGINX: FoundProgram = { kind: "found", command: ["nginx"], environment: {}, version: "1.2.3", source: "Debian" };
+const DRAINED: RolledPodEnd = {
+  drainSeconds: 7,
+  overWaitSeconds: 0.1,
+  stopSeconds: 0.1,
+  killed: false,
+  outcome: "drained",
+  why: "",
+};
+
+function outcome(requests: number, failed: number, ends: readonly RolledPodEnd[] = [DRAINED]): RollOutcome {
+  const counter = createRequestCounter();
+  for (let i = 0; i < requests; i++) counter.count("pooled", i < failed ? "reset" : undefined);
+  return { counts: counter.counts(), ends };
+}
+
+const LOSING = outcome(500, 40);
+const QUIET = outcome(500, 0);
+
+function failuresOf(covered: RollOutcome, without: RollOutcome = LOSING): readonly string[] {
+  if (ROW === undefined) throw new Error("the table is empty");
+  return checkServer(ROW, NGINX, {
+    manager: "native",
+    outcomes: { without, with: covered, endless: LOSING, preload: QUIET },
+  }).failures;
+}
+
+test("a rollout without failed requests, whose drains end before the deadline, passes", () => {
+  expect(failuresOf(outcome(500, 0))).toEqual([]);
+});
+
+test("one failed request with lastcall is reported with its kind", () => {
+  expect(failuresOf(outcome(500, 1))).toEqual(["1 of 500 requests (reset 1) failed with lastcall"]);
+});
+
+test("a drain that ended at its deadline is reported with its reason", () => {
+  const late = { ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." };
+  expect(failuresOf(outcome(500, 0, [DRAINED, late]))).toEqual([
+    'a drain with lastcall ended as "timeout": 10.0.0.1 stayed.',
+  ]);
+});
+
+test("a Pod that no manager drained is reported", () => {
+  expect(failuresOf(outcome(500, 0, [{ ...DRAINED, outcome: "" }]))).toEqual(['a drain with lastcall ended as "": ']);
+});
+
+test("a load with fewer than 200 requests fails", () => {
+  expect(failuresOf(outcome(50, 0))).toEqual(["50 requests were sent, expected at least 200"]);
+});
+
+test("clients that never close may lose requests, which the result records", () => {
+  if (ROW === undefined) throw new Error("the table is empty");
+  const outcomes = {
+    without: LOSING,
+    with: outcome(500, 0),
+    endless: outcome(600, 5, [{ ...DRAINED, outcome: "timeout" }]),
+    preload: QUIET,
+  };
+  const check = checkServer(ROW, NGINX, { manager: "native", outcomes });
+  expect(check.failures).toEqual([]);
+  expect(check.result.endless).toMatchObject({ requests: 600, failed: 5, outcomes: ["timeout"] });
+});
+
+describe("with preload, clients that never close", () => {
+  const stayed = outcome(600, 2, [{ ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." }]);
+  const check = (unreachedByPreload?: string) => {
+    if (ROW === undefined) throw new Error("the table is empty");
+    const row = unreachedByPreload === undefined ? ROW : { ...ROW, unreachedByPreload };
+    const outcomes = { without: LOSING, with: QUIET, endless: LOSING, preload: stayed };
+    return checkServer(row, NGINX, { manager: "native", outcomes });
+  };
+
+  test("must lose nothing and must not hold the drain to its deadline", () => {
+    expect(check().failures).toEqual([
+      "2 of 600 requests (reset 2) failed with preload",
+      'a drain with preload ended as "timeout": 10.0.0.1 stayed.',
+    ]);
+  });
+
+  test("may lose requests in a server without the library, which the result records", () => {
+    expect(check("a static program").failures).toEqual([]);
+    expect(check("a static program").result.preload).toMatchObject({ failed: 2, unreached: "a static program" });
+  });
+});
