@@ -1,10 +1,10 @@
-/** Text of any characters at all. */
+/** Random text of any characters. */
 import fc from "fast-check";
 
 const SURROGATES = { first: 0xd800, count: 0x800 };
 const CODE_POINTS = 0x110000 - SURROGATES.count;
 
-/** What fast-check calls `binary`; that makes a table of all of them first, which takes a second of processor time. */
+/** Like fast-check's `binary`, which first builds a table of all characters in a second of CPU time. */
 const anyCharacter = fc.nat({ max: CODE_POINTS - 1 }).map(
   (at) => String.fromCodePoint(at < SURROGATES.first ? at : at + SURROGATES.count),
   (character) => {

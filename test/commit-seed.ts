@@ -1,6 +1,6 @@
 /**
- * Before the tests: where random values come from. Each commit has a seed of its own, so that many inputs are tried over time and
- * unchanged code is never red by chance. `LASTCALL_SEED=7 npm test` tries others.
+ * Sets the seed of random values before the tests. Each commit has its own seed, so that many inputs are tested over time and
+ * unchanged code never fails by chance. `LASTCALL_SEED=7 npm test` uses another one.
  */
 import { spawnSync } from "node:child_process";
 import type { TestProject } from "vitest/node";
@@ -11,7 +11,7 @@ declare module "vitest" {
   }
 }
 
-/** As many hexadecimal digits as fit the seed's 32 bits with their sign. */
+/** The hexadecimal digits that fit a seed of 32 bits with sign. */
 const DIGITS = 7;
 
 // biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
@@ -23,7 +23,7 @@ export default function setup(project: TestProject): void {
   project.provide("seed", seed);
 }
 
-/** A source tree without its history has one seed. */
+/** The seed of a source tree without history. */
 function ofCommit(): number {
   const { stdout } = spawnSync("git", ["rev-parse", "HEAD"], { cwd: import.meta.dirname, encoding: "utf8" });
   const seed = Number.parseInt((stdout ?? "").slice(0, DIGITS), 16);

@@ -1,4 +1,4 @@
-/** How much there is to read: source, tests and what supports them. `npm run check` prints it; nothing judges it. */
+/** Counts lines and files of source, tests and test support for `npm run check`, without a limit. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, "..");
 
 type Count = { readonly files: number; readonly lines: number };
 
-/** TypeScript below these folders, with the lines that comments and blank lines take. */
+/** Counts TypeScript below these folders, comments and blank lines included. */
 function count(folders: readonly string[], isCounted: (file: string) => boolean): Count {
   const texts = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })

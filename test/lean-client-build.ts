@@ -1,4 +1,4 @@
-/** Before the tests: what `lean-client.ts` hands out. Made once; made again when the packages are others. */
+/** Builds the file for `lean-client.ts` before the tests, once per version of the packages. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export default async function setup(): Promise<void> {
   const requireOf =
     'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);';
   await build({
-    // The same file the programs load it through, so that what they use of it is said once.
+    // The entry point is the file through which programs import it, which lists the used parts.
     entryPoints: [join(ROOT, "src/api-server/kube-config.ts")],
     absWorkingDir: ROOT,
     bundle: true,
@@ -30,7 +30,7 @@ export default async function setup(): Promise<void> {
     outfile: join(draft, "kube-config.mjs"),
     logLevel: "error",
   });
-  // Moved, so that no one loads half of it while two runs begin at once.
+  // Renamed into place, so that no program loads half of it while two runs start.
   renameSync(join(draft, "kube-config.mjs"), CLIENT);
   rmSync(draft, { recursive: true });
 }

@@ -1,7 +1,7 @@
-/** The order of files in a clone that has not run yet. Later runs know how long each took; without that, size would decide. */
+/** Orders test files in a fresh clone. Later runs use recorded durations; without these vitest orders by size. */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Small files that play long stories, the longest first: begun last, they would be waited for alone. */
+/** Small files with long scenarios, the longest first: started last, they would run alone at the end. */
 const LONGEST = [
   "test/manager/manager-crashes.test.ts",
   "test/relay/relay-in-webhook.test.ts",

@@ -1,4 +1,4 @@
-/** Before the tests: the native manager, so that both builds are tried. Made once; later runs find it up to date. */
+/** Builds the native manager before the tests, so that both builds are tested. Later runs reuse it. */
 import type { TestProject } from "vitest/node";
 import { buildManager } from "../native/build/build.ts";
 import { missingPrograms } from "../native/build/host-programs.ts";
@@ -6,9 +6,9 @@ import { VARIANTS } from "../native/build/variants.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The native manager's path; empty where this host cannot build it. */
+    /** The native manager's path; empty if this host cannot build it. */
     nativeManager: string;
-    /** The same on a clock that a test moves. */
+    /** The same with the test clock. */
     clockedManager: string;
   }
 }

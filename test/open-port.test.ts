@@ -1,4 +1,4 @@
-/** Where programs listen, and what they report when they cannot. */
+/** The addresses on which programs listen, and their errors. */
 import { EventEmitter } from "node:events";
 import type { Server } from "node:net";
 import { expect, test } from "vitest";
@@ -52,7 +52,7 @@ test("on loopback it tries IPv6 if the node has no IPv4, and for no other reason
   await expect(openPort(taken.server, wanted({ host: LOOPBACK }))).rejects.toThrow("port 8443 is in use");
 });
 
-test("a program with a way of its own to listen is given the hosts in the same order", async () => {
+test("a program with its own listen function gets the hosts in the same order", async () => {
   const { server } = serverOn({});
   const hosts: string[] = [];
   const listen = async (host: string) => {
@@ -79,6 +79,6 @@ test.for([
   });
 });
 
-test.for([null, "/run/a.sock"])("a server without a port (%j) is a fault", async (given) => {
+test.for([null, "/run/a.sock"])("a server without a port (%j) is an error", async (given) => {
   await expect(openPort(serverOn({}, given).server, wanted())).rejects.toThrow("no address was assigned");
 });

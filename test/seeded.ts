@@ -1,4 +1,4 @@
-/** In every process of tests: properties draw their values from the commit's seed. */
+/** Seeds property tests with the commit's seed, in every test process. */
 import fc from "fast-check";
 import { inject } from "vitest";
 

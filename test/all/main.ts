@@ -1,12 +1,12 @@
 /**
- * `npm run test:all [-- --landing] ["STEP"…]`: every suite, one after the other. All run, whatever fails, and what failed is
- * named at the end with the last that it said.
+ * `npm run test:all [-- --landing] ["STEP"…]`: runs every suite in sequence, even after failures, and lists the failed
+ * ones with the end of their logs.
  */
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { AHEAD, type Asked, readAsked, STEPS, type Step, wordsOf } from "./steps.ts";
 
-/** Where a log is cut, its end is kept; a runner writes its failures last. */
+/** A long log keeps its end, since a runner prints its failures last. */
 const KEPT_CHARACTERS = 20_000;
 
 type Ended = { readonly name: string; readonly status: number; readonly end: string };
@@ -46,7 +46,7 @@ async function inTurn(asked: Asked): Promise<readonly Ended[]> {
   return ended;
 }
 
-/** Its failure is told by the step that needs it, which does the same again. */
+/** Its failure is reported by the step that needs it, which repeats the build. */
 async function inAdvance({ name, words }: Step): Promise<void> {
   const startedAtMs = performance.now();
   const { status } = await run(name, words, constants.priority.PRIORITY_LOW);

@@ -7,15 +7,15 @@ test("every step is a script of the project", () => {
   expect(scripts.filter((name) => !Object.hasOwn(manifest.scripts, name ?? ""))).toEqual([]);
 });
 
-test("every suite of the project is a step, but for those that another step contains", () => {
+test("every suite of the project is a step, except those that another step contains", () => {
   const suites = Object.keys(manifest.scripts).filter((name) => /^(test|check|e2e)/.test(name));
-  const apart = ["test:all", "test:calm", "test:fuzz", "test:mutation", "test:pods", "test:processes:landing"];
+  const apart = ["test:all", "test:stability", "test:fuzz", "test:mutation", "test:pods", "test:processes:landing"];
   expect(suites.filter((name) => !apart.includes(name)).toSorted()).toEqual(
     [...new Set(STEPS.map(({ words }) => words[0]))].toSorted(),
   );
 });
 
-test("a landing takes part of a step where it has words of its own, and all of the others", () => {
+test("a landing runs a step's shorter command if it has one, and all other steps completely", () => {
   const asked = { landing: true, steps: STEPS };
   const [whole, part] = [STEPS.find(({ landing }) => !landing), STEPS.find(({ landing }) => landing)];
   expect(whole && wordsOf(whole, asked)).toEqual(whole?.words);
@@ -23,7 +23,7 @@ test("a landing takes part of a step where it has words of its own, and all of t
   expect(part && wordsOf(part, { ...asked, landing: false })).toEqual(part?.words);
 });
 
-test("single steps are taken by their names, in the order of all", () => {
+test("steps are selected by name and run in the order of the list", () => {
   expect(readAsked(["chart", "checks"])).toEqual({
     landing: false,
     steps: STEPS.filter(({ name }) => name === "checks" || name === "chart"),

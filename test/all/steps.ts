@@ -1,18 +1,18 @@
-/** Every suite of the project, and what of it a landing takes. */
+/** Every suite of the project, and its part in `.ci/run`. */
 import { NEWEST } from "../../e2e/build/module-table.ts";
 
 export type Step = {
   readonly name: string;
-  /** Of `npm run`. */
+  /** Arguments of `npm run`. */
   readonly words: readonly string[];
-  /** What a landing runs instead, where the whole would take too long. */
+  /** The shorter command of a landing, if the complete suite takes too long. */
   readonly landing?: readonly string[];
 };
 
 /** Rollouts of real servers, and each of their drivers; the whole suite repeats them by protocol, version and criterion. */
 const PROGRAMS = ["http2.program", "rollouts"];
-/** What loses requests or admissions when it breaks: rollouts, hooks, the relay, the webhook's life. */
-const CASES = ["serving", "rollout", "own-hooks", "who-is-injected", "webhook-life", "relay.e2e"];
+/** Cases whose failure means lost requests or admissions: rollouts, hooks, the relay, the webhook's lifecycle. */
+const CASES = ["serving", "rollout", "own-hooks", "opt-in", "webhook-outages", "relay.e2e"];
 
 export const STEPS: readonly Step[] = [
   { name: "tests", words: ["test"] },
@@ -21,12 +21,12 @@ export const STEPS: readonly Step[] = [
   { name: "sanitizer", words: ["test:sanitize"], landing: ["test:sanitize", "--", "--seconds=30"] },
   { name: "sanitized process cases", words: ["test:sanitize", "--", "--only=cases"] },
   { name: "programs", words: ["test:programs"], landing: ["test:programs", "--", ...PROGRAMS] },
-  // Its API server is one of the cluster's programs, which are built by now.
+  // Its API server is one of the cluster's programs, which are built by then.
   { name: "chart", words: ["test:chart"] },
   { name: "end to end", words: ["e2e", "--", "--install"], landing: ["e2e", "--", "--install", "--", ...CASES] },
 ];
 
-/** Begun with the first step, at the lowest priority: the last two steps find it done. Nothing else needs it. */
+/** Starts with the first step, at the lowest priority, and is complete before the last two steps, which need it. */
 export const AHEAD: Step = {
   name: "the cluster's programs",
   words: ["cluster", "--", "build", `kubernetes-${NEWEST}`, "etcd", "pause", "helm"],
@@ -34,7 +34,7 @@ export const AHEAD: Step = {
 
 export type Asked = { readonly landing: boolean; readonly steps: readonly Step[] };
 
-/** @returns what is wrong with the words, where something is */
+/** @returns the steps, or a message for invalid arguments */
 export function readAsked(words: readonly string[]): Asked | { readonly message: string } {
   const landing = words.includes("--landing");
   const names = words.filter((word) => word !== "--landing");

@@ -1,4 +1,4 @@
-/** What a Dockerfile leaves to the day of the build: versions of Debian's packages, and the archive they come from. */
+/** Finds unpinned inputs of a Dockerfile: versions of Debian packages, and their archive. */
 
 const EXACT = /^[a-z0-9][a-z0-9.+-]*=(?:\d+:)?[0-9][A-Za-z0-9.+~-]*$/;
 const ARCHIVE = /\bhttps?:\/\/[\w.-]+\/\S+/g;
@@ -20,7 +20,7 @@ export function missingPins(dockerfile: string): readonly string[] {
     ...(archives.length > 0 && archives.every((archive) => OF_ONE_TIME.test(archive))
       ? []
       : ["an archive of today is used"]),
-    // The base image brings sources of its own.
+    // The base image has its own package sources.
     ...(apt.every((command) => command.includes("rm -f /etc/apt/sources.list.d/*"))
       ? []
       : ["the base image's sources are kept"]),

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const SRC = join(import.meta.dirname, "../../src");
 
-test("the manager is made of its own room, the contract and node: alone", async () => {
+test("the manager's bundle contains only its own room, the contract and node: modules", async () => {
   const result = await build({
     entryPoints: [join(SRC, "manager/program.ts")],
     bundle: true,
@@ -17,6 +17,6 @@ test("the manager is made of its own room, the contract and node: alone", async 
   const inputs = Object.keys(result.metafile.inputs);
   expect(inputs.filter((input) => !input.startsWith("contract/") && !input.startsWith("manager/"))).toEqual([]);
   expect(inputs).toContain("manager/program.ts");
-  const outside = Object.values(result.metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path));
-  expect(outside.filter((path) => !path.startsWith("node:"))).toEqual([]);
+  const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path));
+  expect(imports.filter((path) => !path.startsWith("node:"))).toEqual([]);
 });

@@ -1,8 +1,8 @@
-/** Circles in a graph of imports. */
+/** Finds cycles in an import graph. */
 
 type Edges = readonly (readonly [from: string, to: readonly string[]])[];
 
-/** The groups of names that reach each other, each in alphabetical order. */
+/** Returns the groups of names that reach each other, each in alphabetical order. */
 export function cyclesIn(edges: Edges): readonly (readonly string[])[] {
   const targets = new Map<string, Set<string>>();
   for (const [from, to] of edges) targets.set(from, new Set([...(targets.get(from) ?? []), ...to]));

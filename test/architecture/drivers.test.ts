@@ -1,4 +1,4 @@
-/** A rule that depends on a driver reads the driver's row: only its own code, its maker and its recognition name it. */
+/** Rules that depend on a driver read its table row: only its own code, its factory and its recognition use its name. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { DRIVERS } from "../../src/contract/driver-table.ts";
 
 const SRC = join(import.meta.dirname, "../../src");
 const names = DRIVERS.map(({ name }) => name).join("|");
-/** A comparison of anything called a driver with a driver's name, either way round, or a list of such. */
+/** Matches comparisons of a driver with a driver's name, in both orders, or with a list of names. */
 const BRANCHES = [
   new RegExp(`\\bdriver\\w*(?:\\.name)?\\s*[!=]==?\\s*["'\`](?:${names})["'\`]`, "gi"),
   new RegExp(`["'\`](?:${names})["'\`]\\s*[!=]==?\\s*[\\w.]*driver\\b`, "gi"),
@@ -15,13 +15,13 @@ const BRANCHES = [
   /switch \((?:[\w.]*\.)?driver(?:Name)?\)/gi,
 ];
 
-/** Each with what it decides. */
+/** Files that may use a driver's name, with the reason. */
 const OWNERS: readonly RegExp[] = [
   // The code of a driver.
   /^manager\/drivers\/[a-z]+\//,
-  // Which of the demo's apps runs.
+  // Selects the demo's app.
   /^demo\//,
-  // Makes the driver that settings name.
+  // Creates the configured driver.
   /^manager\/manager-driver\.ts$/,
 ];
 
@@ -45,7 +45,7 @@ test.for([
   ["switch (settings.driver) {", 1],
   ['return row.name === "envoy" && isEnvoy(container);', 1],
   ['if (policy.driver !== "auto") return policy.driver;', 0],
-  ["driverRow(settings.driver).asksApp", 0],
+  ["driverRow(settings.driver).callsApp", 0],
 ] as const)("the rule refuses what it is there to refuse: %s", ([text, found]) => {
   expect(branchesIn(text)).toHaveLength(found);
 });

@@ -18,7 +18,7 @@ function targetsOf(source: string): readonly string[] {
   return IMPORTS.flatMap((pattern) => [...source.matchAll(pattern)].map((match) => match[1] ?? ""));
 }
 
-/** Type imports too: they decide in which order files can be read. */
+/** Includes type imports, which also determine the reading order. */
 const ALL_IMPORTS = [/^(?:import|export)\s[^'"]*?from\s"(\.[^"]+)"/gm, /import\("(\.[^"]+)"\)/g];
 
 function reachedBy(file: string): readonly string[] {
@@ -28,7 +28,7 @@ function reachedBy(file: string): readonly string[] {
     .filter((reached) => reached.endsWith(".ts"));
 }
 
-/** A folder inside a room; a file that lies directly in its room stands for itself. */
+/** A folder inside a room, or a file directly in it. */
 function placeOf(file: string): string {
   return file.split("/").length > 2 ? dirname(file) : file;
 }
@@ -38,11 +38,11 @@ const byPlace = byFile.map(
   ([file, reached]) => [placeOf(file), reached.map(placeOf).filter((place) => place !== placeOf(file))] as const,
 );
 
-test("nothing is imported in a circle, among files and among folders, types included", () => {
+test("neither files nor folders import each other in a cycle, types included", () => {
   expect([byFile, byPlace].flatMap(cyclesIn)).toEqual([]);
 });
 
-test("a circle is found, and a tree is none", () => {
+test("a cycle is found, and a tree has none", () => {
   const tree = [["a", ["b", "c"]] as const, ["b", ["c"]] as const];
   expect(cyclesIn(tree)).toEqual([]);
   expect(cyclesIn([...tree, ["c", ["a"]] as const])).toEqual([["a", "b", "c"]]);
@@ -54,12 +54,12 @@ const insideRooms = byFile.flatMap(([file, reached]) => {
   return reached.filter((to) => roomOf(to) === roomOf(file)).map((to) => ({ file, from, to: placeOf(to) }));
 });
 
-test("a folder imports of its room only what it may", () => {
+test("a folder imports only allowed parts of its room", () => {
   const refused = insideRooms.filter(({ from, to }) => from !== to && !(FOLDERS[from] ?? []).includes(to));
   expect(refused).toEqual([]);
 });
 
-test("every import that a folder may make is made", () => {
+test("every allowed import of a folder is used", () => {
   const made = new Set(insideRooms.map(({ from, to }) => `${from} -> ${to}`));
   const allowed = Object.entries(FOLDERS).flatMap(([from, places]) => places.map((to) => `${from} -> ${to}`));
   expect(allowed.filter((each) => !made.has(each))).toEqual([]);
@@ -88,7 +88,7 @@ describe("every file imports only what its room may import", () => {
   });
 });
 
-test("a package with one importer in the core has no second one there", () => {
+test("a package with a single allowed importer has no second one", () => {
   for (const [name, only] of Object.entries(ONLY_IMPORTERS)) {
     const importers = files.filter(
       (file) => roomOf(file) === roomOf(only) && targetsOf(readFileSync(join(SRC, file), "utf8")).includes(name),
@@ -97,7 +97,7 @@ test("a package with one importer in the core has no second one there", () => {
   }
 });
 
-test("the rules refuse what they are there to refuse", () => {
+test("the rules refuse forbidden imports", () => {
   expect(isAllowed("injection/plan.ts", "node:fs")).toBe(false);
   expect(isAllowed("manager/runner.ts", "../policy/resolve.ts")).toBe(false);
   expect(isAllowed("manager/runner.ts", "koffi")).toBe(false);
@@ -110,7 +110,7 @@ test("the rules refuse what they are there to refuse", () => {
   ).toEqual(["x", "y", "z"]);
 });
 
-test("no file hides its content behind an empty name", () => {
+test("no file has a meaningless name such as utils", () => {
   const drawers = /(^|\/)(utils?|helpers?|common|misc|types|constants|index|shared|lib)\.ts$/;
   expect(files.filter((file) => drawers.test(file))).toEqual([]);
 });

@@ -1,11 +1,11 @@
-/** A reader who follows a link of a page arrives: at a file that is there, and at a heading of it. */
+/** Links of pages lead to existing files and headings. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { anchorsOf, relativeLinks } from "./markdown-links.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Packages, and what is built. */
+/** Folders of packages and build output. */
 const NOT_OURS = /(^|\/)(node_modules|build|\.git)(\/|$)/;
 
 function pagesBelow(folder: string): readonly string[] {
@@ -31,8 +31,8 @@ test.for(pagesBelow("."))("every link of %s leads somewhere", (page) => {
   expect(brokenIn(page, readFileSync(join(ROOT, page), "utf8"))).toEqual([]);
 });
 
-/** A page that no index names is found by chance only. Decisions are listed by their folder. */
-test("the indexes name every page below docs", () => {
+/** Readers find pages through an index. Decisions are listed by their folder. */
+test("the indexes link every page below docs", () => {
   const named = ["docs/README.md", "docs/reference/README.md"].flatMap((index) =>
     relativeLinks(readFileSync(join(ROOT, index), "utf8")).map(({ path }) => join(dirname(index), path)),
   );
@@ -50,13 +50,13 @@ test.for([
   expect(brokenIn("SECURITY.md", text)).toEqual(broken);
 });
 
-test("anchors are those of the repository's host", () => {
+test("anchors are formed as on the repository's host", () => {
   const page =
     "# A `code` word\n## When lastcall's namespace was deleted\n## Twice\n## Twice\n```\n# no heading\n```\n";
   expect([...anchorsOf(page)]).toEqual(["a-code-word", "when-lastcalls-namespace-was-deleted", "twice", "twice-1"]);
 });
 
-/** The name is not ours at the npm registry, so npx could run another project's program. */
+/** Another project could own the name at the npm registry, and npx would run its program. */
 test("no page runs the command through npx", () => {
   const users = pagesBelow(".").filter((page) =>
     /^npx lastcall|`npx lastcall [a-z]/m.test(readFileSync(join(ROOT, page), "utf8")),

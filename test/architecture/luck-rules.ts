@@ -1,29 +1,29 @@
-/** What makes a test depend on luck, as it is recognized in its source: patterns that are sure, not all there could be. */
+/** Patterns in the source of tests that depend on timing or free ports. Each match is an error; the list is not complete. */
 
 export type LuckRule = {
   readonly name: string;
-  /** What to write instead; shown where the rule is broken. */
+  /** The alternative, printed with each match. */
   readonly cure: string;
   readonly pattern: RegExp;
-  /** Only in files whose text has this too. */
+  /** Limits the rule to files that match this too. */
   readonly where?: RegExp;
-  /** A line that says `// bound: ` and why is let be. */
+  /** Whether a line with `// bound: REASON` is accepted. */
   readonly bounds?: boolean;
 };
 
 const REAL_CLOCK = /(?:performance|Date)\.now\(\)/.source;
-/** What the helpers of the suite measure by it. */
+/** Durations that helpers of the suite measure. */
 const MEASURED = /\b(?:took|elapsed|gone|drain)Ms\b|\bsecondsBetween\(|\.milliseconds\b/.source;
 const IN_EXPECTATION = /expect\((?:(?!expect\(|;\n)[\s\S])*?/.source;
 const AT_MOST = /\.(?:not\.toBeGreaterThan|toBeLessThan)(?:OrEqual)?\(/.source;
-/** For programs of the system: any of them may listen there. */
+/** Ports of system programs, any of which may listen there. */
 const LOW_PORT = /(?:[1-9]\d{0,2}|10[01]\d|102[0-3])\b/.source;
 const LOOPBACK = /(?:127\.0\.0\.1|localhost)/.source;
 
 export const LUCK_RULES: readonly LuckRule[] = [
   {
     name: "a pause without a reason",
-    cure: "pause(ms, why) of test/time/pause.ts, or eventually(…) where something is waited for",
+    cure: "pause(ms, why) of test/time/pause.ts, or eventually(…) to wait for an event",
     pattern: new RegExp(
       [
         /timers\/promises/.source,
@@ -53,25 +53,25 @@ export const LUCK_RULES: readonly LuckRule[] = [
   },
   {
     name: "an upper bound on real time",
-    cure: "no bound: the outcome says it, or a test at virtual time; else `// bound: why` on the line",
+    cure: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
     pattern: new RegExp(`${IN_EXPECTATION}(?:${REAL_CLOCK}|${MEASURED})(?:(?!;\\n)[\\s\\S])*?${AT_MOST}`, "g"),
     bounds: true,
   },
   {
     name: "an upper bound on real time, compared by hand",
-    cure: "no bound: the outcome says it, or a test at virtual time; else `// bound: why` on the line",
+    cure: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
     pattern: new RegExp(`expect\\([^;]*${REAL_CLOCK}[^;=]*<=? `, "g"),
     bounds: true,
   },
   {
     name: "an upper bound on how long a real program took",
-    cure: "no bound: the outcome says it, or a test at virtual time; else `// bound: why` on the line",
+    cure: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
     where: /from "[^"]*(?:manager-process|running-webhook|demo-process)\.ts"/,
     pattern: new RegExp(`${IN_EXPECTATION}\\b(?:ms|\\w+Ms)\\b(?:(?!;\\n)[\\s\\S])*?${AT_MOST}`, "g"),
     bounds: true,
   },
   {
-    name: "a port of every program's taken for free",
+    name: "a well-known port that is assumed to be free",
     cure: "any port of an ownAddress() of test/leases/own-address.ts",
     pattern: new RegExp(
       [
@@ -85,16 +85,16 @@ export const LUCK_RULES: readonly LuckRule[] = [
   },
 ];
 
-/** Where a rule does not hold, each with its reason. */
+/** Exceptions, each with its reason. */
 export const LUCK_EXCEPTIONS: readonly { readonly under: string; readonly because: string }[] = [
-  { under: "test/time/", because: "is what the others use" },
-  { under: "test/architecture/luck", because: "writes wrongly on purpose" },
+  { under: "test/time/", because: "implements the alternatives" },
+  { under: "test/architecture/luck", because: "contains examples of matches" },
   { under: "test/demo/real-clock.test.ts", because: "tests that clock" },
-  { under: "test/calm/", because: "makes the machine's bad days, and waits for no program of ours" },
-  { under: "test/programs/", because: "plays programs of others at a pace of their own" },
+  { under: "test/stability/", because: "simulates load, and waits for no program under test" },
+  { under: "test/programs/", because: "runs real programs in real time" },
 ];
 
-/** @returns a line for each break of a rule: where, which, and what to write instead */
+/** @returns a line per match: place, rule, and alternative */
 export function luckIn(path: string, source: string): readonly string[] {
   if (LUCK_EXCEPTIONS.some(({ under }) => path.startsWith(under))) return [];
   return LUCK_RULES.filter(({ where }) => where === undefined || where.test(source)).flatMap((rule) =>
@@ -104,7 +104,7 @@ export function luckIn(path: string, source: string): readonly string[] {
   );
 }
 
-/** The comment stands at the end of the statement. */
+/** The comment may be on the last line of the statement. */
 function isExplained(source: string, at: number): boolean {
   return /^[^;]*;[^\n]*\/\/ bound: \S/.test(source.slice(at));
 }

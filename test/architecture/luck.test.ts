@@ -1,4 +1,4 @@
-/** No test depends on luck: on a machine that is fast enough, or on a port that happens to be free. */
+/** No test depends on the speed of the host, or on a port that happens to be free. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { LUCK_EXCEPTIONS, LUCK_RULES, luckIn } from "./luck-rules.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
   .map((file) => `test/${file}`)
-  // Others' tests come with the packages of a tool.
+  // Packages contain tests of others.
   .filter((file) => file.endsWith(".ts") && !file.includes("/node_modules/") && statSync(join(ROOT, file)).isFile());
 
 test.for(files)("%s depends on no luck", (file) => {
@@ -16,7 +16,7 @@ test.for(files)("%s depends on no luck", (file) => {
 
 const PROGRAM = 'import { call } from "./manager-process.ts";\n';
 
-describe("the rules refuse what they are there to refuse", () => {
+describe("the rules match their examples", () => {
   const wrong: Readonly<Record<string, readonly string[]>> = {
     "a pause without a reason": [
       'import { setTimeout as pause } from "node:timers/promises";',
@@ -29,17 +29,17 @@ describe("the rules refuse what they are there to refuse", () => {
       'import {\n  call,\n  pause,\n} from "./manager-process.ts";',
     ],
     "a wait with a limit and a message of its own": [
-      "await vi.waitFor(() => expect(heard).toBe(2), { timeout: 8_000 });",
+      "await vi.waitFor(() => expect(received).toBe(2), { timeout: 8_000 });",
       "await expect.poll(() => open, { timeout: 40_000 }).toBe(0);",
       "async function until(condition: () => boolean): Promise<void> {",
-      "const eventually = async (look: () => void) => {",
-      "const waitFor = look => {",
+      "const eventually = async (check: () => void) => {",
+      "const waitFor = check => {",
       "while (early.length < 4) await pause(20);",
       "while (!over) {\n  await sleep(20);",
     ],
     "an upper bound on real time": [
       "expect(performance.now() - startMs).toBeLessThan(8_000);",
-      "expect(Date.now() - toldMs, said).toBeLessThanOrEqual(LATE_MS + lag());",
+      "expect(Date.now() - stoppedMs, output).toBeLessThanOrEqual(LATE_MS + lag());",
       "expect(seen.goneMs).toBeLessThan(2_000);",
       'expect(secondsBetween(web, "deleted", "gone")).toBeLessThan(\n  20,\n);',
       "expect(report.milliseconds.withdrawing).not.toBeGreaterThan(3_000);",
@@ -50,7 +50,7 @@ describe("the rules refuse what they are there to refuse", () => {
       `${PROGRAM}expect(ms).toBeLessThan(10_000);`,
       `${PROGRAM}expect(report.withdrawnAfterMs).toBeLessThan(3_000);`,
     ],
-    "a port of every program's taken for free": [
+    "a well-known port that is assumed to be free": [
       'connect({ host: "127.0.0.1", port: 1 });',
       'connect(1, "127.0.0.1");',
       "await connectionTo(1).request();",
@@ -61,7 +61,7 @@ describe("the rules refuse what they are there to refuse", () => {
     ],
   };
 
-  test("each of them has a wrong line to show", () => {
+  test("each rule has a matching example", () => {
     expect(Object.keys(wrong).sort()).toEqual(LUCK_RULES.map(({ name }) => name).sort());
   });
 
@@ -80,7 +80,7 @@ describe("the rules refuse what they are there to refuse", () => {
     "expect(performance.now() - startMs).toBeGreaterThan(1_900);",
     "expect(one.ms).toBeGreaterThan(5);\nexpect(asked.length).toBeLessThan(8);",
     "expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 10);",
-    "expect(performance.now() - toldMs).toBeLessThan(8_000); // bound: the end must not wait for the question",
+    "expect(performance.now() - stoppedMs).toBeLessThan(8_000); // bound: the exit must not wait for the request",
     `${PROGRAM}expect(end.ms).toBeGreaterThan(950);\nexpect(open.length).toBeLessThan(256);`,
     "expect(played.answered.get(1)).toBe(get(2));",
     "const until = events.at(-1)?.nowMs ?? 0;",
@@ -91,11 +91,11 @@ describe("the rules refuse what they are there to refuse", () => {
     expect(luckIn("test/x.test.ts", source)).toEqual([]);
   });
 
-  test("an exception is for what is there, and says why", () => {
+  test("an exception names an existing folder and a reason", () => {
     for (const { under, because } of LUCK_EXCEPTIONS) {
       expect(files.filter((file) => file.startsWith(under)).length, under).toBeGreaterThan(0);
       expect(because).toMatch(/\w+ \w+/);
     }
-    expect(luckIn("test/calm/x.ts", "await vi.waitFor(look);")).toEqual([]);
+    expect(luckIn("test/stability/x.ts", "await vi.waitFor(check);")).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** The relative links of a Markdown page, and the anchors its headings offer, by the rules of the repository's host. Pure. */
+/** Reads the relative links and the anchors of a Markdown page, by the rules of the repository's host. Pure. */
 
 export type Link = { readonly text: string; readonly path: string; readonly anchor: string };
 
@@ -8,7 +8,7 @@ const LINK = /!?\[[^\]]*\]\(\s*<?([^()\s<>]+(?:\([^()\s]*\))?)>?(?:\s+"[^"]*")?\
 const REFERENCE = /^\[[^\]]+\]:\s+(\S+)/gm;
 const WITH_SCHEME = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i;
 
-/** Links to other sites are left out: a test cannot know whether they answer. */
+/** Skips links to other sites, which a test cannot check. */
 export function relativeLinks(page: string): readonly Link[] {
   const prose = page.replace(FENCE, "").replace(CODE_SPAN, "code");
   const targets = [LINK, REFERENCE].flatMap((pattern) => [...prose.matchAll(pattern)].map((found) => found[1] ?? ""));
@@ -20,7 +20,7 @@ export function relativeLinks(page: string): readonly Link[] {
     });
 }
 
-/** A heading that occurs again gets `-1`, `-2` and so on. */
+/** A repeated heading gets `-1`, `-2` and so on. */
 export function anchorsOf(page: string): ReadonlySet<string> {
   const seen = new Map<string, number>();
   const anchors = new Set<string>();

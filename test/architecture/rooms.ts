@@ -1,10 +1,10 @@
-/** Who may import whom, as data. A room may always import itself; type imports are free, they leave nothing behind. */
+/** The allowed imports between rooms. A room may always import itself; type imports are allowed, since they are erased. */
 
 export type Rule = {
   readonly rooms: readonly string[];
   /** Packages the room may load at run time. */
   readonly npm: readonly string[];
-  /** Whether it may reach outside through `node:` modules. The pure rooms may not. */
+  /** Whether its files may import `node:` modules; those of pure rooms may not. */
   readonly io: boolean;
 };
 
@@ -61,13 +61,13 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
     io: true,
   },
   "lastcall.ts": { rooms: ["webhook", "relay", "demo", "cli"], npm: [], io: false },
-  // Of each thread by itself.
+  // Used by each thread separately.
   "startup-memory.ts": { rooms: [], npm: [], io: true },
   "fault.ts": { rooms: [], npm: [], io: false },
   "open-port.ts": { rooms: ["fault.ts"], npm: [], io: true },
 };
 
-/** Single files that may load more than their room: one place per package, each with its reason. */
+/** Files that may import more packages than their room, each with its reason. */
 export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // The package does not export it, and what it exports instead is 4 MB larger (decision 43).
   "api-server/web-socket.ts": ["@kubernetes/client-node/dist/web-socket-handler.js"],
@@ -77,20 +77,20 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "manager/node-port-guard.ts": ["koffi"],
 };
 
-/** Single files that may reach into one more room. */
+/** Files that may import one more room. */
 export const COMPOSERS: Readonly<Record<string, readonly string[]>> = {
-  // One process serves admissions and the relay, on two threads; the two rooms do not know each other.
+  // One process serves admissions and the relay on two threads; the two rooms do not import each other.
   "webhook/optional-parts.ts": ["relay"],
 };
 
-/** Within injection only the diff knows the patch library. */
+/** Within injection only the diff imports the patch library. */
 export const ONLY_IMPORTERS: Readonly<Record<string, string>> = {
   "fast-json-patch": "injection/patch.ts",
 };
 
 /**
- * What each folder inside a room may import of its room, types included: other folders, and files that lie directly in the
- * room. A folder that is missing may import none. There is no circle, so this is the order in which a room can be read.
+ * The allowed imports of each folder within its room, types included: other folders, and files directly in the
+ * room. A missing folder may import none. There is no cycle, so this is a reading order.
  */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "cli/drains": [

@@ -1,4 +1,4 @@
-/** The commands that pages name are those of package.json, and a contributor finds each of them. */
+/** Commands in pages exist in package.json, and CONTRIBUTING lists each of them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ test.for(PAGES)("every npm run of %s exists", (page) => {
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-test("CONTRIBUTING's table of commands is that of package.json", () => {
+test("CONTRIBUTING's table lists the commands of package.json", () => {
   const rows = [...read("CONTRIBUTING.md").matchAll(/^\| (`[a-z:0-9-]+`(?:, `[a-z:0-9-]+`)*) \| .* \|$/gm)];
   const table = rows.slice(
     0,

@@ -1,4 +1,4 @@
-/** What decides gets its time as an argument, so that a test can play any moment. */
+/** Pure code receives the time as an argument, so that a test can set any time. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

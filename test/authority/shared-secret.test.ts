@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import type { SecretStore, StoredSecret } from "../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../src/api-server/stored-object.ts";
 import { parsedJson, readCaEntries, type SecretEvent, writeSecret } from "../../src/authority/shared-secret.ts";
-import { pretendCa, pretendTools } from "../webhook/certificates-authority/pretend-certificates.ts";
+import { fakeCa, fakeTools } from "../webhook/certificates-authority/fake-certificates.ts";
 
-const READER = pretendTools(() => "unused");
-const SIGNER = pretendCa("signer", 0, 9_000);
+const READER = fakeTools(() => "unused");
+const SIGNER = fakeCa("signer", 0, 9_000);
 const { key, ...CA } = SIGNER;
 
 test.for([

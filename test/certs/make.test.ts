@@ -1,4 +1,4 @@
-/** `npm run certs`: a pair for the webhook and the CA that clients are told to trust. */
+/** `npm run certs`: a certificate pair for the webhook and its CA. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,11 +14,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const run = (...words: readonly string[]) => spawnSync(process.execPath, [SCRIPT, ...words], { encoding: "utf8" });
 const read = (out: string, file: string): string => readFileSync(join(out, file), "utf8");
 
-describe("a pair that was made", () => {
+describe("a generated pair", () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
-  /** @returns empty when a client that trusts the CA accepts the server by that name */
+  /** @returns "" if a client that trusts the CA accepts the server by that name */
   async function complaint(out: string, name: string, trusted: string = out): Promise<string> {
     server = createServer({ cert: read(out, "tls.crt"), key: read(out, "tls.key") }, (socket) => socket.end());
     const port = await listenOnOwnPort(server, "127.0.0.1");
@@ -32,7 +32,7 @@ describe("a pair that was made", () => {
     });
   }
 
-  test("is trusted with its CA by the names it was made for, and by no other", async () => {
+  test("is trusted with its CA for its own names, and for no other", async () => {
     const out = join(folder, "named");
     expect(run(`--out=${out}`, "--name=lastcall.test", "--name=10.1.0.7", "--days=7")).toMatchObject({
       status: 0,
@@ -42,7 +42,7 @@ describe("a pair that was made", () => {
     expect(await complaint(out, "localhost")).toContain("does not match certificate's altnames");
   });
 
-  test("is for localhost when no name is given, and readable keys are their owner's alone", async () => {
+  test("is for localhost by default, and only the owner can read the key", async () => {
     const out = join(folder, "usual");
     expect(run(`--out=${out}`).status).toBe(0);
     expect(await complaint(out, "localhost")).toBe("");
@@ -50,7 +50,7 @@ describe("a pair that was made", () => {
     expect(Object.fromEntries(modes)).toEqual({ "ca.crt": "644", "ca.key": "600", "tls.crt": "644", "tls.key": "600" });
   });
 
-  test("replaces an earlier one with its CA, also where a key was readable by others", async () => {
+  test("replaces an earlier pair with its CA, even if its key was readable by others", async () => {
     const [out, kept] = [join(folder, "again"), join(folder, "kept")];
     for (const each of [out, kept]) expect(run(`--out=${each}`).status).toBe(0);
     rmSync(join(out, "tls.key"));
@@ -67,7 +67,7 @@ test.for([
   [["--days=0"], '--days got "0", expected a whole number from 1 to 825'],
   [["--days=826"], '--days got "826", expected a whole number from 1 to 825'],
   [["--for=localhost"], "Unknown option '--for'"],
-] as const)("a mistake on the command line is told: %j", ([words, message]) => {
+] as const)("a mistake on the command line is reported: %j", ([words, message]) => {
   expect(run(`--out=${folder}/never`, ...words)).toMatchObject({
     status: 64,
     stderr: expect.stringContaining(message),
@@ -75,7 +75,7 @@ test.for([
   expect(readdirSync(folder)).not.toContain("never");
 });
 
-test("a folder that cannot be written to is named", () => {
+test("an unwritable folder is reported by name", () => {
   const file = join(folder, "a-file");
   writeFileSync(file, "");
   expect(run(`--out=${file}`)).toMatchObject({ status: 1, stderr: expect.stringContaining(`--out ${file}: `) });

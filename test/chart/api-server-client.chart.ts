@@ -1,4 +1,4 @@
-/** The client of `src/api-server` at a real API server: pages that change their size within a list, and refusals. */
+/** The client of `src/api-server` against a real API server: pages that change their size within a list, and refusals. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
 import type { SendRequest } from "../../src/api-server/api-request.ts";
@@ -11,10 +11,10 @@ import { at, listOf } from "./rendering.ts";
 
 const PAGE_SIZE = 20;
 
-/** Below the 1.5 MiB that etcd stores, and 20 of them are larger than PAGE_LIMIT_BYTES. */
+/** Below etcd's limit of 1.5 MiB, and 20 of them exceed PAGE_LIMIT_BYTES. */
 const LARGE = "x".repeat(1_000_000);
 
-/** How many objects of a name and size a list has, in the order of their names. */
+/** Numbers of objects by name and size, in the order of their names. */
 const CONTENT = [
   { prefix: "a-small", text: "x" },
   { prefix: "b-large", text: LARGE },
@@ -53,14 +53,14 @@ type Requested = {
 
 /** Records every request for a page. */
 function recording(requested: Requested[], afterEach: () => Promise<void>): SendRequest {
-  return async (question) => {
-    const query = new URL(question.path, "https://kubernetes").searchParams;
+  return async (request) => {
+    const query = new URL(request.path, "https://kubernetes").searchParams;
     const record = async (result: Requested["result"]): Promise<void> => {
       requested.push({ limit: query.get("limit"), token: query.get("continue"), result });
       await afterEach();
     };
     try {
-      const answer = await client.request(question);
+      const answer = await client.request(request);
       await record(listOf(JSON.parse(answer.text), "items").map((item) => String(at(item, "metadata", "name"))));
       return answer;
     } catch (error) {
@@ -96,7 +96,7 @@ describe.for([
     for (const { name, text } of CONTENT) await create(path, objectOf(namespace, name, text));
   });
 
-  test("goes on from the same token with half the limit, and has each object once, of one version", async () => {
+  test("is continued from the same token with half the limit, and has each object once, at one version", async () => {
     const requested: Requested[] = [];
     let later = 0;
     const ask = recording(requested, () => {
@@ -147,7 +147,7 @@ describe("the proof of enforcement in a namespace with a ResourceQuota", () => {
     expect(await prove()).toMatchObject({ reason: "other" });
     const hard = { pods: "0" };
     await create(quotas, { metadata: { name: "none" }, spec: { hard } });
-    // No controller runs that would count, and admission reads only the status.
+    // Without a controller the test writes the status, which is all that admission reads.
     const { status } = await server.ask("PATCH", `${quotas}/none/status`, { status: { hard, used: { pods: "0" } } });
     expect(status).toBe(200);
     await eventually(async () =>

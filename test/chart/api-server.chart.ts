@@ -40,9 +40,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function ask(...question: Parameters<ApiServer["ask"]>): Promise<Answer> {
-  const answer = await api.ask(...question);
-  if (answer.status >= 300) throw new Error(`${question[0]} ${question[1]}: ${JSON.stringify(answer.body)}`);
+async function ask(...request: Parameters<ApiServer["ask"]>): Promise<Answer> {
+  const answer = await api.ask(...request);
+  if (answer.status >= 300) throw new Error(`${request[0]} ${request[1]}: ${JSON.stringify(answer.body)}`);
   return answer;
 }
 
@@ -59,14 +59,14 @@ async function failurePolicies(): Promise<readonly unknown[]> {
   return listOf(await read(ENFORCING), "webhooks").map((webhook) => at(webhook, "failurePolicy"));
 }
 
-/** Does what replicas do that have seen injection work. */
+/** Fills the enforcing configuration, as replicas do after the proof of injection. */
 async function failClosed(): Promise<readonly RawObject[]> {
   const value = failClosedCopies(listOf<RawObject>(await read(CONFIGURATION), "webhooks"));
   await ask("PATCH", `${ENFORCING}?fieldManager=lastcall`, [{ op: "add", path: "/webhooks", value }]);
   return value;
 }
 
-/** Objects of these kinds with such a name, wherever they are. */
+/** Objects of these kinds with such a name, in all namespaces. */
 async function named(pattern: RegExp, kinds: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const kind of kinds) {
@@ -77,12 +77,12 @@ async function named(pattern: RegExp, kinds: readonly string[]): Promise<readonl
 }
 
 const noteOf = (answer: Answer): unknown => at(answer.body, "metadata", "annotations", "lastcall.dev/status");
-/** Warnings come as quoted strings of RFC 9110. */
+/** Warnings are quoted strings of RFC 9110. */
 const textsOf = ({ warnings }: Answer): readonly string[] => warnings.map((text) => JSON.parse(text));
 const isReported = (answer: Answer): boolean => answer.warnings.some((warning) => warning.includes(REPORT));
 
 describe("a release on a real API server", () => {
-  test("comes up open with Fail from the first day, where nothing injects yet", async () => {
+  test("starts open with failurePolicy Fail before injection works", async () => {
     const { status, stderr } = await api.helm("install", { failurePolicy: "Fail" });
     expect([status, stderr]).toEqual([0, ""]);
     expect(listOf(await read(ENFORCING), "webhooks")).toEqual([]);
@@ -95,14 +95,14 @@ describe("a release on a real API server", () => {
     expect([status, stderr]).toEqual([0, ""]);
   });
 
-  test("has no complaint about the policy's expressions", async () => {
+  test("has a policy whose expressions compile without warnings", async () => {
     const policy = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/uninjected.lastcall.dev";
     const { body } = await ask("GET", policy);
     expect(at(body, "spec", "validations", 0, "reason")).toBe("Invalid");
     expect(at(body, "status", "typeChecking", "expressionWarnings")).toBeUndefined();
   });
 
-  test("keeps the CA, the caBundle and what fails closed through upgrades, and opens at once with Ignore", async () => {
+  test("keeps the CA, the caBundle and the enforcement through upgrades, and opens at once with Ignore", async () => {
     const [root = ""] = rootCertificates;
     const caBundle = Buffer.from(root).toString("base64");
     const data = { "ca.crt": caBundle, "ca.key": Buffer.from("not a key").toString("base64") };
@@ -133,7 +133,7 @@ describe("a release on a real API server", () => {
     expect((await api.ask("GET", ENFORCING)).status).toBe(404);
   });
 
-  test("takes another release beside it only with a revision", async () => {
+  test("accepts a second release only with a revision", async () => {
     const twin = await api.helm("install", { fullnameOverride: "twin" }, [], "twin");
     expect(twin.stderr).toContain("cannot be imported into the current release");
     const canary = await api.helm("install", { revision: "canary" }, [], "canary");
@@ -144,13 +144,13 @@ describe("a release on a real API server", () => {
     expect(listOf(await read(CONFIGURATION), "webhooks")).toHaveLength(4);
   });
 
-  test("takes the network policy that the documentation gives, as it is written", async () => {
+  test("accepts the documented network policy unchanged", async () => {
     const path = "/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies?dryRun=All&fieldValidation=Strict";
     const { status, warnings } = await api.ask("POST", path, documentedPolicy());
     expect([status, warnings]).toEqual([201, []]);
   });
 
-  describe("asks the webhook", () => {
+  describe("calls the webhook", () => {
     let webhook: ChildProcess;
 
     beforeAll(async () => {
@@ -161,7 +161,7 @@ describe("a release on a real API server", () => {
 
     afterAll(async () => end(webhook));
 
-    test("which repaired the damaged Secret and told the API server whom to trust", async () => {
+    test("which repaired the damaged Secret and published its CA in the caBundle", async () => {
       const data = at(await read(SECRET), "data") as Record<string, string>;
       expect(Buffer.from(data["ca.key"] ?? "", "base64").toString()).toContain("PRIVATE KEY");
       for (const entry of listOf(await read(CONFIGURATION), "webhooks")) {
@@ -174,7 +174,7 @@ describe("a release on a real API server", () => {
       }
     });
 
-    test("which warns about settings of a namespace and of a workload, and leaves both as they are", async () => {
+    test("which warns about settings of a namespace and of a workload, and changes neither", async () => {
       const metadata = { name: "typos", labels: { "lastcall.dev/inject": "true" } };
       const created = await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
       expect(textsOf(created)).toEqual([
@@ -197,7 +197,7 @@ describe("a release on a real API server", () => {
       expect(at(answer.body, "spec", "template", "metadata", "annotations")).toEqual(template.metadata.annotations);
     });
 
-    test("which reports the settings of a stored namespace as an Event too", async () => {
+    test("which also records an Event for the settings of a stored namespace", async () => {
       const patch = { metadata: { annotations: { "lastcall.dev/mode": "hook" } } };
       await ask("PATCH", "/api/v1/namespaces/plain", patch);
       await eventually(async () => {
@@ -224,24 +224,24 @@ describe("a release on a real API server", () => {
       expect(noteOf(answer)).toBeUndefined();
     });
 
-    test("which the self-test sees as well", async () => {
+    test("which passes the self-test", async () => {
       const { status, stdout, stderr } = await runSelfTest(["--namespace=plain"], api.kubeconfig);
       expect([status, stderr]).toEqual([0, ""]);
       expect(stdout).toBe("A Pod that opts in is injected in namespace plain, and one that opts out is not.\n");
     });
 
-    test.for(POD_CASES)("rightly about $says", async (pod) => {
+    test.for(POD_CASES)("as expected for $title", async (pod) => {
       const answer = await create(pod);
       expect(answer.status).toBe(201);
       expect(noteOf(answer) !== undefined).toBe(pod.outcome === "injected");
-      // Who is left alone on purpose hears it from the webhook at most.
+      // For a Pod that is skipped on purpose only the webhook may warn.
       expect(isReported(answer)).toBe(false);
-      // The API server has words of its own, about old labels for example.
+      // The API server has warnings of its own, for example about deprecated labels.
       const ours = answer.warnings.filter((warning) => warning.includes("lastcall"));
-      if (pod.outcome === "not asked") expect(ours).toEqual([]);
+      if (pod.outcome === "not selected") expect(ours).toEqual([]);
     });
 
-    // The upgrade would take back the port that the Service was given for want of rights.
+    // The upgrade would reset the Service's port, which the test had to change without root.
     describe.runIf(HAS_LOW_PORTS)("and with Fail", () => {
       const account = "system:serviceaccount:lastcall:lastcall-webhook";
       const metrics = async (): Promise<string> => {
@@ -249,7 +249,7 @@ describe("a release on a real API server", () => {
         return (await exchange({ host: String(at(service, "spec", "clusterIP")), port: 443, path: "/metrics" })).text;
       };
 
-      test("which closes by itself once injection is proven, and goes on injecting", async () => {
+      test("which fails closed once injection is proven, and continues to inject", async () => {
         await run("upgrade", { failurePolicy: "Fail", webhook: { extraArgs: ["--certificate-check=500ms"] } });
         await end(webhook);
         webhook = await startWebhook(api, folder);
@@ -257,30 +257,30 @@ describe("a release on a real API server", () => {
         await eventually(async () => expect(await metrics()).toContain("\nlastcall_enforcing 1\n"));
         for (const pod of POD_CASES) {
           const answer = await create(pod);
-          expect([pod.says, answer.status, noteOf(answer) !== undefined]).toEqual([
-            pod.says,
+          expect([pod.title, answer.status, noteOf(answer) !== undefined]).toEqual([
+            pod.title,
             201,
             pod.outcome === "injected",
           ]);
         }
       });
 
-      test("which is asked once about a Pod that it injects, and again about one that it leaves alone", async () => {
+      test("which is called once for a Pod that it injects, and twice for one that it skips", async () => {
         const asked = async (): Promise<number> =>
           [...(await metrics()).matchAll(/^lastcall_admissions_total\S* ([0-9]+)$/gm)].reduce(
             (sum, [, count]) => sum + Number(count),
             0,
           );
-        const questionsAbout = async (outcome: PodCase["outcome"]): Promise<number> => {
+        const callsFor = async (outcome: PodCase["outcome"]): Promise<number> => {
           const before = await asked();
           await create(POD_CASES.find((pod) => pod.outcome === outcome) as PodCase);
           return (await asked()) - before;
         };
-        expect(await questionsAbout("injected")).toBe(1);
-        expect(await questionsAbout("left alone")).toBe(2);
+        expect(await callsFor("injected")).toBe(1);
+        expect(await callsFor("skipped")).toBe(2);
       });
 
-      test("whose account may write nothing but copies", async () => {
+      test("whose account may only write copies", async () => {
         const patch = (operation: object) => api.ask("PATCH", `${ENFORCING}?dryRun=All`, [operation], account);
         const right = listOf(await read(ENFORCING), "webhooks");
         expect((await patch({ op: "add", path: "/webhooks", value: right })).status).toBe(200);
@@ -305,14 +305,14 @@ describe("a release on a real API server", () => {
         }
       });
 
-      test("whose account may ask for Pods, and create none", async () => {
+      test("whose account may dry-run Pods, and create none", async () => {
         const pod = podOf({ ...(POD_CASES[0] as PodCase), namespace: "default" });
         const asked = (query: string) => api.ask("POST", `/api/v1/namespaces/default/pods${query}`, pod, account);
         expect((await asked("?dryRun=All")).status).toBe(201);
         expect(String(at((await asked("")).body, "message"))).toContain("may create Pods as a dry run only");
       });
 
-      test("and which opens at once with Ignore, while no webhook answers", async () => {
+      test("and which opens at once with Ignore while no webhook answers", async () => {
         await end(webhook);
         await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
         await run("upgrade", { failurePolicy: "Ignore" });
@@ -331,11 +331,11 @@ describe("a release on a real API server", () => {
       await run("upgrade", { webhook: { replicas: 3 } }, ["--server-side=false"]);
       const secret = await read(SECRET);
       expect(at(secret, "metadata", "labels", "app.kubernetes.io/managed-by")).toBe("Helm");
-      // It signs once it has settled.
+      // The CA signs once it has settled.
       expect([at(secret, "data", "next.crt"), at(secret, "data", "ca.crt")]).toContain(made);
     });
 
-    describe("and its relay", () => {
+    describe("its relay", () => {
       const web = { name: "web-1", uid: "0f0e0d0c-0000-4000-8000-000000000001", address: "10.1.2.3" };
       const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "rs-1", controller: true };
       const SLICES = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";
@@ -344,23 +344,23 @@ describe("a release on a real API server", () => {
       beforeAll(async () => {
         const metadata = { name: web.name, ownerReferences: [owner] };
         const pod = { ...(POD_CASES[0] as PodCase), metadata };
-        // The Secret may have to be filled first.
+        // The Secret may still be empty.
         await eventually(async () =>
           expect(JSON.stringify((await create(pod)).body)).toContain("LASTCALL_RELAY_ADDRESS"),
         );
         relay = relayOf((await create(pod)).body, web);
       });
 
-      test("is given to Pods at the Service's address", async () => {
+      test("is injected into Pods with the Service's address", async () => {
         const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
         expect(at(service, "spec", "ports", 1, "name")).toBe("relay");
         const endpoint = { address: at(service, "spec", "clusterIP"), port: at(service, "spec", "ports", 1, "port") };
         expect(relay.endpoint).toEqual(endpoint);
       });
 
-      test("tells what the slices say, as they change", async () => {
-        const asking = askWithdrawal(relay);
-        const becomes = (state: string) => eventually(() => expect(asking.last()?.state).toBe(state));
+      test("sends the Pod's status as its slices change", async () => {
+        const session = askWithdrawal(relay);
+        const becomes = (state: string) => eventually(() => expect(session.last()?.state).toBe(state));
         try {
           await becomes("out");
           const target = { kind: "Pod", namespace: "shop", name: web.name, uid: web.uid };
@@ -370,19 +370,19 @@ describe("a release on a real API server", () => {
             endpoints: [{ addresses: [web.address], conditions: { ready: true }, targetRef: target }],
           });
           await becomes("in");
-          expect(asking.last()).toMatchObject({ terminating: false });
+          expect(session.last()).toMatchObject({ terminating: false });
           const ending = { ready: false, serving: true, terminating: true };
           await ask("PATCH", `${SLICES}/web-abc`, [{ op: "replace", path: "/endpoints/0/conditions", value: ending }]);
-          await eventually(() => expect(asking.last()?.terminating).toBe(true));
+          await eventually(() => expect(session.last()?.terminating).toBe(true));
           await ask("DELETE", `${SLICES}/web-abc`);
           await becomes("out");
-          expect(asking.trouble()).toBe("");
+          expect(session.failure()).toBe("");
         } finally {
-          asking.stop();
+          session.stop();
         }
       });
 
-      test("takes the report of a drain, shows it and tells the owner", async () => {
+      test("accepts the report of a drain, shows it and records an Event on the owner", async () => {
         expect(await report(relay, someReport())).toBe("");
         const log = readFileSync(join(folder, "node.log"), "utf8");
         const port = [...log.matchAll(/"adminPort":([0-9]+),"msg":"showing/g)].at(-1)?.[1];
@@ -396,7 +396,7 @@ describe("a release on a real API server", () => {
         });
       });
 
-      test("has its Secret made again, and upgrades leave what is in it", async () => {
+      test("recreates its Secret, and upgrades keep its content", async () => {
         await ask("DELETE", RELAY_SECRET);
         await eventually(async () => expect((await api.ask("GET", RELAY_SECRET)).status).toBe(200));
         const data = at(await read(RELAY_SECRET), "data") as object;
@@ -407,14 +407,14 @@ describe("a release on a real API server", () => {
         expect(at(await read(RELAY_SECRET), "metadata", "labels", "app.kubernetes.io/managed-by")).toBe("Helm");
       });
 
-      test("stands in the metrics, with everything that alerts and dashboard ask for", async () => {
+      test("exports all metrics that alerts and dashboard use", async () => {
         const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
         const { address } = relay.endpoint;
         const port = Number(at(service, "spec", "ports", 0, "port"));
         const { text } = await exchange({ host: address, port, path: "/metrics" });
         const names = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
         const asked = [...(await servedMetrics()).keys()].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
-        // Both are there only with Fail.
+        // Both exist only with failurePolicy Fail.
         expect(asked.filter((name) => !names.has(name)).sort()).toEqual([
           "lastcall_enforcement_blocked",
           "lastcall_enforcing",
@@ -422,46 +422,46 @@ describe("a release on a real API server", () => {
       });
     });
 
-    test("which needs no right that the chart does not give", () => {
+    test("which needs no right beyond those of the chart", () => {
       const log = readFileSync(join(folder, "node.log"), "utf8");
       expect(log).toContain('"msg":"listening"');
-      // A status, and neither the thousandths of an answer's time nor the end of a uid.
+      // Matches a status, but not milliseconds or the end of a uid.
       expect(log.split("\n").filter((line) => /forbidden|(?<![\w.])40[13]\b/i.test(line))).toEqual([]);
     });
   });
 
-  describe("while the webhook is away", () => {
-    test("fails the self-test with a sentence", async () => {
+  describe("while the webhook is unreachable", () => {
+    test("fails the self-test with a message", async () => {
       const { status, stderr } = await runSelfTest(["--namespace=plain", "--wait=2s"], api.kubeconfig);
       expect(status).toBe(1);
       expect(stderr).toContain("was not injected");
       expect(stderr).toContain("injection did not work within 2s");
     });
 
-    test.for(POD_CASES)("lets in and reports only whom it should: $says", async (pod) => {
+    test.for(POD_CASES)("admits and reports as expected: $title", async (pod) => {
       const answer = await create(pod);
       expect([answer.status, noteOf(answer)]).toEqual([201, undefined]);
       expect(isReported(answer)).toBe(pod.outcome === "injected");
     });
 
-    test("reports a manager that lost its restartPolicy and would never let the Pod start", async () => {
+    test("reports a manager without its restartPolicy, with which the Pod would never start", async () => {
       const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
-      const stripped: PodCase = { says: "", namespace: "shop", spec, outcome: "injected" };
+      const stripped: PodCase = { title: "", namespace: "shop", spec, outcome: "injected" };
       const { warnings } = await create(stripped);
       expect(warnings).toEqual([expect.stringContaining("lost restartPolicy Always")]);
     });
 
-    test("with Fail refuses those it would ask about, and no one else", async () => {
+    test("with failurePolicy Fail refuses the Pods that the webhook selects, and no other", async () => {
       await run("upgrade", { failurePolicy: "Fail" });
       await failClosed();
       await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
       const refused: string[] = [];
-      for (const pod of POD_CASES) if ((await create(pod)).status !== 201) refused.push(pod.says);
-      expect(refused).toEqual(POD_CASES.filter((pod) => pod.outcome !== "not asked").map((pod) => pod.says));
+      for (const pod of POD_CASES) if ((await create(pod)).status !== 201) refused.push(pod.title);
+      expect(refused).toEqual(POD_CASES.filter((pod) => pod.outcome !== "not selected").map((pod) => pod.title));
     });
   });
 
-  test("leaves nothing behind when it is uninstalled, even with Fail and the webhook away", async () => {
+  test("leaves nothing behind when it is uninstalled, even with failurePolicy Fail and an unreachable webhook", async () => {
     await run("uninstall");
     expect(await named(/lastcall/, EVERYTHING)).toEqual(["/api/v1/namespaces lastcall"]);
     await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(201));

@@ -1,6 +1,6 @@
 /**
- * A real API server with its store and nothing else: no node, no controller. It judges what the chart renders, runs
- * its expressions and calls its webhook. Everything ends with the process that started it.
+ * A real API server with its store, without nodes and controllers. It validates the chart's objects, runs
+ * their expressions and calls the webhook. All programs end with the process that started them.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
@@ -18,21 +18,21 @@ import { at, CHART, complaintsIn, type Helm, type Values } from "./rendering.ts"
 export type Answer = {
   readonly status: number;
   readonly body: unknown;
-  /** What kubectl would print as warnings. */
+  /** The warnings that kubectl would print. */
   readonly warnings: readonly string[];
 };
 
 export type ApiServer = {
-  /** `as` is the user in whose name it is asked; an administrator otherwise. */
+  /** `as` is the impersonated user; without it the request is an administrator's. */
   readonly ask: (
     method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
     body?: unknown,
     as?: string,
   ) => Promise<Answer>;
-  /** A file for clients that come as an administrator. */
+  /** A kubeconfig of an administrator. */
   readonly kubeconfig: string;
-  /** A file for clients that come as this account of the release's namespace. */
+  /** A kubeconfig of this account in the release's namespace. */
   readonly kubeconfigOf: (account: string) => Promise<string>;
   /** Runs Helm in namespace `lastcall`, on the release `lastcall` unless another is named. */
   readonly helm: (
@@ -64,13 +64,13 @@ export async function startApiServer(): Promise<ApiServer> {
       "--bind-address=127.0.0.1",
       `--secure-port=${port}`,
       `--cert-dir=${join(folder, "serving")}`,
-      // Services get loopback addresses, so that a process here can be one.
+      // Services get loopback addresses, so that a process of the test can serve one.
       "--service-cluster-ip-range=127.96.0.0/24",
       "--endpoint-reconciler-type=none",
       "--authorization-mode=RBAC",
       ...keys,
       "--service-account-issuer=https://kubernetes.default.svc",
-      // No one makes service accounts here, and Pods would be refused for the lack of one.
+      // Without a controller there are no service accounts, and Pods would be refused.
       "--disable-admission-plugins=ServiceAccount",
     ]),
   ];
@@ -98,7 +98,7 @@ export async function startApiServer(): Promise<ApiServer> {
   return { ask, kubeconfig: administrator, kubeconfigOf, helm: helmFor(port, token, folder), stop };
 }
 
-/** Starts a program that ends with this process, whatever ends that. */
+/** Starts a program that ends with this process, even if that is killed. */
 export function start(folder: string, program: string, args: readonly string[]): ChildProcess {
   const log = openSync(join(folder, `${program.split("/").at(-1)}.log`), "a");
   return spawn("setpriv", ["--pdeathsig", "KILL", program, ...args], { stdio: ["ignore", log, log] });
@@ -121,7 +121,7 @@ export async function freePort(): Promise<number> {
 
 type Programs = { readonly etcd: string; readonly apiServer: string };
 
-/** Those that LASTCALL_ETCD and LASTCALL_KUBE_APISERVER name, or the pinned ones, built once: minutes the first time. */
+/** Returns the programs of LASTCALL_ETCD and LASTCALL_KUBE_APISERVER, or builds the pinned versions once, in minutes. */
 function findPrograms(): Programs {
   const named = { etcd: process.env["LASTCALL_ETCD"], apiServer: process.env["LASTCALL_KUBE_APISERVER"] };
   if (named.etcd !== undefined && named.apiServer !== undefined)
@@ -174,7 +174,7 @@ function helmFor(port: number, token: string, folder: string): ApiServer["helm"]
     "--kube-insecure-skip-tls-verify",
   ];
   return (command, values, args = [], release = "lastcall") => {
-    // No node would start the self-test's Pod.
+    // Without nodes the self-test's Pod would not start.
     const chart =
       command === "install" || command === "upgrade"
         ? [CHART, "-f", "-", "--set", "image.allowEmptyRegistry=true,selfTest.startsPod=false"]
@@ -189,7 +189,7 @@ function helmFor(port: number, token: string, folder: string): ApiServer["helm"]
   };
 }
 
-type Question = {
+type ServerRequest = {
   readonly port: number;
   readonly token: string;
   readonly method: string;
@@ -198,7 +198,7 @@ type Question = {
   readonly as: string | undefined;
 };
 
-async function askServer({ port, token, method, path, body, as }: Question): Promise<Answer> {
+async function askServer({ port, token, method, path, body, as }: ServerRequest): Promise<Answer> {
   const type = Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
   const headers = {
     authorization: `Bearer ${token}`,
@@ -209,7 +209,7 @@ async function askServer({ port, token, method, path, body, as }: Question): Pro
   return { status, body: text.startsWith("{") ? JSON.parse(text) : text, warnings };
 }
 
-/** One request over TLS; the certificate is not checked. */
+/** Sends one request over TLS without verifying the certificate. */
 export function exchange(
   options: RequestOptions,
   body?: unknown,

@@ -1,4 +1,4 @@
-/** The network policy that docs/relay.md gives to namespaces whose Pods may not call everything. */
+/** Reads the network policy that docs/relay.md recommends for namespaces with restricted egress. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";

@@ -1,6 +1,6 @@
 /**
- * `lastcall drains` by port-forward through a real API server, to Pods as the chart makes them. The kubelet forwards ports
- * and does nothing else: what would run in the Pods listens on this machine's loopback address.
+ * `lastcall drains` by port-forward through a real API server, to Pods as the chart makes them. A fake kubelet only forwards
+ * ports: the programs of the Pods listen on the loopback address of this host.
  */
 import { once } from "node:events";
 import { createServer } from "node:https";
@@ -49,7 +49,7 @@ describe("the drains of a release, read through a real API server", () => {
     expect(await api.ask("PATCH", "/api/v1/nodes/a-node/status", { status })).toMatchObject({ status: 200 });
   }
 
-  /** As the chart's Deployment would make it; answers when `port` does. */
+  /** Creates the Pod as the chart's Deployment would; its port forwards to `port`. */
   async function addPod(name: string, port: number, values: Values = {}): Promise<void> {
     const template = at(only(render({ ...values, relay: { adminPort: port } }), "Deployment"), "spec", "template");
     const labels = at(template, "metadata", "labels");
@@ -68,7 +68,7 @@ describe("the drains of a release, read through a real API server", () => {
     await addPod(name, admin.port);
   }
 
-  /** A person with the rights that the documentation grants, and maybe without one resource of them. */
+  /** A user with the documented rights, or without one of the resources. */
   async function personWith(name: string, resources: readonly string[]): Promise<string> {
     const metadata = { name };
     await api.ask("POST", "/api/v1/namespaces/lastcall/serviceaccounts", { metadata });
@@ -101,7 +101,7 @@ describe("the drains of a release, read through a real API server", () => {
     await api?.stop();
   });
 
-  test("are those of all replicas, with the rights that the documentation names", async () => {
+  test("come from all replicas, with the documented rights", async () => {
     const jane = await personWith("jane", ["pods", "pods/portforward"]);
     const { status, out, err } = await drains(jane, "--json");
     expect({ status, err }).toEqual({ status: 0, err: "" });
@@ -110,21 +110,21 @@ describe("the drains of a release, read through a real API server", () => {
     expect(JSON.parse(one.out)).toEqual({ version: 1, drains: [DB] });
   });
 
-  test("are refused without pods/portforward, and the sentence names the right", async () => {
+  test("are refused without pods/portforward, and the message names the right", async () => {
     const { status, out, err } = await drains(await personWith("joe", ["pods"]));
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain("lastcall/lastcall-webhook-a did not return its drains: 403, ");
     expect(err).toContain('cannot get resource "pods/portforward"');
   });
 
-  test("ask for the namespace of a user who may list Pods nowhere else", async () => {
+  test("can be limited to the namespace of a user who may list Pods nowhere else", async () => {
     const { status, err } = await drains(await personWith("jim", []));
     expect(status).toBe(1);
     expect(err).toContain("cannot list Pods in namespace lastcall: 403, ");
     expect(err).toContain("set --lastcall-namespace");
   });
 
-  test("are those of the others when one replica is gone, and it is named", async () => {
+  test("come from the other replicas when one is unreachable, and it is named", async () => {
     await addPod("lastcall-webhook-c", await freePort());
     const { status, out, err } = await drains(api.kubeconfig, "--json");
     expect(status).toBe(0);
@@ -132,7 +132,7 @@ describe("the drains of a release, read through a real API server", () => {
     expect(err).toMatch(/^warning: lastcall\/lastcall-webhook-c did not return its drains: .*ECONNREFUSED/);
   });
 
-  test("say of a release without an admin port that it has none", async () => {
+  test("are refused for a release without an admin port", async () => {
     await addPod("lastcall-webhook-d", 0);
     const { err } = await drains(api.kubeconfig, "--json");
     expect(err).toContain("lastcall/lastcall-webhook-d has no port named admin");

@@ -1,4 +1,4 @@
-/** The policies that refuse. What they refuse is tried on a real cluster: `cases/certificates`, `cases/namespace-deleted`. */
+/** The policies that deny requests. The real cluster tests the denials: `cases/certificates`, `cases/namespace-deleted`. */
 import { expect, test } from "vitest";
 import { at, ofKind, only, render, type Values, type Where } from "./rendering.ts";
 
@@ -7,7 +7,7 @@ const ENFORCING = "enforce.lastcall.dev";
 const PROOF = "proof.lastcall.dev";
 const NAMESPACE = "namespace.lastcall.dev";
 
-/** Those that are bound, and deny. */
+/** Policies with a binding that denies. */
 function guardsIn(values: Values, where: Where = {}): readonly string[] {
   const manifests = render(values, where);
   const policies = ofKind(manifests, "ValidatingAdmissionPolicy").map(({ metadata }) => metadata.name);
@@ -23,23 +23,27 @@ const existing = (caBundle: string) => ({
 });
 const PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
 
-test.for<{ readonly says: string; readonly values: Values; readonly guards: readonly string[] }>([
-  { says: "the defaults", values: {}, guards: [CONFIGURATION] },
-  { says: "a CA from a Secret", values: existing(""), guards: [CONFIGURATION] },
-  { says: "failing closed", values: { failurePolicy: "Fail" }, guards: [CONFIGURATION, ENFORCING, PROOF, NAMESPACE] },
-  { says: "cert-manager, whose injector writes", values: { certificates: { mode: "cert-manager" } }, guards: [] },
-  { says: "a caBundle that is given", values: existing(PEM), guards: [] },
-  { says: "the reports alone off", values: { admissionPolicy: { enabled: false } }, guards: [CONFIGURATION] },
-  { says: "the guards off", values: { failurePolicy: "Fail", admissionPolicy: { guards: false } }, guards: [] },
-])("with $says the guards are $guards", ({ values, guards }) => {
+test.for<{ readonly title: string; readonly values: Values; readonly guards: readonly string[] }>([
+  { title: "the defaults", values: {}, guards: [CONFIGURATION] },
+  { title: "a CA from a Secret", values: existing(""), guards: [CONFIGURATION] },
+  {
+    title: "failurePolicy Fail",
+    values: { failurePolicy: "Fail" },
+    guards: [CONFIGURATION, ENFORCING, PROOF, NAMESPACE],
+  },
+  { title: "cert-manager, whose injector writes", values: { certificates: { mode: "cert-manager" } }, guards: [] },
+  { title: "a configured caBundle", values: existing(PEM), guards: [] },
+  { title: "only the reports off", values: { admissionPolicy: { enabled: false } }, guards: [CONFIGURATION] },
+  { title: "the guards off", values: { failurePolicy: "Fail", admissionPolicy: { guards: false } }, guards: [] },
+])("with $title the guards are $guards", ({ values, guards }) => {
   expect(guardsIn(values)).toEqual(guards);
 });
 
-test("before Kubernetes 1.30 there are none", () => {
+test("before Kubernetes 1.30 there are no policies", () => {
   expect(guardsIn({ failurePolicy: "Fail" }, { kubernetes: "1.29.4" })).toEqual([]);
 });
 
-test("the account that is guarded is the one that may patch the configuration, wherever the release is", () => {
+test("the guarded account is the one that may patch the configuration, in any namespace", () => {
   const manifests = render({}, { namespace: "elsewhere" });
   const account = only(manifests, "ClusterRoleBinding")["subjects"];
   expect(account).toEqual([{ kind: "ServiceAccount", name: "lastcall-webhook", namespace: "elsewhere" }]);
@@ -50,7 +54,7 @@ test("the account that is guarded is the one that may patch the configuration, w
   expect(at(guard, "spec", "failurePolicy")).toBe("Fail");
 });
 
-test("the namespace that is guarded is the release's, and only while the configuration is there", () => {
+test("the guarded namespace is the release's, and only while the configuration exists", () => {
   const manifests = render({ failurePolicy: "Fail" }, { namespace: "elsewhere" });
   const guard = ofKind(manifests, "ValidatingAdmissionPolicy").find(({ metadata }) => metadata.name === NAMESPACE);
   expect(at(guard, "spec", "matchConstraints", "resourceRules", 0)).toMatchObject({

@@ -1,4 +1,4 @@
-/** Finds Helm before the first test: the one that LASTCALL_HELM names, or the pinned one, built once. */
+/** Finds Helm before the first test: LASTCALL_HELM, or the pinned version, built once. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -19,7 +19,7 @@ function builtHelm(): string {
   return join(builtFolders("helm")[0] ?? "", "helm");
 }
 
-/** Built once, which takes minutes the first time. @throws where one cannot be built */
+/** Builds Helm once, in minutes. @throws if the build fails */
 export function builtFolders(...names: readonly string[]): readonly string[] {
   const args = [join(ROOT, "e2e/main.ts"), "build", ...names];
   const { status, stdout } = spawnSync(process.execPath, args, {

@@ -1,4 +1,4 @@
-/** What a kubelet makes of a container's arguments: `$(NAME)` becomes the value of a variable that it knows. */
+/** Expands a container's arguments as a kubelet does: `$(NAME)` becomes the value of a known variable. */
 import { at, listOf } from "./rendering.ts";
 
 export type KnownService = {
@@ -8,11 +8,11 @@ export type KnownService = {
   readonly ports: Readonly<Record<string, number>>;
 };
 
-/** The arguments of a Pod's first container. Of its variables only those that describe Services are known here. */
+/** Returns the arguments of a Pod's first container, with the variables that describe Services. */
 export function expandedArgs(podSpec: unknown, services: readonly KnownService[]): readonly string[] {
   const variables = at(podSpec, "enableServiceLinks") === false ? new Map<string, string>() : variablesOf(services);
   return listOf<string>(podSpec, "containers", 0, "args").map((arg) =>
-    // An unknown name stays as it is written.
+    // An unknown name stays unexpanded.
     arg.replaceAll(/\$\(([A-Za-z_][A-Za-z0-9_]*)\)/g, (text, name: string) => variables.get(name) ?? text),
   );
 }

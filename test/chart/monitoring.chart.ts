@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ALERT_COMMANDS } from "../../src/generate/alert-reference.ts";
-import { type Question, readPromql, type Selector } from "./promql.ts";
+import { type PromqlQuery, readPromql, type Selector } from "./promql.ts";
 import { at, CHART, listOf, ofKind, only, render } from "./rendering.ts";
 import { type ServedMetric, servedMetrics } from "./served-metrics.ts";
 
@@ -21,13 +21,13 @@ const RULES = listOf(ALERTS, "groups").flatMap((group) => listOf<Rule>(group, "r
 type Panel = { readonly type: string; readonly title: string; readonly targets?: readonly { readonly expr: string }[] };
 const PANELS = listOf<Panel>(DASHBOARD, "panels").filter(({ type }) => type !== "row");
 
-/** Each expression with where it stands; what Grafana fills in is filled in. */
+/** Each expression with its place; Grafana's variables are replaced. */
 const EXPRESSIONS: readonly (readonly [string, string])[] = [
   ...RULES.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
   ...PANELS.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [`panel ${title}`, filled(expr)] as const)),
 ];
 
-/** What scraping adds to every series. */
+/** Labels that scraping adds to every series. */
 const TARGET_LABELS = ["namespace", "pod"];
 
 let served: ReadonlyMap<string, ServedMetric>;
@@ -41,11 +41,11 @@ function filled(expression: string): string {
 }
 
 describe.for(EXPRESSIONS)("%s", ([, expression]) => {
-  test("asks for metrics, labels and values that the server has", () => {
-    const question = readPromql(expression);
-    expect(question.selectors).not.toEqual([]);
-    expect(question.selectors.flatMap(missingOf)).toEqual([]);
-    expect(question.groupings.filter((label) => !isKnown(question, label))).toEqual([]);
+  test("uses metrics, labels and values that the server exports", () => {
+    const query = readPromql(expression);
+    expect(query.selectors).not.toEqual([]);
+    expect(query.selectors.flatMap(missingOf)).toEqual([]);
+    expect(query.groupings.filter((label) => !isKnown(query, label))).toEqual([]);
   });
 });
 
@@ -61,11 +61,11 @@ function missingOf({ metric, matchers }: Selector): readonly string[] {
   });
 }
 
-function isKnown({ selectors }: Question, label: string): boolean {
+function isKnown({ selectors }: PromqlQuery, label: string): boolean {
   return TARGET_LABELS.includes(label) || selectors.every(({ metric }) => served.get(metric)?.labels.includes(label));
 }
 
-test("a word that is no PromQL, a metric that is not there and a label of another one are seen", () => {
+test("invalid PromQL, an unknown metric and a label of another metric are found", () => {
   expect(() => readPromql("sum(rate(lastcall_drains_total[5m])")).toThrow("this is not PromQL");
   expect(() => readPromql("sum by outcome (lastcall_drains_total)")).toThrow("this is not PromQL");
   const missing = readPromql('lastcall_drain_total + lastcall_drains_total{reason="x", outcome=~"drained|cut"}');
@@ -76,26 +76,26 @@ test("a word that is no PromQL, a metric that is not there and a label of anothe
   ]);
 });
 
-test("every alert says how bad it is, what happened and what to do, with labels that its series have", () => {
+test("every alert has a severity, a summary and a remedy, with labels that its series have", () => {
   expect(RULES.map(({ alert }) => alert)).toEqual([...new Set(RULES.map(({ alert }) => alert))]);
   for (const { alert, expr, labels, annotations } of RULES) {
     expect(alert).toMatch(/^Lastcall[A-Z]/);
     expect(["warning", "critical"]).toContain(labels["severity"]);
     expect(Object.keys(annotations)).toEqual(["summary", "description"]);
-    const question = readPromql(expr);
+    const query = readPromql(expr);
     for (const [, label = ""] of (annotations["description"] ?? "").matchAll(/\$labels\.([a-z_]+)/g))
-      expect(question.aggregates ? question.groupings.includes(label) : isKnown(question, label)).toBe(true);
+      expect(query.aggregates ? query.groupings.includes(label) : isKnown(query, label)).toBe(true);
   }
 });
 
-test("the alert about old knowledge has a command for the right to read each cache", () => {
+test("the alert about a stale cache has a command for the right to read each cache", () => {
   const caches = [...(served.get("lastcall_cache_stale")?.values.get("cache") ?? [])];
   expect(caches).toContain("events");
   const commands = ALERT_COMMANDS["LastcallCacheStale"] ?? [];
   expect(caches.filter((cache) => !commands.some((command) => command.includes(`can-i list ${cache} `)))).toEqual([]);
 });
 
-test("everything that can be watched about drains and the relay is on the dashboard", () => {
+test("the dashboard shows every metric of drains and the relay", () => {
   const shown = new Set(EXPRESSIONS.flatMap(([, text]) => readPromql(text).selectors.map(({ metric }) => metric)));
   const isShown = (name: string): boolean => shown.has(name) || /_(sum|count)$/.test(name);
   const wanted = [...served.keys()].filter((name) => /^lastcall_(drain|relay)/.test(name));
@@ -103,7 +103,7 @@ test("everything that can be watched about drains and the relay is on the dashbo
 });
 
 describe("the dashboard", () => {
-  test("asks the data source that is chosen, and lets the namespace be chosen by a metric that is there", () => {
+  test("uses the selected data source, and selects the namespace by an existing metric", () => {
     expect(JSON.stringify(PANELS)).not.toMatch(/"datasource":\s*(null|"[^$])/);
     const [, source] = listOf<{ readonly definition: string }>(DASHBOARD, "templating", "list");
     const [, metric = "", label = ""] = /^label_values\(([a-z_]+), ([a-z]+)\)$/.exec(source?.definition ?? "") ?? [];
@@ -111,7 +111,7 @@ describe("the dashboard", () => {
     expect(TARGET_LABELS).toContain(label);
   });
 
-  test("has room for every panel, and no two have the same number", () => {
+  test("places every panel, each with its own id", () => {
     type Place = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
     const all = listOf<{ readonly id: number; readonly gridPos: Place }>(DASHBOARD, "panels");
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
@@ -122,22 +122,22 @@ describe("the dashboard", () => {
   });
 });
 
-describe("the chart", () => {
+describe("the chart's monitoring", () => {
   const on = { enabled: true, labels: { release: "prometheus" } };
   const manifests = render({ monitoring: { podMonitor: on, prometheusRule: on, dashboard: { enabled: true } } });
 
-  test("brings nothing of it unless asked, because the cluster may not know these kinds", () => {
+  test("is off by default, because the cluster may lack these kinds", () => {
     const kinds = render().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(kinds.filter((name) => /Monitor|PrometheusRule|dashboard/.test(name))).toEqual([]);
   });
 
-  test("brings the alerts as they stand in their file", () => {
+  test("renders the alerts unchanged from their file", () => {
     const rule = only(manifests, "PrometheusRule");
     expect(rule["spec"]).toEqual(ALERTS);
     expect(rule.metadata.labels).toMatchObject({ release: "prometheus", "app.kubernetes.io/name": "lastcall" });
   });
 
-  test("puts labels on every alert, and says where its runbook is", () => {
+  test("adds labels and a runbook URL to every alert", () => {
     const given = {
       enabled: true,
       alertLabels: { team: "platform", severity: "theirs" },
@@ -154,7 +154,7 @@ describe("the chart", () => {
     );
   });
 
-  test("has Prometheus read every replica through the Service instead, where that is asked for", () => {
+  test("scrapes every replica through the Service, if configured", () => {
     const some = render({ monitoring: { serviceMonitor: on } });
     const monitor = only(some, "ServiceMonitor");
     const service = only(some, "Service");
@@ -166,13 +166,13 @@ describe("the chart", () => {
     );
   });
 
-  test("brings the dashboard where Grafana's sidecar looks for it", () => {
+  test("renders the dashboard with the label of Grafana's sidecar", () => {
     const map = ofKind(manifests, "ConfigMap").find(({ metadata }) => metadata.name === "lastcall-dashboard");
     expect(map?.metadata.labels).toMatchObject({ grafana_dashboard: "1" });
     expect(JSON.parse(String(at(map, "data", "lastcall.json")))).toEqual(DASHBOARD);
   });
 
-  test("has Prometheus read every replica on the port that serves the metrics", () => {
+  test("scrapes every replica on the metrics port", () => {
     const monitor = only(manifests, "PodMonitor");
     const pod = at(only(manifests, "Deployment"), "spec", "template");
     expect(at(pod, "metadata", "labels")).toMatchObject(at(monitor, "spec", "selector", "matchLabels") as object);

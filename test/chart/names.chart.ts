@@ -9,26 +9,26 @@ const namesOf = (values: Values): readonly string[] =>
 
 const MONITORED = { podMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } };
 
-describe("a name of one's own", () => {
+describe("a configured name", () => {
   test.for([
     { nameOverride: "drain" },
     { fullnameOverride: "drain" },
     { nameOverride: "other", fullnameOverride: "drain" },
-  ])("stands wherever lastcall stood: %j", (values) => {
+  ])("replaces lastcall everywhere: %j", (values) => {
     const usual = namesOf({}).map((name) => name.replace(/ lastcall(?=-|$)/, " drain"));
     expect(namesOf(values)).toEqual(usual);
     expect(namesOf(values).filter((name) => / lastcall(-|$)/.test(name))).toEqual([]);
   });
 
-  test("is the one that flags and references use too", () => {
+  test("is also used by flags and references", () => {
     const image = { webhook: { repository: "a" }, manager: { repository: "b" } };
     const lines = JSON.stringify(render({ fullnameOverride: "drain", image }), undefined, 1).split("\n");
-    // A Pod that the self-test starts always has the same name, and the chart is called so itself.
+    // The self-test's Pod has a fixed name, and so has the chart.
     const left = lines.filter((line) => /lastcall-(?!self-test"$|[0-9])/i.test(line));
     expect(left).toEqual([]);
   });
 
-  test("leaves the labels by which people and the command line find replicas", () => {
+  test("keeps the labels by which users and the command line find replicas", () => {
     const labels = at(
       only(render({ fullnameOverride: "drain" }), "Deployment"),
       "spec",
@@ -39,7 +39,7 @@ describe("a name of one's own", () => {
     expect(labels).toMatchObject({ "app.kubernetes.io/name": "lastcall", "app.kubernetes.io/component": "webhook" });
   });
 
-  test("is in the certificates that cert-manager makes", () => {
+  test("is in the certificates of cert-manager", () => {
     const values = { fullnameOverride: "drain", certificates: { mode: "cert-manager" } };
     const leaf = render(values).filter(({ metadata }) => metadata.name === "drain-webhook-tls");
     expect(leaf.map((one) => at(one, "spec", "issuerRef", "name"))).toEqual(["drain-ca"]);
@@ -47,7 +47,7 @@ describe("a name of one's own", () => {
   });
 });
 
-describe("as a part of another chart", () => {
+describe("as a subchart", () => {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-parent-"));
 
   beforeAll(() => {
@@ -60,7 +60,7 @@ describe("as a part of another chart", () => {
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test.for([true, false])("it is there only while its condition is true: %s", (enabled) => {
+  test.for([true, false])("it is rendered only while its condition is true: %s", (enabled) => {
     const values = { lastcall: { enabled, image: { allowEmptyRegistry: true } }, global: { team: "platform" } };
     const where = ["--namespace", "platform", "--kube-version", "1.35.0"];
     const { status, stdout, stderr } = helm(["template", "platform", folder, ...where, "-f", "-"], values);

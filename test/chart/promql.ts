@@ -1,24 +1,24 @@
-/** What a PromQL expression asks for, read by the grammar that Prometheus gives to editors. */
+/** Reads the selectors of a PromQL expression, with the grammar that Prometheus publishes for editors. */
 import { parser } from "@prometheus-io/lezer-promql";
 
 export type Selector = {
   readonly metric: string;
-  /** By label: the operator and the text it is compared with. */
+  /** By label: the operator and the compared text. */
   readonly matchers: readonly { readonly label: string; readonly operator: string; readonly text: string }[];
 };
 
-export type Question = {
+export type PromqlQuery = {
   readonly selectors: readonly Selector[];
   /** Labels named by `by`, `without`, `on` and `ignoring`. */
   readonly groupings: readonly string[];
-  /** Of the labels only those of `by` are left. */
+  /** Whether only the labels of `by` remain. */
   readonly aggregates: boolean;
 };
 
 type Node = ReturnType<ReturnType<typeof parser.parse>["cursor"]>["node"];
 
-/** @throws when the text cannot be read, with the place */
-export function readPromql(text: string): Question {
+/** @throws on a syntax error, with its position */
+export function readPromql(text: string): PromqlQuery {
   const found: Node[] = [];
   parser.parse(text).iterate({ enter: ({ node }) => void found.push(node) });
   const broken = found.find(({ type }) => type.isError);

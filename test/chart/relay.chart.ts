@@ -38,7 +38,7 @@ describe("with the relay, which is the default", () => {
     expect(readRelayAddress(`[${address}]:8444`)).toBe(expected);
   });
 
-  test("another port of the replicas leaves the Service's as it is, which Pods were told", () => {
+  test("another container port keeps the Service's port, which running Pods use", () => {
     const values = { relay: { port: 9_444 } };
     expect(settingsOf(values, "10.0.0.1")).toMatchObject({ relayAddress: "[10.0.0.1]:8444", relayPort: 9_444 });
     expect(listOf(podOf(values), "containers", 0, "ports")[1]).toMatchObject({ name: "relay", containerPort: 9_444 });
@@ -46,18 +46,18 @@ describe("with the relay, which is the default", () => {
     expect(port).toMatchObject({ name: "relay", port: 8_444, targetPort: "relay" });
   });
 
-  test("a kubelet that does not know the Service yet leaves what is no address", () => {
+  test("a kubelet without the Service's variables leaves an invalid address", () => {
     const [, ...flags] = expandedArgs(podOf(), []);
     const { settings, problems } = readSettings(flags, {});
     expect(problems).toEqual([]);
     expect(readRelayAddress(settings.relayAddress)).toBeUndefined();
   });
 
-  test("the kubelet is asked for the Service's variables", () => {
+  test("the Pods enable the Service's variables", () => {
     expect(at(podOf(), "enableServiceLinks")).toBe(true);
   });
 
-  test("the page of drains has a port by name, and stands in no Service", () => {
+  test("the page of drains has a named port, which is in no Service", () => {
     const container = at(podOf({ relay: { adminPort: 9_090 } }), "containers", 0);
     expect(listOf(container, "ports")[2]).toEqual({ name: "admin", containerPort: 9_090, protocol: "TCP" });
     const services = ofKind(render({ relay: { adminPort: 9_090 } }), "Service");
@@ -67,17 +67,17 @@ describe("with the relay, which is the default", () => {
     ]);
   });
 
-  test("the page of drains is open to other Pods by a value only", () => {
+  test("the page of drains is open to other Pods only by a value", () => {
     expect(settingsOf({ relay: { adminListen: "all" } }, "10.0.0.1").adminListen).toBe("all");
   });
 
-  test("port 0 is none", () => {
+  test("port 0 disables the page of drains", () => {
     expect(settingsOf({ relay: { adminPort: 0 } }, "10.0.0.1").adminPort).toBe(0);
     expect(listOf(podOf({ relay: { adminPort: 0 } }), "containers", 0, "ports")).toHaveLength(2);
   });
 });
 
-test("without it, nothing of it is there", () => {
+test("without the relay, nothing of it is rendered", () => {
   const values = { relay: { enabled: false, adminPort: 8_081 } };
   expect(settingsOf(values, "10.0.0.1")).toEqual({
     relaySecret: "",
@@ -99,12 +99,12 @@ describe("the network policy", () => {
   const webhookPort = { ports: [{ port: 8_443, protocol: "TCP" }] };
   const relayPort = { from: [{ namespaceSelector: {} }], ports: [{ port: 8_444, protocol: "TCP" }] };
 
-  test("lets everyone reach the webhook, every Pod the relay, and no one the page of drains", () => {
+  test("opens the webhook to all, the relay to every Pod, and the page of drains to none", () => {
     expect(at(policyOf({}), "ingress")).toEqual([webhookPort, relayPort]);
     expect(at(policyOf({ relay: { port: 9_444 } }), "ingress", 1, "ports")).toEqual([{ port: 9_444, protocol: "TCP" }]);
   });
 
-  test("parts the two where it is told who calls the webhook", () => {
+  test("restricts the webhook to the configured callers", () => {
     const webhookFrom = [
       { ipBlock: { cidr: "10.0.0.1/32" } },
       { namespaceSelector: { matchLabels: { team: "monitoring" } }, podSelector: {} },
@@ -112,7 +112,7 @@ describe("the network policy", () => {
     expect(at(policyOf({}, { webhookFrom }), "ingress")).toEqual([{ from: webhookFrom, ...webhookPort }, relayPort]);
   });
 
-  test("lets API servers alone reach the page of drains where it listens on all addresses and theirs are set", () => {
+  test("opens the page of drains only to API servers, if it listens on all addresses and theirs are set", () => {
     const apiServerAddresses = ["10.0.0.1/32", "fd00::1/128"];
     const from = apiServerAddresses.map((cidr) => ({ ipBlock: { cidr } }));
     expect(at(policyOf({}, { apiServerAddresses }), "ingress")).toEqual([webhookPort, relayPort]);
@@ -129,7 +129,7 @@ describe("the network policy", () => {
     expect(at(policyOf({ relay: { enabled: false } }, { apiServerAddresses }), "ingress")).toEqual([webhookPort]);
   });
 
-  test("lets out what the server calls: API servers and names", () => {
+  test("allows the server's own connections: API servers and DNS", () => {
     expect(at(policyOf({}, { apiServerPorts: [6_443] }), "egress")).toEqual([
       { ports: [{ port: 6_443, protocol: "TCP" }] },
       { ports: ["UDP", "TCP"].map((protocol) => ({ port: 53, protocol })) },
@@ -137,7 +137,7 @@ describe("the network policy", () => {
   });
 });
 
-test("the documentation's policy lets Pods out to where the relay is", () => {
+test("the documented policy allows Pods to reach the relay", () => {
   const policy = documentedPolicy();
   const [rule] = listOf(policy, "spec", "egress");
   const server = at(only(render(), "Deployment"), "spec", "template");

@@ -1,4 +1,4 @@
-/** A Pod as the webhook let it in, and what its manager would say to the relay: the manager's own client says it. */
+/** The relay's clients of an injected Pod: they use the manager's own code with the injected variables. */
 import type { WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";
 import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
 import { environmentOf } from "../../src/manager/platform.ts";
@@ -10,7 +10,7 @@ export type Identity = { readonly name: string; readonly uid: string; readonly a
 
 type Variable = { readonly name: string; readonly value?: string };
 
-/** @throws when the Pod was given no relay, or one that its manager could not use */
+/** @throws if the Pod has no relay variables, or invalid ones */
 export function relayOf(pod: unknown, { name, uid, address }: Identity): RelaySettings {
   const containers = listOf<{ readonly name: string }>(pod, "spec", "initContainers");
   const manager = containers.find((container) => container.name === "lastcall");
@@ -19,36 +19,36 @@ export function relayOf(pod: unknown, { name, uid, address }: Identity): RelaySe
   const environment = environmentOf((variable) => values.get(variable));
   const here = { podName: name, podNamespace: namespace, podUid: uid, podIps: address };
   const { settings, problem } = readRelaySettings({ ...environment, ...here });
-  if (settings === undefined) throw new Error(problem === "" ? "the Pod was given no relay" : problem);
+  if (settings === undefined) throw new Error(problem === "" ? "the Pod has no relay variables" : problem);
   return settings;
 }
 
 export type RelaySession = {
-  /** What was answered last. */
+  /** The last status line. */
   readonly last: () => WithdrawalStatusLine | undefined;
-  /** Empty, or why nothing more comes. */
-  readonly trouble: () => string;
+  /** Empty, or the reason for the end of the stream. */
+  readonly failure: () => string;
   readonly stop: () => void;
 };
 
 export function askWithdrawal(settings: RelaySettings): RelaySession {
   const { namespace, pod, uid, addresses } = settings;
   let text = "";
-  let trouble = "";
+  let failed = "";
   const body = JSON.stringify({ namespace, pod, uid, addresses });
   const stop = callRelay(
     settings,
     { path: WITHDRAWAL_PATH, body },
     {
       onStatus: (status) => {
-        if (status !== 200) trouble = `it answered ${status}`;
+        if (status !== 200) failed = `it answered ${status}`;
       },
       onBytes: (chunk) => {
         text += chunk.toString("utf8");
         return "";
       },
       onEnd: (failure) => {
-        trouble = failure === "" ? "it ended" : failure;
+        failed = failure === "" ? "it ended" : failure;
       },
     },
   );
@@ -56,10 +56,10 @@ export function askWithdrawal(settings: RelaySettings): RelaySession {
     const line = text.split("\n").at(-2);
     return line === undefined ? undefined : (JSON.parse(line) as WithdrawalStatusLine);
   };
-  return { last, trouble: () => trouble, stop };
+  return { last, failure: () => failed, stop };
 }
 
-/** Empty, or why the report is lost. */
+/** Resolves with "", or with the reason for the loss of the report. */
 export function report(settings: RelaySettings, drain: object): Promise<string> {
   return new Promise((resolve) => {
     deliverReport(settings, JSON.stringify(drain), { onDial: () => undefined, onEnd: resolve });

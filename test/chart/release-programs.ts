@@ -1,4 +1,4 @@
-/** The programs of an installed release, run here as the account and with the flags that the chart gives them. */
+/** Runs the programs of an installed release with the account and the flags of the chart. */
 import { type ChildProcess, execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
 const SERVICE = "/api/v1/namespaces/lastcall/services/lastcall-webhook";
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drain.lastcall.dev";
 
-/** Of the Service, where this server listens itself. */
+/** The Service's port, on which this server listens itself. */
 const RELAY_PORT = 8_444;
 
-/** Whether the Service's own port can be listened on; else the Service is changed, which upgrades would take back. */
+/** Whether this process may listen on the Service's port; otherwise the test changes the Service, which upgrades reset. */
 export const HAS_LOW_PORTS = process.getuid?.() === 0;
 
-/** The server at the Service's address; its log is `node.log` in the folder. */
+/** Starts the server at the Service's address; its log is `node.log` in the folder. */
 export async function startWebhook(api: ApiServer, folder: string): Promise<ChildProcess> {
   const port = HAS_LOW_PORTS ? 443 : await moveService(api);
   const read = async (path: string): Promise<unknown> => (await api.ask("GET", path)).body;
@@ -25,11 +25,11 @@ export async function startWebhook(api: ApiServer, folder: string): Promise<Chil
   const configFile = join(folder, "config.yaml");
   writeFileSync(configFile, String(at(config, "data", "config.yaml")));
   const address = String(at(await read(SERVICE), "spec", "clusterIP"));
-  // Its own address, where Pods are told to find the relay.
+  // Its own address, which Pods use for the relay.
   const service = { name: "lastcall-webhook", address, ports: { https: port, relay: RELAY_PORT } };
   const flags = expandedArgs(at(deployment, "spec", "template", "spec"), [service]);
   const account = await api.kubeconfigOf("lastcall-webhook");
-  // The admin port listens on loopback, here this machine's.
+  // The admin port listens on this host's loopback address.
   const elsewhere = /^--(port|relay-port|config|admin-port)=/;
   return start(folder, process.execPath, [
     ...[PROGRAM, ...flags.filter((flag) => !elsewhere.test(flag))],

@@ -1,4 +1,4 @@
-/** The chart as Helm renders it, and the objects in it. */
+/** Renders the chart with Helm and reads its objects. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -8,7 +8,7 @@ export const CHART = join(import.meta.dirname, "../../charts/lastcall");
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** An object of the API; tests ask for what they know to be there. */
+/** An API object; tests read fields that they expect to exist. */
 export type Manifest = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -23,7 +23,7 @@ export type Manifest = {
 
 export type Helm = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 
-/** `allowsEmptyRegistry`: true unless it is said; only what is about registries names one. */
+/** `allowsEmptyRegistry` is true by default; only tests of registries set one. */
 export type Where = {
   readonly allowsEmptyRegistry?: boolean;
   readonly namespace?: string;
@@ -31,7 +31,7 @@ export type Where = {
   readonly args?: readonly string[];
 };
 
-/** Runs Helm without any cluster or settings of this machine; values come in as JSON, which is YAML. */
+/** Runs Helm without a cluster and without the host's settings; values are passed as JSON, which is YAML. */
 export function helm(args: readonly string[], values: Values = {}): Helm {
   const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", KUBECONFIG: "/dev/null" };
   const options = { input: JSON.stringify(values), env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 } as const;
@@ -46,15 +46,15 @@ export function renderText(values: Values = {}, where: Where = {}): Helm {
   return helm(["template", "lastcall", CHART, ...place, "--set", registry, ...(where.args ?? []), "-f", "-"], values);
 }
 
-/** What Helm says against these values; empty when they are taken. */
+/** Returns Helm's error for these values, or "" if they are valid. */
 export function complaint(values: Values, namespace = "lastcall"): string {
   const { status, stderr } = renderText(values, { namespace });
   return status === 0 ? "" : stderr;
 }
 
 /**
- * Without the lines that helm's client of the API server logs as information, whose letter is I: it writes one when a watch
- * of its own is broken off at its end.
+ * Removes the informational lines of Helm's API client, which begin with the letter I: it logs one when a watch
+ * of its own is cut at the end.
  */
 export function complaintsIn(stderr: string): string {
   return stderr.replaceAll(/^I[0-9]{4} [0-9:.]+ +[0-9]+ \S+\.go:[0-9]+\] .*\n/gm, "");
@@ -62,7 +62,7 @@ export function complaintsIn(stderr: string): string {
 
 const rendered = new Map<string, readonly Manifest[]>();
 
-/** The same values give the same objects, so each rendering is made once per file. */
+/** Caches renderings per file, since the same values give the same objects. */
 export function render(values: Values = {}, where: Where = {}): readonly Manifest[] {
   const key = JSON.stringify([values, where]);
   const manifests = rendered.get(key) ?? parseRendering(renderText(values, where));
@@ -84,7 +84,7 @@ export function ofKind(manifests: readonly Manifest[], kind: string): readonly M
   return manifests.filter((manifest) => manifest.kind === kind);
 }
 
-/** The only one of its kind that no hook brings. */
+/** Returns the only object of its kind outside of hooks. */
 export function only(manifests: readonly Manifest[], kind: string): Manifest {
   const found = ofKind(manifests, kind).filter((manifest) => !isHook(manifest));
   if (found.length !== 1 || found[0] === undefined) throw new Error(`there are ${found.length} of kind ${kind}`);

@@ -17,15 +17,15 @@ const RELEASES = {
   next: entriesOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
 };
 
-/** The same releases, as the command line describes them. */
+/** The same releases, in the form of the command line. */
 const DESCRIBED: Readonly<Record<keyof typeof RELEASES, Release>> = {
   stable: { revision: "", injection: "opt-in" },
   canary: { revision: "canary", injection: "opt-in" },
   next: { revision: "next", injection: "opt-out" },
 };
 
-/** Names of all entries of all releases that ask about a Pod. */
-function askingAbout(namespace: Labels, pod: Labels): readonly string[] {
+/** Names of all entries, of all releases, that select a Pod. */
+function entriesFor(namespace: Labels, pod: Labels): readonly string[] {
   return Object.values(RELEASES)
     .flat()
     .filter((entry) => chooses(entry, namespace, pod))
@@ -41,7 +41,7 @@ const labelled = (inject: string | undefined, revision: string | undefined): Lab
 });
 
 const ON = "enabled";
-/** What namespace and Pod say: whether, and by which revision. */
+/** Labels of namespace and Pod: the opt-in and the revision. */
 const TABLE: readonly (readonly [Labels, Labels, string | undefined])[] = [
   [labelled(ON, undefined), {}, "namespace.drain.lastcall.dev"],
   [{}, labelled(ON, undefined), "pod.drain.lastcall.dev"],
@@ -57,9 +57,9 @@ const TABLE: readonly (readonly [Labels, Labels, string | undefined])[] = [
   [labelled(undefined, "next"), {}, "namespace.drain-next.lastcall.dev"],
 ];
 
-describe("beside each other", () => {
-  test.for(TABLE)("in a namespace labelled %j a Pod with %j is of %s", ([namespace, pod, expected]) => {
-    expect(askingAbout({ ...shop, ...namespace }, pod)).toEqual(expected === undefined ? [] : [expected]);
+describe("releases beside each other", () => {
+  test.for(TABLE)("in a namespace labelled %j a Pod with %j belongs to %s", ([namespace, pod, expected]) => {
+    expect(entriesFor({ ...shop, ...namespace }, pod)).toEqual(expected === undefined ? [] : [expected]);
   });
 
   const words = [undefined, ON, "disabled", "true"];
@@ -77,7 +77,7 @@ describe("beside each other", () => {
     expect(differences).toEqual([]);
   });
 
-  test("an unknown namespace decides unless the Pod does, whatever its labels are", () => {
+  test("the labels of an unknown namespace decide unless the Pod's do", () => {
     const wrong = Object.values(DESCRIBED).flatMap((release) =>
       all.filter((pod) => {
         const raw = { metadata: { labels: pod } };
@@ -89,16 +89,16 @@ describe("beside each other", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("no two releases ask about one Pod, whatever the labels say", () => {
+  test("no two releases select the same Pod, with any labels", () => {
     const twice = all.flatMap((namespace) =>
       all
-        .filter((pod) => askingAbout({ ...shop, ...namespace }, pod).length > 1)
+        .filter((pod) => entriesFor({ ...shop, ...namespace }, pod).length > 1)
         .map((pod) => JSON.stringify([namespace, pod])),
     );
     expect(twice).toEqual([]);
   });
 
-  test("no two entries of any release check the settings of one object, or of a Pod that is injected", () => {
+  test("no two entries of any release check the settings of one object, or of an injected Pod", () => {
     const checks = [
       checksOf({}),
       checksOf({ revision: "canary" }, "lastcall-canary"),
@@ -109,14 +109,14 @@ describe("beside each other", () => {
       const ofObject = checks.filter((entry) => !isOfPods(entry) && chooses(entry, { ...shop, ...namespace }, {}));
       const pods = all.filter((pod) => {
         const checked = checks.filter((entry) => isOfPods(entry) && chooses(entry, { ...shop, ...namespace }, pod));
-        return checked.length + askingAbout({ ...shop, ...namespace }, pod).length > 1;
+        return checked.length + entriesFor({ ...shop, ...namespace }, pod).length > 1;
       });
       return ofObject.length > 1 || pods.length > 0 ? [JSON.stringify([namespace, pods])] : [];
     });
     expect(twice).toEqual([]);
   });
 
-  test("releases share no object, in one namespace or two, whatever they are called", () => {
+  test("releases share no object, in one namespace or two, with any names", () => {
     const named = (values: Values, namespace: string) =>
       render({ ...values, monitoring: MONITORED, failurePolicy: "Fail" }, { namespace }).map(
         ({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`,
@@ -128,27 +128,27 @@ describe("beside each other", () => {
     }
   });
 
-  test("two of the same revision share the webhook's configuration, so that Helm refuses the second", () => {
+  test("two releases of one revision share the webhook configuration, so that Helm refuses the second", () => {
     const configuration = (values: Values) => only(render(values), "MutatingWebhookConfiguration").metadata.name;
     expect(configuration({ fullnameOverride: "other", revision: "canary" })).toBe("drain-canary.lastcall.dev");
     expect(configuration({ fullnameOverride: "other" })).toBe("drain.lastcall.dev");
   });
 
-  test("the Pods of each are left alone by all others", () => {
+  test("no release selects the Pods of another release", () => {
     const pods = render({ revision: "canary" }).filter(({ kind }) => kind === "Pod" || kind === "Deployment");
     expect(pods.map(isHook)).toEqual([false, true]);
     for (const one of pods) {
       const labels = (at(one, "spec", "template", "metadata", "labels") ?? one.metadata.labels) as Labels;
-      expect(askingAbout({ ...shop, ...labelled(ON, "canary") }, labels)).toEqual([]);
-      expect(askingAbout({ ...shop, ...labelled(undefined, "next") }, labels)).toEqual([]);
+      expect(entriesFor({ ...shop, ...labelled(ON, "canary") }, labels)).toEqual([]);
+      expect(entriesFor({ ...shop, ...labelled(undefined, "next") }, labels)).toEqual([]);
     }
   });
 
-  test("the Pods of the self-test name the revision that is tested", () => {
+  test("the Pods of the self-test name the tested revision", () => {
     const pod = render({ revision: "canary" }).find(({ kind }) => kind === "Pod");
     const [, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
     const labels = at(probePod(readOptions(flags).settings, "enabled"), "metadata", "labels") as Labels;
-    expect(askingAbout(shop, labels)).toEqual(["pod-own-revision.drain-canary.lastcall.dev"]);
+    expect(entriesFor(shop, labels)).toEqual(["pod-own-revision.drain-canary.lastcall.dev"]);
   });
 });
 
@@ -163,7 +163,7 @@ test("every configuration sorts before those of service meshes", () => {
   expect([name, "istio-sidecar-injector", "linkerd-proxy-injector-webhook-config"].sort()[0]).toBe(name);
 });
 
-test("names that are too long together are told", () => {
+test("names that are too long together are refused", () => {
   const values = { nameOverride: "a".repeat(40), revision: "b".repeat(20) };
   expect(complaint(values)).toContain("that is longer than the 63 letters of a Service's name");
   expect(complaint({ ...values, fullnameOverride: "short" })).toBe("");

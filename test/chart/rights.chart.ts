@@ -3,8 +3,8 @@ import { listOf, type Manifest, ofKind, render } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 
 /**
- * Every right the chart may give, as `role: groups/resources[names] verbs`. A line that is not here is one that no one
- * has thought about: it needs a reason before it needs a line.
+ * Every right that the chart may grant, as `role: groups/resources[names] verbs`. A new right needs a reason
+ * before it gets a line here.
  */
 const RIGHTS = {
   namespaces: "ClusterRole lastcall-webhook: /namespaces list watch",
@@ -40,7 +40,7 @@ const ENFORCING = [...RELAYED, RIGHTS.configuration, RIGHTS.enforcing, RIGHTS.pr
 const RELAY_ONLY = [RIGHTS.relaySecret, RIGHTS.newSecret, ...SELF_TEST];
 const WITHOUT_RELAY = [...FACTS, RIGHTS.configuration, RIGHTS.authoritySecret, RIGHTS.newSecret];
 
-/** Who keeps the certificates, and what the relay does, decide which rights are needed. */
+/** The certificate mode and the relay decide which rights are needed. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "failing closed": ENFORCING,
   "certificates of cert-manager": [...RELAYED, ...RELAY_ONLY],
@@ -56,38 +56,38 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "as little as possible": WITHOUT_RELAY,
 };
 
-test.for(MATRIX_NAMES)("with %s, the accounts get the rights in the table and no other", (name) => {
+test.for(MATRIX_NAMES)("with %s, the accounts get exactly the rights in the table", (name) => {
   const manifests = render(MATRIX[name]);
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
   expect(roles.flatMap(rightsOf)).toEqual(EXPECTED[name] ?? DEFAULT);
 });
 
-test("who fails closed with certificates of cert-manager lets it read its configuration, and write only the copy", () => {
+test("with failurePolicy Fail and cert-manager the account may read its configuration, and write only the copy", () => {
   const roles = ofKind(render({ failurePolicy: "Fail", certificates: { mode: "cert-manager" } }), "ClusterRole");
   const rights = roles.flatMap(rightsOf).filter((right) => right.includes("configurations"));
   expect(rights).toEqual([RIGHTS.copied, RIGHTS.enforcing]);
 });
 
-test("who does not let it watch pulls gives no right to read Events", () => {
+test("without the watch of image pulls there is no right to read Events", () => {
   const roles = ofKind(render({ image: { manager: { watchPulls: false } } }), "ClusterRole");
   expect(roles.flatMap(rightsOf)).toContain(RIGHTS.events);
   expect(roles.flatMap(rightsOf)).not.toContain(RIGHTS.pulls);
 });
 
-test("a self-test of dry runs only may read and delete no Pod", () => {
+test("a self-test with only dry runs may neither read nor delete Pods", () => {
   const roles = ofKind(render({ selfTest: { startsPod: false } }), "Role");
   expect(roles.flatMap(rightsOf)).toContain(RIGHTS.selfTest);
   expect(roles.flatMap(rightsOf)).not.toContain(RIGHTS.selfTestPod);
 });
 
-test("without a relay and a CA of its own there is no Secret to write, and no right to", () => {
+test("without the relay and the own CA there is no right to write Secrets", () => {
   const manifests = render({ certificates: { mode: "cert-manager" }, relay: { enabled: false } });
   expect([...ofKind(manifests, "Secret"), ...ofKind(manifests, "Role")].map(({ metadata }) => metadata.name)).toEqual([
     "lastcall-self-test",
   ]);
 });
 
-test("every binding gives a role of this chart to an account of this chart", () => {
+test("every binding binds a role of this chart to an account of this chart", () => {
   const manifests = render({ failurePolicy: "Fail" });
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
   const bindings = [...ofKind(manifests, "ClusterRoleBinding"), ...ofKind(manifests, "RoleBinding")];
@@ -106,7 +106,7 @@ type Rule = Readonly<Record<"apiGroups" | "resources" | "verbs", readonly string
 
 function rightsOf(role: Manifest): readonly string[] {
   return listOf<Rule>(role, "rules").flatMap((rule) => {
-    // A field that this test does not know would be a right that it does not see.
+    // An unknown field could be a right that this test misses.
     expect(
       Object.keys(rule).filter((key) => !["apiGroups", "resources", "resourceNames", "verbs"].includes(key)),
     ).toEqual([]);

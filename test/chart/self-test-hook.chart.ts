@@ -3,7 +3,7 @@ import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { at, isHook, listOf, render } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 
-test("the self-test is made of hooks that go when they are over, whatever their end", () => {
+test("the self-test's hooks are deleted after success and failure", () => {
   const hooks = render().filter(isHook);
   expect(hooks.map(({ kind }) => kind).sort()).toEqual(["Pod", "Role", "RoleBinding", "ServiceAccount"]);
   for (const { metadata } of hooks) {
@@ -23,7 +23,7 @@ test("rights come before the Pod that needs them", () => {
   expect(weights).toEqual({ ServiceAccount: -3, Role: -2, RoleBinding: -1, Pod: 0 });
 });
 
-test("with Fail, too, nothing runs before an installation: tools that render would run it before every one", () => {
+test("nothing runs before an installation, even with failurePolicy Fail", () => {
   for (const { metadata } of render({ failurePolicy: "Fail" }).filter(isHook)) {
     expect(metadata.annotations?.["helm.sh/hook"]).toBe("test");
   }

@@ -1,4 +1,4 @@
-/** Every metric that a server installed by the chart serves, from the code that makes them. */
+/** Lists every metric of a server that the chart installs, from the code that registers them. */
 import type { Registry } from "prom-client";
 import type { Ca } from "../../src/authority/certificate.ts";
 import { SKIP_REASONS, type SkipReason } from "../../src/injection/outcome.ts";
@@ -15,11 +15,11 @@ import { someDrain, someReport } from "../drain-history/some-drain.ts";
 
 export type ServedMetric = {
   readonly labels: readonly string[];
-  /** By label what was seen there; a label whose values are not known beforehand has none. */
+  /** The values of each label; empty for a label with unpredictable values. */
   readonly values: ReadonlyMap<string, ReadonlySet<string>>;
 };
 
-/** A record, so that the compiler asks for one that is new. */
+/** A record, so that the compiler reports a missing entry. */
 const OUTCOMES: Readonly<Record<OutcomeName, true>> = {
   injected: true,
   skipped: true,
@@ -30,7 +30,7 @@ const OUTCOMES: Readonly<Record<OutcomeName, true>> = {
   fault: true,
 };
 
-/** By the name under which Prometheus finds it: a histogram is three of them. */
+/** By the name in Prometheus: a histogram has three. */
 export async function servedMetrics(): Promise<ReadonlyMap<string, ServedMetric>> {
   const registry = webhookRegistry();
   const served = new Map<string, ServedMetric>();
@@ -40,7 +40,7 @@ export async function servedMetrics(): Promise<ReadonlyMap<string, ServedMetric>
     const values = new Map(
       labels.map((label) => [label, new Set(metric.values.map((value) => String(value.labels[label])))]),
     );
-    // The kind stands in the type package as a number and comes as a word.
+    // The type declares the kind as a number, but it is a string at run time.
     if (String(type) !== "histogram") served.set(name, { labels, values });
     else for (const part of ["_bucket", "_sum", "_count"]) served.set(name + part, partOf(part, { labels, values }));
   }

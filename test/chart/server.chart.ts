@@ -22,19 +22,19 @@ function configOf(values: Values): string {
 describe.for(MATRIX_NAMES)("the server with %s", (name) => {
   const values = MATRIX[name] ?? {};
 
-  test("understands every flag it is given", () => {
+  test("accepts every flag of the chart", () => {
     const [command, ...flags] = argsOf(values);
     expect(command).toBe("webhook");
     expect(readSettings(flags, {}).problems).toEqual([]);
   });
 
-  test("reads its configuration without a complaint", () => {
+  test("reads its configuration without a problem", () => {
     const read = parseConfigText(configOf(values), "config.yaml");
     expect(read.problems).toEqual([]);
     expect(read.config).toMatchObject({ onInvalid: "warn", ...(values["policy"] as object | undefined) });
   });
 
-  test("runs as restricted as the strictest Pod Security level asks", () => {
+  test("meets the restricted Pod Security Standard", () => {
     const pod = podOf(values);
     expect(at(pod, "securityContext")).toMatchObject({
       runAsNonRoot: true,
@@ -58,14 +58,14 @@ describe.for(MATRIX_NAMES)("the server with %s", (name) => {
   });
 });
 
-test("the memory limit follows the relay, and a given one stays", () => {
+test("the memory limit follows the relay, and a configured one stays", () => {
   const limitOf = (values: Values): unknown => at(podOf(values), "containers", 0, "resources", "limits", "memory");
   expect(limitOf({})).toBe("1280Mi");
   expect(limitOf({ relay: { enabled: false } })).toBe("512Mi");
   expect(limitOf({ webhook: { resources: { limits: { memory: "2Gi" } } } })).toBe("2Gi");
 });
 
-test("the server's user is its own, and the cluster's on OpenShift or where none is said", () => {
+test("the server runs as its own user, or as the cluster's on OpenShift or if unset", () => {
   const openShift = { args: ["--api-versions", "security.openshift.io/v1"] };
   const userOf = (runAsUser: unknown, where = {}): unknown => {
     const pod = at(only(render({ webhook: { runAsUser } }, where), "Deployment"), "spec", "template", "spec");
@@ -77,7 +77,7 @@ test("the server's user is its own, and the cluster's on OpenShift or where none
   expect(userOf(1_000, openShift)).toEqual([1_000, 1_000]);
 });
 
-test("a change of the client CA is a rollout, and its file is the one that the flag names", () => {
+test("a change of the client CA causes a rollout, and the flag names its file", () => {
   const values = MATRIX["a client CA"] ?? {};
   const hashOf = (some: Values): unknown =>
     at(only(render(some), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
@@ -95,7 +95,7 @@ test.for(["5s", "500ms", "1m", "1501ms", "0s"])("a drain delay of %s leaves 30 s
   expect(formatDuration(ms)).toBeTypeOf("string");
 });
 
-test("a replica is replaced only after its successor is ready, and they keep apart", () => {
+test("a replica is replaced only after its successor is ready, and replicas are spread", () => {
   const deployment = only(render(), "Deployment");
   expect(at(deployment, "spec", "replicas")).toBe(2);
   expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 0, maxSurge: 1 });
@@ -107,7 +107,7 @@ test("a replica is replaced only after its successor is ready, and they keep apa
   expect(at(podOf(), "priorityClassName")).toBe("system-cluster-critical");
 });
 
-test("a strategy of one's own replaces the chart's, on the host's network too", () => {
+test("a configured strategy replaces the chart's, also on the host's network", () => {
   const strategyOf = (webhook: object) =>
     at(only(render({ webhook, relay: { adminPort: 0 } }), "Deployment"), "spec", "strategy");
   expect(strategyOf({ strategy: { type: "Recreate" }, hostNetwork: true })).toEqual({ type: "Recreate" });
@@ -115,7 +115,7 @@ test("a strategy of one's own replaces the chart's, on the host's network too", 
   expect(strategyOf({ strategy: slow })).toEqual(slow);
 });
 
-test("the Service has the address families that are asked for, and the cluster's otherwise", () => {
+test("the Service has the configured address families, or the cluster's", () => {
   const familiesOf = (values: Values) => {
     const { ipFamilies, ipFamilyPolicy } = only(render(values), "Service")["spec"] as Record<string, unknown>;
     return [ipFamilyPolicy, ipFamilies];
@@ -126,7 +126,7 @@ test("the Service has the address families that are asked for, and the cluster's
   expect(familiesOf({ webhook: { ipFamilyPolicy: "PreferDualStack" } })).toEqual(["PreferDualStack", undefined]);
 });
 
-test("on the host's network a rollout needs no second port on any node", () => {
+test("on the host's network a rollout needs no second port on a node", () => {
   const deployment = only(render(MATRIX["the host's network"]), "Deployment");
   expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 1, maxSurge: 0 });
   expect(at(deployment, "spec", "template", "spec")).toMatchObject({
@@ -135,7 +135,7 @@ test("on the host's network a rollout needs no second port on any node", () => {
   });
 });
 
-test("the Service, the disruption budget and the spread mean the server's Pods and not the test's", () => {
+test("the Service, the disruption budget and the spread select the server's Pods and not the self-test's", () => {
   const manifests = render();
   const server = at(only(manifests, "Deployment"), "spec", "template", "metadata", "labels");
   const tester = manifests.find(({ kind }) => kind === "Pod")?.metadata.labels;
@@ -151,7 +151,7 @@ test("the Service, the disruption budget and the spread mean the server's Pods a
   }
 });
 
-test("labels and annotations of people never replace ours, which things depend on", () => {
+test("configured labels and annotations never replace the chart's, on which selectors depend", () => {
   const podLabels = { "app.kubernetes.io/component": "mine", team: "platform" };
   const podAnnotations = { "checksum/config": "mine", note: "theirs" };
   const metadata = at(
@@ -165,7 +165,7 @@ test("labels and annotations of people never replace ours, which things depend o
   expect(at(metadata, "annotations", "checksum/config")).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test("the Service leads from 443 to the port the server listens on, as HTTPS", () => {
+test("the Service forwards 443 to the server's port, as HTTPS", () => {
   const manifests = render({ webhook: { port: 10_250 } });
   expect(at(only(manifests, "Service"), "spec", "ports")).toEqual([
     { name: "https", port: 443, targetPort: "https", protocol: "TCP", appProtocol: "https" },
@@ -180,7 +180,7 @@ test("the Service leads from 443 to the port the server listens on, as HTTPS", (
   }
 });
 
-test("a change of the policy is a rollout, and an unchanged one is none", () => {
+test("a changed policy causes a rollout, and an unchanged one does not", () => {
   const sumOf = (values: Values) =>
     at(only(render(values), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
   const changed = { policy: { defaults: { "drain-timeout": "90s" } } };
@@ -202,11 +202,11 @@ test("images are named by registry, tag and digest", () => {
   expect(imagesOf({ image: { webhook: { tag: "1", digest } } })[0]).toBe(`lastcall-webhook@${digest}`);
 });
 
-describe("what a platform puts on every chart", () => {
+describe("common settings of a platform", () => {
   const values = MATRIX["what a platform puts on every chart"] ?? {};
   const manifests = render(values);
 
-  test("labels stand on every object, and never over the chart's own", () => {
+  test("labels are on every object, and never replace the chart's own", () => {
     for (const { kind, metadata } of manifests) {
       const { team, "app.kubernetes.io/name": name } = metadata.labels ?? {};
       expect([kind, team, name]).toEqual([kind, "platform", "lastcall"]);
@@ -217,7 +217,7 @@ describe("what a platform puts on every chart", () => {
     expect(selector).toEqual(at(only(render(), "Deployment"), "spec", "selector", "matchLabels"));
   });
 
-  test("annotations stand on every object, and never over the chart's own", () => {
+  test("annotations are on every object, and never replace the chart's own", () => {
     for (const { kind, metadata } of manifests)
       expect([kind, metadata.annotations?.["owner"]]).toEqual([kind, "platform"]);
     const pod = at(only(manifests, "Deployment"), "spec", "template", "metadata", "annotations");
@@ -238,7 +238,7 @@ describe("what a platform puts on every chart", () => {
     expect(template).toMatchObject({ annotations: { note: "own" }, labels: { team: "own" } });
   });
 
-  test("flags, variables, volumes and pull secrets come to those of the chart", () => {
+  test("flags, variables, volumes and pull secrets are added to those of the chart", () => {
     expect(podOf(values)).toMatchObject({
       imagePullSecrets: [{ name: "one" }, { name: "two" }],
       containers: [{ env: [{ name: "NODE_EXTRA_CA_CERTS", value: "/etc/ssl/team.crt" }] }],
@@ -249,7 +249,7 @@ describe("what a platform puts on every chart", () => {
     expect(names).toEqual(["config", "extra"]);
   });
 
-  test("a list of spread constraints, an empty one too, replaces the chart's", () => {
+  test("a list of spread constraints, even an empty one, replaces the chart's", () => {
     expect(at(podOf(values), "topologySpreadConstraints")).toEqual([]);
     const zone = { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule" };
     const chosen = podOf({ webhook: { topologySpreadConstraints: [zone] } });
@@ -257,7 +257,7 @@ describe("what a platform puts on every chart", () => {
   });
 });
 
-test("images without a registry are refused, unless it is said that the nodes have them", () => {
+test("images without a registry are refused, unless allowEmptyRegistry is set", () => {
   const refused = (values: Values) => renderText(values, { allowsEmptyRegistry: false });
   expect(refused({}).stderr).toMatch(
     /image\.registry is "", .* for lastcall-webhook:0\.1\.0 and lastcall-manager:0\.1\.0 /,
@@ -269,7 +269,7 @@ test("images without a registry are refused, unless it is said that the nodes ha
   }
 });
 
-test("the manager's pull policy and pull secrets reach the server, and only where they are said", () => {
+test("the manager's pull policy and pull secrets reach the server only if they are set", () => {
   const flagsOf = (values: Values) => argsOf(values).filter((arg) => arg.startsWith("--image-pull"));
   expect(flagsOf({})).toEqual([]);
   expect(flagsOf({ image: { manager: { pullPolicy: "Never", pullSecrets: ["a", "b"] } } })).toEqual([
@@ -278,7 +278,7 @@ test("the manager's pull policy and pull secrets reach the server, and only wher
   ]);
 });
 
-test.for(["self", "cert-manager", "existing"])("with mode %s the server gets its certificate one way", (mode) => {
+test.for(["self", "cert-manager", "existing"])("with mode %s the server gets its certificate in one way", (mode) => {
   const existing = mode === "existing" ? { existing: { secretName: "corporate-tls" } } : {};
   const flags = argsOf({ certificates: { mode, ...existing } }).map((arg) => arg.split("=")[0]);
   expect(flags.includes("--ca-secret")).toBe(mode === "self");
@@ -286,11 +286,11 @@ test.for(["self", "cert-manager", "existing"])("with mode %s the server gets its
   expect(flags.includes("--webhook-configuration")).toBe(mode !== "cert-manager");
 });
 
-test("every level of the log can be chosen", () => {
+test("every log level can be set", () => {
   for (const logLevel of LOG_LEVELS) expect(argsOf({ webhook: { logLevel } })).toContain(`--log-level=${logLevel}`);
 });
 
-test("cert-manager is asked for the Service's name and told where to write the CA", () => {
+test("cert-manager issues for the Service's name and injects its CA", () => {
   const manifests: readonly Manifest[] = render({ certificates: { mode: "cert-manager" } }, { namespace: "drain" });
   const leaf = manifests.find(
     ({ kind, metadata }) => kind === "Certificate" && metadata.name === "lastcall-webhook-tls",
@@ -304,12 +304,12 @@ test("cert-manager is asked for the Service's name and told where to write the C
   expect(annotations?.["cert-manager.io/inject-ca-from"]).toBe("drain/lastcall-webhook-tls");
 });
 
-test("no Secret that cert-manager writes, and leaves behind, has the name of one that the chart brings", () => {
+test("no Secret that cert-manager leaves behind has the name of a Secret of the chart", () => {
   const written = render({ certificates: { mode: "cert-manager" } })
     .filter(({ kind }) => kind === "Certificate")
     .map((certificate) => at(certificate, "spec", "secretName"));
   expect(written).toHaveLength(2);
-  const brought = ofKind(render(), "Secret").map(({ metadata }) => metadata.name);
-  expect(brought).toEqual(["lastcall-ca", "lastcall-relay"]);
-  expect(brought.filter((name) => written.includes(name))).toEqual([]);
+  const ofChart = ofKind(render(), "Secret").map(({ metadata }) => metadata.name);
+  expect(ofChart).toEqual(["lastcall-ca", "lastcall-relay"]);
+  expect(ofChart.filter((name) => written.includes(name))).toEqual([]);
 });

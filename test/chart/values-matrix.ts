@@ -1,4 +1,4 @@
-/** Values that people will really set, one name each. Whatever must hold for every rendering is tried on all of them. */
+/** Realistic values, by name. Properties of every rendering are tested with all of them. */
 import type { Values } from "./rendering.ts";
 
 const CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";

@@ -15,7 +15,7 @@ const entries = injectingEntries(render());
 const on: Labels = { [INJECT]: "enabled" };
 const off: Labels = { [INJECT]: "disabled" };
 
-/** Namespace, its labels, the Pod's labels, and which of the two entries asks about the Pod. */
+/** Namespace, its labels, the Pod's labels, and the entry that selects the Pod. */
 const TABLE: readonly (readonly [string, Labels, Labels, string])[] = [
   ["shop", on, {}, "namespace"],
   ["shop", on, { app: "web" }, "namespace"],
@@ -37,7 +37,7 @@ const TABLE: readonly (readonly [string, Labels, Labels, string])[] = [
   ["lastcall-demo", on, {}, "namespace"],
 ];
 
-/** The same in opt-out mode, with two further namespaces left alone. */
+/** The same in opt-out mode, with two more excluded namespaces. */
 const OPT_OUT_TABLE: typeof TABLE = [
   ["shop", {}, {}, "namespace"],
   ["shop", on, {}, "namespace"],
@@ -57,21 +57,21 @@ const OPT_OUT_TABLE: typeof TABLE = [
 ];
 const OPT_OUT = { injection: { mode: "opt-out", excludedNamespaces: ["calico-system", "istio-system"] } };
 
-/** The names of the entries of these values that ask about a Pod with these labels. */
-function askingWith(values: Values, namespace: Labels, pod: Labels): readonly string[] {
+/** The names of the entries that select a Pod with these labels, rendered with these values. */
+function entriesWith(values: Values, namespace: Labels, pod: Labels): readonly string[] {
   return injectingEntries(render(values))
     .filter((entry) => chooses(entry, namespace, pod))
     .map(({ name }) => name);
 }
 
-describe("in opt-out mode the webhook is asked about a Pod", () => {
+describe("in opt-out mode the webhook is called for a Pod", () => {
   test.for(OPT_OUT_TABLE)("in %s labelled %j with labels %j by %s", ([name, namespaceLabels, podLabels, expected]) => {
     const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
-    const asking = expected === "none" ? [] : [`${expected}.drain.lastcall.dev`];
-    expect(askingWith(OPT_OUT, namespace, podLabels)).toEqual(asking);
+    const selected = expected === "none" ? [] : [`${expected}.drain.lastcall.dev`];
+    expect(entriesWith(OPT_OUT, namespace, podLabels)).toEqual(selected);
   });
 
-  test("and the policy that reports does not say that it asked", () => {
+  test("and the reporting policy does not assume that the Pod opted in", () => {
     const message = (values: Values) => JSON.stringify(only(render(values), "ValidatingAdmissionPolicy"));
     expect(message({ ...OPT_OUT, admissionPolicy: { guards: false } })).toContain(
       "this Pod should be injected and was",
@@ -80,7 +80,7 @@ describe("in opt-out mode the webhook is asked about a Pod", () => {
   });
 });
 
-describe("conditions of one's own", () => {
+describe("the user's own conditions", () => {
   const injection = {
     namespaceSelector: { matchLabels: { stage: "test" } },
     objectSelector: {
@@ -90,9 +90,9 @@ describe("conditions of one's own", () => {
   };
   const shop = { "kubernetes.io/metadata.name": "shop", stage: "test" };
 
-  test.for(["opt-in", "opt-out"])("hold beside the chart's, mode %s", (mode) => {
+  test.for(["opt-in", "opt-out"])("apply beside the chart's, in mode %s", (mode) => {
     const values = { injection: { ...injection, mode } };
-    const asked = (namespace: Labels, pod: Labels) => askingWith(values, { ...namespace, ...on }, pod).length;
+    const asked = (namespace: Labels, pod: Labels) => entriesWith(values, { ...namespace, ...on }, pod).length;
     expect(asked(shop, { team: "web" })).toBe(1);
     expect(asked(shop, { team: "web", app: "cache" })).toBe(0);
     expect(asked(shop, { team: "data" })).toBe(0);
@@ -101,14 +101,14 @@ describe("conditions of one's own", () => {
     expect(asked({ ...shop, "kubernetes.io/metadata.name": "kube-system" }, { team: "web", ...on })).toBe(0);
   });
 
-  test("are met by the Pods of the self-test, which carry what the values ask for", () => {
+  test("match the Pods of the self-test, which carry the configured labels", () => {
     const values = { injection, selfTest: { podLabels: { tier: "front" } } };
     const pod = render(values).find(({ kind }) => kind === "Pod");
     const [, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
     const { settings: options, problems: mistakes } = readOptions(flags);
     expect([mistakes, options.labels]).toEqual([[], { team: "web", tier: "front" }]);
     const labels = at(probePod(options, "enabled"), "metadata", "labels") as Labels;
-    expect(askingWith(values, shop, labels)).toEqual(["pod.drain.lastcall.dev"]);
+    expect(entriesWith(values, shop, labels)).toEqual(["pod.drain.lastcall.dev"]);
   });
 });
 
@@ -119,18 +119,18 @@ test.for(["defaults", "every namespace but some", "selectors of one's own"])(
     const bindings = ofKind(manifests, "ValidatingAdmissionPolicyBinding").filter(
       (binding) => at(binding, "spec", "policyName") === "uninjected.lastcall.dev",
     );
-    const asking = injectingEntries(manifests);
+    const selected = injectingEntries(manifests);
     expect(bindings.map((binding) => at(binding, "spec", "matchResources"))).toEqual(
-      asking.map(({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector })),
+      selected.map(({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector })),
     );
   },
 );
 
-describe("the webhook is asked about a Pod", () => {
+describe("the webhook is called for a Pod", () => {
   test.for(TABLE)("in %s labelled %j with labels %j by %s", ([name, namespaceLabels, podLabels, expected]) => {
     const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
-    const asking = entries.filter((entry) => chooses(entry, namespace, podLabels));
-    expect(asking.map((entry) => entry.name)).toEqual(expected === "none" ? [] : [`${expected}.drain.lastcall.dev`]);
+    const selected = entries.filter((entry) => chooses(entry, namespace, podLabels));
+    expect(selected.map((entry) => entry.name)).toEqual(expected === "none" ? [] : [`${expected}.drain.lastcall.dev`]);
   });
 
   test("never in the release's own namespace, whatever its name is", () => {
@@ -140,7 +140,7 @@ describe("the webhook is asked about a Pod", () => {
     expect(own.filter((entry) => selects(entry.namespaceSelector, labels))).toEqual([]);
   });
 
-  test("only when it is created, and by nothing but Pods", () => {
+  test("only at its creation, and for no other resource", () => {
     for (const entry of entries) {
       expect(entry["rules"]).toEqual([
         { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"], scope: "Namespaced" },
@@ -149,13 +149,13 @@ describe("the webhook is asked about a Pod", () => {
   });
 });
 
-test("the configuration sorts before those of service meshes and keeps AKS away", () => {
+test("the configuration sorts before those of service meshes and opts out of AKS' admission enforcer", () => {
   const names = ["istio-sidecar-injector", "linkerd-proxy-injector-webhook-config", configuration.metadata.name];
   expect(names.sort()[0]).toBe("drain.lastcall.dev");
   expect(configuration.metadata.annotations).toEqual({ "admissions.enforcer/disabled": "true" });
 });
 
-test("both entries are called again after other webhooks, and honest about Events", () => {
+test("both entries are reinvoked after other webhooks, and declare their side effects", () => {
   for (const entry of entries) {
     expect(entry).toMatchObject({
       admissionReviewVersions: ["v1"],
@@ -169,7 +169,7 @@ test("both entries are called again after other webhooks, and honest about Event
   }
 });
 
-describe("of what is not injected only settings are checked", () => {
+describe("settings are checked", () => {
   const [ofObjects, ofPods] = settingsEntries(render());
   const shop = { "kubernetes.io/metadata.name": "shop" };
 
@@ -193,7 +193,7 @@ describe("of what is not injected only settings are checked", () => {
     expect(ofPods !== undefined && chooses(ofPods, { ...shop, ...namespace }, pod)).toBe(isChosen);
   });
 
-  test("and a webhook that is away holds nothing up for long", () => {
+  test("with a short timeout, in case the webhook is unreachable", () => {
     for (const entry of [ofObjects, ofPods]) {
       expect(entry).toMatchObject({ failurePolicy: "Ignore", timeoutSeconds: 2, sideEffects: "NoneOnDryRun" });
       expect(entry?.matchConditions.map(({ name }) => name)).toContain("has-settings");
@@ -205,17 +205,17 @@ describe("of what is not injected only settings are checked", () => {
   });
 });
 
-describe("with Fail", () => {
+describe("with failurePolicy Fail", () => {
   const configurations = (values: Values): readonly Manifest[] =>
     ofKind(render({ failurePolicy: "Fail", ...values }), "MutatingWebhookConfiguration");
 
-  test("the release comes up open, with an empty configuration for its replicas to fill", () => {
+  test("the release starts open, with an empty configuration that its replicas fill", () => {
     const [enforcing, open, ...others] = configurations({});
     expect([enforcing?.metadata.name, enforcing?.["webhooks"]]).toEqual(["enforce.lastcall.dev", undefined]);
     expect([open, ...others]).toEqual([configuration]);
   });
 
-  test("the replicas are told both names, and where and with which labels to prove injection", () => {
+  test("the replicas get both names, and the namespace and labels for the proof of injection", () => {
     const injection = { objectSelector: { matchLabels: { team: "web" } } };
     const values = { failurePolicy: "Fail", revision: "canary", injection, selfTest: { namespace: "proofs" } };
     const args = listOf<string>(
@@ -246,7 +246,7 @@ describe("with Fail", () => {
   });
 });
 
-test("a caBundle is rendered only when it is given", () => {
+test("a caBundle is rendered only if it is set", () => {
   const bundlesOf = (values: object) =>
     listOf(only(render({ ...values }), "MutatingWebhookConfiguration"), "webhooks").map((entry) =>
       at(entry, "clientConfig", "caBundle"),
@@ -259,7 +259,7 @@ test("a caBundle is rendered only when it is given", () => {
   }
 });
 
-test("conditions look before they read, so that a Pod without annotations is no error", () => {
+test("match conditions test for annotations first, so that a Pod without any is not an error", () => {
   const expressions = entries.flatMap((entry) => entry.matchConditions.map(({ expression }) => expression));
   expect(expressions).toHaveLength(8);
   for (const expression of expressions) {

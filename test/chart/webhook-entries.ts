@@ -1,4 +1,4 @@
-/** The entries of a release's webhook configuration: those that inject, and those that only check settings. */
+/** Reads the webhook entries of a release: those that inject, and those that only check settings. */
 import { at, listOf, type Manifest, only } from "./rendering.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ type LabelSelector = {
 export type Entry = {
   readonly name: string;
   readonly namespaceSelector: LabelSelector;
-  /** Absent where every object is chosen. */
+  /** Absent if every object is selected. */
   readonly objectSelector?: LabelSelector;
   readonly matchConditions: readonly { readonly name: string; readonly expression: string }[];
   readonly [field: string]: unknown;
@@ -35,7 +35,7 @@ export function chooses(entry: Entry, namespace: Labels, object: Labels): boolea
   return selects(entry.namespaceSelector, namespace) && selects(entry.objectSelector ?? {}, object);
 }
 
-/** As the API server evaluates it. An operator that is not known throws: a test must not pass because of a slip in the chart. */
+/** Evaluates a selector as the API server does. @throws on an unknown operator, so that a typo in the chart fails the test */
 export function selects(selector: LabelSelector, labels: Labels): boolean {
   const equal = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
   return (

@@ -24,14 +24,14 @@ describe.for(MATRIX_NAMES)("with %s", (name) => {
     expect(renderText(values, { args: ["--is-upgrade"] }).stdout).toBe(stdout);
   });
 
-  test("holds no key, and no Secret has data", () => {
+  test("contains no private key, and no Secret has data", () => {
     expect(renderText(values).stdout).not.toMatch(/PRIVATE KEY|LS0tLS1CRUdJTiB(RUMg|UlNBI|)UFJJVkFURS/);
     for (const secret of ofKind(render(values), "Secret")) {
       expect([secret["data"], secret["stringData"]]).toEqual([undefined, undefined]);
     }
   });
 
-  test("puts everything into the release's namespace, except the rights of self-test and proof", () => {
+  test("puts every object into the release's namespace, except the rights of self-test and proof", () => {
     const elsewhere = render(values, { namespace: "of-its-own" })
       .filter(({ kind }) => !CLUSTER_WIDE.includes(kind))
       .filter(({ metadata }) => metadata.namespace !== "of-its-own");
@@ -58,7 +58,7 @@ test("the chart's versions are the program's", () => {
   expect([chart["version"], chart["appVersion"]]).toEqual([VERSION, VERSION]);
 });
 
-test("Kubernetes before 1.29 is refused, and below 1.30 policies are left out", () => {
+test("Kubernetes before 1.29 is refused, and policies are omitted before 1.30", () => {
   const refused = renderText({}, { kubernetes: "1.28.9" });
   expect(refused.status).not.toBe(0);
   expect(refused.stderr).toContain(">=1.29.0-0");
@@ -67,7 +67,7 @@ test("Kubernetes before 1.29 is refused, and below 1.30 policies are left out", 
   expect(kindsAt("1.30.0-eks-1")).toContain("ValidatingAdmissionPolicy");
 });
 
-test("every value has its default and a place in values.yaml", () => {
+test("every value has a default and a place in values.yaml", () => {
   const values: unknown = parse(readFileSync(join(CHART, "values.yaml"), "utf8"));
   const schema: unknown = JSON.parse(readFileSync(join(CHART, "values.schema.json"), "utf8"));
   expect(pathsOfSchema(schema).filter((path) => path !== "global" && !hasPath(values, path))).toEqual([]);

@@ -4,7 +4,7 @@ import { complaint, type Values } from "./rendering.ts";
 
 const existing = (inner: object) => ({ certificates: { mode: "existing", existing: inner } });
 
-/** What is wrong, and what Helm's schema check says: the value's place and what would be right. */
+/** The mistake, and the message of Helm's schema check: the value's place and the expected value. */
 const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["an unknown value", { webhok: {} }, "additional properties 'webhok' not allowed"],
   ["an unknown inner value", { webhook: { replica: 3 } }, "at '/webhook': additional properties 'replica'"],
@@ -72,7 +72,7 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["an unknown mode", { certificates: { mode: "selfsigned" } }, "'self', 'cert-manager', 'existing'"],
 ];
 
-/** Right alone, wrong together: the sentence names values and a way out. */
+/** Valid alone, invalid together: the message names the values and a remedy. */
 const BY_RULE: readonly (readonly [string, Values, string])[] = [
   [
     "Fail with one replica",
@@ -210,12 +210,12 @@ describe("the schema refuses", () => {
   });
 });
 
-describe("a sentence refuses", () => {
+describe("a message refuses", () => {
   test.for(BY_RULE)("%s", ([, values, message]) => {
     expect(complaint(values)).toContain(message);
   });
 
-  test("a wrong profile once, where a profile of the cluster takes the place of a shipped one", () => {
+  test("a wrong profile once, if a profile of the cluster replaces a shipped one", () => {
     const own = complaint({ policy: { defaults: { profile: "slow" }, profiles: { spot: {} } } });
     expect(own).toContain("use one of spot, dev, singleton, edge, long-work, or add slow to policy.profiles.");
   });
@@ -226,9 +226,9 @@ describe("a sentence refuses", () => {
   });
 
   test("all mistakes at once", () => {
-    const said = complaint({ failurePolicy: "Fail", webhook: { replicas: 1 }, relay: { adminPort: 1 } });
-    expect(said).toContain("webhook.replicas is 1");
-    expect(said).toContain("relay.adminPort is 1");
+    const message = complaint({ failurePolicy: "Fail", webhook: { replicas: 1 }, relay: { adminPort: 1 } });
+    expect(message).toContain("webhook.replicas is 1");
+    expect(message).toContain("relay.adminPort is 1");
   });
 });
 

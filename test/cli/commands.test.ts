@@ -102,7 +102,7 @@ describe("the exit status", () => {
     { title: "is 0 for empty input", text: "", status: 0, isSame: true },
     { title: "is 0 for comments", text: "# nothing\n---\n", status: 0, isSame: true },
     { title: "is 0 for documents without Pods", text: CONFIG_MAP, status: 0, isSame: true },
-    { title: "is 0 when every Pod is left alone", text: JOB, status: 0, isSame: true },
+    { title: "is 0 when every Pod is skipped", text: JOB, status: 0, isSame: true },
     { title: "is 0 when something is injected", text: `${JOB}---\n${POD}`, status: 0 },
     { title: "is 1 for invalid YAML", text: `${POD}---\na: b: c\n`, status: 1 },
   ])("$title, and only an error suppresses the manifests", async ({ text, status, isSame }) => {
@@ -408,7 +408,7 @@ describe("explain", () => {
     const old = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.35"], { "-": POD });
     expect(old.out).not.toContain("  load ");
     expect(old.out).toContain("Requires image volumes of Kubernetes 1.36");
-    expect(old.out).toContain("nothing can close a kept connection");
+    expect(old.out).toContain("nothing can close a kept-alive connection");
   });
 
   test("has the reason why a Pod is skipped", async () => {

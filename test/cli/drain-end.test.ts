@@ -13,7 +13,7 @@ const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  contain
 const CRITERIA: readonly DrainedWhen[] = ["auto", "quiet", "connections", "requests", "deadline"];
 const URLS: readonly (readonly string[])[] = [[], ["--active-url=http://127.0.0.1/active"]];
 
-/** One thing is true in each, and the other two are not. */
+/** Exactly one condition is true in each. */
 const WORLDS: Readonly<Record<string, { readonly pod: PodAt; readonly active: number }>> = {
   "when traffic has been absent": { pod: () => ({ ...QUIET, openConnections: 1 }), active: 1 },
   "when no connection is open": { pod: (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs }), active: 1 },
@@ -33,7 +33,7 @@ async function settingsOf(flags: readonly string[]): Promise<DrainSettings> {
   return isDriverUsed(settings) ? settings : withoutDriver(settings);
 }
 
-/** The worlds in which the manager ends the drain before its deadline. */
+/** The conditions under which the manager ends the drain before its deadline. */
 function endsIn(settings: DrainSettings): readonly string[] {
   const ended = Object.entries(WORLDS).filter(([, { pod, active }]) => {
     const { state, answered } = play({

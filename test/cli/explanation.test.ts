@@ -58,7 +58,7 @@ describe("the limit", () => {
   test("names a driver that the criterion does not use, so that sockets end the drain", async () => {
     const out = await explained(POD, "--driver=linkerd");
     expect(out).toContain(
-      "limit: The driver linkerd only counts clients and is not used with drained-when: connections, so nothing can close a kept connection",
+      "limit: The driver linkerd only counts clients and is not used with drained-when: connections, so nothing can close a kept-alive connection",
     );
     expect(out).toMatch(/^ {4}driver +linkerd → none +command line$/m);
     expect(out).toContain("when traffic has been absent for 2s");

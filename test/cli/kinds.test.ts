@@ -91,7 +91,7 @@ describe("--template-path", () => {
     expect((await lastcall(["uninject", "--template-path", path], { "-": once.out })).out).toBe(text);
   });
 
-  test("injects a kind that is otherwise left alone", async () => {
+  test("injects a kind that is otherwise skipped", async () => {
     const text = readText("left-alone.yaml").replace("- image: shop/hello:1", "- {name: app, image: shop/hello:1}");
     const { err } = await lastcall(["inject", "--template-path", "Service.serving.knative.dev=spec.template"], {
       "-": text,

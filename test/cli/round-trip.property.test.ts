@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { podsIn } from "../../src/kubernetes/pod-template.ts";
-import { type Handwriting, write } from "./handwriting.ts";
+import { write, type YamlStyle } from "./random-yaml.ts";
 import { lastcall } from "./run-lastcall.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
@@ -71,7 +71,7 @@ const workload = fc.oneof(
   })),
 );
 
-const handwriting: fc.Arbitrary<Handwriting> = fc.record({
+const yamlStyle: fc.Arbitrary<YamlStyle> = fc.record({
   step: fc.integer({ min: 1, max: 8 }),
   dashesIn: fc.boolean(),
   eol: fc.constantFrom("\n", "\r\n"),
@@ -80,7 +80,7 @@ const handwriting: fc.Arbitrary<Handwriting> = fc.record({
 });
 
 const manifest = fc.oneof(
-  fc.tuple(workload, handwriting).map(([value, hand]) => write(value, hand)),
+  fc.tuple(workload, yamlStyle).map(([value, hand]) => write(value, hand)),
   fc
     .tuple(workload, fc.constantFrom(undefined, 1, 2, 4, "\t"), fc.constantFrom("", "\n"))
     .map(([value, step, end]) => JSON.stringify(value, null, step) + end),
@@ -112,7 +112,7 @@ test("inject changes only the Pods of any manifest, and uninject restores every 
 
 test("a manifest and its JSON are injected to the same Pods", { timeout: 400_000 }, async () => {
   await fc.assert(
-    fc.asyncProperty(workload, handwriting, async (value, hand) => {
+    fc.asyncProperty(workload, yamlStyle, async (value, hand) => {
       const yaml = await lastcall(["inject", "--token-seed", "s"], { "-": write(value, hand) });
       const json = await lastcall(["inject", "--token-seed", "s"], { "-": JSON.stringify(value) });
       expect(podsIn(parse(yaml.out))).toEqual(podsIn(JSON.parse(json.out)));

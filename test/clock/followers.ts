@@ -1,24 +1,24 @@
-/** The programs that follow a test's clock, each at the end of its line; `test-clock.ts` has the words. */
+/** The programs that follow a test's clock, each on its own connection; `test-clock.ts` documents the protocol. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { eventually } from "../time/eventually.ts";
 
 export type Follower = {
-  /** When its next timer is due; {@link NEVER_MS} where it has none. */
+  /** The due time of its next timer; {@link NEVER_MS} without one. */
   readonly dueMs: () => number;
 };
 
 export type Followers = {
   readonly all: () => readonly Follower[];
-  /** Tells all of them and waits for the answer of each, or its end. */
-  readonly ask: (words: string) => Promise<void>;
-  readonly tell: (words: string) => void;
-  /** One was started: it is awaited until it is ready, and at its end until the test has seen that. */
+  /** Sends a line to all programs and waits for the answer of each, or for its end. */
+  readonly request: (line: string) => Promise<void>;
+  readonly send: (line: string) => void;
+  /** Registers a started program: the clock waits until it is ready, and at its end until the test has seen that. */
   readonly follow: (pid: number, ended: Promise<unknown>) => void;
-  /** Those that have been started and are not ready, or have hung up and not ended. */
+  /** The number of programs that have not become ready yet, or have disconnected and not ended. */
   readonly awaited: () => number;
-  /** What has come to them from others, their starts and their ends so far; a running total. */
+  /** The total of their events, starts and ends; it only grows. */
   readonly changes: () => number;
   readonly end: () => Promise<void>;
 };
@@ -27,7 +27,7 @@ export const NEVER_MS = -1;
 
 type Line = { readonly follower: Follower; readonly socket: Socket; answer: () => void };
 
-/** @param time what a newcomer is told first */
+/** @param time the first line for a new program */
 export async function listenForFollowers(name: string, time: () => string): Promise<Followers> {
   const lines = new Set<Line>();
   const endings = new Map<number, Promise<unknown>>();
@@ -45,7 +45,7 @@ export async function listenForFollowers(name: string, time: () => string): Prom
     let dueMs = NEVER_MS;
     const follower = { dueMs: () => dueMs };
     const line: Line = { follower, socket, answer: () => {} };
-    const words: Readonly<Record<string, (first?: string, second?: string) => void>> = {
+    const commands: Readonly<Record<string, (first?: string, second?: string) => void>> = {
       hello: (itsPid) => {
         pid = Number(itsPid);
         socket.write(`${time()}begin\n`);
@@ -70,9 +70,9 @@ export async function listenForFollowers(name: string, time: () => string): Prom
     socket.on("data", (chunk: Buffer) => {
       const whole = (rest + chunk.toString()).split("\n");
       rest = whole.pop() ?? "";
-      for (const [word = "", ...more] of whole.map((each) => each.split(" "))) words[word]?.(...more);
+      for (const [command = "", ...more] of whole.map((each) => each.split(" "))) commands[command]?.(...more);
     });
-    // One that was killed.
+    // The program was killed.
     socket.on("error", () => {});
     socket.on("close", () => {
       lines.delete(line);
@@ -83,23 +83,23 @@ export async function listenForFollowers(name: string, time: () => string): Prom
   };
 
   const server = createServer(open);
-  // An abstract name: no file is left, and the manager's looks at the sockets do not see it.
+  // An abstract socket leaves no file behind, and the manager's samples do not include it.
   server.listen(`\0${name}`);
   await once(server, "listening");
   return {
     all: () => [...lines].map(({ follower }) => follower),
-    ask: async (words) => {
+    request: async (text) => {
       const answers = [...lines].map((line) => {
         const answered = new Promise<void>((resolve) => {
           line.answer = resolve;
         });
-        line.socket.write(words);
+        line.socket.write(text);
         return answered;
       });
       await Promise.all(answers);
     },
-    tell: (words) => {
-      for (const { socket } of lines) socket.write(words);
+    send: (text) => {
+      for (const { socket } of lines) socket.write(text);
     },
     follow: (pid, ended) => {
       changeAwaited(1);
@@ -115,7 +115,7 @@ export async function listenForFollowers(name: string, time: () => string): Prom
   };
 }
 
-/** A child of a program under test: its parent can learn of its end from then on. */
+/** Waits for the exit of a child of a program under test, after which its parent can observe it. */
 function gone(pid: number): Promise<void> {
   return eventually(() => {
     if (isAlive(pid)) throw new Error(`process ${pid} has hung up and has not ended`);

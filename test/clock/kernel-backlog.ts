@@ -1,10 +1,10 @@
-/** What the kernel still has to deliver between two programs of this host: a busy one puts it off. */
+/** Counts packets that the kernel still has to deliver between programs of this host; a busy host defers them. */
 import { readFileSync } from "node:fs";
 
-/** The 12th number of a processor's line; kernels before 5.10 do not tell it. */
+/** The 12th number of a processor's line; absent before Linux 5.10. */
 const BACKLOG_COLUMN = 11;
 
-/** @returns packets that are sent and not delivered; 0 where the kernel does not tell */
+/** @returns sent and undelivered packets; 0 if the kernel does not report them */
 export function undelivered(table = readFileSync("/proc/net/softnet_stat", "utf8")): number {
   const lines = table.trim().split("\n");
   return lines.reduce((sum, line) => sum + Number.parseInt(line.split(" ")[BACKLOG_COLUMN] ?? "0", 16), 0);

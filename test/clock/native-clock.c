@@ -1,6 +1,6 @@
 /*
- * The clock that a test moves, in the native manager that tests play stories with: test/clock/test-clock.ts says how.
- * Linked beside the manager's own objects, in front of the C library's calls (-Wl,--wrap); the released binary has none of it.
+ * The test clock in the native manager that tests run scenarios with; test/clock/test-clock.ts documents the protocol.
+ * It wraps calls of the C library (-Wl,--wrap) and is linked only into this build, not into the released binary.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -38,12 +38,12 @@ int __real_posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 
 int clock_fd = -1;
 static double now_ms;
-/* Timers up to here may run: every program of the story has been told the time before any of them runs one. */
+/* Timers up to this time may run: every program receives the time before any of them runs one. */
 static double running_ms = -1;
 static struct { int fd; double due_ms; } timers[MOST_TIMERS];
 static int timer_count;
 static long events_seen;
-static int owes_answer;
+static int answer_pending;
 static char unread[65536];
 static size_t unread_bytes;
 
@@ -54,7 +54,7 @@ void clock_fails(const char *what) {
 
 double clock_now_ms(void) { return now_ms; }
 
-/* A timer of the socket layer is a descriptor: it becomes readable when the clock has come there. */
+/* A timer of the socket layer is a descriptor, which becomes readable when the clock reaches its due time. */
 static void fire_timers(void) {
   for (int i = 0; i < timer_count;) {
     if (timers[i].due_ms > running_ms) { i++; continue; }
@@ -65,7 +65,7 @@ static void fire_timers(void) {
   }
 }
 
-static void say(const char *line, int bytes) {
+static void send_line(const char *line, int bytes) {
   if (send(clock_fd, line, (size_t)bytes, MSG_NOSIGNAL) != bytes) _exit(0); /* the test is over */
 }
 
@@ -74,20 +74,20 @@ static void obey(const char *line) {
   if (sscanf(line, "at %lf", &to_ms) == 1) {
     if (running_ms >= 0) date_sockets();
     now_ms = to_ms;
-    if (running_ms >= 0) say("set\n", 4);
+    if (running_ms >= 0) send_line("set\n", 4);
   } else if (strcmp(line, "run") == 0) {
     running_ms = clock_now_ms();
     fire_timers();
-  } else if (strcmp(line, "sync") == 0) owes_answer = 1;
+  } else if (strcmp(line, "sync") == 0) answer_pending = 1;
   else if (strcmp(line, "begin") != 0) clock_fails(line);
 }
 
-/* @returns false when there is no whole line yet */
-static int obey_next_line(int *begun) {
+/* @returns false without a complete line */
+static int obey_next_line(int *started) {
   char *end = memchr(unread, '\n', unread_bytes);
   if (end == NULL) return 0;
   *end = 0;
-  *begun = *begun || strcmp(unread, "begin") == 0;
+  *started = *started || strcmp(unread, "begin") == 0;
   obey(unread);
   unread_bytes -= (size_t)(end + 1 - unread);
   memmove(unread, end + 1, unread_bytes);
@@ -101,7 +101,7 @@ static void read_lines(void) {
   if (count > 0) unread_bytes += (size_t)count;
 }
 
-/* Before everything else of the program: what it remembers as its start is by this clock too. */
+/* Runs before all other code of the program, so that its start time is by this clock too. */
 __attribute__((constructor(101))) static void take_clock(void) {
   const char *name = getenv(VARIABLE);
   if (name == NULL) return;
@@ -113,11 +113,11 @@ __attribute__((constructor(101))) static void take_clock(void) {
     clock_fails("connect");
   char hello[64];
   int bytes = snprintf(hello, sizeof hello, "hello %d\n", (int)getpid());
-  say(hello, bytes);
-  for (int begun = 0; !begun;)
-    if (!obey_next_line(&begun)) read_lines();
+  send_line(hello, bytes);
+  for (int started = 0; !started;)
+    if (!obey_next_line(&started)) read_lines();
   running_ms = clock_now_ms();
-  say("ready\n", 6);
+  send_line("ready\n", 6);
 }
 
 static double next_due(double due_ms) {
@@ -127,14 +127,14 @@ static double next_due(double due_ms) {
 }
 
 static void answer_when_idle(double due_ms) {
-  if (!owes_answer) return;
+  if (!answer_pending) return;
   char line[128];
   int bytes = snprintf(line, sizeof line, "idle %ld %.0f\n", events_seen, next_due(due_ms));
-  owes_answer = 0;
-  say(line, bytes);
+  answer_pending = 0;
+  send_line(line, bytes);
 }
 
-/* Where the program sleeps: nothing is ready, so it answers the test, and only the clock or an event wakes it. */
+/* The program sleeps here: it answers the test that it is idle, and only the clock or an event wakes it. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout) {
   if (clock_fd < 0 || timeout == 0) return __real_poll(fds, count, timeout);
   if (count >= MOST_FDS) clock_fails("too many descriptors");
@@ -142,18 +142,18 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout) {
   struct pollfd all[MOST_FDS];
   memcpy(all, fds, count * sizeof *fds);
   all[count] = (struct pollfd){.fd = clock_fd, .events = POLLIN};
-  for (int begun = 1;;) {
+  for (int started = 1;;) {
     int ready = __real_poll(fds, count, 0);
     if (ready != 0) { events_seen++; return ready; }
     if (due_ms >= 0 && due_ms <= running_ms) return 0;
-    if (obey_next_line(&begun)) continue;
+    if (obey_next_line(&started)) continue;
     answer_when_idle(due_ms);
     if (__real_poll(all, count + 1, -1) < 0) { events_seen++; return -1; }
     if (all[count].revents != 0) read_lines();
   }
 }
 
-/* Where the runtime takes what came while it was at work, without having slept. */
+/* The runtime reads events here that arrived while it was running. */
 int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeout) {
   int ready = __real_epoll_wait(epoll, events, most, timeout);
   if (ready > 0) events_seen++;
@@ -173,14 +173,14 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts) {
   return 0;
 }
 
-static void forget_timer(int fd) {
+static void remove_timer(int fd) {
   for (int i = 0; i < timer_count; i++)
     if (timers[i].fd == fd) { timers[i] = timers[--timer_count]; return; }
 }
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *wish, struct itimerspec *old) {
   if (clock_fd < 0) return __real_timerfd_settime(fd, flags, wish, old);
-  forget_timer(fd);
+  remove_timer(fd);
   if (timer_count == MOST_TIMERS) clock_fails("too many timers");
   double ms = (double)wish->it_value.tv_sec * 1000.0 + (double)wish->it_value.tv_nsec / 1e6;
   timers[timer_count].fd = fd;
@@ -189,11 +189,11 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *wish, str
 }
 
 int __wrap_close(int fd) {
-  if (clock_fd >= 0) forget_timer(fd);
+  if (clock_fd >= 0) remove_timer(fd);
   return __real_close(fd);
 }
 
-/* The kernel would keep a small write back until it has heard of the last one, for up to 40 ms of its own time. */
+/* Without TCP_NODELAY the kernel delays a small write until the last one is acknowledged, up to 40 ms of real time. */
 int __wrap_socket(int domain, int type, int protocol) {
   int fd = __real_socket(domain, type, protocol), on = 1;
   if (clock_fd >= 0 && fd >= 0 && (domain == AF_INET || domain == AF_INET6))
@@ -203,7 +203,7 @@ int __wrap_socket(int domain, int type, int protocol) {
 
 #define MOST_VARIABLES 256
 
-/* The relay's client follows the same clock, whatever environment it is given. */
+/* Makes the relay's client follow the same clock, whatever its environment. */
 int __wrap_posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                         char *const *args, char *const *env) {
   if (clock_fd < 0) return __real_posix_spawnp(pid, file, actions, attributes, args, env);
@@ -213,8 +213,8 @@ int __wrap_posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
   snprintf(variable, sizeof variable, "%s=%s", VARIABLE, getenv(VARIABLE));
   more[count++] = variable;
   more[count] = NULL;
-  say("spawn\n", 6);
+  send_line("spawn\n", 6);
   int error = __real_posix_spawnp(pid, file, actions, attributes, args, more);
-  if (error != 0) say("unborn\n", 7);
+  if (error != 0) send_line("unborn\n", 7);
   return error;
 }

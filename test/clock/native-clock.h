@@ -1,8 +1,8 @@
-/* What native-clock.c and native-ages.c share. */
+/* Declarations shared by native-clock.c and native-ages.c. */
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The connection to the test; below 0 where no clock is followed. */
+/* The connection to the test; negative without a clock. */
 extern int clock_fd;
 double clock_now_ms(void);
 /* Ends the program. */

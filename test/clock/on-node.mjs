@@ -1,6 +1,6 @@
 /**
- * The clock that a test moves, in the manager on Node: `--import` this before it. `native-clock.c` is the same for the
- * native build, and `test-clock.ts` the other end of both. Plain JavaScript, since it is loaded by every started program.
+ * The test clock in the manager on Node, loaded with `--import`. `native-clock.c` is the same for the
+ * native build, and `test-clock.ts` the other end of both. Plain JavaScript, since every started program loads it.
  */
 import { createHook } from "node:async_hooks";
 import childProcess from "node:child_process";
@@ -15,7 +15,7 @@ let running = false;
 
 const nowMs = () => clockMs;
 
-/** What the manager learns from outside comes by these. */
+/** The async resources that deliver the manager's external events. */
 const EVENTS = /^(TCP|TLS|PIPE|SIGNAL|PROCESS)/;
 const watched = new Set();
 createHook({
@@ -72,7 +72,7 @@ function runDueTimers() {
   for (let timer = nextTimer(); timer !== undefined && timer.dueMs <= nowMs(); timer = nextTimer()) {
     timers.delete(timer.id);
     timer.callback(...timer.args);
-    // As between two timers of Node: what they left for the next tick comes first.
+    // As between two timers of Node, the queue of process.nextTick runs first.
     process._tickCallback();
     if (timer.repeats) timer.refresh();
   }
@@ -89,23 +89,23 @@ if (name !== undefined) {
   line.on("connect", () => watched.delete(line._handle.getAsyncId()));
   line.on("error", () => process.exit(0));
   line.on("close", () => process.exit(0));
-  await new Promise((begun) => {
+  await new Promise((started) => {
     let rest = "";
     line.on("data", (chunk) => {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop();
-      for (const words of lines) obey(words.split(" "), line, begun);
+      for (const words of lines) obey(words.split(" "), line, started);
     });
     line.write(`hello ${process.pid}\n`);
   });
   takeOver();
   passOn(line);
-  // Modules are read beside the event loop, so only the program knows when it has started.
+  // Modules load outside of the event loop, so only the program can report its start.
   const ready = () => line.write("ready\n");
   globalThis.lastcallTestClock = { nowMs, ready, beforeStep: undefined };
 }
 
-/** The relay's client follows the same clock, whatever environment it is given. */
+/** Makes the relay's client follow the same clock, whatever its environment. */
 function passOn(line) {
   const { spawn } = childProcess;
   childProcess.spawn = (file, args, options) => {
@@ -118,12 +118,12 @@ function passOn(line) {
   syncBuiltinESMExports();
 }
 
-function obey([word, toMs], line, begun) {
-  if (word === "begin") {
+function obey([command, toMs], line, started) {
+  if (command === "begin") {
     running = true;
-    begun();
-  } else if (word === "sync") realImmediate(() => realImmediate(() => answer(line)));
-  else if (word === "run") runDueTimers();
+    started();
+  } else if (command === "sync") realImmediate(() => realImmediate(() => answer(line)));
+  else if (command === "run") runDueTimers();
   else {
     globalThis.lastcallTestClock?.beforeStep?.();
     clockMs = Number(toMs);
@@ -158,7 +158,7 @@ function takeOver() {
   Socket.prototype._unrefTimer = function () {
     for (let socket = this; socket; socket = socket._parent) if (timers.has(socket[patience]?.id)) socket[patience].refresh();
   };
-  // The kernel would keep a small write back until it has heard of the last one, for up to 40 ms of its own time.
+  // Without TCP_NODELAY the kernel delays a small write until the last one is acknowledged, up to 40 ms of real time.
   const { connect: connectSocket } = Socket.prototype;
   Socket.prototype.connect = function (...args) {
     return connectSocket.apply(this.setNoDelay(true), args);

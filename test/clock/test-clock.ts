@@ -1,13 +1,13 @@
 /**
- * A clock that the test moves, for real programs: their timers, their clock and the ages they read from the kernel follow it.
- * It moves to the next timer of any of them, or of the test, once all have done what they could: a story of a minute takes
- * as long as its programs compute, and none of them can be late.
+ * A virtual clock for real programs: their timers, their clock and the ages that they read from the kernel follow it.
+ * It moves to the next timer of any program, or of the test, once all are idle: a scenario of a minute takes
+ * as long as its programs compute, and no program can be late.
  *
- * The programs ask for it by an abstract Unix socket (`on-node.mjs`, `native-clock.c`), line by line: `hello PID` is
- * answered by the time and `begin`, and followed by `ready` once the program has started; `at MS` moves the clock, once the
- * program has dated what its sockets did since the last step, and is answered by `set`; `run` lets the timers run that are
- * due, once every program has the time; `sync` is answered, when nothing is ready any more, by `idle EVENTS DUE`. `spawn`
- * announces a program that follows the clock too, `unborn` takes that back.
+ * Programs connect by an abstract Unix socket (`on-node.mjs`, `native-clock.c`) and exchange lines: `hello PID` is
+ * answered with the time and `begin`, and followed by `ready` once the program has started; `at MS` moves the clock, once the
+ * program has dated the socket events since the last step, and is answered with `set`; `run` runs the timers that are
+ * due, once every program has the time; `sync` is answered with `idle EVENTS DUE` once nothing is ready. `spawn`
+ * announces a child that follows the clock too, `unborn` that it failed to start.
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
@@ -16,37 +16,37 @@ import { type Followers, listenForFollowers, NEVER_MS } from "./followers.ts";
 import { undelivered } from "./kernel-backlog.ts";
 
 export type TestClock = {
-  /** What a program needs to follow it. */
+  /** The environment of programs that follow the clock. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Milliseconds since the clock was made. */
+  /** Milliseconds since the creation of the clock. */
   readonly nowMs: () => number;
   readonly wait: (ms: number) => Promise<void>;
-  /** Until this is so, looked at every {@link LOOK_MS}. */
+  /** Waits until the condition holds, checked every {@link CHECK_MS}. */
   readonly until: (what: () => boolean | Promise<boolean>) => Promise<void>;
   readonly after: (ms: number, what: () => void) => void;
   readonly every: (ms: number, what: () => void) => void;
-  /** A program was started that follows the clock, which stands until it has asked for the time, and while it dies. */
+  /** Registers a started program; the clock stands until it has connected, and while it exits. */
   readonly follow: Followers["follow"];
-  /** Moves the clock until this has settled. @throws when nothing is left that could bring it */
+  /** Moves the clock until the promise has settled. @throws if nothing is left that could settle it */
   readonly runUntil: <T>(what: Promise<T>) => Promise<T>;
   readonly end: () => Promise<void>;
 };
 
-/** The first step has a time before which nothing was. */
+/** Not 0, so that programs can compute times before their start. */
 const START_MS = 1_000_000;
-/** Turns in a row in which no program had an event. A call and its answer take a turn for each of their hops. */
+/** Consecutive turns without an event, after which all programs are idle. A call takes one turn per hop. */
 const QUIET_TURNS = 3;
-/** Of the test's own event loop in each turn: its apps and its clients are there. */
+/** Turns of the test's own event loop, with its apps and clients, in each turn. */
 const OWN_TURNS = 8;
-/** Quiet turns without any timer, a pause after each, after which nothing will come. */
+/** Quiet turns without a timer, with a pause after each, after which the run fails. */
 const FORLORN_TURNS = 500;
 const FORLORN_PAUSE_MS = 20;
-/** Longer than any story. What repeats for ever would otherwise move the clock for ever. */
-const LONGEST_STORY_MS = 3_600_000;
+/** Longer than any scenario. A repeated timer would otherwise move the clock for ever. */
+const LONGEST_SCENARIO_MS = 3_600_000;
 
-const LOOK_MS = 20;
+const CHECK_MS = 20;
 
-/** The kernel would keep a small write back until it has heard of the last one, for up to 40 ms of its own time. */
+// Without TCP_NODELAY the kernel delays a small write until the last one is acknowledged, up to 40 ms of real time.
 for (const channel of ["net.client.socket", "net.server.socket"])
   subscribe(channel, (message) => (message as { readonly socket: Socket }).socket.setNoDelay());
 
@@ -61,15 +61,15 @@ export async function createTestClock(): Promise<TestClock> {
   const time = () => `at ${nowMs}\n`;
   const followers = await listenForFollowers(name, time);
 
-  /** @returns whether nothing happened in it, and nothing is on its way */
+  /** @returns whether the turn had no event, and nothing is in flight */
   const quietTurn = async (): Promise<boolean> => {
     const before = followers.changes();
-    await followers.ask("sync\n");
+    await followers.request("sync\n");
     for (let own = 0; own < OWN_TURNS; own += 1) await new Promise((resolve) => setImmediate(resolve));
     return followers.changes() === before && followers.awaited() === 0 && undelivered() === 0;
   };
 
-  /** Until nothing happens any more. */
+  /** Waits until all programs are idle. */
   const settle = async (): Promise<void> => {
     for (let quiet = 0; quiet < QUIET_TURNS; ) quiet = (await quietTurn()) ? quiet + 1 : 0;
   };
@@ -80,11 +80,11 @@ export async function createTestClock(): Promise<TestClock> {
     return planned.length === 0 ? NEVER_MS : Math.min(...planned);
   };
 
-  /** The programs' timers come first, then what they bring about, then the test's. */
+  /** Runs the programs' timers, then their effects, then the test's timers. */
   const move = async (toMs: number): Promise<void> => {
     nowMs = Math.max(toMs, nowMs);
-    await followers.ask(time());
-    followers.tell("run\n");
+    await followers.request(time());
+    followers.send("run\n");
     await settle();
     const due = timers.filter(({ dueMs }) => dueMs <= nowMs).toSorted((one, other) => one.dueMs - other.dueMs);
     timers = timers.filter(({ dueMs }) => dueMs > nowMs);
@@ -96,12 +96,11 @@ export async function createTestClock(): Promise<TestClock> {
     await settle();
     const dueMs = nextMs();
     forlornTurns = dueMs === NEVER_MS ? forlornTurns + 1 : 0;
-    if (forlornTurns > FORLORN_TURNS || nowMs - START_MS > LONGEST_STORY_MS)
+    if (forlornTurns > FORLORN_TURNS || nowMs - START_MS > LONGEST_SCENARIO_MS)
       throw new Error(
         `at ${nowMs - START_MS} ms nothing is left to wait for; ${followers.all().length} programs follow`,
       );
-    if (dueMs === NEVER_MS)
-      await pause(FORLORN_PAUSE_MS, "what the test computes beside its event loop takes its time");
+    if (dueMs === NEVER_MS) await pause(FORLORN_PAUSE_MS, "work outside of the event loop takes time");
     else await move(dueMs);
   };
 
@@ -121,7 +120,7 @@ export async function createTestClock(): Promise<TestClock> {
     every,
     wait,
     until: async (what) => {
-      while (!(await what())) await wait(LOOK_MS);
+      while (!(await what())) await wait(CHECK_MS);
     },
     follow: followers.follow,
     runUntil: async (what) => {
@@ -129,7 +128,7 @@ export async function createTestClock(): Promise<TestClock> {
       const watched = what.finally(() => {
         settled = true;
       });
-      // It is awaited below; a failure before that is not one that nothing handles.
+      // It is awaited below; an earlier rejection must not count as unhandled.
       watched.catch(() => {});
       while (!settled) await advance();
       return watched;

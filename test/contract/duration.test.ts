@@ -29,7 +29,7 @@ test.for([
   expect(formatDuration(ms)).toBe(text);
 });
 
-test("what is written is read back to the same span", () => {
+test("a formatted duration is parsed to the same value", () => {
   const spans = fc.oneof(
     fc.nat({ max: 999_999 }),
     fc.nat({ max: 999_999 }).map((seconds) => seconds * 1_000),

@@ -33,12 +33,12 @@ const settings = fc.record(
   ),
 ) as fc.Arbitrary<DrainSettings>;
 
-test("the field table has every setting of the manager", () => {
+test("the flag table contains every setting of the manager", () => {
   const [sample] = fc.sample(settings, 1);
   expect(Object.keys(sample ?? {})).toEqual(Object.keys(DEFAULT_SETTINGS));
 });
 
-test("every setting survives the way through the flags", () => {
+test("every setting survives the round trip through the flags", () => {
   fc.assert(
     fc.property(settings, (value) => {
       expect(parseServeFlags(formatServeFlags(value))).toEqual({ settings: value, problems: [] });
@@ -51,35 +51,35 @@ test("no flag means the defaults", () => {
 });
 
 test.for([
-  { flag: "--drain-delay=30", says: '--drain-delay got "30", expected a duration with a unit, such as 30s' },
-  { flag: "--port=0", says: '--port got "0", expected a port from 1 to 65535' },
-  { flag: "--port=65536", says: '--port got "65536", expected a port from 1 to 65535' },
-  { flag: "--port", says: "--port needs a value, written --port=VALUE" },
-  { flag: "--driver=", says: "--driver needs a value, written --driver=VALUE" },
-  { flag: "--driver=nginx", says: '--driver got "nginx", expected one of none, envoy, istio, linkerd, http' },
-  { flag: "--drained-when=never", says: "expected auto, quiet, connections, requests or deadline" },
-  { flag: "--drain-ports=80,x", says: '--drain-ports got "x", expected ports from 1 to 65535' },
-  { flag: "--hooks=app", says: '--hooks got "app", expected CONTAINER:app or CONTAINER:mesh-proxy' },
-  { flag: "--hooks=app:boss", says: '--hooks got "app:boss"' },
-  { flag: "--kubelet-probes=8080", says: '--kubelet-probes got "8080", expected PORT:PERIOD, such as 8080:10s' },
-  { flag: "--preload=http2", says: '--preload got "http2", expected disabled or http1' },
-  { flag: "--address-scope=web-0", says: '--address-scope got "web-0", expected an IP address, such as 10.1.0.7' },
-  { flag: "--address-scope=1.2.3", says: '--address-scope got "1.2.3", expected an IP address' },
-  { flag: "--completes=yes", says: "--completes takes no value" },
-  { flag: "--drain-dealy=5s", says: "unknown flag --drain-dealy; expected one of --port" },
-])("says what is wrong with $flag", ({ flag, says }) => {
+  { flag: "--drain-delay=30", message: '--drain-delay got "30", expected a duration with a unit, such as 30s' },
+  { flag: "--port=0", message: '--port got "0", expected a port from 1 to 65535' },
+  { flag: "--port=65536", message: '--port got "65536", expected a port from 1 to 65535' },
+  { flag: "--port", message: "--port needs a value, written --port=VALUE" },
+  { flag: "--driver=", message: "--driver needs a value, written --driver=VALUE" },
+  { flag: "--driver=nginx", message: '--driver got "nginx", expected one of none, envoy, istio, linkerd, http' },
+  { flag: "--drained-when=never", message: "expected auto, quiet, connections, requests or deadline" },
+  { flag: "--drain-ports=80,x", message: '--drain-ports got "x", expected ports from 1 to 65535' },
+  { flag: "--hooks=app", message: '--hooks got "app", expected CONTAINER:app or CONTAINER:mesh-proxy' },
+  { flag: "--hooks=app:boss", message: '--hooks got "app:boss"' },
+  { flag: "--kubelet-probes=8080", message: '--kubelet-probes got "8080", expected PORT:PERIOD, such as 8080:10s' },
+  { flag: "--preload=http2", message: '--preload got "http2", expected disabled or http1' },
+  { flag: "--address-scope=web-0", message: '--address-scope got "web-0", expected an IP address, such as 10.1.0.7' },
+  { flag: "--address-scope=1.2.3", message: '--address-scope got "1.2.3", expected an IP address' },
+  { flag: "--completes=yes", message: "--completes takes no value" },
+  { flag: "--drain-dealy=5s", message: "unknown flag --drain-dealy; expected one of --port" },
+])("reports the flag $flag with what it expects", ({ flag, message }) => {
   const { problems } = parseServeFlags([flag]);
   expect(problems).toHaveLength(1);
-  expect(problems[0]?.message).toContain(says);
+  expect(problems[0]?.message).toContain(message);
 });
 
-test("reports every mistake at once and keeps what is right", () => {
+test("reports every mistake at once and keeps the valid flags", () => {
   const { settings: read, problems } = parseServeFlags(["--port=x", "--drain-delay=7s", "--nope", "--port=1"]);
   expect(problems.map(({ flag }) => flag)).toEqual(["--nope", "--port", "--port"]);
   expect(read.drainDelayMs).toBe(7_000);
 });
 
-test("arbitrary words are read without a throw", () => {
+test("arbitrary arguments never throw", () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (args) => {
       const { problems } = parseServeFlags(args);

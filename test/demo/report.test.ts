@@ -66,22 +66,22 @@ describe("the line about the withdrawal", () => {
     {
       relay: "withdrawn",
       afterMs: 712,
-      line: "    EndpointSlices withdrew the Pod after 1.00 s; its manager was notified after 1.01 s.",
+      line: "    The Pod was withdrawn from its EndpointSlices after 1.00 s; its manager was notified after 1.01 s.",
     },
     {
       relay: "offered",
       afterMs: -1,
-      line: "    EndpointSlices withdrew the Pod after 1.00 s; its manager was not notified: its drain reached the deadline first.",
+      line: "    The Pod was withdrawn from its EndpointSlices after 1.00 s; its manager was not notified: its drain reached the deadline first.",
     },
     {
       relay: "unknown: the relay refused the connection",
       afterMs: -1,
-      line: "    EndpointSlices withdrew the Pod after 1.00 s; its manager was not notified: the relay refused the connection.",
+      line: "    The Pod was withdrawn from its EndpointSlices after 1.00 s; its manager was not notified: the relay refused the connection.",
     },
     {
       relay: "",
       afterMs: -1,
-      line: "    EndpointSlices withdrew the Pod after 1.00 s; its manager was not notified: its report has no relay status.",
+      line: "    The Pod was withdrawn from its EndpointSlices after 1.00 s; its manager was not notified: its report has no relay status.",
     },
   ])("explains the relay status '$relay'", ({ relay, afterMs, line }) => {
     expect(lineFor(relay, afterMs)).toBe(line);
@@ -95,7 +95,7 @@ describe("the line about the withdrawal", () => {
     const withdrawal = { relay: "withdrawn", withdrawnAfterMs: afterMs };
     const summary = end.summary === undefined ? undefined : { ...end.summary, ...withdrawal };
     expect(withdrawalText({ ...end, summary })).toBe(
-      `EndpointSlices withdrew the Pod after 1.00 s; its manager ${rest}`,
+      `The Pod was withdrawn from its EndpointSlices after 1.00 s; its manager ${rest}`,
     );
   });
 

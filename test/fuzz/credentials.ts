@@ -1,11 +1,11 @@
-/** Changed credentials: none says anything, unless it is to the letter one that was signed. */
+/** Changed credentials: none is accepted unless it equals a signed one. */
 import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { mintCredential, readCredential } from "../../src/relay/identity/credential.ts";
 import { mutated, spliced } from "../manager/fuzz/mutations.ts";
 import type { Random } from "../manager/fuzz/seeded-random.ts";
-import { pretendKey, START_MS } from "../relay/identity/pretend-tools.ts";
+import { fakeKey, START_MS } from "../relay/identity/fake-tools.ts";
 
-const KEYS = [pretendKey("one", START_MS), pretendKey("other", START_MS)];
+const KEYS = [fakeKey("one", START_MS), fakeKey("other", START_MS)];
 const CLAIMS: readonly CredentialClaims[] = ["shop", "kube-system", "a", "n".repeat(63)].map((namespace, at) => ({
   ...{ namespace, ownerKind: "ReplicaSet", ownerName: `web-${at}`, nonce: "0123456789abcdef" },
   ownerUid: "0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9",
@@ -14,19 +14,19 @@ const SIGNED = KEYS.flatMap((key) => CLAIMS.map((claims) => mintCredential(claim
 
 export type ChangedCredentials = {
   readonly refused: number;
-  /** Damage that took itself back. */
+  /** Changes that cancelled each other out. */
   readonly unchanged: number;
 };
 
-/** @throws Error with the text that was believed */
+/** @throws Error with the wrongly accepted text */
 export function readChangedCredentials(count: number, random: Random): ChangedCredentials {
   let refused = 0;
   for (let n = 0; n < count; n += 1) {
     const text = changed(random);
     const read = readCredential(text, (kid) => KEYS.find((key) => key.kid === kid));
     if (SIGNED.includes(text)) {
-      if (read === undefined) throw new Error(`what was signed is refused: ${text}`);
-    } else if (read !== undefined) throw new Error(`what was not signed is believed: ${text}`);
+      if (read === undefined) throw new Error(`a signed credential is refused: ${text}`);
+    } else if (read !== undefined) throw new Error(`an unsigned credential is accepted: ${text}`);
     else refused += 1;
   }
   return { refused, unchanged: count - refused };
@@ -45,7 +45,7 @@ function changed(random: Random): string {
     case 1:
       return parts.map((part) => (random.chance(0.3) ? `${part}=` : part)).join(".");
     case 2: {
-      // Other claims under a mac of the same key.
+      // Other claims with a MAC of the same key.
       const claims = mutated(Buffer.from(parts[1] ?? "", "base64url"), random).toString("base64url");
       return [parts[0], claims, parts[2]].join(".");
     }

@@ -1,4 +1,4 @@
-/** JSON that is wrong in a place or two: as bytes, or still JSON with something else where a value stood. */
+/** Damages JSON in one or two places: in its bytes, or by replacing values. */
 import { mutated } from "../manager/fuzz/mutations.ts";
 import type { Random } from "../manager/fuzz/seeded-random.ts";
 
@@ -12,7 +12,7 @@ const ODD_KEYS = ["", "__proto__", "constructor", "length", "0", "x".repeat(300)
 
 export function damagedJson(sample: unknown, random: Random): string {
   if (random.chance(0.4)) return mutated(Buffer.from(JSON.stringify(sample)), random).toString("utf8");
-  // A text of its own, since the change is made in place.
+  // A copy, since the change is made in place.
   const root = { value: JSON.parse(JSON.stringify(sample)) };
   for (let times = 1 + random.below(3); times > 0; times -= 1) changeOne(root, random);
   return JSON.stringify(root.value) ?? "";
@@ -34,11 +34,11 @@ function changeOne(root: object, random: Random): void {
       key,
       Array.from({ length: random.below(40) }, () => copyOf(box[key])),
     );
-  // Nothing breaks readers as often as null.
+  // null breaks parsers most often.
   else set(box, key, random.chance(0.2) ? null : copyOf(random.pick(ODD_VALUES)));
 }
 
-/** As a parser would: a key that names a part of the language is a key. */
+/** Defines the property as JSON.parse does, so that `__proto__` is an ordinary key. */
 function set(box: Box, key: string, value: unknown): void {
   if (Array.isArray(box) && !/^[0-9]+$/.test(key)) return;
   Object.defineProperty(box, key, { value, enumerable: true, writable: true, configurable: true });
@@ -48,7 +48,7 @@ function copyOf(value: unknown): unknown {
   return value === undefined ? null : JSON.parse(JSON.stringify(value));
 }
 
-/** Enough to choose from; repeated changes could make trees grow without end. */
+/** A limit, since repeated changes could make trees grow without bound. */
 const MOST_PLACES = 2_000;
 
 function placesIn(root: object): readonly { readonly box: Box; readonly key: string }[] {

@@ -1,4 +1,4 @@
-/** Damaged documents at the readers of the relay and the webhook: each is taken for what it may be, or refused with a sentence. */
+/** Damaged documents for the parsers of the relay and the webhook: each is read correctly or refused with a message. */
 import { isIP } from "node:net";
 import { MESSAGE_LIMIT } from "../../src/api-server/event-object.ts";
 import { readWatchEvent } from "../../src/api-server/watch-event.ts";
@@ -17,25 +17,25 @@ import { POD, reviewOf } from "../webhook/pod-review.ts";
 import { RULES } from "../webhook/server-under-test.ts";
 import { damagedJson } from "./damaged-json.ts";
 
-/** Whether it was taken. @throws Error where that or its refusal is wrong */
-export type Reader = (text: string) => Promise<"taken" | "refused"> | "taken" | "refused";
+/** @throws Error if the document is read or refused wrongly */
+export type Reader = (text: string) => Promise<"accepted" | "refused"> | "accepted" | "refused";
 
 export type DocumentKind = { readonly name: string; readonly samples: readonly unknown[]; readonly read: Reader };
 
 const UID = "0b5f3c1e-1111-4222-8333-444455556666";
-const SENTENCE_LIMIT = 300;
-/** What a report says of itself may have 1 000 characters, and names stand around it. */
-const WORDS_LIMIT = 2_500;
+const MESSAGE_LIMIT_CHARACTERS = 300;
+/** A report's reason may have 1 000 characters, and the sentence adds names. */
+const SENTENCE_LIMIT_CHARACTERS = 2_500;
 
-function demand(isRight: boolean, what: string): void {
-  if (!isRight) throw new Error(what);
+function demand(holds: boolean, message: string): void {
+  if (!holds) throw new Error(message);
 }
 
 const isNamespace = (text: string) => text.length <= 63 && /^[a-z0-9-]+$/.test(text);
 const isOneLine = (text: string) => !/[\r\n]/.test(text);
 
-const question: DocumentKind = {
-  name: "question",
+const request: DocumentKind = {
+  name: "request",
   samples: [
     { namespace: "shop", pod: "web-7d9f-x2x4p", uid: UID, addresses: ["10.0.0.1", "fd00::1"] },
     { namespace: "shop", pod: "web-0", uid: "a", addresses: [] },
@@ -43,16 +43,19 @@ const question: DocumentKind = {
   read: (text) => {
     const read = readWithdrawalRequest(text);
     if (!read.ok) {
-      demand(read.message.length < SENTENCE_LIMIT && isOneLine(read.message), `no sentence: ${read.message}`);
+      demand(
+        read.message.length < MESSAGE_LIMIT_CHARACTERS && isOneLine(read.message),
+        `not a short message: ${read.message}`,
+      );
       return "refused";
     }
     const { namespace, pod, uid, addresses } = read.request;
     demand(isNamespace(namespace), `namespace ${namespace}`);
-    // They become part of a path to the API server.
+    // Names become part of a request path to the API server.
     demand(/^[a-z0-9.-]{1,253}$/.test(pod) && !pod.startsWith("."), `pod ${pod}`);
     demand(/^[0-9A-Za-z-]{1,64}$/.test(uid), `uid ${uid}`);
     demand(addresses.length <= 2 && addresses.every((one) => isIP(one) !== 0), `addresses ${addresses.join()}`);
-    return "taken";
+    return "accepted";
   },
 };
 
@@ -78,21 +81,24 @@ const report: DocumentKind = {
     if (value === undefined) return "refused";
     const read = readNotice(value);
     if (!read.ok) {
-      demand(read.problem.length < SENTENCE_LIMIT && isOneLine(read.problem), `no sentence: ${read.problem}`);
+      demand(
+        read.problem.length < MESSAGE_LIMIT_CHARACTERS && isOneLine(read.problem),
+        `not a short message: ${read.problem}`,
+      );
       return "refused";
     }
     const record = someDrain(read.notice);
-    const note = eventFor(record, CLAIMS)?.message ?? "";
-    demand(note.length <= MESSAGE_LIMIT, `a note of ${note.length} characters`);
-    for (const words of [drainSentence(record), note, record.report.why])
-      demand(/^[\x20-\x7e]*$/.test(words) && words.length < WORDS_LIMIT, `words: ${words}`);
+    const event = eventFor(record, CLAIMS)?.message ?? "";
+    demand(event.length <= MESSAGE_LIMIT, `an Event of ${event.length} characters`);
+    for (const sentence of [drainSentence(record), event, record.report.why])
+      demand(/^[\x20-\x7e]*$/.test(sentence) && sentence.length < SENTENCE_LIMIT_CHARACTERS, `sentence: ${sentence}`);
     const { milliseconds, left, leftTotal } = record.report;
     const numbers = [...Object.values(milliseconds), leftTotal, ...left.map(({ ageMs }) => ageMs)];
     demand(
       numbers.every((one) => Number.isSafeInteger(one) && one >= 0),
       `numbers: ${numbers.join()}`,
     );
-    return "taken";
+    return "accepted";
   },
 };
 
@@ -121,17 +127,20 @@ const slice: DocumentKind = {
     const event = readWatchEvent(text);
     if (event.kind !== "put" && event.kind !== "gone") return "refused";
     const index = createSliceIndex();
-    const asker = index.add({ name: "web-0", uid: UIDS[0], addresses: [ADDRESSES[2]] }, () => {});
+    const client = index.add({ name: "web-0", uid: UIDS[0], addresses: [ADDRESSES[2]] }, () => {});
     index.store.put(event.object);
-    for (const { name, endpoints } of asker.slices()) {
+    for (const { name, endpoints } of client.slices()) {
       demand(/^[\x20-\x7e]{1,253}$/.test(name), `a slice named ${name}`);
       for (const { targetUid, addresses } of endpoints)
-        demand(targetUid === UIDS[0] || addresses.includes(ADDRESSES[2]), `told of ${targetUid} ${addresses.join()}`);
+        demand(
+          targetUid === UIDS[0] || addresses.includes(ADDRESSES[2]),
+          `an endpoint of another Pod: ${targetUid} ${addresses.join()}`,
+        );
     }
     index.store.remove(event.object);
-    demand([...asker.slices()].length === 0, "a slice that is gone is still told");
-    asker.leave();
-    return "taken";
+    demand([...client.slices()].length === 0, "a deleted slice is still in the index");
+    client.leave();
+    return "accepted";
   },
 };
 
@@ -179,15 +188,15 @@ const review: DocumentKind = {
     const { status, body, fault } = await admit(text, RULES, PORTS);
     demand(fault === undefined, `our fault: ${fault instanceof Error ? fault.stack : String(fault)}`);
     if (status === 400) {
-      demand(body.length < SENTENCE_LIMIT && /^[A-Z].*\.\n$/s.test(body), `no sentence: ${body}`);
+      demand(body.length < MESSAGE_LIMIT_CHARACTERS && /^[A-Z].*\.\n$/s.test(body), `not a short message: ${body}`);
       return "refused";
     }
     demand(status === 200, `status ${status}`);
     const { response } = JSON.parse(body);
-    demand(typeof response.uid === "string" && response.uid !== "", "an answer without a uid");
-    demand(response.allowed === true, `refused although nothing denies: ${body}`);
-    if (response.patch !== undefined) demand(Array.isArray(patchOf(response.patch)), "a patch that is no list");
-    return "taken";
+    demand(typeof response.uid === "string" && response.uid !== "", "a response without a uid");
+    demand(response.allowed === true, `refused without a reason: ${body}`);
+    if (response.patch !== undefined) demand(Array.isArray(patchOf(response.patch)), "a patch that is not a list");
+    return "accepted";
   },
 };
 
@@ -195,21 +204,21 @@ function patchOf(encoded: string): unknown {
   return JSON.parse(Buffer.from(encoded, "base64").toString("utf8"));
 }
 
-export const DOCUMENT_KINDS: readonly DocumentKind[] = [question, report, slice, review];
+export const DOCUMENT_KINDS: readonly DocumentKind[] = [request, report, slice, review];
 
-/** @returns how many were taken. @throws Error with the document that was read wrongly */
+/** @returns the number of accepted documents. @throws Error with the document that was read wrongly */
 export async function readDamaged(kind: DocumentKind, count: number, random: Random): Promise<number> {
-  let taken = 0;
+  let accepted = 0;
   for (let n = 0; n < count; n += 1) {
     const sample = random.pick(kind.samples);
     const text = random.chance(0.02) ? JSON.stringify(sample) : damagedJson(sample, random);
     try {
-      if ((await kind.read(text)) === "taken") taken += 1;
+      if ((await kind.read(text)) === "accepted") accepted += 1;
     } catch (error) {
       throw new Misread(`${kind.name}: ${error instanceof Error ? error.message : String(error)}`, text);
     }
   }
-  return taken;
+  return accepted;
 }
 
 export class Misread extends Error {

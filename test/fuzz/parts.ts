@@ -1,10 +1,10 @@
-/** The readers of relay and webhook, and injection, as parts of the fuzz run. */
-import { tallyOf } from "../injection/random-pods.ts";
+/** The parsers of relay and webhook, and the injection, as parts of the fuzz run. */
+import { runRandomPods } from "../injection/random-pods.ts";
 import { type Budget, Finding } from "../manager/fuzz/sanitize-part.ts";
 import { readChangedCredentials } from "./credentials.ts";
 import { DOCUMENT_KINDS, Misread, readDamaged } from "./documents.ts";
 
-/** Of each kind, one after the other. */
+/** Per kind and round. */
 const BATCH = 250;
 
 export async function damagedDocuments({ random, goesOn }: Budget): Promise<string> {
@@ -48,14 +48,14 @@ export async function randomPods({ random, goesOn }: Budget): Promise<string> {
   let forged = 0;
   while (goesOn(tried)) {
     const seed = random.below(0x7fffffff);
-    const tally = tallyOf(PODS_AT_ONCE, seed);
-    if (tally.wrong.size > 0) {
-      const words = [...tally.wrong].map(([wrong, times]) => `${times} times ${wrong}`).join(", ");
-      throw new Finding(`${words}; Pods of seed ${seed}`, Buffer.from(JSON.stringify(tally.example)));
+    const counts = runRandomPods(PODS_AT_ONCE, seed);
+    if (counts.wrong.size > 0) {
+      const words = [...counts.wrong].map(([wrong, times]) => `${times} times ${wrong}`).join(", ");
+      throw new Finding(`${words}; Pods of seed ${seed}`, Buffer.from(JSON.stringify(counts.example)));
     }
     tried += PODS_AT_ONCE;
-    patched += tally.patched;
-    forged += tally.forged;
+    patched += counts.patched;
+    forged += counts.forged;
   }
   return `${tried} Pods, ${patched} patched, ${forged} of them with a forged manager`;
 }

@@ -1,8 +1,8 @@
 /**
- * The golden cases as data, for every door a Pod can come through.
+ * Reads the golden cases, which webhook and command line share.
  *
- * A case is a folder: `input.yaml` (one Pod), `settings.yaml` (what differs from the usual cluster, if anything),
- * `report.txt` (what was decided and why) and, where the Pod is changed, `patch.yaml` (the operations of its patch).
+ * A case is a folder: `input.yaml` (one Pod), `settings.yaml` (differences from the default cluster, if any),
+ * `report.txt` (the decision with its reason) and, for a changed Pod, `patch.yaml` (the operations of its patch).
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ export type GoldenCase = {
   readonly request: InjectionRequest;
   readonly config: ClusterConfig;
   readonly facts: ClusterFacts;
-  /** The same for the same case. A door with tokens of its own compares with these put in their place. */
+  /** Constant per case; a test with other tokens replaces them before it compares. */
   readonly token: string;
 };
 
@@ -35,7 +35,7 @@ type Settings = {
   readonly facts?: {
     readonly apiServerVersion?: string;
     readonly lowestKubeletVersion?: string | null;
-    /** Whole objects, as `kubectl get limitrange -o yaml` prints them. */
+    /** Complete objects, as `kubectl get limitrange -o yaml` prints them. */
     readonly limitRanges?: readonly RawObject[];
     readonly managerPullPolicy?: "Always" | "IfNotPresent" | "Never";
     readonly pullSecrets?: readonly string[];
@@ -83,7 +83,7 @@ export function goldenCase(name: string): GoldenCase {
   };
 }
 
-/** The Pod that the case's `patch.yaml` makes of its input: what every door has to give. */
+/** The expected Pod: the case's input after its `patch.yaml`. */
 export function podWrittenDown({ folder, request }: GoldenCase): object {
   const file = join(folder, "patch.yaml");
   if (!existsSync(file)) return request.pod;

@@ -1,4 +1,4 @@
-/** One Pod in, one patch out: the cases people can read. `npx vitest run test/golden -u` writes what is expected. */
+/** Injects each golden Pod and compares patch and report. `npx vitest run test/golden -u` updates the golden files. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import jsonPatch, { type Operation } from "fast-json-patch";
@@ -39,13 +39,13 @@ describe.for(goldenNames())("%s", (name) => {
   const outcome = run(golden);
   const after = podAfter(golden, outcome);
 
-  test("comes out as written down", async () => {
+  test("has the patch and the report of its golden files", async () => {
     await expect(report(golden, outcome)).toMatchFileSnapshot(join(golden.folder, "report.txt"));
     if (outcome.kind !== "patched") return;
     await expect(readablePatch(outcome.patch)).toMatchFileSnapshot(join(golden.folder, "patch.yaml"));
   });
 
-  test("is the same by its patch, stays at a second pass, and goes back", () => {
+  test("equals the patched input, is unchanged by a second pass, and is restored by an uninjection", () => {
     if (outcome.kind !== "patched") {
       expect(run(golden, after)).toEqual(outcome);
       return;
@@ -58,8 +58,8 @@ describe.for(goldenNames())("%s", (name) => {
     expect(back).toEqual({ kind: "uninjected", pod: before.kind === "uninjected" ? before.pod : golden.request.pod });
   });
 
-  test("gives no command to a container that lastcall did not add", () => {
-    // An image without a shell has nothing to execute.
+  test("adds no command to a container of the user", () => {
+    // An image without a shell could not run it.
     const before = JSON.stringify(golden.request.pod);
     for (const container of otherContainers(after)) {
       const exec = container.lifecycle?.preStop?.exec;
@@ -77,7 +77,7 @@ function otherContainers(pod: object): readonly Container[] {
     .filter((container) => container.name !== "lastcall");
 }
 
-test("a case has its Pod, its report, a patch where the Pod is changed, and settings where it has some", () => {
+test("a case consists of a Pod, a report, a patch if the Pod is changed, and optional settings", () => {
   for (const name of goldenNames()) {
     const golden = goldenCase(name);
     const files = readdirSync(golden.folder).filter((file) => file !== "settings.yaml");
@@ -86,12 +86,12 @@ test("a case has its Pod, its report, a patch where the Pod is changed, and sett
   }
 });
 
-/** Too large to read; `test/injection/limits.test.ts` has them. */
+/** Too large for golden files; `test/injection/limits.test.ts` covers them. */
 const LARGE: readonly string[] = ["patch_too_large", "too_many_containers"];
 
-test("every reason to leave a Pod alone has a case", () => {
+test("every reason to skip a Pod has a case", () => {
   const outcomes = goldenNames().map((name) => run(goldenCase(name)));
   const reasons = new Set(outcomes.flatMap((outcome) => (outcome.kind === "unchanged" ? [outcome.reason] : [])));
-  // Nothing to change is what the second pass of every other case shows.
+  // The second pass of every case covers `up_to_date`.
   expect([...reasons, ...LARGE].sort()).toEqual(Object.keys(SKIP_REASONS).sort());
 });

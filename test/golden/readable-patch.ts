@@ -1,4 +1,4 @@
-/** A patch as a reviewer reads it: a map or list that fits on one line is on one line. */
+/** Formats a patch for review: a map or list that fits on one line is on one line. */
 import type { Operation } from "fast-json-patch";
 import { Document, isCollection, visit } from "yaml";
 

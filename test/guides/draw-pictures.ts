@@ -1,5 +1,5 @@
 /**
- * The pictures of the guides, from drains that really ran: `node test/guides/draw-pictures.ts FOLDER…` looks in each folder
+ * Draws the pictures of the guides from recorded drains: `node test/guides/draw-pictures.ts FOLDER…` searches each folder
  * and below for `GUIDE.drain.json`, as `npm run e2e` leaves them in `build/e2e`, and writes `docs/guides/GUIDE.svg`.
  * Of several drains for one guide the latest is drawn. Guides without one keep the picture they have.
  */

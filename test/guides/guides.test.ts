@@ -1,4 +1,4 @@
-/** Every manifest of a guide is what its file says, and does what the guide says, through both doors. */
+/** Every guide's manifest equals its file, and behaves as the guide describes through webhook and command line. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import jsonPatch from "fast-json-patch";
@@ -14,14 +14,14 @@ import { FACTS, serverUnderTest } from "../webhook/server-under-test.ts";
 import { documentsOf, EXAMPLES, fencesOf, GUIDE_NAMES, guideNamed, picturePath, podsOf } from "./manifests.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
-/** In bytes; a guide is read over slow lines too. */
+/** In bytes, for readers with slow connections. */
 const PICTURE_LIMIT = 20_000;
 const FLAGS = ["--kube-version", FACTS.apiServerVersion, "--kubelet-version", "unknown", "--image", FACTS.managerImage];
 
-/** Kinds whose Pods only their controllers know; `inject` leaves them alone. */
+/** Kinds whose Pods only their controllers create; `inject` skips them. */
 const WITHOUT_PODS = ["argo-workflows", "envoy-gateway"];
 
-/** What the webhook makes of a Pod, told of its namespace what the cluster's watch would tell. */
+/** The Pod after the webhook's patch, with the namespace as the watch delivers it. */
 async function admitted(pod: unknown, namespace: RawObject | undefined): Promise<unknown> {
   const { app } = serverUnderTest({
     inject: (request, config, facts) => injectPod(request, config, facts, { newToken: () => TOKEN }),
@@ -51,7 +51,7 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     expect(guide.text).toContain(`](../../examples/${name}.yaml)`);
   });
 
-  test("is injected, stays the same the second time, and comes back byte for byte", async () => {
+  test("is injected, is unchanged by a second injection, and is restored byte for byte", async () => {
     const once = await lastcall(["inject", ...FLAGS], { "-": guide.manifest });
     expect(once.status, once.err).toBe(0);
     expect(once.out === guide.manifest, once.err).toBe(WITHOUT_PODS.includes(name));
@@ -61,7 +61,7 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     expect(back.out).toBe(guide.manifest);
   });
 
-  test("its Pods come out of the webhook as out of the command line, and a second call changes nothing", async () => {
+  test("its Pods are the same from webhook and command line, and a second review changes nothing", async () => {
     const namespace = namespaceIn(guide.manifest);
     const { out } = await lastcall(["inject", ...FLAGS], { "-": guide.manifest }, TOKEN);
     const after = podsOf(out);
@@ -70,17 +70,17 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     expect(await Promise.all(admittedPods.map((pod) => admitted(pod, namespace)))).toEqual(admittedPods);
   });
 
-  test("the end of a Pod is told as explain tells it", async () => {
-    const told = fencesOf(guide, "text");
-    if (told.length === 0) {
+  test("the described shutdown equals the output of explain", async () => {
+    const timelines = fencesOf(guide, "text");
+    if (timelines.length === 0) {
       expect(["argo-workflows", "envoy-gateway", "rabbitmq"]).toContain(name);
       return;
     }
     const { out } = await lastcall(["explain"], { "-": guide.manifest });
-    for (const timeline of told) expect(out).toContain(timeline);
+    for (const timeline of timelines) expect(out).toContain(timeline);
   });
 
-  test("shows a drain that really ran", () => {
+  test("has a picture of a real drain", () => {
     expect(guide.text).toContain(`](${name}.svg)`);
     const picture = readFileSync(picturePath(name), "utf8");
     expect(picture.length).toBeLessThanOrEqual(PICTURE_LIMIT);
@@ -150,7 +150,7 @@ test("of the two Jobs only the one that asks gets a manager", async () => {
 test.for([
   { name: "istio", annotation: "traffic.sidecar.istio.io/excludeInboundPorts", value: "17890" },
   { name: "linkerd", annotation: "config.linkerd.io/skip-inbound-ports", value: "4567,4568,17890" },
-])("the Pods of the guide for $name tell the mesh of our port before its injector comes", async (expected) => {
+])("the Pods of the guide for $name exclude the manager's port before the mesh's injector runs", async (expected) => {
   const { manifest } = guideNamed(expected.name);
   const [{ pod } = { pod: {} }] = podsOf(manifest);
   const after = (await admitted(pod, namespaceIn(manifest))) as RawObject;

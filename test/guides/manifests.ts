@@ -32,7 +32,7 @@ export function picturePath(name: string): string {
   return join(ROOT, "docs/guides", `${name}.svg`);
 }
 
-/** What stands in the fences of one kind. */
+/** Returns the code blocks of one language. */
 export function fencesOf(guide: Guide, kind: string): readonly string[] {
   return [...guide.text.matchAll(new RegExp(`^\`\`\`${kind}\\n(.*?)^\`\`\`$`, "gms"))].map((match) => match[1] ?? "");
 }

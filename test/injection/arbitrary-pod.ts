@@ -1,12 +1,12 @@
-/** Pods of every sort the laws must hold for: valid ones in odd spellings, with parts no one knows. */
+/** Random valid Pods in unusual spellings and with unknown fields. */
 import fc from "fast-check";
 
-/** Left away, or one of the spellings of nothing, or the value. */
-function maybe<T>(key: string, value: fc.Arbitrary<T>, ...blanks: readonly unknown[]): fc.Arbitrary<object> {
+/** Absent, or one of the spellings of an empty value, or the value. */
+function maybe<T>(key: string, value: fc.Arbitrary<T>, ...empties: readonly unknown[]): fc.Arbitrary<object> {
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant({}) },
     { weight: 5, arbitrary: value.map((v) => ({ [key]: v })) },
-    ...blanks.map((blank) => ({ weight: 1, arbitrary: fc.constant({ [key]: blank }) })),
+    ...empties.map((empty) => ({ weight: 1, arbitrary: fc.constant({ [key]: empty }) })),
   );
 }
 
@@ -79,7 +79,7 @@ const volumes = fc.subarray([
   { name: "lastcall-preload", image: { reference: "registry/other:1", pullPolicy: "Always" } },
 ]);
 
-/** All containers alike often enough that every class of service comes up. */
+/** Often gives all containers the same resources, so that every QoS class occurs. */
 const resourcesOfAll = fc.constantFrom("none", "guaranteed", "any");
 
 function container(name: string, resources: string): fc.Arbitrary<Record<string, unknown>> {

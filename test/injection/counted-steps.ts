@@ -1,8 +1,8 @@
 /**
- * How much work a call is, in steps: the same number on every machine and in every run.
+ * Counts the work of a call in steps: the same number on every machine and in every run.
  *
- * The engine counts how often each block of our source ran. What the language's own functions do inside is added here: a
- * search in a list, a copy of it, a text that is taken apart is one step for each element or character gone over.
+ * V8 counts the executions of each block of the source. The work inside built-in functions is added here: a
+ * search or a copy of a list, and a split of a string, count one step per visited element or character.
  */
 import { Session } from "node:inspector";
 import { sep } from "node:path";
@@ -19,14 +19,14 @@ type Coverage = {
   }[];
 };
 
-/** `run` must not wait for anything. */
+/** `run` must be synchronous. */
 export function stepsOf(run: () => unknown): number {
   const session = new Session();
   session.connect();
-  // Code that the compiler has optimised does not count the calls it took in.
+  // Optimised code does not count inlined calls.
   for (const compiler of COMPILERS) setFlagsFromString(`--no-${compiler}`);
   try {
-    // Both come back at once: the session is with this same thread.
+    // Both return at once: the inspector session is with this thread.
     session.post("Profiler.enable");
     session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
     const inside = withCountedBuiltins(run);
@@ -55,7 +55,7 @@ type Site = {
 
 const ofSelf = (self: unknown): number => (self as Sized).length;
 const ofResult = (_self: unknown, _given: unknown[], result: unknown): number => Object.keys(result as object).length;
-/** From where the search begins to where it ends. */
+/** The elements between the start and the end of a search. */
 const ofSearch = (self: unknown, [, from]: unknown[], result: unknown): number => {
   const end = typeof result === "number" && result >= 0 ? result : (self as Sized).length;
   return Math.max(1, end - (typeof from === "number" ? from : 0));
@@ -69,13 +69,13 @@ const ofFirst = (_self: unknown, [first]: unknown[]): number =>
 const ofTexts = (self: unknown, given: unknown[], result: unknown): number =>
   ofFirst(self, given) + (typeof result === "string" ? result.length : 0);
 
-/** Calls with a function of ours are not here: the engine counts that function. */
+/** Built-ins without a callback; V8 counts callbacks itself. */
 const SITES: readonly Site[] = [
   ...["includes", "lastIndexOf", "join", "slice", "concat", "with", "toSpliced", "splice", "shift", "unshift"]
     .concat(["sort", "toSorted", "reverse", "toReversed", "flat", "fill", "values", "entries", "keys"])
     .map((name) => ({ owner: Array.prototype, name, cost: ofSelf })),
   ...[Array.prototype, String.prototype].map((owner) => ({ owner, name: "indexOf", cost: ofSearch })),
-  // What `[...list]`, `for (… of list)` and `new Set(list)` ask for.
+  // Used by `[...list]`, `for (… of list)` and `new Set(list)`.
   { owner: Array.prototype, name: Symbol.iterator, cost: ofSelf },
   ...["includes", "lastIndexOf", "split", "replace", "replaceAll", "trim", "match", "search"]
     .concat(["toLowerCase", "toUpperCase", "padEnd", "padStart", "normalize"])
@@ -88,7 +88,7 @@ const SITES: readonly Site[] = [
 
 function withCountedBuiltins(run: () => unknown): number {
   let steps = 0;
-  // What a count itself calls is not counted.
+  // Calls of the counter itself are not counted.
   let isCounting = false;
   const replaced = SITES.map(({ owner, name, cost }) => {
     const descriptor = Object.getOwnPropertyDescriptor(owner, name) ?? {};

@@ -1,6 +1,6 @@
-/** Which mount the manager gets for a driver's Unix socket, so that it reaches the socket and the Pod still starts. */
+/** The manager's mount for a driver's Unix socket: it reaches the socket, and the Pod still starts. */
 import { describe, expect, test } from "vitest";
-import { codes, inject, injected } from "./given.ts";
+import { codes, inject, injected } from "./injector-inputs.ts";
 
 type Loose = { readonly [key: string]: unknown };
 
@@ -20,8 +20,8 @@ function mounting(container: Loose, ...volumeMounts: readonly Loose[]): Loose {
   return { ...container, volumeMounts };
 }
 
-describe("a driver that speaks over no Unix socket", () => {
-  test("is told from one that does, where its URL names a socket", () => {
+describe("a driver without Unix sockets", () => {
+  test("is refused a URL that names a socket", () => {
     const mount = { name: "run", mountPath: "/run/proxy" };
     const named = (driver: string, url = "unix:/run/proxy/a.sock") => ({
       metadata: { annotations: { "lastcall.dev/driver-url": url, "lastcall.dev/driver": driver } },
@@ -34,19 +34,19 @@ describe("a driver that speaks over no Unix socket", () => {
 });
 
 describe("the mount of a driver's socket", () => {
-  test("is a copy of the proxy's that only reads", () => {
+  test("is a read-only copy of the proxy's mount", () => {
     const mount = { name: "admin", mountPath: "/admin", subPath: "envoy" };
     const pod = podAt("unix:/admin/admin.sock", [APP, mounting(ENVOY, mount)]);
     expect(mountsIn(pod)).toEqual([{ ...mount, readOnly: true }]);
   });
 
-  test("is the proxy's where an app has a folder of that name, or one inside it, for itself", () => {
+  test("is the proxy's if an app mounts its own folder of that name, or one inside it", () => {
     const app = mounting(APP, { name: "app-tmp", mountPath: "/tmp" }, { name: "app-in", mountPath: "/tmp/in" });
     const pod = podAt("unix:/tmp/in/a.sock", [app, mounting(ENVOY, { name: "envoy-tmp", mountPath: "/tmp" })]);
     expect(mountsIn(pod)).toEqual([{ name: "envoy-tmp", mountPath: "/tmp", readOnly: true }]);
   });
 
-  test("is no volume of configuration, in which no one makes a socket", () => {
+  test("is not a ConfigMap or Secret volume, which cannot hold a socket", () => {
     const mount = { name: "v", mountPath: "/run/envoy" };
     for (const kind of ["configMap", "secret", "projected", "downwardAPI", "image"]) {
       const pod = podAt("unix:/run/envoy/a.sock", [mounting(ENVOY, mount)], [{ name: "v", [kind]: {} }]);
@@ -57,20 +57,20 @@ describe("the mount of a driver's socket", () => {
     expect(mountsIn(pod)).toEqual([{ ...mount, readOnly: true }]);
   });
 
-  test("hands on no mounts of its own, which the API server allows to privileged containers alone", () => {
+  test("has no mount propagation, which the API server allows only for privileged containers", () => {
     const mount = { name: "run", mountPath: "/run/envoy", mountPropagation: "Bidirectional" };
     const pod = podAt("unix:/run/envoy/a.sock", [mounting(ENVOY, mount)]);
     expect(mountsIn(pod)).toEqual([{ name: "run", mountPath: "/run/envoy", readOnly: true }]);
   });
 
-  test("is missing, and said to be, where it depends on variables of another container", () => {
+  test("is missing, with a problem, if it depends on variables of another container", () => {
     const mount = { name: "run", mountPath: "/run/envoy", subPathExpr: "$(INSTANCE)" };
     const pod = podAt("unix:/run/envoy/a.sock", [mounting(ENVOY, mount)]);
     expect(mountsIn(pod)).toBeUndefined();
     expect(codes(inject(pod))).toContain("socket_unmounted");
   });
 
-  test("lets the runtime make the folder of the Pod's token in it", () => {
+  test("lets the runtime create the folder of the Pod's token in it", () => {
     for (const mountPath of ["/var/run", "/var/run/", "/var"]) {
       const pod = podAt("unix:/var/run/a.sock", [mounting(ENVOY, { name: "run", mountPath })]);
       expect(mountsIn(pod)).toEqual([{ name: "run", mountPath }]);
@@ -80,7 +80,7 @@ describe("the mount of a driver's socket", () => {
     expect(mountsIn(podAt("unix:/var/run/a.sock", [reader]))).toMatchObject([{ readOnly: true }]);
   });
 
-  test("is found for a path with slashes and dots to spare", () => {
+  test("is found for a path with redundant slashes and dots", () => {
     const envoy = mounting(ENVOY, { name: "admin", mountPath: "/admin/" });
     for (const path of ["///admin/a.sock", "/admin//a.sock", "/./admin/./a.sock"]) {
       const pod = podAt(`unix:${path}`, [envoy]);

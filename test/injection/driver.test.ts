@@ -1,14 +1,14 @@
-/** Which driver is recognised, where its admin address is, and as whom the manager reaches it. */
+/** The recognised driver, its admin address, and the user with which the manager reaches it. */
 import { describe, expect, test } from "vitest";
 import { driverRow } from "../../src/contract/driver-table.ts";
 import { adminUrlOf } from "../../src/injection/mesh/driver.ts";
 import { socketMount, socketUser } from "../../src/injection/mesh/driver-socket.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
-import { injected } from "./given.ts";
+import { injected } from "./injector-inputs.ts";
 
 type Loose = { readonly [key: string]: unknown };
 
-/** The manager's flags about its driver. */
+/** The manager's flags for its driver. */
 function driverIn(pod: Loose): readonly string[] {
   const { spec } = injected(pod) as { readonly spec: { readonly initContainers: readonly Loose[] } };
   const args = spec.initContainers[0]?.["args"] as readonly string[];
@@ -30,8 +30,8 @@ function envoyAt(url: string) {
   return ["--driver=envoy", `--driver-url=${url}`];
 }
 
-describe("the admin address no one set", () => {
-  test("of a bare Envoy is left to the driver, which tries the usual ones", () => {
+describe("without a setting the admin address", () => {
+  test("of a bare Envoy is left to the driver, which tries the usual addresses", () => {
     expect(driverIn({ spec: { containers: [ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
@@ -45,7 +45,7 @@ describe("the admin address no one set", () => {
     expect(driverIn({ spec: { containers: [ofApp, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
-  test("of Envoy Gateway is known by its labels or its program", () => {
+  test("of Envoy Gateway is recognised by its labels or its program", () => {
     const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
     const program = { name: "shutdown-manager", image: "gateway:1", command: ["envoy-gateway"] };
     expect(driverIn({ metadata: { labels }, spec: { containers: [ENVOY] } })).toEqual(
@@ -54,14 +54,14 @@ describe("the admin address no one set", () => {
     expect(driverIn({ spec: { containers: [ENVOY, program] } })).toEqual(envoyAt("http://127.0.0.1:19000"));
   });
 
-  test("of Contour is its socket, where the folder is mounted", () => {
+  test("of Contour is its socket, if the folder is mounted", () => {
     const mounted = { ...ENVOY, volumeMounts: [SOCKET] };
     expect(driverIn({ spec: { containers: [CONTOUR, mounted] } })).toEqual(envoyAt("unix:/admin/admin.sock"));
     const bare = { ...CONTOUR, volumeMounts: [] };
     expect(driverIn({ spec: { containers: [bare, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
-  test("of a gateway of Istio is Istio's, and the whole Envoy drains", () => {
+  test("of an Istio gateway is Istio's, and the whole Envoy drains", () => {
     expect(driverIn({ spec: { containers: [{ name: "istio-proxy" }] } })).toEqual(envoyAt("http://127.0.0.1:15000"));
     const router = { name: "istio-proxy", args: ["proxy", "router"] };
     expect(driverIn({ spec: { containers: [router, APP] } })).toEqual(envoyAt("http://127.0.0.1:15000"));
@@ -75,7 +75,7 @@ describe("the admin address no one set", () => {
     expect(driverIn(sidecar("linkerd-proxy"))).toEqual(["--driver=linkerd", "--driver-url=http://127.0.0.1:4191"]);
   });
 
-  test("of what has none stays away", () => {
+  test("of a proxy without one is not written", () => {
     for (const image of [
       "haproxy:3.0",
       "traefik:v3.4",
@@ -87,14 +87,14 @@ describe("the admin address no one set", () => {
   });
 });
 
-test("an address that was set is taken as it is", () => {
+test("a configured address is used unchanged", () => {
   const annotations = { "lastcall.dev/driver-url": "http://127.0.0.1:9001" };
   const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
   const pod = { metadata: { annotations, labels }, spec: { containers: [ENVOY] } };
   expect(driverIn(pod)).toEqual(envoyAt("http://127.0.0.1:9001"));
 });
 
-describe("a Unix socket is reached as the user who may write to it", () => {
+describe("a Unix socket is reached with the user that may write to it:", () => {
   const envoy = { ...ENVOY, volumeMounts: [SOCKET] };
 
   test("the Pod's user", () => {
@@ -110,7 +110,7 @@ describe("a Unix socket is reached as the user who may write to it", () => {
     expect(userIn({ metadata: { annotations }, spec })).toBe(101);
   });
 
-  test("never root, and never one who only reads the folder", () => {
+  test("never root, and never one that may only read the folder", () => {
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
     const root = { ...envoy, securityContext: { runAsUser: 0 } };
     expect(userIn({ metadata: { annotations }, spec: { containers: [root] } })).toBe(17_890);

@@ -1,7 +1,7 @@
-/** Containers that say they are our manager, in every way such a claim can be half true, and the hooks that go with them. */
+/** Random containers that pretend to be the manager, with partly valid records and hooks. */
 import fc from "fast-check";
 
-/** As an injection writes it. */
+/** The container as an injection writes it. */
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
 const token = fc.constantFrom(TOKEN, "short", "x".repeat(40), "$(POD_NAME)", "", "a/b/c/d/e/f");
@@ -27,9 +27,9 @@ const handler = fc.constantFrom<unknown>(
   "text",
 );
 
-const blank = fc.constantFrom<unknown>(null, {}, [], 5);
+const odd = fc.constantFrom<unknown>(null, {}, [], 5);
 
-/** What it claims to have changed. */
+/** The record of changes that it claims. */
 const record = fc.record(
   {
     grace: fc.constantFrom<unknown>(null, 0, 1, 30, 45, 600, 2_147_483_647, -1, "30", 1e300),
@@ -52,7 +52,7 @@ const record = fc.record(
         ...["metadata", "annotations", "initContainers", "containers", "grace"],
         ...["lifecycle/app", "app/liveness", "lifecycle/worker", "worker/startup"],
       ),
-      blank,
+      odd,
     ),
   },
   { requiredKeys: [] },
@@ -93,7 +93,7 @@ type Forged = {
   readonly container: Record<string, unknown>;
   readonly list: "containers" | "initContainers";
   readonly at: "first" | "last";
-  /** How an app container's hook pretends to be ours. */
+  /** A forged hook of an app container. */
   readonly hook: object | undefined;
   readonly grace: number | undefined;
 };
@@ -151,7 +151,7 @@ function withForged(pod: object, { container, list, at, hook, grace }: Forged): 
   return { ...pod, spec };
 }
 
-/** Pods of `pods`, each with one forged manager. */
+/** Adds one forged manager to each of `pods`. */
 export function withForgedManager(pods: fc.Arbitrary<object>): fc.Arbitrary<object> {
   return fc.tuple(pods, forged).map(([pod, claim]) => withForged(pod, claim));
 }

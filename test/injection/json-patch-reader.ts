@@ -1,10 +1,10 @@
-/** RFC 6902 as it is written, by itself: what the API server may do with a patch of ours. Anything odd is an error. */
+/** Applies a JSON patch strictly by RFC 6902, independently of the source. Any irregularity is an error. */
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 export type Written = { readonly op: string; readonly path: string; readonly from?: string; readonly value?: unknown };
 
-/** A new document; the one given is not changed. */
+/** Returns a new document; the input is not changed. */
 export function patched(document: unknown, patch: readonly Written[]): unknown {
   let whole = structuredClone(document) as Json;
   for (const operation of patch) whole = step(whole, operation);

@@ -1,6 +1,6 @@
 /**
- * What the API server's LimitRanger does, written again from its documentation: defaults first, then what is out of
- * bounds is refused. Amounts are whole millicores and mebibytes, so that no rounding of ours can hide in it.
+ * The API server's LimitRanger, reimplemented from its documentation: it sets defaults first, then refuses what is out of
+ * bounds. Amounts are whole millicores and mebibytes, so that rounding cannot hide an error.
  */
 export type Amounts = { readonly cpu?: number; readonly memory?: number };
 export type OracleItem = {
@@ -19,7 +19,7 @@ export function withDefaults(container: OracleContainer, items: readonly OracleI
   const requests: { cpu?: number; memory?: number } = { ...container.requests };
   const limits: { cpu?: number; memory?: number } = { ...container.limits };
   for (const name of NAMES) {
-    // The API's own defaulting: a limit alone is the request too.
+    // The API's own defaulting: a limit without a request is also the request.
     if (requests[name] === undefined && limits[name] !== undefined) requests[name] = limits[name];
     for (const item of items.filter(({ type }) => type === "Container")) {
       const { [name]: limit } = item.default;
@@ -31,7 +31,7 @@ export function withDefaults(container: OracleContainer, items: readonly OracleI
   return { requests, limits };
 }
 
-/** Sentences about what is refused; empty when the Pod is admitted. */
+/** The reasons of a refusal; empty if the Pod is admitted. */
 export function refusals(containers: readonly OracleContainer[], items: readonly OracleItem[]): readonly string[] {
   return items.flatMap((item) =>
     NAMES.flatMap((name) => {

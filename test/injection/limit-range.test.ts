@@ -13,14 +13,14 @@ const UNIT = { cpu: 0.001, memory: 2 ** 20 } as const;
 
 const some = (least: number, most: number) => fc.option(fc.integer({ min: least, max: most }), { nil: undefined });
 
-/** Ordered as the API server demands of one LimitRange. */
+/** Ordered amounts, as the API server requires of one LimitRange. */
 const bounds = fc
   .tuple(some(1, 50), some(1, 300), some(1, 300), some(10, 600), some(1, 6))
   .map(([min, defaultRequest, limit, max, ratio]) => {
     const low = min ?? 1;
     const high = Math.max(low, max ?? 1_000);
     const inside = (value: number) => Math.min(high, Math.max(low, value));
-    // What the API server fills in when a LimitRange is stored.
+    // The API server fills these in when a LimitRange is stored.
     const storedLimit = limit === undefined ? (max === undefined ? undefined : high) : inside(limit);
     const request = defaultRequest === undefined ? (storedLimit ?? min) : inside(defaultRequest);
     return {
@@ -117,7 +117,7 @@ function inject(pod: RawObject, ranges: readonly RawObject[]) {
   return injectPod(request, DEFAULT_CONFIG, facts, { newToken: () => "0".repeat(32) });
 }
 
-test("a Pod that its LimitRanges admit is admitted with the manager too, in the same class, or left alone", {
+test("a Pod that its LimitRanges admit is also admitted with the manager, in the same QoS class, or skipped", {
   timeout: 180_000,
 }, () => {
   const seen = { patched: 0, changed: 0, conflict: 0 };
@@ -127,7 +127,7 @@ test("a Pod that its LimitRanges admit is admitted with the manager too, in the 
     fc.property(containers, ranges, (given, sets) => {
       const lists = sets.map(([first, second]) => (second === null ? [first] : [first, second]));
       const items = lists.flat();
-      // The API server applies defaults before it asks webhooks.
+      // The API server applies defaults before it calls webhooks.
       const received = given.map((one) => withDefaults(one, items));
       fc.pre(refusals(received, items).length === 0);
       const pod = podOf(received);
@@ -156,13 +156,13 @@ test("a Pod that its LimitRanges admit is admitted with the manager too, in the 
     }),
     { numRuns: 1_000 },
   );
-  // A test that never met the interesting cases would prove nothing.
+  // Without the interesting cases the test would prove nothing.
   expect(seen.patched).toBeGreaterThan(300);
   expect(seen.changed).toBeGreaterThan(100);
   expect(seen.conflict).toBeGreaterThan(0);
 });
 
-test("a request is raised for the Pod's ratio no further than the Pod's maximum allows", () => {
+test("a request that the Pod's ratio raises stays within the Pod's maximum", () => {
   const pod = podOf([
     { requests: { cpu: 1, memory: 1 }, limits: { cpu: 1, memory: 12 } },
     { requests: { cpu: 1, memory: 24 }, limits: {} },
@@ -178,7 +178,7 @@ test("a request is raised for the Pod's ratio no further than the Pod's maximum 
   expect(memoryOf(inject(pod, [range(41)]))).toEqual([16, 16]);
   expect(memoryOf(inject(pod, [range(40)]))).toEqual([3, 16]);
   expect(memoryOf(inject(pod, [range(28)]))).toEqual([3, 16]);
-  // No API server stores a ratio below 1; a file for the command line may have one.
+  // The API server refuses a ratio below 1; a file for the command line may have one.
   const impossible = rangeOf("small", [{ type: "Pod", ...none, max: { memory: 40 }, ratio: { memory: 0.5 } }]);
   expect(inject(pod, [impossible])).toMatchObject({ reason: "limit_range_conflict" });
 });
@@ -198,7 +198,7 @@ test.for([
   expect(inject(pod, [])).toMatchObject({ kind: "patched" });
 });
 
-test("a default too large for the Pod's own resources gives way to little that is named", () => {
+test("a default that is too large for the Pod's resources is replaced by small explicit amounts", () => {
   const resources = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "200m", memory: "64Mi" } };
   const whole = { requests: { cpu: "200m", memory: "128Mi" }, limits: { cpu: "400m", memory: "128Mi" } };
   const pod = {

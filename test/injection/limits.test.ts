@@ -1,11 +1,11 @@
-/** What one Pod may ask of one admission, and what is said of the rest. */
+/** Limits of one admission, and the problems that report them. */
 import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
 import { formatServeFlags } from "../../src/contract/serve-flags.ts";
 import { reviewText, warningsOf } from "../../src/injection/review.ts";
-import { codes, inject, injected } from "./given.ts";
+import { codes, inject, injected } from "./injector-inputs.ts";
 
-/** What Linux gives one argument or variable of a program, in bytes with its final zero. */
+/** Linux' limit for one argument or variable of a program, in bytes with its final zero. */
 const KERNEL_LIMIT_BYTES = 131_072;
 
 const APP = { name: "app", image: "app:1" };
@@ -30,7 +30,7 @@ function longestWord({ args, env }: Manager): number {
   return Math.max(...[...args, ...env.map((entry) => entry.value ?? "")].map((text) => Buffer.byteLength(text)));
 }
 
-test("a Pod of 1 000 containers gets a manager that Linux can start, whatever it has to hold and to remember", () => {
+test("a Pod of 1 000 containers gets a manager that Linux can start, even with the largest record", () => {
   const probe = { httpGet: { port: 65_535 }, periodSeconds: 999_999, terminationGracePeriodSeconds: null };
   const probes = { livenessProbe: probe, readinessProbe: { ...probe }, startupProbe: probe };
   for (const lifecycle of [null, {}, { preStop: null }, { preStop: { exec: { command: ["x"] } } }]) {
@@ -46,7 +46,7 @@ test("a Pod of 1 000 containers gets a manager that Linux can start, whatever it
   expect(longestWord(managerOf(lists))).toBeLessThan(KERNEL_LIMIT_BYTES);
 });
 
-test("one container more than 1 000 leaves the Pod alone, init containers counted, and its owner hears why", () => {
+test("a Pod with more than 1 000 containers, init containers included, is skipped with a reason", () => {
   const initContainers = named(1);
   const pod = { metadata: { name: "web-0" }, spec: { initContainers, containers: [...named(999), APP] } };
   const outcome = inject(pod);
@@ -55,11 +55,11 @@ test("one container more than 1 000 leaves the Pod alone, init containers counte
     "lastcall: not injected: the Pod has more than 1000 containers",
     "lastcall: pod web-0, spec: 1001 containers exceed the limit of 1000.",
   ]);
-  // Without asking for injection its owner hears nothing.
+  // Without an opt-in there is no reason.
   expect(inject(pod, { request: { optIn: "label" } })).toMatchObject({ reason: "not_enabled" });
 });
 
-test("a list of ports longer than one argument is not obeyed, and the next farther one is", () => {
+test("a list of ports longer than one argument is ignored, and the namespace's list is used", () => {
   const annotations = { "lastcall.dev/drain-ports": Array.from({ length: 30_000 }, (_, at) => at + 1).join() };
   const pod = { metadata: { name: "web-0", annotations }, spec: { containers: [APP] } };
   const namespaceAnnotations = { "lastcall.dev/drain-ports": "8080" };
@@ -76,7 +76,7 @@ test("a list of ports longer than one argument is not obeyed, and the next farth
   expect(inject(pod, { config: { onInvalid: "skip" } })).toMatchObject({ reason: "invalid_value" });
 });
 
-test("of 36 000 names that do not exist 20 are named and the others counted", () => {
+test("of 36 000 unknown names 20 are listed and the others counted", () => {
   const annotations = Object.fromEntries(Array.from({ length: 36_000 }, (_, at) => [`lastcall.dev/key-${at}`, "x"]));
   const { problems } = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } }).explanation;
   expect(problems).toHaveLength(21);
@@ -87,7 +87,7 @@ test("of 36 000 names that do not exist 20 are named and the others counted", ()
   });
 });
 
-test("an answer names 50 problems at most, and warns 34 times at most, with a count of what is left out", () => {
+test("an answer has at most 50 problems and 34 warnings, with a count of the others", () => {
   const annotations = { "lastcall.dev/containers": Array.from({ length: 1_000 }, (_, at) => `no-${at}`).join() };
   const outcome = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } });
   expect(outcome.explanation.problems).toHaveLength(50);
@@ -98,20 +98,20 @@ test("an answer names 50 problems at most, and warns 34 times at most, with a co
   const warnings = warningsOf(outcome);
   expect(warnings).toHaveLength(34);
   expect(warnings.at(-1)).toBe("lastcall: 17 more warnings are not shown");
-  // What the API server keeps of all warnings of a request.
+  // The API server's limit for all warnings of a request.
   expect(warnings.join("").length).toBeLessThanOrEqual(4_096);
 });
 
-test("400 000 names in a list make a short answer", () => {
+test("400 000 names in a list give a short answer", () => {
   const annotations = { "lastcall.dev/containers": Array.from({ length: 400_000 }, (_, at) => `n${at}`).join() };
   const outcome = inject({ metadata: { annotations }, spec: { containers: [APP] } });
   expect(codes(outcome)).toEqual(["list_too_long"]);
   expect(reviewText("uid", outcome).length).toBeLessThan(10_000);
 });
 
-test("a change longer than the API server stores is not made", () => {
+test("a patch that exceeds the API server's size limit is not made", () => {
   const args = ["serve", ...formatServeFlags(DEFAULT_SETTINGS)];
-  // Where the manager leaves the front of a list, all that follows is written again.
+  // When the manager leaves the front of a list, all later entries are written again.
   const withLong = (letters: number) => ({
     metadata: { annotations: { "lastcall.dev/mode": "native" } },
     spec: {
@@ -131,7 +131,7 @@ test("a change longer than the API server stores is not made", () => {
   expect(inject(withLong(700_000))).toMatchObject({ kind: "patched" });
 });
 
-test("annotations that the API server would refuse are not planned for", () => {
+test("annotations that the API server would refuse are not planned", () => {
   const withText = (characters: number) => {
     const annotations = { "example.org/a": "x".repeat(characters - "example.org/a".length) };
     return inject({ metadata: { annotations }, spec: { containers: [APP] } });
@@ -140,7 +140,7 @@ test("annotations that the API server would refuse are not planned for", () => {
   expect(withText(262_145)).toMatchObject({ kind: "unchanged", reason: "invalid_pod" });
 });
 
-test("what could not have been started is not believed to be an injection's record", () => {
+test("a record that Linux could not have started is not an injection's record", () => {
   const value = JSON.stringify({ grace: 45, preStop: { app: { exec: { command: ["x".repeat(140_000)] } } } });
   const env = [{ name: "LASTCALL_ORIGINAL", value }];
   const manager = { name: "lastcall", image: "x", restartPolicy: "Always", args: ["serve", "--port=17890"], env };

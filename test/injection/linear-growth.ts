@@ -1,21 +1,21 @@
-/** Whether the work of an admission grows no faster than the Pod, in steps. */
+/** Checks that the work of an admission, in steps, grows no faster than the Pod. */
 import { expect } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { stepsOf } from "./counted-steps.ts";
-import { type Given, inject } from "./given.ts";
+import { type Given, inject } from "./injector-inputs.ts";
 import type { Shape } from "./linear-shapes.ts";
 
-/** What exceeds the record's limit is planned up to four times. */
+/** A plan that exceeds the record's limit is made up to four times. */
 const DRAFTS = 4;
-/** Between the last two sizes no such limit lies. A tenth is for numbers that grow by a digit. */
+/** No such limit lies between the last two sizes. A tenth is for numbers that grow by a digit. */
 const NOISE = 1.1;
 
-/** In both passes and on the way back, without the limits that keep such Pods away. */
+/** Covers both passes and the uninjection, without the limits that refuse such Pods. */
 export function expectLinearWork({ of, pod, given }: Shape, sizes: readonly number[]): void {
   const first: number[] = [];
   const second: number[] = [];
   const back: number[] = [];
-  // What is done once in a process is not counted as work of the first Pod.
+  // Work that is done once per process does not count as work of the first Pod.
   inject(pod(1), given);
   for (const size of sizes) {
     const received = pod(size);
@@ -31,11 +31,11 @@ export function expectLinearWork({ of, pod, given }: Shape, sizes: readonly numb
   }
   expectLinear(`${of}, first pass`, sizes, first);
   expectLinear(`${of}, second pass`, sizes, second);
-  expectLinear(`${of}, way back`, sizes, back);
+  expectLinear(`${of}, uninjection`, sizes, back);
 }
 
-function expectLinear(says: string, sizes: readonly number[], steps: readonly number[]): void {
-  const shown = `${says}: ${steps.join(", ")} steps for ${sizes.join(", ")}`;
+function expectLinear(title: string, sizes: readonly number[], steps: readonly number[]): void {
+  const shown = `${title}: ${steps.join(", ")} steps for ${sizes.join(", ")}`;
   for (const [at, size] of sizes.entries()) {
     if (at === 0) continue;
     const growth = size / (sizes[at - 1] ?? 1);

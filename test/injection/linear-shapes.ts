@@ -1,11 +1,11 @@
 /** Pods that are large in one way each. */
-import type { Given } from "./given.ts";
+import type { Given } from "./injector-inputs.ts";
 
 export type Shape = {
   readonly of: string;
   readonly pod: (size: number) => object;
   readonly given?: Given;
-  /** Anyone can write it by the thousand in a minute. */
+  /** A manifest can easily hold thousands of these. */
   readonly isWritten?: boolean;
 };
 type Part = { readonly [key: string]: unknown };
@@ -28,7 +28,7 @@ const probe = { httpGet: { port: "http", path: "/" }, periodSeconds: 3 };
 const get = { preStop: { httpGet: { port: 80, path: "/bye" } } };
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
-function standing(record: object, hooks: string, more: Part = {}): Part {
+function existingManager(record: object, hooks: string, more: Part = {}): Part {
   const env = [
     { name: "LASTCALL_TOKEN", value: TOKEN },
     { name: "LASTCALL_ORIGINAL", value: JSON.stringify(record) },
@@ -171,7 +171,7 @@ export const SHAPES: readonly Shape[] = [
     },
   },
   {
-    of: "what a manager says it has changed",
+    of: "changes in a manager's record",
     pod: (size) => {
       const names = many(size, (at) => `c${at}`);
       const record = {
@@ -181,7 +181,7 @@ export const SHAPES: readonly Shape[] = [
         annotations: Object.fromEntries(names.map((name) => [name, "x"])),
         empty: Object.fromEntries(names.map((name) => [`lifecycle/${name}`, null])),
       };
-      const manager = standing(record, names.map((name) => `${name}:app`).join());
+      const manager = existingManager(record, names.map((name) => `${name}:app`).join());
       const held = containers(size, (at) => ({
         lifecycle: { preStop: { httpGet: { path: `/${TOKEN}/prestop/c${at}`, port: 17_890 } } },
         livenessProbe: { ...probe, terminationGracePeriodSeconds: 45 },
@@ -196,14 +196,14 @@ export const SHAPES: readonly Shape[] = [
         env: many(size, (at) => ({ name: `V${at}`, value: "x" })),
         volumeMounts: many(size, (at) => ({ name: "v", mountPath: `/m${at}` })),
       };
-      return podOf([APP], { initContainers: [standing({}, "app:app", more)] });
+      return podOf([APP], { initContainers: [existingManager({}, "app:app", more)] });
     },
   },
   {
     of: "unknown flags of a manager",
     pod: (size) => {
       const args = ["serve", "--port=17890", ...many(size, (at) => `--flag-${at}`)];
-      return podOf([APP], { initContainers: [standing({}, "app:app", { args })] });
+      return podOf([APP], { initContainers: [existingManager({}, "app:app", { args })] });
     },
   },
   {
@@ -218,7 +218,7 @@ export const SHAPES: readonly Shape[] = [
       const taken = containers(size, (at) => ({
         lifecycle: { preStop: { httpGet: { path: `/app-lifecycle/c${at}/prestopz`, port: 15_020 } } },
       }));
-      const manager = standing({}, names.map((name) => `${name}:app`).join());
+      const manager = existingManager({}, names.map((name) => `${name}:app`).join());
       return podOf([...taken, { name: "istio-proxy", image: "x", env }], { initContainers: [manager] });
     },
   },

@@ -1,10 +1,10 @@
-/** As `linear-work.test.ts`, for sizes that take two minutes. */
+/** `linear-work.test.ts` for sizes that take two minutes. */
 import { describe, test } from "vitest";
 import { expectLinearWork } from "./linear-growth.ts";
 import { SHAPES } from "./linear-shapes.ts";
 
 const WRITTEN: readonly number[] = [10, 100, 1_000, 5_000, 10_000];
-/** The rest is the same work, and would take minutes more. */
+/** The other shapes are similar work and would take minutes more. */
 const OTHERS: readonly number[] = [10, 100, 1_000, 2_000];
 
 describe("the steps of an admission grow no faster than", { timeout: 300_000 }, () => {

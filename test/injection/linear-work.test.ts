@@ -1,6 +1,6 @@
 /**
- * The work of an admission grows no faster than the Pod. Counted in steps, and without the limits that keep such Pods
- * away: what is inside them must not depend on their being low. `linear-work-large.test.ts` goes on to 10 000.
+ * The work of an admission grows no faster than the Pod. It is counted in steps, without the limits that refuse such
+ * Pods, so that a raised limit stays safe. `linear-work-large.test.ts` goes up to 10 000.
  */
 import { describe, test } from "vitest";
 import { expectLinearWork } from "./linear-growth.ts";

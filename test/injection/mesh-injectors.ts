@@ -1,6 +1,6 @@
 /**
- * Stand-ins for the injectors of Istio and Linkerd: they graft the containers of those injectors into
- * a Pod, and render what the real ones render from the Pod: excluded ports, taken-over probes and hooks.
+ * Fakes of the injectors of Istio and Linkerd: they add the containers of those injectors to
+ * a Pod, and render its excluded ports, probes and hooks as the real ones do.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ function copy(pod: object): MeshPod {
   return JSON.parse(JSON.stringify(pod)) as MeshPod;
 }
 
-/** The value of one argument, replaced. */
+/** Replaces the value of one argument. */
 function withArgument(container: Container, flag: string, change: (value: string) => string): Container {
   const args = container.args ?? [];
   const at = args.indexOf(flag) + 1;
@@ -42,7 +42,7 @@ function graft(pod: MeshPod, init: Container, proxy: Container): MeshPod {
   return pod;
 }
 
-/** Probes and hooks move to the agent's port; where they really go is told to the agent. */
+/** Moves probes and hooks to the agent's port, and passes their real targets to the agent. */
 function takeOver(pod: MeshPod): string {
   const probers: { [path: string]: Loose } = {};
   const move = (path: string, handler: Handler | undefined) => {

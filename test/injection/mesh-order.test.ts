@@ -1,16 +1,16 @@
-/** Beside the injectors of meshes, in both orders of the webhooks. */
+/** Injection beside the injectors of meshes, in both orders of the webhooks. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { uninjectPod } from "../../src/injection/uninject.ts";
-import { codes, type Given, inject, injected, TOKEN } from "./given.ts";
+import { codes, type Given, inject, injected, TOKEN } from "./injector-inputs.ts";
 import { INJECTORS, type Injector, type MeshPod } from "./mesh-injectors.ts";
 
 const NAMESPACE = { "istio-injection": "enabled", "linkerd.io/inject": "enabled" };
 const GIVEN: Given = { request: { namespaceAnnotations: NAMESPACE } };
 
-/** As a Deployment's Pod comes: nothing in it names a mesh. */
+/** A Deployment's Pod: nothing in it names a mesh. */
 const WEB = {
   metadata: { name: "web-0", annotations: { team: "shop" } },
   spec: {
@@ -57,7 +57,7 @@ const INJECTOR_ENTRIES = Object.entries(INJECTORS).map(([mesh, injector]) => {
 
 type Entry = (typeof INJECTOR_ENTRIES)[number];
 
-/** Ours, theirs, and ours again because the Pod changed. */
+/** Runs lastcall, the mesh, and lastcall again because the Pod changed. */
 function oursTheirsOurs({ injector }: { readonly injector: Injector }, given: Given = GIVEN) {
   const theirs = injector(injected(WEB, given));
   const outcome = inject(theirs, given);
@@ -71,7 +71,7 @@ function heldBy(proxy: string) {
 describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
   const { injector, proxy, init, driver, native } = entry;
 
-  test("runs after us: it leaves our port out, and our second pass has nothing to warn of", () => {
+  test("excludes the manager's port if it runs second, and the second pass has no warning", () => {
     const { outcome, pod } = oursTheirsOurs(entry);
     expect(argsOf(pod, init)).toContain("17890");
     expect(codes(outcome)).toEqual([]);
@@ -79,7 +79,7 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
     expect(inject(pod, { ...GIVEN, token: "e".repeat(32) })).toMatchObject({ reason: "up_to_date" });
   });
 
-  test("runs before us: our hooks come, and the problem says what would keep our port out", () => {
+  test("leaves the hooks working if it runs first, and the problem names the missing exclusion", () => {
     const theirs = injector(WEB);
     const outcome = inject(theirs, GIVEN);
     if (outcome.kind !== "patched") throw new Error("not patched");
@@ -92,15 +92,15 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
     expect(uninjectPod(outcome.pod)).toEqual({ kind: "uninjected", pod: theirs });
   });
 
-  test("a template that says what the problem says has no problem", () => {
+  test("a template with the annotation that the problem names has no problem", () => {
     const outcome = inject(injector(WEB), GIVEN);
     const annotations = (outcome.kind === "patched" ? (outcome.pod as MeshPod) : undefined)?.metadata.annotations;
-    const told = Object.entries(annotations ?? {}).filter(([key]) => EXCLUSIONS.includes(key));
-    const template = { ...WEB, metadata: { name: "web-0", annotations: Object.fromEntries(told) } };
+    const named = Object.entries(annotations ?? {}).filter(([key]) => EXCLUSIONS.includes(key));
+    const template = { ...WEB, metadata: { name: "web-0", annotations: Object.fromEntries(named) } };
     expect(codes(inject(injector(template), GIVEN))).toEqual([]);
   });
 
-  test(native ? "a native proxy keeps its own hook" : "a regular proxy is held until the app is gone", () => {
+  test(native ? "a native proxy keeps its own hook" : "a regular proxy outlasts the app", () => {
     const before = preStopOf(injector(WEB), proxy);
     for (const pod of [oursTheirsOurs(entry).pod, injected(injector(WEB), GIVEN)]) {
       expect(preStopOf(pod, proxy)).toEqual(native ? before : heldBy(proxy));
@@ -108,7 +108,7 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
     }
   });
 
-  test("taking the injection out leaves what the mesh added and none of our annotations", () => {
+  test("an uninjection leaves the mesh's parts and none of lastcall's annotations", () => {
     const back = uninjectPod(oursTheirsOurs(entry).pod);
     if (back.kind !== "uninjected") throw new Error("not injected");
     const pod = back.pod as MeshPod;
@@ -119,7 +119,7 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
     expect(pod.spec["terminationGracePeriodSeconds"]).toBe(30);
   });
 
-  test("a classic manager works beside it in either order", () => {
+  test("a classic manager works in either order", () => {
     const old: Given = { ...GIVEN, facts: { apiServerVersion: "v1.28.3", lowestKubeletVersion: "v1.28.3" } };
     for (const pod of [oursTheirsOurs(entry, old).pod, injected(injector(WEB), old)]) {
       expect((pod as MeshPod).spec.containers.at(-1)?.name).toBe("lastcall");
@@ -129,17 +129,17 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
   });
 });
 
-test("Istio's agent makes the call for kubelet, and the second pass takes the hook for ours", () => {
+test("a hook that Istio's agent calls for the kubelet is recognised by the second pass", () => {
   const { theirs, pod } = oursTheirsOurs({ injector: INJECTORS["Istio with a native proxy"] as Injector });
   const taken = { httpGet: { path: "/app-lifecycle/app/prestopz", port: 15_020 } };
   expect(preStopOf(theirs, "app")).toEqual(taken);
   expect(preStopOf(pod, "app")).toEqual(taken);
   expect(argsOf(pod, "lastcall")).toContain("--hooks=app:app");
-  // Kubelet's probes go to the agent then.
+  // The kubelet's probes then go to the agent.
   expect(argsOf(pod, "lastcall")).toContain("--kubelet-probes=15021:15s,15021:1s,15020:10s");
 });
 
-test("where no one could know of Istio, a hook its agent took over is safe and one of its proxy is warned of", () => {
+test("without knowledge of Istio, a hook that its agent took over is safe and one of its proxy has a warning", () => {
   const unknowing: Given = { request: { namespaceAnnotations: {} } };
   const native = oursTheirsOurs({ injector: INJECTORS["Istio with a native proxy"] as Injector }, unknowing);
   expect(argsOf(native.pod, "istio-init")).not.toContain("17890");
@@ -148,7 +148,7 @@ test("where no one could know of Istio, a hook its agent took over is safe and o
   expect(codes(regular.outcome)).toEqual(["mesh_captures_port"]);
 });
 
-test("an agent that goes by an older port is passed by, and the hook comes to us again", () => {
+test("an agent with an old port is bypassed, and the hook calls the manager again", () => {
   const { pod } = oursTheirsOurs({ injector: INJECTORS["Istio with a native proxy"] as Injector });
   const late = structuredClone(pod) as MeshPod;
   late.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
@@ -157,7 +157,7 @@ test("an agent that goes by an older port is passed by, and the hook comes to us
   expect(inject(again, GIVEN)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("the stand-in takes over probes and hooks as Istio's injector was recorded doing it", () => {
+test("the fake takes over probes and hooks as recorded from Istio's injector", () => {
   const golden = join(import.meta.dirname, "../golden/istio-rewrote-hooks/input.yaml");
   const recorded = parse(readFileSync(golden, "utf8")) as MeshPod;
   const [hello] = recorded.spec.containers;

@@ -1,9 +1,9 @@
-/** Who is in a mesh, and how our port stays out of its redirection. */
+/** Recognition of mesh Pods, and the exclusion of the manager's port from their redirection. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { codes, inject, injected } from "./given.ts";
+import { codes, inject, injected } from "./injector-inputs.ts";
 
 type Annotated = { readonly metadata?: { readonly annotations?: { readonly [key: string]: string } } };
 
@@ -11,7 +11,7 @@ const ISTIO = "traffic.sidecar.istio.io/excludeInboundPorts";
 const LINKERD = "config.linkerd.io/skip-inbound-ports";
 const SPEC = { containers: [{ name: "app", image: "app:1" }] };
 
-/** What the annotation says after injection. */
+/** The annotation's value after injection. */
 function exclusionOf(key: string, metadata: object, namespaceAnnotations: Readonly<Record<string, unknown>> = {}) {
   const pod = injected({ metadata, spec: SPEC }, { request: { namespaceAnnotations } }) as Annotated;
   return pod.metadata?.annotations?.[key];
@@ -44,7 +44,7 @@ describe("Istio", () => {
     expect(exclusionOf(ISTIO, metadata, namespace)).toBeUndefined();
   });
 
-  test("a gateway is not redirected, so nothing is left out", () => {
+  test("a gateway is not redirected, so no port is excluded", () => {
     const router = { name: "istio-proxy", args: ["proxy", "router"] };
     for (const containers of [[{ name: "istio-proxy" }], [router, { name: "metrics" }]]) {
       const pod = injected({ spec: { containers } }) as Annotated;
@@ -53,7 +53,7 @@ describe("Istio", () => {
     }
   });
 
-  test("the namespace's annotation of that name means nothing to it, so nothing is repeated", () => {
+  test("the mesh ignores a namespace's annotation of that name, so it is not copied to the Pod", () => {
     expect(exclusionOf(ISTIO, {}, { "istio-injection": "enabled", [ISTIO]: "25" })).toBe("17890");
   });
 });
@@ -61,21 +61,21 @@ describe("Istio", () => {
 describe("Linkerd", () => {
   const on = { "linkerd.io/inject": "enabled" };
 
-  test("what it leaves out by itself is repeated, since an annotation takes its place", () => {
+  test("its default exclusions are repeated, since an annotation replaces them", () => {
     expect(exclusionOf(LINKERD, {}, on)).toBe("4567,4568,17890");
   });
 
-  test("what the namespace says is repeated on the Pod", () => {
+  test("the namespace's exclusions are repeated on the Pod", () => {
     expect(exclusionOf(LINKERD, {}, { ...on, [LINKERD]: "25,3306" })).toBe("25,3306,17890");
     expect(exclusionOf(LINKERD, {}, { ...on, [LINKERD]: "10000-20000" })).toBeUndefined();
   });
 
-  test("what the Pod says is nearer", () => {
+  test("the Pod's exclusions win", () => {
     expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "25" } }, { ...on, [LINKERD]: "3306" })).toBe("25,17890");
     expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "" } }, { ...on, [LINKERD]: "3306" })).toBe("17890");
   });
 
-  test("what was inherited goes with the injection, and what others wrote since stays", () => {
+  test("inherited exclusions go with an uninjection, and later ones of others stay", () => {
     const request = { namespaceAnnotations: { ...on, [LINKERD]: "25" } };
     const pod = injected({ metadata: { name: "web-0" }, spec: SPEC }, { request });
     expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { metadata: { name: "web-0" }, spec: SPEC } });
@@ -83,14 +83,14 @@ describe("Linkerd", () => {
     const later = structuredClone(pod) as { metadata: { annotations: { [key: string]: string } } };
     later.metadata.annotations[LINKERD] = "25,17890,99";
     expect(uninjectPod(later)).toMatchObject({ pod: { metadata: { annotations: { [LINKERD]: "25,17890,99" } } } });
-    // The next pass gives it up for theirs and leaves it alone.
+    // The next pass recognises the edited value as foreign and keeps it.
     const again = injected(later, { request });
     expect(again).toMatchObject({ metadata: { annotations: { [LINKERD]: "25,17890,99" } } });
     expect(inject(again, { request })).toMatchObject({ reason: "up_to_date" });
   });
 });
 
-describe("a redirection that is rendered already", () => {
+describe("a redirection that is already rendered", () => {
   const rendered = (name: string, args: readonly string[]) =>
     codes(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
 
@@ -100,7 +100,7 @@ describe("a redirection that is rendered already", () => {
     { name: "istio-init", args: ["-o", "17890"] },
     { name: "linkerd-init", args: ["--outbound-ports-to-ignore", "17890"] },
     { name: "linkerd-init", args: ["--inbound-ports-to-ignore=4190,17891-17899"] },
-  ])("$name $args takes our port in", ({ name, args }) => {
+  ])("$name $args includes the manager's port", ({ name, args }) => {
     expect(rendered(name, args)).toEqual(["mesh_captures_port"]);
   });
 
@@ -110,12 +110,12 @@ describe("a redirection that is rendered already", () => {
     { name: "istio-init", args: ["-b", "8080", "-d", "15090"] },
     { name: "istio-init", args: ["-b", "", "-d", "15090"] },
     { name: "linkerd-init", args: ["--inbound-ports-to-ignore", "4190,17000-18000"] },
-  ])("$name $args leaves our port out", ({ name, args }) => {
+  ])("$name $args excludes the manager's port", ({ name, args }) => {
     expect(rendered(name, args)).toEqual([]);
   });
 });
 
-test("a proxy's own sleep gives way to its hold and does not lengthen the app's delay", () => {
+test("a proxy's own sleep is replaced by its hold and does not lengthen the app's delay", () => {
   const sleeps = { preStop: { exec: { command: ["/bin/sleep", "40"] } } };
   const spec = { containers: [...SPEC.containers, { name: "linkerd-proxy", image: "proxy:1", lifecycle: sleeps }] };
   const pod = JSON.stringify(injected({ spec }));
@@ -124,7 +124,7 @@ test("a proxy's own sleep gives way to its hold and does not lengthen the app's 
   expect(uninjectPod(injected({ spec }))).toEqual({ kind: "uninjected", pod: { spec } });
 });
 
-test("a proxy that can be held is reason enough for a manager, a recognised driver alone is not", () => {
+test("a proxy that can be held needs a manager, a recognised driver alone does not", () => {
   const app = { name: "app", image: "app:1", lifecycle: { preStop: { exec: { command: ["/stop"] } } } };
   const proxy = { name: "istio-proxy", image: "proxyv2:1" };
   expect(inject({ spec: { containers: [app, proxy] } })).toMatchObject({ kind: "patched" });
@@ -135,7 +135,7 @@ test("a proxy that can be held is reason enough for a manager, a recognised driv
   expect(outcome).toMatchObject({ kind: "patched" });
 });
 
-test("requests cannot end a drain beside Linkerd, whose proxy no one asks", () => {
+test("requests cannot end a drain beside Linkerd, whose proxy is not queried", () => {
   const metadata = { annotations: { "lastcall.dev/drained-when": "requests" } };
   const proxied = (name: string) => ({ metadata, spec: { containers: [...SPEC.containers, { name, image: "p:1" }] } });
   expect(codes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);
@@ -152,13 +152,13 @@ const arbitraryNamespace = fc.record(
   { requiredKeys: [] },
 );
 
-test("whatever the namespace says, a second pass changes nothing and the way back ends at the Pod", () => {
-  let told = 0;
+test("for any namespace annotations, a second pass changes nothing and an uninjection restores the Pod", () => {
+  let excluded = 0;
   fc.assert(
     fc.property(arbitraryPod, arbitraryNamespace, (pod, namespaceAnnotations) => {
       const outcome = inject(pod, { request: { namespaceAnnotations } });
       if (outcome.kind !== "patched") return;
-      if (JSON.stringify(outcome.patch).match(/excludeInboundPorts|skip-inbound-ports/) !== null) told += 1;
+      if (JSON.stringify(outcome.patch).match(/excludeInboundPorts|skip-inbound-ports/) !== null) excluded += 1;
       expect(inject(outcome.pod, { request: { namespaceAnnotations } })).toMatchObject({ reason: "up_to_date" });
       const before = uninjectPod(pod);
       const original = before.kind === "uninjected" ? before.pod : pod;
@@ -166,5 +166,5 @@ test("whatever the namespace says, a second pass changes nothing and the way bac
     }),
     { numRuns: 400 },
   );
-  expect(told).toBeGreaterThan(40);
+  expect(excluded).toBeGreaterThan(40);
 }, 120_000);

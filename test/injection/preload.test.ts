@@ -1,7 +1,7 @@
-/** The library that sends kept clients away: what other programs do to its volume, mounts and variables between two passes. */
+/** The preload library, when other programs change its volume, mounts and variables between two passes. */
 import { expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
-import { codes, type Given, inject, injected } from "./given.ts";
+import { codes, type Given, inject, injected } from "./injector-inputs.ts";
 
 const LIBRARY = "/lastcall-preload/lastcall-preload.so";
 const GIVEN: Given = { facts: { apiServerVersion: "v1.36.0", lowestKubeletVersion: "v1.36.0" } };
@@ -21,7 +21,7 @@ const firstPass = (pod: Pod): Pod => injected(pod, GIVEN) as Pod;
 const containerOf = (pod: Pod, name = "app"): Container | undefined =>
   pod.spec.containers.find((container) => container.name === name);
 
-test("a volume that the API server has completed stays as it is", () => {
+test("a volume with the API server's defaults stays as it is", () => {
   const once = firstPass(podOf(APP));
   const [volume] = once.spec.volumes as { readonly image: object }[];
   const completed = { ...volume, image: { ...volume?.image, pullPolicy: "Always" } };
@@ -29,7 +29,7 @@ test("a volume that the API server has completed stays as it is", () => {
   expect(inject(stored, GIVEN)).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
 });
 
-test("what others append behind it, or put before it, changes nothing", () => {
+test("entries that others append or prepend change nothing", () => {
   const once = firstPass(podOf({ ...APP, env: [{ name: "A", value: "1" }] }));
   for (const place of ["before", "behind"] as const) {
     const more = (list: unknown, entry: object): readonly unknown[] => {
@@ -50,14 +50,14 @@ test("what others append behind it, or put before it, changes nothing", () => {
   }
 });
 
-test("with another manager's image the volume is of that image", () => {
+test("the volume follows a changed manager image", () => {
   const once = firstPass(podOf(APP));
   const image = "registry.example/lastcall-manager:0.2.0";
   const twice = injected(once, { facts: { ...GIVEN.facts, managerImage: image } }) as Pod;
   expect(twice.spec.volumes).toEqual([{ name: "lastcall-preload", image: { reference: image } }]);
 });
 
-test("a Pod that no longer asks for it has nothing of it", () => {
+test("a Pod without the setting loses all its parts", () => {
   const once = firstPass(podOf({ ...APP, env: [{ name: "LD_PRELOAD", value: "/x.so" }] }));
   expect(containerOf(once)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: `/x.so:${LIBRARY}` }]);
   const annotations = { "lastcall.dev/preload": "disabled" };
@@ -67,14 +67,14 @@ test("a Pod that no longer asks for it has nothing of it", () => {
   expect(later.spec).not.toHaveProperty("volumes");
 });
 
-test("where a node's runtime cannot mount images the Pod stays without it, and hears which runtime", () => {
+test("a Pod stays without it if a node's runtime cannot mount images, and the problem names the runtime", () => {
   const outcome = inject(podOf(APP), { facts: { ...GIVEN.facts, oldRuntime: "containerd://1.7.27" } });
   expect(codes(outcome)).toEqual(["preload_left_out"]);
   expect(outcome.explanation.problems[0]?.message).toContain('"containerd://1.7.27"');
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("LD_PRELOAD");
 });
 
-test("the manager listens for it only where a container loads it", () => {
+test("the manager listens for it only if a container loads it", () => {
   const nowhere = podOf({ ...APP, envFrom: [{ secretRef: { name: "settings" } }] });
   const outcome = inject(nowhere, GIVEN);
   expect(codes(outcome)).toEqual(["preload_left_out"]);

@@ -1,7 +1,7 @@
-/** How a node gets the manager's image: when it pulls, and with which Secrets. */
+/** The pull policy and pull Secrets of the manager's image. */
 import { describe, expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
-import { inject, injected } from "./given.ts";
+import { inject, injected } from "./injector-inputs.ts";
 
 type Loose = { readonly [key: string]: unknown };
 
@@ -16,7 +16,7 @@ function specOf(pod: object): Loose {
 }
 
 describe("pull secrets", () => {
-  test("are added behind the Pod's own, each once", () => {
+  test("are added after the Pod's own, each once", () => {
     const own = { imagePullSecrets: [{ name: "team" }, { name: "other" }] };
     expect(specOf(injected(web(own), FACTS))["imagePullSecrets"]).toEqual([
       ...own.imagePullSecrets,
@@ -31,13 +31,13 @@ describe("pull secrets", () => {
     ["an empty list", { imagePullSecrets: [] }],
     ["its own", { imagePullSecrets: [{ name: "own" }] }],
     ["the same", { imagePullSecrets: [{ name: "team" }, { name: "mirror" }] }],
-  ])("of a Pod that had %s are taken back by uninject, and a second pass changes nothing", ([, spec]) => {
+  ])("are removed from a Pod that had %s by an uninjection, and a second pass changes nothing", ([, spec]) => {
     const pod = injected(web(spec), FACTS);
     expect(inject(pod, FACTS)).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
     expect(uninjectPod(pod)).toMatchObject({ pod: web(spec) });
   });
 
-  test("that another program added since stay when ours are taken back", () => {
+  test("of other programs stay after an uninjection", () => {
     const pod = structuredClone(injected(web(), FACTS)) as { spec: { imagePullSecrets: Loose[] } };
     pod.spec.imagePullSecrets.push({ name: "theirs" });
     expect(specOf((uninjectPod(pod) as { readonly pod: object }).pod)["imagePullSecrets"]).toEqual([
@@ -45,7 +45,7 @@ describe("pull secrets", () => {
     ]);
   });
 
-  test("are not added where no manager is", () => {
+  test("are not added without a manager", () => {
     const pod = { ...web(), metadata: { annotations: { "lastcall.dev/mode": "sleep" } } };
     expect(specOf(injected(pod, FACTS))).not.toHaveProperty("imagePullSecrets");
   });
@@ -54,12 +54,12 @@ describe("pull secrets", () => {
 describe("the pull policy", () => {
   const managerIn = (pod: object) => (specOf(pod)["initContainers"] as readonly Loose[])[0];
 
-  test("is written where it is said, and left to the API server where it is not", () => {
+  test("is written if configured, and left to the API server otherwise", () => {
     expect(managerIn(injected(web(), FACTS))).toMatchObject({ imagePullPolicy: "Always" });
     expect(managerIn(injected(web()))).not.toHaveProperty("imagePullPolicy");
   });
 
-  test("that an admission wrote over ours stays", () => {
+  test("of another admission webhook stays", () => {
     const pod = structuredClone(injected(web(), { facts: { managerPullPolicy: "Never" } }));
     Object.assign(managerIn(pod) as object, { imagePullPolicy: "Always" });
     expect(inject(pod, { facts: { managerPullPolicy: "Never" } })).toMatchObject({ reason: "up_to_date" });
@@ -67,18 +67,18 @@ describe("the pull policy", () => {
 });
 
 describe("an image that nodes cannot pull for the namespace", () => {
-  const TROUBLE = { facts: { imagePullError: "Failed to pull image: not found" } };
+  const PULL_ERROR = { facts: { imagePullError: "Failed to pull image: not found" } };
 
-  test("goes into no Pod, and its creator hears what a node said", () => {
-    const outcome = inject(web(), TROUBLE);
+  test("is not injected, and the warning quotes the node's error", () => {
+    const outcome = inject(web(), PULL_ERROR);
     expect(outcome).toMatchObject({ kind: "unchanged", reason: "image_unpullable" });
     expect(outcome.explanation.problems).toEqual([
       expect.objectContaining({ code: "not_injected", message: expect.stringContaining("not found") }),
     ]);
   });
 
-  test("keeps no Pod from the mode that needs none", () => {
+  test("does not prevent the sleep mode, which needs no image", () => {
     const pod = { ...web(), metadata: { annotations: { "lastcall.dev/mode": "sleep" } } };
-    expect(inject(pod, TROUBLE)).toMatchObject({ kind: "patched", mode: "sleep" });
+    expect(inject(pod, PULL_ERROR)).toMatchObject({ kind: "patched", mode: "sleep" });
   });
 });

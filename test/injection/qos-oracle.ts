@@ -1,4 +1,4 @@
-/** The class of service, told a second time and in another way than the source tells it: in integers, from the rules. */
+/** The QoS class, computed independently of the source: from the rules, in integers. */
 
 type Amounts = Readonly<Record<string, string>> | null | undefined;
 type Holder = { readonly resources?: { readonly requests?: Amounts; readonly limits?: Amounts } | null };
@@ -20,7 +20,7 @@ export function oracleQos(pod: object): "Guaranteed" | "Burstable" | "BestEffort
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
-/** Whether all containers name it, by request or limit: CPU request and limit, memory request and limit. */
+/** Reports which amounts all containers name: CPU request and limit, memory request and limit. */
 export function oracleNamed(pod: object): readonly boolean[] {
   const { spec } = pod as { readonly spec: Spec };
   const holders = [...spec.containers, ...(spec.initContainers ?? [])].map(amountsOf);

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
 import { withForgedManager } from "./forged-manager.ts";
-import { type Given, inject } from "./given.ts";
+import { type Given, inject } from "./injector-inputs.ts";
 import { patched, type Written } from "./json-patch-reader.ts";
 
 const given: fc.Arbitrary<Given> = fc.record({
@@ -22,30 +22,29 @@ export const anyPod: fc.Arbitrary<readonly [pod: object, given: Given]> = fc.tup
   given,
 );
 
-export type Verdict = {
-  readonly outcome: "left alone" | "patched";
+export type PodResult = {
+  readonly outcome: "skipped" | "patched";
   readonly isForged: boolean;
   readonly wrong: string;
 };
 
-/** What is wrong with the way of one Pod; empty when nothing is. */
-export function verdictOn(pod: object, setting: Given): Verdict {
+/** Injects one Pod twice and uninjects it; `wrong` names the first broken rule. */
+export function resultOf(pod: object, setting: Given): PodResult {
   const received = JSON.parse(JSON.stringify(pod)) as object;
   const isForged = uninjectPod(received).kind === "uninjected";
   const first = inject(received, setting);
-  if (first.kind !== "patched") return { outcome: "left alone", isForged, wrong: "" };
+  if (first.kind !== "patched") return { outcome: "skipped", isForged, wrong: "" };
   const patch = JSON.parse(JSON.stringify(first.patch)) as Written[];
   const changed = patched(JSON.parse(JSON.stringify(pod)), patch);
-  const says = (wrong: string): Verdict => ({ outcome: "patched", isForged, wrong });
-  if (!isDeepStrictEqual(changed, first.pod)) return says("the patch makes another Pod than the plan did");
+  const failed = (wrong: string): PodResult => ({ outcome: "patched", isForged, wrong });
+  if (!isDeepStrictEqual(changed, first.pod)) return failed("the patch gives another Pod than the plan");
   const second = inject(changed as object, { ...setting, token: "f".repeat(32) });
-  if (second.kind !== "unchanged" || second.reason !== "up_to_date") return says("the second pass changes it again");
+  if (second.kind !== "unchanged" || second.reason !== "up_to_date") return failed("the second pass changes it again");
   const back = uninjectPod(changed as object);
-  if (back.kind !== "uninjected") return says("it cannot be taken back");
-  if (!isForged)
-    return says(isDeepStrictEqual(back.pod, received) ? "" : "taking it back does not give the Pod before it");
-  // What a forger says was there before is all there is to go back to: but from there on the law holds.
-  return says(comesBack(back.pod, setting) ? "" : "the way back from a forged manager does not end");
+  if (back.kind !== "uninjected") return failed("it cannot be uninjected");
+  if (!isForged) return failed(isDeepStrictEqual(back.pod, received) ? "" : "an uninjection does not restore the Pod");
+  // A forged record is all there is to restore from; from the restored Pod on the rules hold.
+  return failed(comesBack(back.pod, setting) ? "" : "uninjections of a forged manager do not end");
 }
 
 function comesBack(pod: object, setting: Given): boolean {
@@ -56,30 +55,30 @@ function comesBack(pod: object, setting: Given): boolean {
   return back.kind === "uninjected" && isDeepStrictEqual(back.pod, pod);
 }
 
-export type Tally = { patched: number; forged: number; wrong: Map<string, number>; example: object | undefined };
+export type Counts = { patched: number; forged: number; wrong: Map<string, number>; example: object | undefined };
 
-export function tallyOf(count: number, seed: number): Tally {
-  const tally: Tally = { patched: 0, forged: 0, wrong: new Map(), example: undefined };
+export function runRandomPods(count: number, seed: number): Counts {
+  const counts: Counts = { patched: 0, forged: 0, wrong: new Map(), example: undefined };
   for (const [pod, setting] of fc.sample(anyPod, { numRuns: count, seed })) {
-    const { outcome, isForged, wrong } = verdictOn(pod, setting);
-    if (outcome === "patched") tally.patched += 1;
-    if (outcome === "patched" && isForged) tally.forged += 1;
+    const { outcome, isForged, wrong } = resultOf(pod, setting);
+    if (outcome === "patched") counts.patched += 1;
+    if (outcome === "patched" && isForged) counts.forged += 1;
     if (wrong === "") continue;
-    tally.wrong.set(wrong, (tally.wrong.get(wrong) ?? 0) + 1);
-    tally.example ??= { pod, setting };
+    counts.wrong.set(wrong, (counts.wrong.get(wrong) ?? 0) + 1);
+    counts.example ??= { pod, setting };
   }
-  return tally;
+  return counts;
 }
 
 if (import.meta.main) {
   const { values } = parseArgs({
     options: { count: { type: "string", default: "20000" }, seed: { type: "string", default: "1" } },
   });
-  const tally = tallyOf(Number(values.count), Number(values.seed));
+  const counts = runRandomPods(Number(values.count), Number(values.seed));
   process.stdout.write(
-    `${values.count} Pods of seed ${values.seed}: ${tally.patched} patched, ${tally.forged} of them with a forged manager\n`,
+    `${values.count} Pods of seed ${values.seed}: ${counts.patched} patched, ${counts.forged} of them with a forged manager\n`,
   );
-  for (const [wrong, times] of tally.wrong) process.stdout.write(`${times} times ${wrong}\n`);
-  if (tally.example !== undefined) process.stdout.write(`${JSON.stringify(tally.example, null, 1)}\n`);
-  if (tally.wrong.size > 0) process.exitCode = 1;
+  for (const [wrong, times] of counts.wrong) process.stdout.write(`${times} times ${wrong}\n`);
+  if (counts.example !== undefined) process.stdout.write(`${JSON.stringify(counts.example, null, 1)}\n`);
+  if (counts.wrong.size > 0) process.exitCode = 1;
 }

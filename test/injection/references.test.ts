@@ -1,4 +1,4 @@
-/** No text that a person writes becomes a reference to one of the manager's variables. */
+/** User text never becomes a reference to one of the manager's variables. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatServeFlags, parseServeFlags } from "../../src/contract/serve-flags.ts";
@@ -6,11 +6,11 @@ import { serveFlagsOf } from "../../src/injection/manager/container.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { asWritten, withoutReferences } from "../../src/kubernetes/references.ts";
 import { anyText } from "../any-text.ts";
-import { inject, injected } from "./given.ts";
+import { inject, injected } from "./injector-inputs.ts";
 
 const SECRET = "EXPANDED";
 
-/** As kubelet expands a container's arguments and the values of its variables, by the letter of its rules. */
+/** Expands a container's arguments and variables by the kubelet's documented rules. */
 function expanded(text: string): string {
   let out = "";
   for (let at = 0; at < text.length; at += 1) {
@@ -30,7 +30,7 @@ function expanded(text: string): string {
   return out;
 }
 
-test("this kubelet does what the documentation says", () => {
+test("the fake kubelet expands the documentation's examples", () => {
   expect(expanded("a $(B) c")).toBe("a EXPANDED c");
   expect(expanded("$$(B) $$$(B) $(B")).toBe("$(B) $EXPANDED $(B");
   expect(expanded("$a$")).toBe("$a$");
@@ -40,7 +40,7 @@ const dollars = fc.string({
   unit: fc.constantFrom("$", "(", ")", "A", "$(LASTCALL_RELAY_CREDENTIAL)", "$$(LASTCALL_TOKEN)"),
 });
 
-test("any text arrives as it was written, and is read back as it was written", () => {
+test("any text survives the expansion and is read back unchanged", () => {
   fc.assert(
     fc.property(fc.oneof(dollars, anyText()), (text) => {
       expect(expanded(withoutReferences(text))).toBe(text);
@@ -104,7 +104,7 @@ test("no value of an annotation and no hook expands in an argument or a variable
   expect(seen).toBeGreaterThan(100);
 });
 
-test("a URL that asks for the relay's credential is called with these letters", () => {
+test("a URL with a reference to the relay's credential is called literally", () => {
   const url = "http://127.0.0.1:8080/$(LASTCALL_RELAY_CREDENTIAL)";
   const annotated = { metadata: { annotations: { "lastcall.dev/drain-url": url } } };
   const { args } = managerIn(injected({ ...annotated, spec: { containers: [{ name: "app", image: "x" }] } }));

@@ -1,10 +1,10 @@
-/** What a Pod gets to reach the relay, and what becomes of it in a second pass, a copy, and on the way out. */
+/** The relay's variables in a Pod: at injection, in a second pass, in a copy, and after an uninjection. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { GiveRelayAccess, RelayAccess, RelayAccessRequest } from "../../src/contract/relay-access.ts";
+import type { IssueRelayAccess, RelayAccess, RelayAccessRequest } from "../../src/contract/relay-access.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { inject, injected } from "./given.ts";
+import { inject, injected } from "./injector-inputs.ts";
 
 type Entry = { readonly name: string; readonly value?: string; readonly valueFrom?: unknown };
 type Manager = { readonly name: string; env: Entry[] };
@@ -21,18 +21,18 @@ const WEB = {
   spec: { terminationGracePeriodSeconds: 30, containers: [{ name: "app", image: "app:1" }] },
 };
 
-/** Like the relay's: a credential names its namespace and a number, and one of the same namespace is kept. */
-function pretendRelay(generation = "a1"): { give: GiveRelayAccess; asked: RelayAccessRequest[] } {
+/** A fake relay: a credential is its namespace and a number, and one of the same namespace is kept. */
+function fakeRelay(generation = "a1"): { give: IssueRelayAccess; asked: RelayAccessRequest[] } {
   const asked: RelayAccessRequest[] = [];
-  const give: GiveRelayAccess = (question) => {
-    asked.push(question);
-    const standing = question.existing?.credential;
+  const give: IssueRelayAccess = (request) => {
+    asked.push(request);
+    const existing = request.existing?.credential;
     return {
       address: "10.96.0.7:443",
       serverName: `relay-${generation}.lastcall.internal`,
       ca: `ca-of-${generation}`,
       credential:
-        standing?.startsWith(`${question.namespace}/`) === true ? standing : `${question.namespace}/${asked.length}`,
+        existing?.startsWith(`${request.namespace}/`) === true ? existing : `${request.namespace}/${asked.length}`,
     };
   };
   return { give, asked };
@@ -50,7 +50,7 @@ function variablesOf(pod: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(managerOf(pod).env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]));
 }
 
-const with_ = (give: GiveRelayAccess) => ({ request: { giveRelayAccess: give } });
+const with_ = (give: IssueRelayAccess) => ({ request: { issueRelayAccess: give } });
 
 const NEW_TOKEN = "e".repeat(32);
 
@@ -63,20 +63,20 @@ const GIVEN = {
 };
 
 describe("with a relay", () => {
-  test("the manager gets its address, name, CA and a credential, and the Pod's addresses to ask about", () => {
-    const { give, asked } = pretendRelay();
+  test("the manager gets its address, name, CA, a credential, and the Pod's addresses", () => {
+    const { give, asked } = fakeRelay();
     expect(variablesOf(injected(WEB, with_(give)))).toMatchObject(GIVEN);
     expect(asked).toEqual([
-      { namespace: "shop", ownerKind: OWNER.kind, ownerName: OWNER.name, ownerUid: OWNER.uid, standing: undefined },
+      { namespace: "shop", ownerKind: OWNER.kind, ownerName: OWNER.name, ownerUid: OWNER.uid, existing: undefined },
     ]);
   });
 
-  test("a second pass asks with what stands and changes nothing", () => {
-    const { give, asked } = pretendRelay();
+  test("a second pass passes the existing credential and changes nothing", () => {
+    const { give, asked } = fakeRelay();
     const first = injected(WEB, with_(give));
     expect(inject(first, with_(give))).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
-    const standing: RelayAccess | undefined = asked[1]?.existing;
-    expect(standing).toEqual({
+    const existing: RelayAccess | undefined = asked[1]?.existing;
+    expect(existing).toEqual({
       address: GIVEN.LASTCALL_RELAY_ADDRESS,
       serverName: GIVEN.LASTCALL_RELAY_NAME,
       ca: GIVEN.LASTCALL_RELAY_CA,
@@ -84,9 +84,9 @@ describe("with a relay", () => {
     });
   });
 
-  test("a Pod that got its manager without one gets the relay's variables and nothing else", () => {
+  test("a Pod with a manager from before the relay gets only the relay's variables", () => {
     const before = injected(WEB);
-    const after = injected(before, with_(pretendRelay().give));
+    const after = injected(before, with_(fakeRelay().give));
     const names = Object.keys(variablesOf(before));
     expect(Object.keys(variablesOf(after))).toEqual([...names, "POD_IPS", ...Object.keys(GIVEN).slice(0, 4)]);
     const stripped = structuredClone(after);
@@ -95,8 +95,8 @@ describe("with a relay", () => {
   });
 
   test("a copy from another namespace loses only the credential and the token of that namespace", () => {
-    const { give } = pretendRelay();
-    const foreign = injected(WEB, { request: { namespace: "elsewhere", giveRelayAccess: give } });
+    const { give } = fakeRelay();
+    const foreign = injected(WEB, { request: { namespace: "elsewhere", issueRelayAccess: give } });
     const outcome = inject(foreign, { ...with_(give), token: NEW_TOKEN });
     expect(outcome).toMatchObject({ kind: "patched" });
     if (outcome.kind !== "patched") return;
@@ -108,8 +108,8 @@ describe("with a relay", () => {
     expect(outcome.patch.every(({ op }) => op === "replace")).toBe(true);
   });
 
-  test("a token from a manifest is replaced, in the hooks as well, and the new one is kept", () => {
-    const { give } = pretendRelay();
+  test("a token from a manifest is replaced, also in the hooks, and the new one is kept", () => {
+    const { give } = fakeRelay();
     const manifest = injected(WEB);
     const admitted = injected(manifest, { ...with_(give), token: NEW_TOKEN });
     expect(variablesOf(admitted)).toMatchObject({ LASTCALL_TOKEN: NEW_TOKEN });
@@ -120,22 +120,22 @@ describe("with a relay", () => {
     expect(inject(admitted, with_(give))).toMatchObject({ reason: "up_to_date" });
   });
 
-  test("a Pod of an earlier generation gets the present one and keeps its credential", () => {
-    const old = injected(WEB, with_(pretendRelay("a0").give));
-    const now = injected(old, with_(pretendRelay("a1").give));
+  test("a Pod of an earlier CA generation gets the current one and keeps its credential", () => {
+    const old = injected(WEB, with_(fakeRelay("a0").give));
+    const now = injected(old, with_(fakeRelay("a1").give));
     expect(variablesOf(now)).toMatchObject(GIVEN);
   });
 
-  test("sleep mode has no one who could ask", () => {
-    const { give, asked } = pretendRelay();
+  test("sleep mode gets no access, since nothing would use it", () => {
+    const { give, asked } = fakeRelay();
     const pod = { ...WEB, metadata: { ...WEB.metadata, annotations: { "lastcall.dev/mode": "sleep" } } };
     expect(inject(pod, with_(give))).toMatchObject({ kind: "patched", mode: "sleep" });
     expect(asked).toEqual([]);
   });
 
-  test("an owner whose reference is damaged, or that does not control the Pod, is no one", () => {
+  test("an invalid owner reference, or one that is not the controller, gives no owner", () => {
     for (const ownerReferences of [null, "x", [null, 7], [{ ...OWNER }], [{ controller: true, kind: 7 }]]) {
-      const { give, asked } = pretendRelay();
+      const { give, asked } = fakeRelay();
       inject({ ...WEB, metadata: { ownerReferences } }, with_(give));
       expect(asked).toMatchObject([{ ownerKind: "", ownerName: "", ownerUid: "" }]);
     }
@@ -143,8 +143,8 @@ describe("with a relay", () => {
 });
 
 describe("without a relay", () => {
-  test("what stands of one is left alone", () => {
-    const pod = injected(WEB, with_(pretendRelay().give));
+  test("existing variables stay", () => {
+    const pod = injected(WEB, with_(fakeRelay().give));
     expect(inject(pod, { token: NEW_TOKEN })).toMatchObject({ reason: "up_to_date" });
     expect(
       inject(
@@ -154,8 +154,8 @@ describe("without a relay", () => {
     ).toMatchObject({ reason: "up_to_date" });
   });
 
-  test("a manager that moves between the lists takes it along", () => {
-    const native = injected(WEB, with_(pretendRelay().give));
+  test("a manager that moves between the container lists keeps its variables", () => {
+    const native = injected(WEB, with_(fakeRelay().give));
     const annotations = { "lastcall.dev/mode": "classic" };
     const { metadata } = native as { readonly metadata: { readonly annotations: object } };
     const moving = { ...native, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } };
@@ -163,13 +163,13 @@ describe("without a relay", () => {
   });
 });
 
-test("a second injection changes nothing and an uninjection gives the original back, whatever the Pod", {
+test("for any Pod a second injection changes nothing and an uninjection restores the original", {
   timeout: 120_000,
 }, () => {
   let patched = 0;
   fc.assert(
     fc.property(arbitraryPod, (pod) => {
-      const { give, asked } = pretendRelay();
+      const { give, asked } = fakeRelay();
       const first = inject(pod, with_(give));
       expect(asked.length).toBeLessThanOrEqual(1);
       if (first.kind !== "patched") return;

@@ -1,12 +1,12 @@
-/** What is left of a manager's container when the webhook sees it again. */
+/** A manager's container in a second pass: foreign parts replace it, allowed parts stay. */
 import { describe, expect, test } from "vitest";
-import { inject, injected, TOKEN } from "./given.ts";
+import { inject, injected, TOKEN } from "./injector-inputs.ts";
 
 type Loose = { [key: string]: unknown };
 
 const WEB = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "app:1" }] } };
 
-/** The injected Pod with another manager. */
+/** Replaces the manager of an injected Pod. */
 function withManager(change: (manager: Loose) => Loose): object {
   const pod = structuredClone(injected(WEB)) as { spec: { initContainers: Loose[] } };
   pod.spec.initContainers = pod.spec.initContainers.map(change);
@@ -18,7 +18,7 @@ const security = (more: Loose) => (manager: Loose) => ({
   securityContext: { ...(manager["securityContext"] as Loose), ...more },
 });
 
-describe("a container of ours with a foreign part is replaced whole, in one pass", () => {
+describe("a manager with a foreign part is replaced in one pass:", () => {
   test.for<[string, (manager: Loose) => Loose]>([
     ["a command", (manager) => ({ ...manager, command: ["/bin/sh", "-c", "true"] })],
     [
@@ -61,7 +61,7 @@ describe("a container of ours with a foreign part is replaced whole, in one pass
   });
 });
 
-describe("what the API server and other webhooks give to every container stays", () => {
+describe("parts that the API server and other webhooks add to every container stay:", () => {
   test.for<[string, (manager: Loose) => Loose]>([
     [
       "defaults",
@@ -98,7 +98,7 @@ describe("what the API server and other webhooks give to every container stays",
   });
 });
 
-test("an image whose path only ends alike is not a mirror's", () => {
+test("an image whose path only has the same ending is not a mirror's", () => {
   const facts = { managerImage: "registry.example/lastcall/manager:0.1.0" };
   const own = injected(WEB, { facts }) as { spec: { initContainers: Loose[] } };
   const withImage = (image: string) => ({
@@ -130,7 +130,7 @@ test("a record that contradicts itself is settled in one pass", () => {
     expect(inject(injected({ spec }))).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a Pod that is nothing but a manager is left alone", () => {
+test("a Pod that contains only a manager is skipped", () => {
   const manager = { name: "lastcall", image: "x", args: ["serve", "--port=17890"] };
   expect(inject({ spec: { containers: [manager] } })).toMatchObject({ kind: "unchanged", reason: "invalid_pod" });
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { reviewText, toReview, warningsOf } from "../../src/injection/review.ts";
-import { inject } from "./given.ts";
+import { inject } from "./injector-inputs.ts";
 
 const POD = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "значение" }] } };
 
-test("a patched Pod is answered with its patch in base64 of UTF-8", () => {
+test("the answer for a patched Pod has the patch in base64 of UTF-8", () => {
   const outcome = inject({
     ...POD,
     metadata: { annotations: { "traffic.sidecar.istio.io/excludeInboundPorts": "ü" } },
@@ -40,14 +40,14 @@ test("a warning is one printable line of at most 120 characters per problem", ()
   for (const warning of warnings) expect(warning).toMatch(/^[\x20-\x7e]{1,120}$/);
 });
 
-test("a Pod left alone for a surprising reason says so, for an everyday one it does not", () => {
+test("a Pod that is skipped for an unexpected reason gets a warning, for an everyday reason it does not", () => {
   const zero = { ...POD, spec: { ...POD.spec, terminationGracePeriodSeconds: 0 } };
   expect(warningsOf(inject(zero)).join()).toContain("the kubelet kills the Pod at once");
   const job = { ...POD, spec: { ...POD.spec, restartPolicy: "Never" } };
   expect(warningsOf(inject(job))).toEqual([]);
 });
 
-test("the answer reads the same as text, with and without a patch", () => {
+test("the answer is the same as text, with and without a patch", () => {
   const warned = inject({ ...POD, metadata: { annotations: { "lastcall.dev/port": '"patch":""' } } });
   for (const outcome of [inject(POD), inject(POD, { request: { optIn: "label" } }), warned])
     expect(JSON.parse(reviewText('odd "uid" }}', outcome))).toEqual(toReview('odd "uid" }}', outcome));

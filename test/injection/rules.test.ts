@@ -1,4 +1,4 @@
-/** Rules of single parts, where a table says more than whole Pods. */
+/** Rules of single parts, where a table is clearer than whole Pods. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatDuration, parseDurationMs } from "../../src/contract/duration.ts";
@@ -9,7 +9,7 @@ import { chooseMode } from "../../src/injection/plan/eligibility.ts";
 import { kubeletProbesOf } from "../../src/injection/plan/settings.ts";
 import { formatRecord, parseRecord } from "../../src/injection/record/original-record.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
-import { codes, FACTS, inject, injected, TOKEN } from "./given.ts";
+import { codes, FACTS, inject, injected, TOKEN } from "./injector-inputs.ts";
 
 describe("a hook that only sleeps", () => {
   test.for<[readonly string[], number | undefined]>([
@@ -33,7 +33,7 @@ describe("a hook that only sleeps", () => {
     expect(sleepSecondsOf({ exec: { command } })).toBe(seconds);
   });
 
-  test("is not one with a second handler beside it", () => {
+  test("has no second handler", () => {
     expect(sleepSecondsOf({ sleep: { seconds: 5 }, exec: { command: ["x"] } })).toBeUndefined();
     expect(sleepSecondsOf({ sleep: { seconds: "5" } })).toBeUndefined();
   });
@@ -58,7 +58,7 @@ describe("the mode", () => {
     expect(chooseMode("classic", facts, undefined, "pod x").mode).toBe("classic");
   });
 
-  test("sleep needs nodes that know it, where they are known", () => {
+  test("is sleep only if all known nodes support it", () => {
     const young = { ...FACTS, apiServerVersion: "1.31", lowestKubeletVersion: "1.29.0" };
     expect(chooseMode("sleep", young, undefined, "pod x")).toMatchObject({
       mode: "native",
@@ -73,7 +73,7 @@ describe("the grace period", () => {
   const spans = fc.record({ drainDelayMs: anySpan, deregistrationDelayMs: anySpan, drainTimeoutMs: anySpan });
   const original = fc.integer({ min: 1, max: 2_147_483_647 });
 
-  test("holds every span it was fitted for, in flags the manager can read", () => {
+  test("covers every duration it is computed from, in flags that the manager can read", () => {
     fc.assert(
       fc.property(original, spans, fc.integer({ min: 0, max: 100 }), (seconds, wanted, chain) => {
         const fitted = fitSpans(seconds, wanted, chain);
@@ -87,7 +87,7 @@ describe("the grace period", () => {
     );
   });
 
-  test("a span a flag can say is not changed, and one it cannot is shortened by less than an hour", () => {
+  test("keeps a duration that a flag can express, and shortens another by less than an hour", () => {
     expect([1_500, 60_000, 604_800_000, 999_999_000].map(writableMs)).toEqual([
       1_500, 60_000, 604_800_000, 999_999_000,
     ]);
@@ -116,7 +116,7 @@ describe("the grace period", () => {
 });
 
 describe("a hook over HTTPS", () => {
-  test("is kept even where hooks are chained, since the manager speaks plain HTTP", () => {
+  test("is kept even if hooks are chained, since the manager only sends plain HTTP", () => {
     const preStop = { httpGet: { port: 443, path: "/bye", scheme: "HTTPS" } };
     const pod = {
       metadata: { annotations: { "lastcall.dev/prestop": "chain" } },
@@ -134,7 +134,7 @@ describe("a hook over HTTPS", () => {
 });
 
 describe("the record of what was changed", () => {
-  test("writes no dollar sign, which kubelet would take for a variable", () => {
+  test("contains no dollar sign, which the kubelet would expand", () => {
     const preStop = { app: { exec: { command: ["echo", "$(POD_NAME) $$"] } } };
     const record = { grace: 30, probes: [], pullSecrets: [], preStop, chain: {}, annotations: {}, empty: {} };
     const text = formatRecord(record);
@@ -142,7 +142,7 @@ describe("the record of what was changed", () => {
     expect(parseRecord(text)).toEqual(record);
   });
 
-  test("never exceeds 4 KiB, however much there would be to remember", () => {
+  test("never exceeds 4 KiB, however many changes there are", () => {
     const probe = { livenessProbe: { exec: { command: ["x"] } } };
     const containers = Array.from({ length: 90 }, (_, at) => ({
       name: `c${at}-${"x".repeat(55)}`,
@@ -159,7 +159,7 @@ describe("the record of what was changed", () => {
     expect(inject(injected(pod))).toMatchObject({ reason: "up_to_date" });
   });
 
-  test("that is forged or broken stops nothing", () => {
+  test("does not stop an injection if it is forged or damaged", () => {
     for (const text of ["", "null", "[]", '{"grace":"x","probes":7,"preStop":[],"empty":{"a":5}}', '{"grace":-1}'])
       expect(() => parseRecord(text)).not.toThrow();
     const container = { name: "lastcall", image: "x", args: ["serve", "--port=17890"], restartPolicy: "Always" };
@@ -170,7 +170,7 @@ describe("the record of what was changed", () => {
 });
 
 describe("kubelet probes", () => {
-  test("are listed with numeric port and period, those of other hosts and by command are not", () => {
+  test("are listed with numeric port and period, without those of other hosts and commands", () => {
     const container = {
       name: "app",
       ports: [{ name: "http", containerPort: 8080 }],
@@ -199,18 +199,18 @@ describe("driver auto", () => {
     ["docker.io/envoyproxy/envoy-distroless:v1", "envoy"],
     ["my/envoyage:1", "none"],
     ["nginx:envoy", "none"],
-  ])("takes the image %s for %s", ([image, driver]) => {
+  ])("recognises the image %s as %s", ([image, driver]) => {
     expect(driverOf({ spec: { containers: [{ name: "x", image }] } }, policy)).toBe(driver);
   });
 
-  test("knows a mesh by its proxy's name, also as a native sidecar", () => {
+  test("recognises a mesh by its proxy's name, also as a native sidecar", () => {
     const sidecar = { name: "linkerd-proxy", restartPolicy: "Always" };
     expect(driverOf({ spec: { containers: [{ name: "app" }], initContainers: [sidecar] } }, policy)).toBe("linkerd");
     expect(driverOf({ spec: { containers: [{ name: "app" }, { name: "istio-proxy" }] } }, policy)).toBe("istio");
   });
 });
 
-test("a token is asked for once for a new Pod and never for one that has it", () => {
+test("a new Pod gets one new token, and an injected Pod keeps its own", () => {
   const pod = { spec: { containers: [{ name: "app", image: "x" }] } };
   expect(JSON.stringify(injected(pod))).toContain(TOKEN);
   expect(() => inject(injected(pod), { token: "must not be used" })).not.toThrow();
@@ -225,7 +225,7 @@ test("the status note stays below 1 KiB", () => {
   expect(metadata.annotations["lastcall.dev/status"]?.length).toBeLessThan(1_024);
 });
 
-describe("a Pod that is left alone says what decided", () => {
+describe("the reason of a skipped Pod", () => {
   const portsOf = (first: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({ containerPort: first + index }));
   const messageOf = (pod: object, given: Parameters<typeof inject>[1] = {}): string =>
@@ -234,7 +234,7 @@ describe("a Pod that is left alone says what decided", () => {
       .map(({ where, message }) => `${where}: ${message}`)
       .join();
 
-  test("a taken range names who takes which ports, and where another is chosen", () => {
+  test("names the containers with their ports and the annotation, if the port range is in use", () => {
     const containers = [
       { name: "app", image: "app", ports: portsOf(17_890, 50) },
       { name: "proxy", image: "proxy", ports: portsOf(17_940, 50) },
@@ -245,7 +245,7 @@ describe("a Pod that is left alone says what decided", () => {
     );
   });
 
-  test("a wanted port outside the range is named too, and a long list ends within the message", () => {
+  test("names a configured port beyond the range, and shortens a long list", () => {
     const containers = [
       { name: "a".repeat(63), image: "app", ports: [{ containerPort: 9_000 }, ...portsOf(17_890, 99)] },
       { name: "b".repeat(63), image: "app", ports: portsOf(17_989, 1) },
@@ -256,13 +256,13 @@ describe("a Pod that is left alone says what decided", () => {
     expect(inject({ metadata, spec: { containers } }).explanation.problems[0]?.message.length).toBeLessThanOrEqual(200);
   });
 
-  test("a patch that is too long says how long it is", () => {
+  test("names the size of a patch that is too long", () => {
     const limits = { containers: 1_000, patchBytes: 10 };
     const message = messageOf({ spec: { containers: [{ name: "app", image: "app" }] } }, { request: { limits } });
     expect(message).toMatch(/^pod without name: The patch of [1-9][0-9]+ bytes exceeds the limit of 10\.$/);
   });
 
-  test("a Pod that nothing was asked for hears nothing", () => {
+  test("is not a warning without an opt-in", () => {
     const pod = { spec: { hostNetwork: true, containers: [{ name: "app", image: "app" }] } };
     expect(messageOf(pod, { request: { optIn: "label" } })).toBe("");
     expect(messageOf(pod)).toContain("spec.hostNetwork: Is true.");

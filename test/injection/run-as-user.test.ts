@@ -1,6 +1,6 @@
-/** As whom the manager runs, where the cluster assigns users and where it does not. */
+/** The manager's user, in clusters that assign users and in others. */
 import { describe, expect, test } from "vitest";
-import { inject, injected } from "./given.ts";
+import { inject, injected } from "./injector-inputs.ts";
 
 type Loose = { readonly [key: string]: unknown };
 
@@ -18,30 +18,30 @@ function securityOf(pod: Loose, namespaceAnnotations: Loose = {}): Loose {
 const OURS = { runAsUser: 17_890, runAsNonRoot: true };
 
 describe("the manager's user", () => {
-  test("is of no image in particular, where the cluster assigns none", () => {
+  test("is lastcall's default, if the cluster assigns none", () => {
     expect(securityOf(web())).toMatchObject(OURS);
   });
 
   test.for<[string, Loose, Loose]>([
     ["whose namespace has a range of users", web(), RANGE],
     ["which OpenShift admitted before us", web({}, { "openshift.io/scc": "restricted-v2" }), {}],
-    ["that says unset", web({}, { "lastcall.dev/run-as-user": "unset" }), {}],
-    ["whose namespace says unset", web(), { "lastcall.dev/run-as-user": "unset" }],
-  ])("is not written in a Pod %s, and all else that is restricted stays", ([, pod, annotations]) => {
+    ["with the setting unset", web({}, { "lastcall.dev/run-as-user": "unset" }), {}],
+    ["in a namespace with the setting unset", web(), { "lastcall.dev/run-as-user": "unset" }],
+  ])("is not written in a Pod %s, and the rest of the restricted profile stays", ([, pod, annotations]) => {
     const { runAsUser: _, ...others } = securityOf(web());
     expect(securityOf(pod, annotations)).toStrictEqual(others);
   });
 
-  test("is the number that was said, in a namespace that assigns users too", () => {
+  test("is the configured number, even in a namespace that assigns users", () => {
     const annotations = { "lastcall.dev/run-as-user": "1000620007" };
     expect(securityOf(web({}, annotations), RANGE)).toMatchObject({ runAsUser: 1_000_620_007 });
   });
 
-  test("is the Pod's own where the Pod names one for all containers and the cluster assigns users", () => {
+  test("is the Pod's own if the Pod sets one for all containers and the cluster assigns users", () => {
     expect(securityOf(web({ securityContext: { runAsUser: 1001 } }), RANGE)).not.toHaveProperty("runAsUser");
   });
 
-  test("is never left to a Pod of root, in which the manager would not start", () => {
+  test("is written in a Pod of root, in which the manager would not start otherwise", () => {
     expect(securityOf(web({ securityContext: { runAsUser: 0 } }), RANGE)).toMatchObject(OURS);
   });
 

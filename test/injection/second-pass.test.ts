@@ -1,9 +1,9 @@
-/** The second call for the same Pod, after the API server and other webhooks had their turn. */
+/** The second pass for the same Pod, after changes by the API server and other webhooks. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { codes, inject, injected, TOKEN } from "./given.ts";
+import { codes, inject, injected, TOKEN } from "./injector-inputs.ts";
 
 type Loose = { [key: string]: unknown };
 type LoosePod = { metadata: Loose; spec: { [key: string]: unknown; containers: Loose[]; initContainers: Loose[] } };
@@ -17,7 +17,7 @@ const WEB = {
   spec: { terminationGracePeriodSeconds: 30, containers: [{ name: "app", image: "app:1" }] },
 };
 
-/** What the API server's defaults and the ServiceAccount plugin do to every container of a changed Pod. */
+/** Applies the API server's defaults and the ServiceAccount plugin to every container of a changed Pod. */
 function asStored(pod: object): LoosePod {
   const stored = copy(pod);
   const { containers, initContainers } = stored.spec;
@@ -40,7 +40,7 @@ function asStored(pod: object): LoosePod {
   return stored;
 }
 
-test("defaults the API server adds to our parts are left where they are", { timeout: 120_000 }, () => {
+test("defaults that the API server adds to injected parts stay", { timeout: 120_000 }, () => {
   fc.assert(
     fc.property(arbitraryPod, (pod) => {
       const first = inject(pod);
@@ -51,14 +51,14 @@ test("defaults the API server adds to our parts are left where they are", { time
   );
 });
 
-test("limits a LimitRange adds to the manager stay", () => {
+test("limits that a LimitRange adds to the manager stay", () => {
   const pod = copy(injected(WEB));
   const manager = pod.spec.initContainers[0] as Loose;
   manager["resources"] = { requests: { cpu: "50m", memory: "32Mi" }, limits: { cpu: "50m", memory: "32Mi" } };
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("limits a LimitRange adds beside the manager's own stay", () => {
+test("limits that a LimitRange adds beside the manager's own stay", () => {
   const containers = [{ name: "app", image: "app:1", resources: { requests: { memory: "64Mi" } } }];
   const pod = copy(injected({ ...WEB, spec: { containers } }));
   const manager = pod.spec.initContainers[0] as Loose;
@@ -71,7 +71,7 @@ test("limits a LimitRange adds beside the manager's own stay", () => {
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("variables and mounts other webhooks give the manager stay", () => {
+test("variables and mounts that other webhooks add to the manager stay", () => {
   const pod = copy(injected(WEB));
   const manager = pod.spec.initContainers[0] as Loose;
   manager["env"] = [...(manager["env"] as unknown[]), { name: "AWS_ROLE_ARN", value: "x" }];
@@ -97,7 +97,7 @@ test("a replica of another version and the first one agree in the end", () => {
   expect(inject(upgraded, newer)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a stripped restartPolicy comes back with a problem", () => {
+test("a removed restartPolicy is restored with a problem", () => {
   const pod = copy(injected(WEB));
   delete (pod.spec.initContainers[0] as Loose)["restartPolicy"];
   const outcome = inject(pod);
@@ -105,7 +105,7 @@ test("a stripped restartPolicy comes back with a problem", () => {
   expect(outcome).toMatchObject({ kind: "patched", pod: injected(WEB) });
 });
 
-test("a mesh proxy that another webhook appends gets its hook and the mesh its port exclusion", () => {
+test("a mesh proxy that another webhook appends gets its hook and its port exclusion", () => {
   const pod = copy(injected(WEB));
   pod.spec.containers.push({ name: "istio-proxy", image: "istio/proxyv2" });
   const again = injected(pod) as LoosePod;
@@ -119,13 +119,13 @@ test("a mesh proxy that another webhook appends gets its hook and the mesh its p
   expect(inject(again)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("an init container put in front by another webhook stays in front", () => {
+test("an init container that another webhook prepends stays first", () => {
   const pod = copy(injected(WEB));
   pod.spec.initContainers.unshift({ name: "istio-validation", image: "istio/proxyv2" });
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a hook that Istio's agent took over is taken for ours", () => {
+test("a hook that Istio's agent took over is recognised as injected", () => {
   const pod = copy(injected(WEB));
   (pod.spec.containers[0] as Loose)["lifecycle"] = {
     preStop: { httpGet: { path: "/app-lifecycle/app/prestopz", port: 15_020 } },
@@ -134,7 +134,7 @@ test("a hook that Istio's agent took over is taken for ours", () => {
   expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: WEB });
 });
 
-test("a port someone declares later moves the manager and every hook with it", () => {
+test("a port that is declared later moves the manager and every hook", () => {
   const pod = copy(injected(WEB));
   pod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
   const again = injected(pod) as LoosePod;
@@ -145,7 +145,7 @@ test("a port someone declares later moves the manager and every hook with it", (
   expect(inject(again)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a grace period someone raised afterwards is kept and survives taking the injection out", () => {
+test("a grace period that was raised afterwards is kept and survives an uninjection", () => {
   const pod = copy(injected(WEB));
   pod.spec["terminationGracePeriodSeconds"] = 500;
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
@@ -164,10 +164,10 @@ test("a longer drain timeout on a copied Pod counts from the original grace peri
   expect(injected(pod)).toMatchObject({ spec: { terminationGracePeriodSeconds: 130 } });
 });
 
-test("a replica that has lost sight of the nodes does not turn a native manager into a classic one", () => {
-  const knows = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: "1.29.4" } };
+test("a replica without node data does not turn a native manager into a classic one", () => {
+  const informed = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: "1.29.4" } };
   const blind = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: undefined } };
-  expect(inject(injected(WEB, knows), blind)).toMatchObject({ reason: "up_to_date" });
+  expect(inject(injected(WEB, informed), blind)).toMatchObject({ reason: "up_to_date" });
 });
 
 test("a lost token is renewed in the manager and in every hook", () => {
@@ -181,7 +181,7 @@ test("a lost token is renewed in the manager and in every hook", () => {
   expect(inject(again)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a forged status annotation neither stops nor fakes an injection", () => {
+test("a forged status annotation neither prevents nor fakes an injection", () => {
   const forged = {
     ...WEB,
     metadata: { annotations: { "lastcall.dev/status": '{"version":"0.1.0","mode":"native"}' } },
@@ -194,13 +194,13 @@ test("a forged status annotation neither stops nor fakes an injection", () => {
   });
 });
 
-test("an injected Pod without its annotations is still known and taken back", () => {
+test("an injected Pod without its annotations is still recognised and uninjected", () => {
   const pod = copy(injected(WEB));
   pod.metadata = { name: "web-0-copy" };
   expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { ...WEB, metadata: { name: "web-0-copy" } } });
 });
 
-test("a hook someone wrote over ours is not taken out", () => {
+test("a hook that replaced the injected one stays after an uninjection", () => {
   const pod = copy(injected(WEB));
   const theirs = { preStop: { exec: { command: ["theirs"] } } };
   (pod.spec.containers[0] as Loose)["lifecycle"] = theirs;

@@ -10,8 +10,8 @@ import { listenOnOwnPort } from "./own-port.ts";
 
 const LEASES = join(import.meta.dirname, "../../src/demo/network/loopback-network.ts");
 
-/** Another process with a lease, and what it says about it. It lives until it is killed. */
-async function another(expression: string): Promise<{ readonly child: ChildProcess; readonly said: string }> {
+/** Starts another process that prints the expression, and keeps its lease until it is killed. */
+async function another(expression: string): Promise<{ readonly child: ChildProcess; readonly output: string }> {
   const source = `import { leaseLoopbackNetwork, bindAbstractSocket } from ${JSON.stringify(LEASES)};
     console.log(${expression}); setInterval(() => {}, 1_000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
@@ -19,10 +19,10 @@ async function another(expression: string): Promise<{ readonly child: ChildProce
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [line] = await once(child.stdout, "data");
-  return { child, said: String(line).trim() };
+  return { child, output: String(line).trim() };
 }
 
-/** How the connection ends that is begun there. */
+/** Connects and returns "connected" or the error code. */
 function ended(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -31,20 +31,20 @@ function ended(host: string, port: number): Promise<string> {
   });
 }
 
-test("no two leases are the same, of one process or of several", async () => {
+test("all leases of one or several processes are distinct", async () => {
   const own = Array.from({ length: 50 }, leaseLoopbackNetwork);
   const others = await Promise.all(
     Array.from({ length: 4 }, () => another("Array.from({ length: 50 }, leaseLoopbackNetwork).join()")),
   );
-  const all = [...own, ...others.flatMap(({ said }) => said.split(","))];
+  const all = [...own, ...others.flatMap(({ output }) => output.split(","))];
   expect(all.filter((network) => !/^127\.\d+\.\d+$/.test(network))).toEqual([]);
   expect(new Set(all).size).toBe(250);
 });
 
-test("a lease is as long as its process lives, and is over when that is killed", async () => {
+test("a lease lasts as long as its process, and ends when it is killed", async () => {
   const name = `lastcall-test-${process.pid}`;
-  const { child, said } = await another(`bindAbstractSocket(${JSON.stringify(name)})`);
-  expect(said).toBe("true");
+  const { child, output } = await another(`bindAbstractSocket(${JSON.stringify(name)})`);
+  expect(output).toBe("true");
   expect(bindAbstractSocket(name)).toBe(false);
   child.kill("SIGKILL");
   await eventually(() => expect(bindAbstractSocket(name)).toBe(true));

@@ -1,4 +1,4 @@
-/** The files of a folder of manifests: those of workloads, and recorded admission reviews beside them. */
+/** Reads a folder of manifests and recorded admission reviews. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Document, parseAllDocuments } from "yaml";
@@ -17,7 +17,7 @@ export function filesBelow(folder: string): readonly TextFile[] {
     .map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
 }
 
-/** By the library's own reader, which shares nothing with the program's. */
+/** Uses the library's parser directly, independently of the program. */
 export function documentsOf(text: string): readonly unknown[] {
   const documents: readonly Document[] = parseAllDocuments(text, { uniqueKeys: false, logLevel: "silent" });
   const [error] = documents.flatMap(({ errors }) => errors);
@@ -33,7 +33,7 @@ export function isReadable({ text }: TextFile): boolean {
   }
 }
 
-/** The request of a recorded review, which some keep without the review around it. */
+/** The request of a recorded review; some recordings contain only the request. */
 export function requestIn({ text }: TextFile): RawObject | undefined {
   const [review] = documentsOf(text);
   if (!isRawObject(review)) return undefined;

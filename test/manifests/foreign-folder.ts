@@ -1,6 +1,6 @@
 /**
- * Manifests of other projects are read where they lie; none of them is part of this one. `LASTCALL_MANIFESTS` names the
- * folder, which then has to be there.
+ * Finds manifests of other projects in a folder outside of this repository. `LASTCALL_MANIFESTS` names the
+ * folder, which must then exist.
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,24 +1,24 @@
-/** Manifests and reviews as other projects wrote them, from a folder outside of this one. */
+/** Manifests and reviews of other projects, from a folder outside of the repository. */
 import { describe, expect, test } from "vitest";
-import { throughCommandLine } from "./both-doors.ts";
 import { filesBelow, isReadable, requestIn } from "./folder.ts";
 import { foreignFolder } from "./foreign-folder.ts";
-import { holdLawsOfManifests } from "./manifest-laws.ts";
-import { holdLawsOfReviews } from "./review-laws.ts";
+import { holdPropertiesOfManifests } from "./manifest-properties.ts";
+import { holdPropertiesOfReviews } from "./review-properties.ts";
+import { throughCommandLine } from "./webhook-and-cli.ts";
 
 const files = filesBelow(foreignFolder() ?? "");
 const readable = files.filter(isReadable);
 const reviews = readable.filter((file) => requestIn(file) !== undefined);
 
-test("there is something to read", () => {
+test("the folder contains manifests", () => {
   expect(readable).not.toEqual([]);
 });
 
 describe("a foreign manifest", () => {
-  holdLawsOfManifests(readable.filter((file) => !reviews.includes(file)));
+  holdPropertiesOfManifests(readable.filter((file) => !reviews.includes(file)));
 
   test.for(files.filter((file) => !isReadable(file)))(
-    "$name is no YAML, which is said and nothing else",
+    "$name is not YAML, which is the only reported error",
     async (file) => {
       const { status, out, err } = await throughCommandLine(file.text);
       expect({ status, out }).toEqual({ status: 1, out: "" });
@@ -28,5 +28,5 @@ describe("a foreign manifest", () => {
 });
 
 describe("a foreign review", () => {
-  holdLawsOfReviews(reviews);
+  holdPropertiesOfReviews(reviews);
 });

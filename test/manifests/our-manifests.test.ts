@@ -1,9 +1,9 @@
-/** Manifests of one company's cluster, written for these tests: every sort of Pod that matters to an injection. */
+/** Manifests of a fictional company, written for these tests: every kind of Pod that matters to an injection. */
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { lastcall } from "../cli/run-lastcall.ts";
 import { filesBelow, OUR_MANIFESTS } from "./folder.ts";
-import { holdLawsOfManifests } from "./manifest-laws.ts";
+import { holdPropertiesOfManifests } from "./manifest-properties.ts";
 
 const files = filesBelow(OUR_MANIFESTS);
 
@@ -14,31 +14,31 @@ function textOf(name: string): string {
 }
 
 describe("a manifest", () => {
-  holdLawsOfManifests(files);
+  holdPropertiesOfManifests(files);
 });
 
-/** Odd on purpose: an API server would not take them, or they only look like something of Kubernetes. */
+/** Invalid on purpose: an API server would refuse them, or they only resemble Kubernetes objects. */
 const ODD = [
   {
     file: "pod-of-the-wrong-group.yaml",
-    says: 'warning: standard input, document 1: Kubernetes has no Pod in apiVersion "apps/v1"; left unchanged\n',
+    warning: 'warning: standard input, document 1: Kubernetes has no Pod in apiVersion "apps/v1"; left unchanged\n',
   },
   {
     file: "name-given-twice.yaml",
-    says:
+    warning:
       "Pod shop/cups: skipped (invalid_pod): the object is not a valid Pod: " +
       'spec.initContainers[0].name is "cups" more than once, expected unique names\n',
   },
 ];
 
-describe("an odd manifest is left alone with a clear word", () => {
-  test.for(ODD)("$file", async ({ file, says }) => {
+describe("an invalid manifest is unchanged, with a clear warning:", () => {
+  test.for(ODD)("$file", async ({ file, warning }) => {
     const text = textOf(file);
-    expect(await lastcall(["inject"], { "-": text })).toEqual({ status: 0, out: text, err: says });
+    expect(await lastcall(["inject"], { "-": text })).toEqual({ status: 0, out: text, err: warning });
   });
 });
 
-test("a key given twice is named with its place, and the last one counts", async () => {
+test("a duplicate key is reported with its place, and the last value applies", async () => {
   const text = textOf("key-given-twice.yaml");
   const { status, out, err } = await lastcall(["inject"], { "-": text });
   expect(status).toBe(0);
@@ -49,9 +49,9 @@ test("a key given twice is named with its place, and the last one counts", async
   });
 });
 
-test("an image still to be filled in is no reason to refuse a manifest", async () => {
+test("a manifest with a placeholder for an image is accepted", async () => {
   const { status, out } = await lastcall(["inject"], { "-": textOf("image-to-fill-in.yaml") });
   expect(status).toBe(0);
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what the release fills in
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the release replaces the placeholder
   expect(out).toContain("image: ${REGISTRY}/shop/postcards:${TAG}\n");
 });

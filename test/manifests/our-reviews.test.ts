@@ -1,14 +1,14 @@
-/** Admission reviews in the shapes that API servers send and other webhooks keep. */
+/** Admission reviews in the forms that API servers send and other webhooks record. */
 import { expect, test } from "vitest";
-import { throughWebhook } from "./both-doors.ts";
 import { filesBelow, OUR_REVIEWS } from "./folder.ts";
-import { holdLawsOfReviews, reviewed } from "./review-laws.ts";
+import { holdPropertiesOfReviews, reviewed } from "./review-properties.ts";
+import { throughWebhook } from "./webhook-and-cli.ts";
 
 const files = filesBelow(OUR_REVIEWS);
 
-holdLawsOfReviews(files);
+holdPropertiesOfReviews(files);
 
-test("what is no Pod, or one without containers, is left alone; the others get a manager", async () => {
+test("reviews without a Pod, or with one without containers, are skipped; the others get a manager", async () => {
   const without: string[] = [];
   for (const file of files) {
     const { object, namespace } = reviewed(file);

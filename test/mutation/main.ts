@@ -1,7 +1,7 @@
 /**
- * `npm run test:mutation [-- [--incremental] ROOM…]`: changes the source of the rooms that decide, one place at a time, and counts how many
- * of the changes a test notices. Prints each that none notices. Fails below {@link LEAST_PERCENT} of all rooms together.
- * With `--incremental` it tries only what changed since the last run: mutated files and tests, not what they import.
+ * `npm run test:mutation [-- [--incremental] ROOM…]`: runs Stryker on the rooms of `rooms.ts`
+ * and prints the survived mutants. Fails if fewer than {@link LEAST_PERCENT} of all mutants are killed.
+ * With `--incremental` it repeats only changed source files and tests, without their imports.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { type MutatedRoom, ROOMS } from "./rooms.ts";
 const LEAST_PERCENT = 85;
 const ROOT = join(import.meta.dirname, "../..");
 const BUILD = join(ROOT, "build/mutation");
-/** Packages that nothing else needs. */
+/** Packages that only this command needs. */
 const TOOL = join(import.meta.dirname, "tool");
 const INCREMENTAL = "--incremental";
 const STRYKER = join(TOOL, "node_modules/@stryker-mutator/core/bin/stryker.js");
@@ -29,13 +29,13 @@ function reportOf({ name, source, tests }: MutatedRoom): MutationReport {
     jsonReporter: { fileName },
     incremental: true,
     incrementalFile: join(BUILD, `${name}.incremental.json`),
-    // Tries every mutant, and writes the incremental file all the same.
+    // Runs every mutant, and also writes the incremental file.
     force: !process.argv.includes(INCREMENTAL),
-    // A mutant is put to the tests that reach it, which are known from one run without any.
+    // Each mutant runs only against the tests that reach it, by the coverage of one run without mutants.
     coverageAnalysis: "perTest",
     ignoreStatic: true,
     tempDirName: "build/mutation/copies",
-    // Its preparation of these calls a compiler's interface that the compiler no longer has.
+    // Stryker's preprocessing of these calls a compiler API that no longer exists.
     tsconfigFile: "none",
     disableTypeChecks: false,
   };

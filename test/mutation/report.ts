@@ -1,4 +1,4 @@
-/** What the tests made of a room's mutants. Pure. */
+/** Summarises the mutants of a room. Pure. */
 
 export type Mutant = {
   readonly status: string;
@@ -6,7 +6,7 @@ export type Mutant = {
   readonly replacement?: string;
   readonly location: { readonly start: { readonly line: number; readonly column: number } };
 };
-/** Of Stryker's JSON report. */
+/** The used fields of Stryker's JSON report. */
 export type MutationReport = { readonly files: Readonly<Record<string, { readonly mutants: readonly Mutant[] }>> };
 
 export type Score = { readonly noticed: number; readonly survived: number };
@@ -14,7 +14,7 @@ export type Score = { readonly noticed: number; readonly survived: number };
 const NOTICED = ["Killed", "Timeout"];
 const UNNOTICED = ["Survived", "NoCoverage"];
 
-/** Mutants that cannot be compiled, and those of what a module does once when it is loaded, count neither way. */
+/** Excludes mutants that do not compile, and those of code that runs once when a module is loaded. */
 export function scoreOf(mutants: readonly Mutant[]): Score {
   const count = (statuses: readonly string[]) => mutants.filter(({ status }) => statuses.includes(status)).length;
   return { noticed: count(NOTICED), survived: count(UNNOTICED) };
@@ -36,7 +36,7 @@ export function scoreLine(name: string, score: Score): string {
   return `${name.padEnd(48)} ${percentOf(score).toFixed(1).padStart(5)} %  ${of}`;
 }
 
-/** Where nothing noticed that the source was another, in the order of the source. */
+/** The survived mutants, in the order of the source. */
 export function survivorLines({ files }: MutationReport): readonly string[] {
   return Object.entries(files).flatMap(([file, { mutants }]) =>
     mutants

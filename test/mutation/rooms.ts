@@ -1,10 +1,10 @@
-/** The rooms that decide, and the tests that must notice when one decides otherwise. */
+/** The rooms under mutation testing, with the tests that must kill their mutants. */
 
 export type MutatedRoom = {
   readonly name: string;
   /** Globs of its source. */
   readonly source: readonly string[];
-  /** Globs of its tests: those that call it in process. */
+  /** Globs of its tests, which call it in process. */
   readonly tests: readonly string[];
 };
 
@@ -19,7 +19,7 @@ export const ROOMS: readonly MutatedRoom[] = [
     name: "drain",
     source: ["src/manager/drain/*.ts"],
     tests: [
-      "test/manager/{criterion,drain-*,hook-rules,next-wake,outside-calls,relay-history,sample-pace,envoy-drain,driver-absence,driver-faults}.test.ts",
+      "test/manager/{criterion,drain-*,hook-rules,next-wake,external-callers,relay-history,sample-pace,envoy-drain,driver-absence,driver-faults}.test.ts",
       "test/manager/{traffic-drain,envoy-evidence}.test.ts",
     ],
   },

@@ -1,4 +1,4 @@
-/** Demands that the compiler compiles all of the manager's source natively. */
+/** Checks that the compiler compiles all of the manager's source natively. */
 import { measureCoverage } from "../../native/build/coverage.ts";
 import { installLocked } from "../../native/build/install-locked.ts";
 import { TOOLCHAIN } from "../../native/build/places.ts";

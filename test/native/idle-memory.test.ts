@@ -5,10 +5,10 @@ import { expect, inject, test } from "vitest";
 import { ownAddress } from "../leases/own-address.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** Of the file, in memory while nothing is to be done. The start reads nine tenths of it. */
+/** The limit of the file's bytes in memory while the manager is idle. The start reads nine tenths of the file. */
 const MOST_OF_THE_FILE = 2 / 3;
 
-/** How much of this file a process has in memory. */
+/** Returns the bytes of this file in a process' memory. */
 function residentBytes(pid: number, file: string): number {
   const maps = readFileSync(`/proc/${pid}/smaps`, "utf8").split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m);
   const own = maps.filter((map) => map.split("\n")[0]?.endsWith(` ${file}`));

@@ -7,7 +7,7 @@ const ET_DYN = 3;
 const PT_INTERP = 3;
 const STARTS = 8;
 
-/** Where its code begins in one process, looked at when it has said something. */
+/** The start of its code in one process, read after its first output. */
 async function codeAddress(binary: string): Promise<string> {
   const child = spawn(binary, ["serve", "--address-scope=127.200.200.200"], {
     env: { LASTCALL_TOKEN: "t" },
@@ -36,7 +36,7 @@ test.skipIf(inject("nativeManager") === "")("the manager's code lies at another 
   const addresses = new Set<string>();
   for (let start = 0; start < STARTS; start += 1) addresses.add(await codeAddress(binary));
   process.stdout.write(`code at ${[...addresses].join(", ")}\n`);
-  // The kernel has 28 bits to choose from, unless a host turns that off: then there is nothing to see.
+  // The kernel randomises 28 bits, unless the host disables it: then the addresses are equal.
   const chooses = readFileSync("/proc/sys/kernel/randomize_va_space", "utf8").trim() !== "0";
   if (chooses) expect(addresses.size).toBe(STARTS);
   else process.stdout.write("skipped: this host does not choose addresses by chance\n");

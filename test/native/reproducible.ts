@@ -1,11 +1,11 @@
-/** Builds the manager from a copy of its source in another folder: the bytes must be the same. */
+/** Builds the manager from a copy of its source in another folder; the binaries must be identical. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { buildManager } from "../../native/build/build.ts";
 import { ROOT } from "../../native/build/places.ts";
 import { runProgram } from "../../native/build/run-program.ts";
 
-/** What the build reads; the installed packages are linked, since they are the same by their lock files. */
+/** Inputs of the build; installed packages are linked, since their lock files pin them. */
 const COPIED = [
   "native/build",
   "native/libc.json",
@@ -24,10 +24,10 @@ try {
   mkdirSync(`${elsewhere}/src`);
   for (const part of [...COPIED, ...SOURCES]) cpSync(`${ROOT}/${part}`, `${elsewhere}/${part}`, { recursive: true });
   for (const part of LINKED) symlinkSync(`${ROOT}/${part}`, `${elsewhere}/${part}`);
-  const said = await runProgram(process.execPath, ["native/build/main.ts"], elsewhere);
-  const there = /sha256 ([0-9a-f]{64})/.exec(said)?.[1];
+  const output = await runProgram(process.execPath, ["native/build/main.ts"], elsewhere);
+  const there = /sha256 ([0-9a-f]{64})/.exec(output)?.[1];
   process.stdout.write(`${here.file}: ${here.sha256}\n${elsewhere}: ${there}\n`);
-  if (!said.includes(": built,") || there !== here.sha256) {
+  if (!output.includes(": built,") || there !== here.sha256) {
     process.stderr.write("the two builds differ: something of the folder or the time is in the binary\n");
     process.exitCode = 1;
   }

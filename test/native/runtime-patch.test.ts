@@ -20,13 +20,13 @@ describe("the patch on the compiler's runtime", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("changes what was reviewed", () => {
+  test("changes only the reviewed lines", () => {
     writeFileSync(`${folder}/src/a.c`, "one\ntwo\nthree\n");
     patchRuntime(folder, PATCH);
     expect(readFileSync(`${folder}/src/a.c`, "utf8")).toBe("one\nTWO\nthree\n");
   });
 
-  test("ends the build with the file's name where the source is another one", () => {
+  test("fails the build with the file's name if the runtime's source differs", () => {
     writeFileSync(`${folder}/src/a.c`, "one\ntwo and a half\nthree\n");
     expect(() => patchRuntime(folder, PATCH)).toThrow("native/runtime.patch does not apply to src/a.c");
   });

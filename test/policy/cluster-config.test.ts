@@ -21,7 +21,7 @@ test("an empty file is the default configuration", () => {
 });
 
 test.for([{}, undefined, { defaults: null, profiles: null, onInvalid: null }, { profiles: { slow: null } }])(
-  "nothing said is no mistake: %j",
+  "absent settings are valid: %j",
   (value) => {
     const { config, problems } = readClusterConfig(value);
     expect(problems).toEqual([]);
@@ -29,7 +29,7 @@ test.for([{}, undefined, { defaults: null, profiles: null, onInvalid: null }, { 
   },
 );
 
-test.for(["warn", "skip", "deny"])("an invalid value may be met with %s", (onInvalid) => {
+test.for(["warn", "skip", "deny"])("invalid values can be handled with %s", (onInvalid) => {
   const { config, problems } = readClusterConfig({ onInvalid });
   expect(problems).toEqual([]);
   expect(config.onInvalid).toBe(onInvalid);
@@ -51,7 +51,7 @@ test.for([
   expect(() => resolvePolicy([clusterLayer(config)], config.profiles)).not.toThrow();
 });
 
-test("a name that cannot be set is a problem of its own kind, and null is no text", () => {
+test("an unknown setting has its own kind of problem, and null is not a string", () => {
   const { problems } = readClusterConfig({ surprise: 1, defaults: { "drain-delay": null } });
   expect(problems.map(({ code, where, message }) => [code, where, message])).toEqual([
     [
@@ -63,7 +63,7 @@ test("a name that cannot be set is a problem of its own kind, and null is no tex
   ]);
 });
 
-test("every mistake is named at once", () => {
+test("every mistake is reported at once", () => {
   const { problems } = readClusterConfig({
     default: {},
     defaults: { "drain-dely": "8s", "drain-delay": 8, inject: "enabled" },
@@ -80,7 +80,7 @@ test("every mistake is named at once", () => {
   ]);
 });
 
-test("any value is read without a throw", () => {
+test("any value is read without an exception", () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {
       expect(["warn", "skip", "deny"]).toContain(readClusterConfig(value).config.onInvalid);

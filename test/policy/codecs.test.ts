@@ -34,7 +34,7 @@ const GOOD: Readonly<Record<Field, readonly string[]>> = {
 describe.for(FIELDS)("%s", (field) => {
   const { parse, format, schema } = codecOf(field);
 
-  test("reads good values, and its schema accepts what it reads", () => {
+  test("reads valid values, and its schema accepts them", () => {
     for (const text of GOOD[field]) {
       const value = parse(text);
       expect(value, text).toBeDefined();
@@ -44,7 +44,7 @@ describe.for(FIELDS)("%s", (field) => {
     }
   });
 
-  test("never throws, and what it accepts it writes back to the same value", () => {
+  test("never throws, and every accepted value survives a round trip", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.constantFrom(...GOOD[field]), fc.stringMatching(/^[0-9a-z:/.,=-]{1,30}$/)),
@@ -78,7 +78,7 @@ const NOT_LOOPBACK = [
   "http://$(POD_IP)/",
 ];
 
-test.for(NOT_LOOPBACK)("an URL like %j is refused, the driver's and the app's", (text) => {
+test.for(NOT_LOOPBACK)("a URL such as %j is refused for the driver and for the app", (text) => {
   expect(driverUrl.parse(text)).toBeUndefined();
   expect(appUrl.parse(text)).toBeUndefined();
 });
@@ -90,12 +90,12 @@ test.for(["unix:relative.sock", "unix:/a/../b.sock", "unix:/", "unix:/admin/", `
   },
 );
 
-test("a list names each port or container once, in the order given", () => {
+test("a list keeps each port or container once, in the given order", () => {
   expect(codecOf("drainPorts").parse("443,80,443, 80,81")).toEqual([443, 80, 81]);
   expect(codecOf("containers").parse("b,a,b")).toEqual(["b", "a"]);
 });
 
-test("a list is as long as can be obeyed and not an entry longer, whatever the entries are", () => {
+test("a list is limited to the entries that fit one argument", () => {
   const listed = (field: Field, entries: number, text: (at: number) => string) =>
     readValue(codecOf(field), Array.from({ length: entries }, (_, at) => text(at)).join());
   expect(listed("drainPorts", 20_000, (at) => String(at + 1))).toMatchObject({ ok: true });
@@ -128,7 +128,7 @@ test.for<[Field, string, string]>([
   ["drainUrl", "http://127.0.0.1/a", "http://127.0.0.1/a b"],
   ["drainUrl", `http://127.0.0.1${path(496)}`, `http://127.0.0.1${path(497)}`],
   ["driverUrl", `unix:${path(107)}`, `unix:${path(108)}`],
-])("%s takes %j and not %j", ([field, good, bad]) => {
+])("%s accepts %j and refuses %j", ([field, good, bad]) => {
   expect(codecOf(field).parse(good), good).toBeDefined();
   expect(codecOf(field).parse(bad), bad).toBeUndefined();
 });

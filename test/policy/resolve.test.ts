@@ -7,7 +7,7 @@ import { cluster, namespace, pod } from "./layers.ts";
 describe("precedence", () => {
   test.for([
     {
-      says: "all three",
+      title: "all three",
       layers: [
         pod({ "drain-timeout": "1m" }),
         namespace({ "drain-timeout": "2m" }),
@@ -17,37 +17,37 @@ describe("precedence", () => {
       from: "pod web-0",
     },
     {
-      says: "namespace and cluster",
+      title: "namespace and cluster",
       layers: [pod({}), namespace({ "drain-timeout": "2m" }), cluster({ "drain-timeout": "3m" })],
       ms: 120_000,
       from: "namespace shop",
     },
     {
-      says: "only the cluster",
+      title: "only the cluster",
       layers: [pod({}), namespace({}), cluster({ "drain-timeout": "3m" })],
       ms: 180_000,
       from: "cluster",
     },
-    { says: "no layer", layers: [pod({}), namespace({}), cluster({})], ms: 60_000, from: "default" },
+    { title: "no layer", layers: [pod({}), namespace({}), cluster({})], ms: 60_000, from: "default" },
     {
-      says: "a Pod with a bad value and a namespace",
+      title: "a Pod with a bad value and a namespace",
       layers: [pod({ "drain-timeout": "90" }), namespace({ "drain-timeout": "2m" })],
       ms: 120_000,
       from: "namespace shop",
     },
-  ])("takes the value from $from when $says says so", ({ layers, ms, from }) => {
+  ])("the value comes from $from if $title set it", ({ layers, ms, from }) => {
     const { policy, origin } = resolvePolicy(layers, {});
     expect(policy.drainTimeoutMs).toBe(ms);
     expect(origin.drainTimeoutMs).toBe(from);
   });
 
-  test("a field that no layer speaks of has its default and says so, whatever else the layers say", () => {
+  test("a field that no layer sets has its default, with the origin default", () => {
     const { policy, origin } = resolvePolicy([pod({ mode: "sleep" }), cluster({ driver: "none" })], {});
     expect([policy.drainTimeoutMs, origin.drainTimeoutMs]).toEqual([60_000, "default"]);
     expect([origin.mode, origin.driver]).toEqual(["pod web-0", "cluster"]);
   });
 
-  test("a profile stands right behind the layer that names it", () => {
+  test("a profile ranks directly after the layer that names it", () => {
     const profiles = { slow: { "drain-timeout": "5m", "drain-delay": "9s" } };
     const layers = [pod({ profile: "slow", "drain-delay": "1s" }), namespace({ "drain-timeout": "2m" })];
     const { policy, origin, problems } = resolvePolicy(layers, profiles);
@@ -57,7 +57,7 @@ describe("precedence", () => {
     expect(origin.drainTimeoutMs).toBe("profile slow (pod web-0)");
   });
 
-  test("the nearest of any values wins, whatever the others say", () => {
+  test("the nearest of any values wins", () => {
     const duration = fc.constantFrom("1s", "2s", "3s", undefined, "bad", "4");
     fc.assert(
       fc.property(fc.tuple(duration, duration, duration), ([a, b, c]) => {
@@ -71,7 +71,7 @@ describe("precedence", () => {
 });
 
 describe("mistakes", () => {
-  test("every one is reported, with its place, its value and what is right", () => {
+  test("are all reported, with place, value and expected values", () => {
     const { problems } = resolvePolicy(
       [
         pod({ "drain-delay": "5", "drain-timout": "60s" }),
@@ -109,7 +109,7 @@ describe("mistakes", () => {
     ]);
   });
 
-  test("of very many unknown names the first are named and the rest are counted, over all layers", () => {
+  test("of very many unknown names the first are listed and the others counted, across all layers", () => {
     const names = (count: number, text: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`${text}-${at}`, "x"]));
     const { problems } = resolvePolicy(
@@ -135,14 +135,14 @@ describe("mistakes", () => {
     ]);
   });
 
-  test("an unknown name that resembles none is told some that exist", () => {
+  test("an unknown name without a similar one is answered with some valid names", () => {
     const [problem] = resolvePolicy([pod({ zzzzzzzz: "x" })], {}).problems;
     expect(problem?.message).toBe(
       '"lastcall.dev/zzzzzzzz" does not exist; expected inject, mode, port, drain-delay, deregistration-delay, …',
     );
   });
 
-  test("an unknown profile names the ones that exist", () => {
+  test("the message for an unknown profile lists the existing ones", () => {
     const { problems } = resolvePolicy([pod({ profile: "slwo" })], { slow: {}, fast: {} });
     expect(problems).toEqual([
       {
@@ -153,12 +153,12 @@ describe("mistakes", () => {
     ]);
   });
 
-  test("an unknown profile names those that ship where the cluster has none, and of very many the first", () => {
-    const told = (profiles: Readonly<Record<string, object>>) =>
+  test("the message for an unknown profile lists the shipped ones if the cluster has none, and the first of very many", () => {
+    const messages = (profiles: Readonly<Record<string, object>>) =>
       resolvePolicy([pod({ profile: "slow" })], profiles as Profiles).problems.map(({ message }) => message);
-    expect(told({})).toEqual(['Got "slow", expected one of spot, dev, singleton, edge, long-work.']);
+    expect(messages({})).toEqual(['Got "slow", expected one of spot, dev, singleton, edge, long-work.']);
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`p${at}`, {}]));
-    expect(told(many)).toEqual([expect.stringMatching(/^Got "slow", expected one of spot, dev, .{89}\.$/)]);
+    expect(messages(many)).toEqual([expect.stringMatching(/^Got "slow", expected one of spot, dev, .{89}\.$/)]);
   });
 
   test("a profile named like a property of every object does not exist", () => {
@@ -166,18 +166,18 @@ describe("mistakes", () => {
     expect(problems.map(({ code }) => code)).toEqual(["unknown_profile"]);
   });
 
-  test("our own status note is not called unknown", () => {
+  test("lastcall's own status annotation is not reported as unknown", () => {
     expect(resolvePolicy([pod({ status: "{}" })], {}).problems).toEqual([]);
   });
 
   const BAD = ["", " 5", "-1", "1e9s", "NaN", "\u0000", "ünïcode", "x".repeat(10_240), "null", "{}", "5s\n", "0x10"];
   test.for(FIELDS.filter((field) => field !== "inject"))(
-    "%s refuses or reads every odd text, and says so briefly",
+    "%s reads or refuses every odd text, with a short message",
     (field) => {
       const { name } = ANNOTATIONS[field];
       for (const text of BAD) {
         const { policy, problems } = resolvePolicy([pod({ [name]: text })], {});
-        // Such a word is a fine name for a container or a profile.
+        // Such a word is a valid name of a container or a profile.
         if ((field === "containers" || field === "profile") && /^(?!x{64})[a-z0-9]+$/.test(text)) continue;
         expect(problems, `${name}=${text.slice(0, 20)}`).toHaveLength(1);
         expect(policy[field]).toEqual(ANNOTATIONS[field].fallback);
@@ -186,7 +186,7 @@ describe("mistakes", () => {
     },
   );
 
-  test("annotations of any shape are resolved without a throw", () => {
+  test("annotations of any shape never throw", () => {
     const keys = fc.oneof(fc.constantFrom(...FIELDS.map((field) => ANNOTATIONS[field].name)), fc.string());
     fc.assert(
       fc.property(fc.dictionary(keys, fc.anything()), (values) => {

@@ -11,14 +11,14 @@ const chosen = (name: string, beside: Readonly<Record<string, string>> = {}) => 
 const graceWith = (name: string, appSeconds: number) => gracePeriodSeconds(appSeconds, chosen(name).policy, 0);
 
 describe.for(Object.entries(SHIPPED_PROFILES))("%s", ([name, { values }]) => {
-  test("sets values that can be read, and says where they come from", () => {
+  test("sets valid values, with the profile as their origin", () => {
     const { problems, origin } = chosen(name);
     expect(problems).toEqual([]);
     const fromIt = Object.values(origin).filter((place) => place === `profile ${name} (pod web-0)`);
     expect(fromIt).toHaveLength(Object.keys(values).length);
   });
 
-  test("is the default of a cluster whose configuration names it", () => {
+  test("is the default of a cluster that configures it", () => {
     const { config, problems } = readClusterConfig({ defaults: { profile: name } });
     expect(problems).toEqual([]);
     const resolution = resolvePolicy([clusterLayer(config)], config.profiles);
@@ -27,15 +27,15 @@ describe.for(Object.entries(SHIPPED_PROFILES))("%s", ([name, { values }]) => {
     expect(fromIt).toHaveLength(Object.keys(values).length);
   });
 
-  test("yields to a value that is set beside it", () => {
+  test("is overridden by a value of the same layer", () => {
     expect(chosen(name, { "drain-timeout": "77s" }).policy.drainTimeoutMs).toBe(77_000);
   });
 });
 
-test("spot fits a notice of 30 s beside an app that ends in 10 s", () => {
+test("spot fits a notice of 30 s with an app that exits in 10 s", () => {
   expect(graceWith("spot", 10)).toBeLessThanOrEqual(30);
 });
 
-test("long-work stays below what cluster-autoscaler waits for, beside an app that ends in 30 s", () => {
+test("long-work stays within the limit of cluster-autoscaler, with an app that exits in 30 s", () => {
   expect(graceWith("long-work", 30)).toBeLessThan(600);
 });

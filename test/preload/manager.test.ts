@@ -5,8 +5,8 @@ import { FLAG_SOCKET } from "../../src/manager/preload-flag.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { describeBuilds } from "../manager/builds.ts";
 import { call, endManagers, type Manager, startManager, statusOf, TOKEN } from "../manager/manager-process.ts";
+import { CLOSE_HEADER, openScene, PORT, type Scene } from "./preload-scenario.ts";
 import { hasProgram } from "./programs-here.ts";
-import { CLOSE_HEADER, openScene, PORT, type Scene } from "./scene.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const BODY = "HTTP/1.1 200 OK\r\n\r\n";

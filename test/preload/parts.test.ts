@@ -36,7 +36,7 @@ test.skipIf(!hasCompiler)(
 );
 
 test.skipIf(!hasCompiler)(
-  "bodies that look like responses are not changed, whichever calls write them and whenever clients pipeline",
+  "bodies with response-like bytes are not changed, whichever calls write them and whenever clients pipeline",
   () => {
     const ran = run("response-cases", [String(inject("seed")), String(RESPONSES)]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });

@@ -1,5 +1,5 @@
 /*
- * Random exchanges with valid HTTP and bodies that look like responses. Some calls bypass the library, some use another
+ * Random exchanges with valid HTTP and bodies with response-like bytes. Some calls bypass the library, some use another
  * descriptor, clients pipeline, and the drain starts at any time. Arguments: a seed and the number of responses. Prints
  * how many got the header; fails with the difference.
  */

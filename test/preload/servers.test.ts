@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ownAddress } from "../leases/own-address.ts";
+import { CLOSE_HEADER, MODE, openScene, PORT, type Scene, withoutCloseHeader } from "./preload-scenario.ts";
 import { hasProgram } from "./programs-here.ts";
-import { CLOSE_HEADER, MODE, openScene, PORT, type Scene, withoutCloseHeader } from "./scene.ts";
 
 const CONNECTIONS = 20;
 const GET = "GET /f.txt HTTP/1.1\r\nHost: a\r\n\r\n";
 const EXPECTING_POST = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
-/** The body of every response: it looks like a response. */
+/** The body of every response, itself formatted as a response. */
 const BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const CALLS = ["write", "writev", "pieces", "send", "sendmsg", "fork"];
 const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
@@ -60,7 +60,7 @@ function nginx(address: string): readonly string[] {
   return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf")];
 }
 
-/** Compares the responses on kept connections before and during the drain. */
+/** Compares the responses on kept-alive connections before and during the drain. */
 async function closesEachConnection(
   command: readonly string[],
   address: string,
@@ -80,7 +80,7 @@ async function closesEachConnection(
 
 describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", () => {
   test.for(SERVERS.filter(({ needs }) => !missing.includes(needs)))(
-    "$name closes each kept connection with its next response, and changes nothing else",
+    "$name closes each kept-alive connection with its next response, and changes nothing else",
     ({ command }) => {
       const address = ownAddress();
       return closesEachConnection(command(address), address, scene);

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ownAddress } from "../leases/own-address.ts";
 import { eventually } from "../time/eventually.ts";
-import { CLOSE_HEADER, type Client, type ManagerSettings, MODE, openScene, PORT, type Scene } from "./scene.ts";
+import {
+  CLOSE_HEADER,
+  type Client,
+  type ManagerSettings,
+  MODE,
+  openScene,
+  PORT,
+  type Scene,
+} from "./preload-scenario.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const OLD_GET = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";

@@ -1,4 +1,4 @@
-/** The figures of docs/relay.md are those of the code. */
+/** The limits in docs/relay.md equal those of the code. */
 import { createSecretKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,19 +20,19 @@ const PAGE = readFileSync(join(ROOT, "docs/relay.md"), "utf8");
 const DAY_MS = 86_400_000;
 const MANY = 100_000;
 
-/** The row of a table by what stands in its first cell. */
+/** Returns the table row with this first cell. */
 function row(first: string): string {
   const found = PAGE.split("\n").filter((line) => line.startsWith(`| ${first}`));
   expect(found).toHaveLength(1);
   return found[0] ?? "";
 }
 
-/** 12000 as the page writes it. */
+/** Formats 12000 as the page does. */
 function shown(number: number): string {
   return String(number).replace(/(?<=^[0-9]{1,3})(?=([0-9]{3})+$)/, " ");
 }
 
-/** How often it can be done before it is refused. */
+/** Counts the calls before the first refusal. */
 function countOf(taken: (turn: number) => boolean): number {
   let turn = 0;
   while (turn < MANY && taken(turn)) turn += 1;
@@ -45,11 +45,13 @@ test("open streams of a replica, a namespace and a Pod", () => {
   const podLimits = createRelayLimits();
   const ofPod = countOf(() => podLimits.startStream({ namespace: "a", uid: "same" }) === undefined);
   const all = createRelayLimits();
-  // Everyone comes alone, so that only the whole limits.
+  // One stream per Pod and namespace, so that only the total limit applies.
   countOf((turn) => all.startStream({ namespace: `${turn}`, uid: "" }) === undefined);
-  expect(row("open streams")).toContain(`${shown(all.streams())} per replica, half of them for one namespace`);
+  expect(row("open streams")).toContain(
+    `${shown(all.streams())} per replica, half of them for a single active namespace`,
+  );
   expect(ofOne).toBe(all.streams() / 2);
-  expect(row("open streams")).toContain(`${ofPod} for one Pod`);
+  expect(row("open streams")).toContain(`${ofPod} per Pod`);
   const values = readFileSync(join(ROOT, "charts/lastcall/values.yaml"), "utf8");
   expect(values).toContain(`a replica's limit is ${shown(all.streams())}`);
 });
@@ -68,29 +70,29 @@ test("heartbeats, and requests of a namespace", () => {
   expect(row("requests of a namespace")).toContain(`${shown(atOnce)} at once, then ${shown(inSecond)} a second`);
 });
 
-test("sizes and times of requests, and connections they come on", () => {
+test("sizes and times of requests, and connections", () => {
   expect(row("connections")).toContain(`| ${shown(CONNECTION_LIMIT)} per replica`);
-  expect(row("a request")).toContain(`| ${RELAY_BODY_LIMIT_BYTES / 1_024} KiB |`);
-  expect(row("a line of a stream")).toContain(`| ${RELAY_LINE_LIMIT_BYTES / 1_024} KiB |`);
-  expect(row("one stream")).toContain(`${RELAY_STREAM_LIMIT_MS / 3_600_000} hours`);
+  expect(row("request body")).toContain(`| ${RELAY_BODY_LIMIT_BYTES / 1_024} KiB |`);
+  expect(row("line of a stream")).toContain(`| ${RELAY_LINE_LIMIT_BYTES / 1_024} KiB |`);
+  expect(row("duration of a stream")).toContain(`${RELAY_STREAM_LIMIT_MS / 3_600_000} hours`);
 });
 
 test("namespaces that are watched", () => {
   const { namespaceLimit, lingerMs, openings } = SLICE_PACE;
   expect(row("new watches")).toContain(`${openings.capacity} at once, then ${1_000 / openings.refillMs} a second`);
   expect(row("namespaces watched")).toContain(`${namespaceLimit} per replica`);
-  expect(row("namespaces watched")).toContain(`${lingerMs / 1_000} s longer`);
+  expect(row("namespaces watched")).toContain(`for another ${lingerMs / 1_000} s`);
 });
 
-test("lives of CAs and keys", () => {
+test("validity of CAs and keys", () => {
   const key = (madeMs: number) => ({ kid: String(madeMs), madeMs, secret: createSecretKey(Buffer.alloc(32)) });
   const ca = { id: "a", cert: "", key: "", der: "", validFromMs: 0, validUntilMs: CA_LIFE_MS };
-  const standing: RelayIdentity = { generations: [ca], keys: [key(0)] };
-  const dayOf = (what: "generation" | "key") => countOf((day) => !missingFrom(standing, day * DAY_MS)[what]);
+  const identity: RelayIdentity = { generations: [ca], keys: [key(0)] };
+  const dayOf = (what: "generation" | "key") => countOf((day) => !missingFrom(identity, day * DAY_MS)[what]);
   expect(row("CA |")).toContain(`| ${CA_LIFE_MS / DAY_MS / 365} years | after ${(dayOf("generation") / 365) | 0},`);
   const many = { generations: [], keys: Array.from({ length: 40 }, (_, number) => key(number)) };
-  expect(row("key that signs")).toContain(`the last ${keptOf(many).keys.length} are known`);
-  expect(row("key that signs")).toContain(`after ${dayOf("key")} days`);
+  expect(row("signing key")).toContain(`the last ${keptOf(many).keys.length} are accepted`);
+  expect(row("signing key")).toContain(`after ${dayOf("key")} days`);
 });
 
 test("memory that the chart allows", () => {
@@ -98,7 +100,7 @@ test("memory that the chart allows", () => {
   const [, mebibytes] = /"memory" \(ternary "([0-9]+)Mi" "[0-9]+Mi" \.Values\.relay\.enabled\)/.exec(names) ?? [];
   expect(mebibytes).toBeDefined();
   expect(row("memory of a replica")).toContain(
-    `allows ${Number(mebibytes).toLocaleString("en").replace(",", " ")} MiB`,
+    `limit is ${Number(mebibytes).toLocaleString("en").replace(",", " ")} MiB`,
   );
   expect(row("heap of the relay's thread")).toContain(`${HEAP_LIMIT_MIB} MiB`);
 });

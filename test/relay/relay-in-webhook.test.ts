@@ -1,4 +1,4 @@
-/** The relay inside the real program: what Pods get, who is served, and what happens when a part of it is broken. */
+/** The relay inside the real program: injected access, served clients, and failures of its parts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,7 +32,7 @@ async function api(): Promise<FakeApiServer> {
 
 async function replica(of: Pick<FakeApiServer, "url">, args?: readonly string[]): Promise<Replica> {
   const starting = startReplica(of, args);
-  // Of two that start together one may fail: the other one is ended too.
+  // If one of two programs fails to start, the other is ended too.
   cleanups.push(() => starting.then((started) => started.destroy()).catch(() => undefined));
   return starting;
 }
@@ -47,10 +47,10 @@ const OWNED = {
 
 const WHO = { namespace: "shop", pod: "web-0", uid: "uid-of-web-0" };
 const NOTICE = { path: "/v1/drains", body: { ...WHO, report: someReport() } };
-const QUESTION = { path: "/v1/withdrawal", body: { ...WHO, addresses: ["10.1.2.3"] } };
+const REQUEST = { path: "/v1/withdrawal", body: { ...WHO, addresses: ["10.1.2.3"] } };
 
 describe("two replicas with one Secret", () => {
-  test("give Pods access that is good at both, and leave alone what the other gave", LIMIT, async () => {
+  test("inject access that is valid at both, and keep the access that the other injected", LIMIT, async () => {
     const server = await api();
     const [first, second] = await Promise.all([replica(server), replica(server)]);
     const { pod, variables } = await given(first, OWNED);
@@ -79,14 +79,14 @@ describe("two replicas with one Secret", () => {
       const answers = await Promise.all([first, second].map((each) => askRelay(each, now, NOTICE)));
       expect(answers.map(({ status }) => status)).toEqual([204, 204]);
     });
-    // A client that pinned the CA that is gone is refused by TLS and drains by its floor.
+    // TLS refuses a client that pinned the deleted CA; it drains after the drain delay.
     await expect(askRelay(first, before, NOTICE)).rejects.toThrow();
     expect(first.output() + second.output()).not.toMatch(/PRIVATE|"secret"/);
   });
 });
 
 describe("the two ports", () => {
-  test("have the relay's routes on the one and the webhook's on the other", LIMIT, async () => {
+  test("serve the relay's routes and the webhook's routes separately", LIMIT, async () => {
     const one = await replica(await api());
     const { variables } = await given(one, OWNED);
     for (const path of ["/mutate", "/metrics", "/healthz", "/readyz", "/"]) {
@@ -95,9 +95,9 @@ describe("the two ports", () => {
     }
     for (const path of ["/v1/drains", "/v1/withdrawal"])
       expect((await call(one, { path, body: JSON.stringify(NOTICE.body) })).status).toBe(404);
-    const stranger = { ...variables, LASTCALL_RELAY_NAME: `relay-${"0".repeat(16)}.lastcall.internal` };
-    await expect(askRelay(one, stranger, NOTICE)).rejects.toThrow(/handshake/);
-    // Nor does the webhook's port show the relay to who asks for its name there.
+    const otherIdentity = { ...variables, LASTCALL_RELAY_NAME: `relay-${"0".repeat(16)}.lastcall.internal` };
+    await expect(askRelay(one, otherIdentity, NOTICE)).rejects.toThrow(/handshake/);
+    // The webhook's port does not serve the relay's server name either.
     await expect(askRelay({ relayPort: () => one.port }, variables, NOTICE)).rejects.toThrow(/certificate/);
   });
 
@@ -110,7 +110,7 @@ describe("the two ports", () => {
       const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
       for (const authorization of ["", "Lastcall x", `Lastcall ${credential.slice(0, -1)}`, `Bearer ${credential}`]) {
         expect((await askRelay(one, variables, { ...NOTICE, authorization })).status).toBe(401);
-        expect((await askRelay(one, variables, { ...QUESTION, authorization })).status).toBe(401);
+        expect((await askRelay(one, variables, { ...REQUEST, authorization })).status).toBe(401);
       }
       const elsewhere = { ...NOTICE.body, namespace: "elsewhere" };
       expect((await askRelay(one, variables, { ...NOTICE, body: elsewhere })).status).toBe(403);
@@ -118,26 +118,26 @@ describe("the two ports", () => {
   );
 });
 
-test("told to stop, it ends the open streams once it no longer listens, and is gone at once", LIMIT, async () => {
+test("SIGTERM ends the open streams once the port is closed, and the program exits at once", LIMIT, async () => {
   const server = await api();
   const endpoints = [{ uid: WHO.uid, address: "10.1.2.3", conditions: { ready: true } }];
   server.put(slicesOf("shop"), sliceObject({ name: "web", service: "web", endpoints }));
   const one = await replica(server, ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
   const { variables } = await given(one, OWNED);
-  let begun: () => void = () => undefined;
+  let started: () => void = () => undefined;
   const first = new Promise<void>((resolve) => {
-    begun = resolve;
+    started = resolve;
   });
-  const stream = askRelay(one, variables, { ...QUESTION, onText: () => begun() });
+  const stream = askRelay(one, variables, { ...REQUEST, onText: () => started() });
   await first;
-  // Someone who connects and says nothing, and someone who never comes to the end.
+  // A connection without a request, and one with an incomplete request.
   await Promise.all([silentAt(one, variables, ""), silentAt(one, variables, "POST /v1/drains HTTP/1.1\r\n")]);
-  const toldMs = performance.now();
+  const stopMs = performance.now();
   one.signal("SIGTERM");
   const { status, text } = await stream;
   expect(status).toBe(200);
-  // Managers that ask again too early would come back to this replica.
-  expect(performance.now() - toldMs).toBeGreaterThan(950);
+  // Managers that reconnect too early would reach this replica again.
+  expect(performance.now() - stopMs).toBeGreaterThan(950);
   expect(
     text
       .trimEnd()
@@ -149,7 +149,7 @@ test("told to stop, it ends the open streams once it no longer listens, and is g
 });
 
 describe("admissions go on", () => {
-  test("without the relay's variables when its address is none, which is told once", LIMIT, async () => {
+  test("without the relay's variables if its address is invalid, which is logged once", LIMIT, async () => {
     const unfilled = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
     const one = await replica(await api(), [`--relay-address=${unfilled}`]);
     for (let time = 0; time < 3; time += 1)
@@ -157,14 +157,14 @@ describe("admissions go on", () => {
     expect(one.output().match(/Pods are injected without the relay/g)).toHaveLength(1);
   });
 
-  test("and it stays ready when its Secret may not be read, and gives access once it may", LIMIT, async () => {
+  test("while the Secret may not be read, and Pods get relay access once it may", LIMIT, async () => {
     const server = await api();
     const refusing = await secretsRefused(server);
     const one = await replica(refusing);
     expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_TOKEN");
     expect(Object.keys((await admitted(one, OWNED)).variables)).not.toContain("LASTCALL_RELAY_CA");
     expect((await call(one, { path: "/readyz" })).status).toBe(200);
-    expect(await withRelayFigures(one)).toContain("lastcall_relay_identity_ready 0");
+    expect(await metricsWithRelay(one)).toContain("lastcall_relay_identity_ready 0");
     await eventually(() => expect(one.output()).toContain("cannot reconcile the relay's Secret"));
     refusing.refuses = false;
     await eventually(async () =>
@@ -172,7 +172,7 @@ describe("admissions go on", () => {
     );
   });
 
-  test("without a credential for a namespace that does not exist, until it does", LIMIT, async () => {
+  test("without a credential for a namespace until that namespace exists", LIMIT, async () => {
     const server = await api();
     server.remove("/api/v1/namespaces", "shop");
     const one = await replica(server);
@@ -185,7 +185,7 @@ describe("admissions go on", () => {
     );
   });
 
-  test("while someone has the relay's port, and Pods are given a relay that other replicas serve", LIMIT, async () => {
+  test("while the relay's port is in use, and Pods get a relay that other replicas serve", LIMIT, async () => {
     const taken = createServer();
     const port = await listenOnOwnPort(taken, "127.0.0.1");
     cleanups.push(() => taken.close());
@@ -200,11 +200,11 @@ describe("admissions go on", () => {
     expect(one.output()).toContain(`the relay's port ${port} of 127.0.0.1 is in use by another process`);
     await new Promise((resolve) => taken.close(resolve));
     expect((await askRelay(one, variables, NOTICE)).status).toBe(204);
-    const figures = await withRelayFigures(one);
-    expect(figures).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
+    const metrics = await metricsWithRelay(one);
+    expect(metrics).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
   });
 
-  test("first: the relay's thread, and no other, has a lower priority", LIMIT, async () => {
+  test("with priority: the relay's thread, and no other, has a lower one", LIMIT, async () => {
     const one = await replica(await api());
     await given(one, OWNED);
     const nicenesses = readdirSync(`/proc/${one.pid}/task`).map((thread) => {
@@ -215,7 +215,7 @@ describe("admissions go on", () => {
     expect(nicenesses.filter((niceness) => niceness !== own)).toEqual([RELAY_NICENESS]);
   });
 
-  test("and recent drains are shown on the admin port, or not at all when someone has it", LIMIT, async () => {
+  test("even if the admin port is in use; otherwise it shows recent drains", LIMIT, async () => {
     const taken = createServer();
     const port = await listenOnOwnPort(taken, "::");
     cleanups.push(() => taken.close());
@@ -236,8 +236,8 @@ describe("admissions go on", () => {
   });
 });
 
-/** The page once the relay's figures are on it, which a busy thread may be too late for. */
-async function withRelayFigures(one: Replica): Promise<string> {
+/** Returns the metrics once they include the relay's, for which a busy thread may be too late. */
+async function metricsWithRelay(one: Replica): Promise<string> {
   return eventually(async () => {
     const page = (await call(one, { path: "/metrics" })).body;
     expect(page).toMatch(/^lastcall_relay_answering 1$/m);
@@ -245,19 +245,19 @@ async function withRelayFigures(one: Replica): Promise<string> {
   });
 }
 
-/** A connection under the relay's name on which nothing more is said than this. */
-function silentAt({ relayPort }: Replica, variables: Variables, said: string): Promise<void> {
+/** Opens a connection with the relay's server name and sends only this text. */
+function silentAt({ relayPort }: Replica, variables: Variables, text: string): Promise<void> {
   return new Promise((resolve) => {
     const servername = variables["LASTCALL_RELAY_NAME"] ?? "";
     const socket = connect({ host: "127.0.0.1", port: relayPort(), servername, rejectUnauthorized: false }, () => {
-      socket.write(said, () => resolve());
+      socket.write(text, () => resolve());
     });
     socket.on("error", () => undefined);
     cleanups.push(() => socket.destroy());
   });
 }
 
-/** The same API server, which does not let the account read Secrets until it does. */
+/** The same API server, which forbids reading Secrets until the test allows it. */
 async function secretsRefused(server: FakeApiServer): Promise<{ readonly url: string; refuses: boolean }> {
   const proxy = createServer((request, response) => {
     if (gate.refuses && request.url?.includes("/secrets") === true) {
@@ -273,7 +273,7 @@ async function secretsRefused(server: FakeApiServer): Promise<{ readonly url: st
         const answer = await fetch(`${server.url}${url}`, { method, ...body });
         response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
       };
-      // A watch is cut when the test is over.
+      // The test cuts the watch at its end.
       passOn().catch(() => response.destroy());
     });
   });

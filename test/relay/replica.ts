@@ -1,4 +1,4 @@
-/** The real program with its relay, beside an API server that knows no more than objects. */
+/** Runs the real program with its relay, beside an API server that only stores objects. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
@@ -12,11 +12,11 @@ import { call, type RunningWebhook, startWebhook } from "../webhook/running-webh
 const ADDRESS = "[10.96.0.7]:443";
 
 export type Replica = RunningWebhook & {
-  /** Of the relay that listened last; 0 before the first. */
+  /** The port of the relay that listened last; 0 before the first. */
   readonly relayPort: () => number;
 };
 
-/** Answers when admissions are served, which may be before the relay is. */
+/** Resolves once admissions are served, which may be before the relay is ready. */
 export async function startReplica(
   api: Pick<FakeApiServer, "url">,
   args: readonly string[] = [`--relay-address=${ADDRESS}`],
@@ -39,7 +39,7 @@ export async function startReplica(
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** The variables of the manager in the Pod as this replica leaves it; a field's path where a variable names one. */
+/** The manager's variables in the Pod that this replica injected; for a fieldRef the path of the field. */
 export async function admitted(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
   const { default: jsonPatch } = await import("fast-json-patch");
   const reply = await call(replica, { path: "/mutate", body: reviewText({ object: pod }) });
@@ -54,7 +54,7 @@ export async function admitted(replica: RunningWebhook, pod: object): Promise<{ 
   return { pod: changed, variables: Object.fromEntries(entries) };
 }
 
-/** The same once this replica gives Pods the relay. */
+/** Waits until this replica injects the relay's variables, and returns them. */
 export async function given(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
   return eventually(async () => {
     const made = await admitted(replica, pod);
@@ -81,11 +81,11 @@ export type Asked = {
   readonly body?: unknown;
   readonly authorization?: string;
   readonly method?: string;
-  /** Gets the answer while it still comes; without it the whole text is waited for. */
+  /** Receives the chunks of a streamed answer; without it the request waits for the complete text. */
   readonly onText?: (text: string) => void;
 };
 
-/** As a manager does: by address, trusting the one CA under the one name it was given. */
+/** Sends a request as a manager does: by address, with the injected CA and server name. */
 export async function askRelay(
   replica: Pick<Replica, "relayPort">,
   variables: Variables,

@@ -16,7 +16,7 @@ const clone = join(folder, "clone");
 const installed = join(folder, "installed");
 const command = join(installed, "node_modules/.bin/lastcall");
 
-/** What a shell of a user has, and no setting of npm or of the tests. */
+/** A user's environment, without settings of npm or of the tests. */
 const environment = { HOME: home, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}` };
 
 function run(program: string, args: readonly string[], cwd: string, input = "") {
@@ -33,7 +33,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the npm package", { timeout: LIMIT_MS }, () => {
-  test("installs without a registry, alone, and its command runs", () => {
+  test("installs without a registry and without dependencies, and its command runs", () => {
     const packed = run("npm", ["run", "package"], clone);
     expect(packed.status, packed.err).toBe(0);
     writeFileSync(join(installed, "package.json"), "{}");
@@ -53,7 +53,7 @@ describe("the npm package", { timeout: LIMIT_MS }, () => {
     expect(demo.err).toBe("lastcall demo: The demo runs only in a clone of the repository: npm ci && npm run demo\n");
   });
 
-  test("packed without its bundle, names the command that packs it", () => {
+  test("reports the command that packs it, if it was packed without its bundle", () => {
     const launcher = join(folder, "empty/release/lastcall.mjs");
     cpSync(join(ROOT, "release/lastcall.mjs"), launcher, { recursive: true });
     const ended = run(process.execPath, [launcher, "--version"], folder);
@@ -61,7 +61,7 @@ describe("the npm package", { timeout: LIMIT_MS }, () => {
     expect(ended.err).toContain("npm run package");
   });
 
-  test("has programs that git keeps as executable, so npm's change of their mode changes no clone", () => {
+  test("has programs that are executable in git, so that npm does not change their mode", () => {
     const { bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     const files: readonly string[] = [...new Set<string>(Object.values(bin))];
     const modes = run("git", ["ls-files", "--stage", "--", ...files], ROOT).out.match(/^\d+/gm);

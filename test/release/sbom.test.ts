@@ -1,4 +1,4 @@
-/** The SBOM of each image names all that is in it, in the form that CycloneDX 1.6 requires. */
+/** The SBOM of each image lists all its contents, in the format of CycloneDX 1.6. */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const sbom = (name: SbomName): Document => JSON.parse(texts.get(name) ?? "");
 const componentsOf = (name: SbomName) => sbom(name).components;
 const find = (image: SbomName, name: string) => componentsOf(image).find((component) => component.name === name);
 
-/** From the written bundle: the bundler puts the name of each source above its code. */
+/** Reads the written bundle, in which the bundler prints the name of each source above its code. */
 async function bundledFolders(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-sbom-"));
   try {
@@ -95,7 +95,7 @@ describe("the manager's", () => {
     }
   });
 
-  test("on Node has koffi with the library of its own processor only", async () => {
+  test("on Node has koffi only with the library of its own processor", async () => {
     const compiled = JSON.parse(await sbomOfImage("manager-node", "arm64")) as Document;
     const names = compiled.components.map(({ name }) => name).filter((name) => name.startsWith("koffi"));
     expect(names).toEqual(["koffi-linux-arm64", "koffi"]);
@@ -107,12 +107,12 @@ describe.each(SBOM_NAMES)("that of %s", (image) => {
     expect(await sbomOfImage(image, "x64")).toBe(texts.get(image));
   });
 
-  test("names nothing that changes by itself", () => {
+  test("contains nothing that changes between builds", () => {
     expect(texts.get(image)).not.toMatch(/timestamp|\b20\d\d-\d\d-\d\dT/);
     expect(texts.get(image)).not.toContain(ROOT);
   });
 
-  test("has the form of CycloneDX 1.6", () => {
+  test("has the format of CycloneDX 1.6", () => {
     const { bomFormat, specVersion, serialNumber, version, metadata, components, dependencies } = sbom(image);
     expect({ bomFormat, specVersion, version }).toEqual({ bomFormat: "CycloneDX", specVersion: "1.6", version: 1 });
     expect(serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -127,7 +127,7 @@ describe.each(SBOM_NAMES)("that of %s", (image) => {
   });
 });
 
-/** The schema's rules for the properties that our components use. */
+/** The schema's rules for the used properties. */
 function complaintsAbout(component: Found): readonly string[] {
   const { type, name, version, scope, hashes = [], licenses = [], purl, cpe = "", ...others } = component;
   const known = ["bom-ref", "group"];

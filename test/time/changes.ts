@@ -1,33 +1,33 @@
-/** Waits for what a test's own world announces: in the very turn, which a story on a clock of its own needs. */
+/** Waits for a change that a fake announces, and resumes in the same turn, as scenarios on a virtual clock need. */
 import { EVENTUALLY_LIMIT_MS } from "./eventually.ts";
 
 export type Changes = {
-  /** Something may have come that is waited for. */
-  readonly tell: () => void;
-  /** Until the look finds it. @throws with these words when it never comes */
-  readonly find: <T>(look: () => T | undefined, words: () => string) => Promise<T>;
+  /** Rechecks all waiting conditions. */
+  readonly notify: () => void;
+  /** Waits until the check returns a value. @throws with this message when the limit is reached */
+  readonly find: <T>(check: () => T | undefined, message: () => string) => Promise<T>;
 };
 
 export function createChanges(): Changes {
-  const looks = new Set<() => void>();
+  const checks = new Set<() => void>();
   return {
-    tell: () => {
-      for (const look of looks) look();
+    notify: () => {
+      for (const check of checks) check();
     },
-    find: (look, words) =>
+    find: (check, message) =>
       new Promise((resolve, reject) => {
         const limit = setTimeout(() => {
-          looks.delete(again);
-          reject(new Error(`did not come within ${EVENTUALLY_LIMIT_MS / 1_000} s: ${words()}`));
+          checks.delete(again);
+          reject(new Error(`did not come within ${EVENTUALLY_LIMIT_MS / 1_000} s: ${message()}`));
         }, EVENTUALLY_LIMIT_MS).unref();
         const again = () => {
-          const found = look();
+          const found = check();
           if (found === undefined) return;
           clearTimeout(limit);
-          looks.delete(again);
+          checks.delete(again);
           resolve(found);
         };
-        looks.add(again);
+        checks.add(again);
         again();
       }),
   };

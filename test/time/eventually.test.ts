@@ -1,31 +1,31 @@
 import { expect, test } from "vitest";
-import { eventually, lookingFor } from "./eventually.ts";
+import { eventually, eventuallyWithin } from "./eventually.ts";
 
 const LIMIT_MS = 300;
 
-test("what is there at once is looked at once", async () => {
-  let looks = 0;
-  const look = () => {
-    looks += 1;
+test("a check that passes at once runs once", async () => {
+  let checks = 0;
+  const check = () => {
+    checks += 1;
     return "there";
   };
-  expect([await eventually(look), looks]).toEqual(["there", 1]);
+  expect([await eventually(check), checks]).toEqual(["there", 1]);
 });
 
-test("what comes later is looked for until it is there, by looks that take their time too", async () => {
-  let looks = 0;
+test("a check is repeated until it passes, and may be asynchronous", async () => {
+  let checks = 0;
   const found = await eventually(async () => {
-    looks += 1;
+    checks += 1;
     await Promise.resolve();
-    expect(looks).toBe(3);
-    return looks;
+    expect(checks).toBe(3);
+    return checks;
   });
   expect(found).toBe(3);
 });
 
-test("what never comes is told as it was seen last, and by the line that waited", async () => {
+test("a check that never passes is reported with its last failure and the line that waited", async () => {
   let seen = 0;
-  const waiting = lookingFor(LIMIT_MS)(() => {
+  const waiting = eventuallyWithin(LIMIT_MS)(() => {
     seen += 1;
     expect("web-0").toBe("web-1");
   });
@@ -36,18 +36,18 @@ test("what never comes is told as it was seen last, and by the line that waited"
   expect(error.message).toMatch(/^did not come within 0\.3 s; seen last: .*'web-0'.*'web-1'/);
   expect(error.stack).toContain("eventually.test.ts");
   expect(error.cause).toMatchObject({ actual: "web-0" });
-  const looks = seen;
+  const before = seen;
   await new Promise((resolve) => setImmediate(resolve));
-  expect([looks > 3, seen]).toEqual([true, looks]);
+  expect([before > 3, seen]).toEqual([true, before]);
 });
 
-test("a look that never ends is given up too", async () => {
+test("a check that never settles is abandoned at the limit", async () => {
   let first = true;
-  const look = () => {
+  const check = () => {
     if (!first) return new Promise<void>(() => undefined);
     first = false;
     throw new Error("not yet");
   };
-  await expect(lookingFor(LIMIT_MS)(look)).rejects.toThrow("did not come within 0.3 s; seen last: not yet");
-  await expect(lookingFor(LIMIT_MS)(look)).rejects.toThrow("seen last: the first look did not end");
+  await expect(eventuallyWithin(LIMIT_MS)(check)).rejects.toThrow("did not come within 0.3 s; seen last: not yet");
+  await expect(eventuallyWithin(LIMIT_MS)(check)).rejects.toThrow("seen last: the first check did not settle");
 });

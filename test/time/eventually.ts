@@ -1,28 +1,28 @@
-/** The one way in which a test waits for something to happen. Time that only has to pass is `pause.ts`. */
+/** The only way in which a test waits for an event. `pause.ts` lets time pass. */
 
 /**
- * Reached only where the thing never comes: a machine may be busy with ten other suites, or stand still for seconds. The
- * limit of a whole test is longer, so that this one is first to say what was waited for.
+ * Reached only if the event never happens: a host may be busy with ten other suites, or pause for seconds. The
+ * limit of a whole test is longer, so that this one reports the awaited event first.
  */
 export const EVENTUALLY_LIMIT_MS = 100_000;
-const BETWEEN_LOOKS_MS = 20;
+const BETWEEN_CHECKS_MS = 20;
 
 /**
- * Looks until the look throws no more; expectations belong into it, for they say what they saw.
+ * Repeats the check until it no longer throws; expectations belong into it, since they report the last value.
  *
- * @returns what the look returned
- * @throws what the last look threw, once the limit is over; also where that look never ends
+ * @returns the result of the check
+ * @throws the last error at the limit, even if the last check never settles
  */
-export const eventually = lookingFor(EVENTUALLY_LIMIT_MS);
+export const eventually = eventuallyWithin(EVENTUALLY_LIMIT_MS);
 
-/** @param limitMs is another one only where `eventually` itself is tested */
-export function lookingFor(limitMs: number): <T>(look: () => T | Promise<T>) => Promise<T> {
-  return (look) => {
-    // Made here, and not when the time is over: its stack names the line that waits.
+/** @param limitMs differs only in tests of `eventually` itself */
+export function eventuallyWithin(limitMs: number): <T>(check: () => T | Promise<T>) => Promise<T> {
+  return (check) => {
+    // Created here and not at the limit, so that its stack names the waiting line.
     const gaveUp = new Error();
     return new Promise((resolve, reject) => {
       let isOver = false;
-      let last: unknown = "the first look did not end";
+      let last: unknown = "the first check did not settle";
       let next: NodeJS.Timeout;
       const limit = setTimeout(() => {
         isOver = true;
@@ -33,12 +33,12 @@ export function lookingFor(limitMs: number): <T>(look: () => T | Promise<T>) => 
       }, limitMs);
       const again = async () => {
         try {
-          const found = await look();
+          const found = await check();
           clearTimeout(limit);
           resolve(found);
         } catch (error) {
           last = error;
-          if (!isOver) next = setTimeout(again, BETWEEN_LOOKS_MS);
+          if (!isOver) next = setTimeout(again, BETWEEN_CHECKS_MS);
         }
       };
       void again();

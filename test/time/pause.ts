@@ -1,15 +1,15 @@
 /**
- * The one way in which a test lets time pass: as part of a scene, or to see that nothing happens in it. What only waits
- * for something to have happened is `eventually`, for no fixed time is long enough on every machine.
+ * The only way in which a test lets time pass: as part of a scenario, or to check that nothing happens. To wait for an
+ * event use `eventually`, since no fixed time is long enough on every host.
  */
 import { setTimeout as over } from "node:timers/promises";
 
-/** @param _why is for the reader: what the time is for */
+/** @param _why the reason, for the reader */
 export function pause(ms: number, _why: string): Promise<void> {
   return over(ms);
 }
 
-/** For programs under test that are given a way to sleep. It is over, too, when `signal` is aborted. */
+/** The sleep of programs under test. It also ends when `signal` is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return over(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -1,15 +1,15 @@
-/** Which files of `src` run, by V8's coverage. */
+/** Measures the files of `src` that run, by V8's coverage. */
 import { type Profiler, Session } from "node:inspector";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const SRC = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** @returns ends the measurement: the files below `src` in which a function ran since then */
+/** @returns a function that ends the measurement and returns the files below `src` in which a function ran */
 export function startCoverage(): () => readonly string[] {
   const session = new Session();
   session.connect();
-  // Within one process the answers come before `post` returns.
+  // Within one process the answer arrives before `post` returns.
   session.post("Profiler.enable");
   session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
   return () => {

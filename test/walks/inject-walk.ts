@@ -20,7 +20,7 @@ const FACTS = {
 } as const;
 
 const call = () => injectPod(REQUEST, DEFAULT_CONFIG, FACTS, { newToken: () => "0".repeat(32) });
-// Loaded modules and values that are made once do not count.
+// Module loading and values that are created once do not count.
 call();
 const end = startCoverage();
 call();

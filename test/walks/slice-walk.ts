@@ -1,6 +1,6 @@
 /**
  * Prints the files that a change of an EndpointSlice runs through, from the API server's watch to the manager of the Pod:
- * relay and manager are in this process, the manager's relay client is one of its own (walked-client.ts).
+ * relay and manager are in this process, the manager's relay client has its own (walked-client.ts).
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,9 +33,9 @@ const show = (conditions: Conditions): void => api.put(SLICES, sliceWith({}, ent
 show(READY);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const registry = new Registry();
-const { request: ask, stream } = createApiClient(api.connection);
+const { request, stream } = createApiClient(api.connection);
 const { watchPod } = createSliceWatches({
-  request: ask,
+  request,
   stream,
   clock,
   random: Math.random,

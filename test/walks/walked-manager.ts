@@ -1,4 +1,4 @@
-/** A manager in this process, on a free port, for measuring which files a call runs through. */
+/** Runs a manager in this process, on a free port, to measure the files that a call runs through. */
 import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
@@ -11,7 +11,7 @@ const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when
 const LISTENER =
   "   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 12345 1 0 100 0 0 10 0\n";
 
-/** A build that reaches nothing outside but the files and ports of a process. */
+/** A build with only the files and ports of a process. */
 export const BARE_BUILD = {
   libc: {
     ...{ available: false, socket: () => -1, send: () => -1, recv: () => -1 },
@@ -29,7 +29,7 @@ export type WalkedManager = {
   readonly call: (method: "GET" | "POST", path: string) => Promise<void>;
 };
 
-/** @param self how the manager starts its relay client */
+/** @param self the command line of the manager's relay client */
 export async function startManager(
   settings: Partial<DrainSettings>,
   variables: Readonly<Record<string, string>> = {},
@@ -42,7 +42,7 @@ export async function startManager(
     for (const one of waiting) if (line.includes(one.text)) one.found(line);
   };
   const port = new Promise<number>((resolve) => {
-    const outside: Platform = {
+    const platform: Platform = {
       ...BARE_BUILD,
       environment: environmentOf((name) => (name === "LASTCALL_TOKEN" ? TOKEN : variables[name])),
       self,
@@ -63,7 +63,7 @@ export async function startManager(
       printError: log,
       exit: () => undefined,
     };
-    serve({ ...DEFAULT_SETTINGS, ...settings, port: 0 }, outside);
+    serve({ ...DEFAULT_SETTINGS, ...settings, port: 0 }, platform);
   });
   return {
     logged: async (text) =>

@@ -6,7 +6,7 @@ import { samplesOf, serverUnderTest } from "./server-under-test.ts";
 
 const UID = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
-/** A key more could carry the Pod, the patch or a user's secret. */
+/** An additional key could leak the Pod, the patch or a user's secret. */
 const LINE_KEYS = [
   ...["dryRun", "level", "mode", "ms", "msg", "namespace", "outcome", "pod", "problems", "reason", "status"],
   ...["time", "uid"],
@@ -16,7 +16,7 @@ async function ask(server: ReturnType<typeof serverUnderTest>, fields = {}) {
   return server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload: reviewText(fields) });
 }
 
-test("a changed Pod is answered with the uid asked about, a patch and its type", async () => {
+test("the answer for an injected Pod has the uid of the request, a patch and its type", async () => {
   const answer = await ask(serverUnderTest({ inject: () => PATCHED }));
   expect(answer.statusCode).toBe(200);
   expect(answer.headers["content-type"]).toContain("application/json");
@@ -26,7 +26,7 @@ test("a changed Pod is answered with the uid asked about, a patch and its type",
   expect(JSON.parse(Buffer.from(body.response.patch, "base64").toString())).toEqual(PATCHED.patch);
 });
 
-test("a person's mistake is an allowed Pod with a warning", async () => {
+test("a Pod with a mistake in its settings is allowed with a warning", async () => {
   const server = serverUnderTest({ inject: () => WARNED });
   const { response } = (await ask(server)).json();
   expect(response.allowed).toBe(true);
@@ -35,27 +35,27 @@ test("a person's mistake is an allowed Pod with a warning", async () => {
   expect(server.lines()[0]).toMatchObject({ problems: ["bad_value"] });
 });
 
-test("a refusal is an answer with a status the person sees, not an HTTP error", async () => {
+test("a refusal is a review with a status message, not an HTTP error", async () => {
   const answer = await ask(serverUnderTest({ inject: () => REFUSED }));
   expect(answer.statusCode).toBe(200);
   expect(answer.json().response).toMatchObject({ uid: UID, allowed: false, status: { message: REFUSED.message } });
 });
 
-test("an answer with letters beyond ASCII arrives whole", async () => {
+test("an answer with non-ASCII letters arrives complete", async () => {
   const message = "The value 9₀s — drain-délai — cannot be read.";
   const answer = await ask(serverUnderTest({ inject: () => ({ ...REFUSED, message }) }));
   expect(answer.json().response.status.message).toBe(message);
   expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(answer.body)));
 });
 
-test("a Pod that is left alone gets no patch and no patch type", async () => {
+test("a skipped Pod gets neither a patch nor a patch type", async () => {
   const { response } = (await ask(serverUnderTest({ inject: () => UNCHANGED }))).json();
   expect(response).toMatchObject({ uid: UID, allowed: true });
   expect(response).not.toHaveProperty("patch");
   expect(response).not.toHaveProperty("patchType");
 });
 
-describe("our own fault is HTTP 500 and nothing else, so that the failure policy decides", () => {
+describe("an internal error is a bare HTTP 500, so that the failure policy decides", () => {
   test("when the injector throws", async () => {
     const server = serverUnderTest({
       inject: () => {
@@ -79,13 +79,13 @@ describe("our own fault is HTTP 500 and nothing else, so that the failure policy
   });
 });
 
-describe("what is not the creation of a Pod is allowed unchanged and never given to the injector", () => {
+describe("a review of anything but the creation of a Pod is allowed unchanged and skips the injector:", () => {
   test.for([
-    { says: "an update", fields: { operation: "UPDATE" } },
-    { says: "a deletion, which has no object", fields: { operation: "DELETE", object: null } },
-    { says: "another resource", fields: { resource: { group: "apps", version: "v1", resource: "deployments" } } },
-    { says: "a subresource", fields: { subResource: "ephemeralcontainers" } },
-  ])("$says", async ({ fields }) => {
+    { title: "an update", fields: { operation: "UPDATE" } },
+    { title: "a deletion, which has no object", fields: { operation: "DELETE", object: null } },
+    { title: "another resource", fields: { resource: { group: "apps", version: "v1", resource: "deployments" } } },
+    { title: "a subresource", fields: { subResource: "ephemeralcontainers" } },
+  ])("$title", async ({ fields }) => {
     const server = serverUnderTest({
       inject: () => {
         throw new Error("asked");
@@ -98,7 +98,7 @@ describe("what is not the creation of a Pod is allowed unchanged and never given
   });
 });
 
-test("a dry run is answered like any other and marked in metrics and log", async () => {
+test("a dry run is answered like any other request and marked in metrics and log", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   const wet = await ask(server);
   const dry = await ask(server, { dryRun: true });
@@ -108,7 +108,7 @@ test("a dry run is answered like any other and marked in metrics and log", async
   expect(server.lines()[1]).toMatchObject({ dryRun: true });
 });
 
-test("the log has one line per request that names the Pod and never shows what is in it", async () => {
+test("the log has one line per request, which names the Pod and never shows its content", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   await ask(server);
   expect(server.lines()).toMatchObject([
@@ -127,13 +127,13 @@ test("the log has one line per request that names the Pod and never shows what i
   expect(server.logText()).not.toContain("PASSWORD");
 });
 
-test("a name that is no text or far too long cannot break the log line", async () => {
+test("a name that is not a string or far too long cannot break the log line", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   await ask(server, { object: { metadata: { name: { a: 1 }, generateName: "x".repeat(5_000) } } });
   expect(String(server.lines()[0]?.["pod"])).toHaveLength(253);
 });
 
-test("the injector is told the namespace of the request, its annotations and how Pods opt in", async () => {
+test("the injector receives the namespace of the request, its annotations and the opt-in mode", async () => {
   const seen: InjectionRequest[] = [];
   const server = serverUnderTest({
     rules: { optIn: "label" },
@@ -149,7 +149,7 @@ test("the injector is told the namespace of the request, its annotations and how
   ]);
 });
 
-test("one second of admission is one in the histogram of seconds and 1000 ms in the log", async () => {
+test("an admission of one second is 1 in the histogram and 1000 ms in the log", async () => {
   let nowMs = 5_000;
   const server = serverUnderTest({
     nowMs: () => nowMs,
@@ -173,7 +173,7 @@ describe("the other routes", () => {
     expect((await serverUnderTest().app.inject({ url: "/readyz" })).statusCode).toBe(200);
   });
 
-  test("an unknown path names the known ones and counts as no admission", async () => {
+  test("the answer for an unknown path names the known ones, and no admission is counted", async () => {
     const { app, metrics } = serverUnderTest();
     const answer = await app.inject({ method: "POST", url: "/mutating", headers: JSON_HEADERS, payload: reviewText() });
     expect(answer.statusCode).toBe(404);
@@ -182,7 +182,7 @@ describe("the other routes", () => {
     expect(samplesOf(await metrics(), "lastcall_admissions_total").size).toBe(0);
   });
 
-  test("metrics answer in the format of Prometheus with help for each", async () => {
+  test("metrics are served in the format of Prometheus, each with its help", async () => {
     const answer = await serverUnderTest().app.inject({ url: "/metrics" });
     expect(answer.headers["content-type"]).toContain("text/plain");
     for (const name of ["lastcall_admissions_total", "process_cpu_seconds_total", "process_resident_memory_bytes"]) {

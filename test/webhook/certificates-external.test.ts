@@ -1,4 +1,4 @@
-/** Files that someone else renews, mounted as kubelet mounts a Secret, and the caBundles that have to follow. */
+/** Externally renewed files, mounted as the kubelet mounts a Secret, and the caBundles that follow them. */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ async function filesBy(ca: Issuer, days = 90): Promise<Files> {
   return { cert: pair.cert, key: pair.key, ca: ca.cert };
 }
 
-/** One folder per version behind a link that is swapped, and files that are links into it. */
+/** One folder per version behind a symlink that is swapped, and files that link into it, as the kubelet does. */
 function mount(): { readonly folder: string; readonly swap: (files: Files) => void } {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-external-"));
   folders.push(folder);
@@ -87,7 +87,7 @@ async function started(replicas = 1) {
   return { ca, clock, store, mounts, sources, files };
 }
 
-test("empty caBundles are filled with the ca.crt beside the pair, and the replica is ready then", async () => {
+test("empty caBundles are filled with the ca.crt beside the pair, and then the replica is ready", async () => {
   const { ca, clock, store, sources } = await started();
   expect(store.configuration()?.bundles).toEqual([ca.cert, ca.cert].map((text) => `${text.trim()}\n`));
   expect(sources[0]?.unreadiness(clock.nowMs)).toBe("");
@@ -96,7 +96,7 @@ test("empty caBundles are filled with the ca.crt beside the pair, and the replic
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
 
-test("a swapped Secret of the same CA is served at the next look", async () => {
+test("a swapped Secret of the same CA is served after the next refresh", async () => {
   const { ca, clock, mounts, sources } = await started();
   const next = await filesBy(ca, 120);
   mounts[0]?.swap(next);
@@ -119,7 +119,7 @@ test("a pair of a new CA waits until every webhook has trusted that CA for the s
   expect(sources[0]?.current().cert).toBe(next.cert);
 });
 
-test("a ca.crt that still holds the old CA does not make the new one count as trusted", async () => {
+test("a ca.crt that still holds the old CA does not make the new CA trusted", async () => {
   const { ca, clock, store, mounts, files } = await started();
   let refuses = true;
   const writeBundle: ApiStore["writeBundle"] = (seen, bundle) => {
@@ -129,7 +129,7 @@ test("a ca.crt that still holds the old CA does not make the new one count as tr
   const source = await sourceOf(mounts[0]?.folder ?? "", { ...store, writeBundle }, clock);
   const next = await filesBy(await newCa("second CA"));
   mounts[0]?.swap({ ...next, ca: ca.cert + next.ca });
-  for (let look = 0; look < 3; look += 1) {
+  for (let refresh = 0; refresh < 3; refresh += 1) {
     expect(await source.refresh(clock.nowMs)).toMatchObject({ kind: "unusable" });
     expect(source.current().cert).toBe(files.cert);
     clock.nowMs += SETTLE_MS;
@@ -145,7 +145,7 @@ test("a ca.crt that still holds the old CA does not make the new one count as tr
   expect(source.unreadiness(clock.nowMs)).toContain("does not trust");
 });
 
-test("replicas whose files change minutes apart do not fight, and the old CA goes in the end", async () => {
+test("replicas whose files change minutes apart do not overwrite each other, and the old CA is dropped in the end", async () => {
   const { clock, store, mounts, sources } = await started(2);
   const next = await filesBy(await newCa("second CA"));
   const [early, late] = sources;
@@ -166,7 +166,7 @@ test("replicas whose files change minutes apart do not fight, and the old CA goe
   expect([early?.current().cert, late?.current().cert]).toEqual([next.cert, next.cert]);
 });
 
-test("a foreign CA in a bundle goes after a while, garbage at once", async () => {
+test("a foreign CA in a bundle is removed after a while, garbage at once", async () => {
   const { ca, clock, store, sources } = await started();
   const foreign = (await newCa("foreign CA")).cert;
   store.setBundles([ca.cert + foreign, `garbage\n${ca.cert}`]);
@@ -178,7 +178,7 @@ test("a foreign CA in a bundle goes after a while, garbage at once", async () =>
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
 
-test("files that do not belong together are refused and named, and what was served stays", async () => {
+test("files that do not belong together are refused by name, and the served pair stays", async () => {
   const { clock, mounts, sources, files } = await started();
   const other = await filesBy(await newCa("other CA"));
   for (const half of [
@@ -199,7 +199,7 @@ test("files that do not belong together are refused and named, and what was serv
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "same" });
 });
 
-test("an expired pair is replaced at once, trusted or not, because nothing worse can come", async () => {
+test("an expired pair is replaced at once, even by an untrusted one, because nothing can be worse", async () => {
   const { clock, mounts, sources } = await started();
   const next = await filesBy(await newCa("second CA"), 200);
   clock.nowMs = START_MS + 91 * DAY_MS;
@@ -207,7 +207,7 @@ test("an expired pair is replaced at once, trusted or not, because nothing worse
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
 });
 
-test("a missing webhook configuration is told by name until the bundles were right once", async () => {
+test("a missing webhook configuration is reported by name until the bundles were right once", async () => {
   const clock: Clock = { nowMs: START_MS + DAY_MS };
   const store = apiStore(() => clock.nowMs, 1);
   store.setBundles(undefined);
@@ -221,7 +221,7 @@ test("a missing webhook configuration is told by name until the bundles were rig
   expect(source.unreadiness(clock.nowMs)).toBe("");
 });
 
-test("a folder without ca.crt is a fault at the start", async () => {
+test("a folder without ca.crt is an error at startup", async () => {
   const { folder, swap } = mount();
   swap(await filesBy(await newCa("first CA")));
   rmSync(join(folder, "ca.crt"));
@@ -229,20 +229,20 @@ test("a folder without ca.crt is a fault at the start", async () => {
   expect(readFileSync(join(folder, "tls.crt"), "utf8")).toContain("BEGIN CERTIFICATE");
 });
 
-test("a bundle that is written is told with its CAs, and one that others write all the time is given up", async () => {
+test("a written bundle is reported with its number of CAs, and after too many conflicts the write is abandoned", async () => {
   const { clock, store, mounts } = await started();
   store.setBundles(["", ""]);
-  const told: AuthorityEvent[] = [];
+  const events: AuthorityEvent[] = [];
   const folder = mounts[0]?.folder ?? "";
-  const source = await sourceOf(folder, store, clock, (event) => told.push(event));
+  const source = await sourceOf(folder, store, clock, (event) => events.push(event));
   expect(source.unreadiness(clock.nowMs)).toBe("the webhook configuration has not been read yet");
   expect(await source.refresh(clock.nowMs)).toEqual({ kind: "same" });
-  expect(told).toEqual([{ kind: "bundle-written", cas: 1 }]);
+  expect(events).toEqual([{ kind: "bundle-written", cas: 1 }]);
   store.setBundles(["", ""]);
-  told.splice(0);
+  events.splice(0);
   const raced: ApiStore = { ...store, writeBundle: () => "conflict" };
-  const loser = await sourceOf(folder, raced, clock, (event) => told.push(event));
+  const loser = await sourceOf(folder, raced, clock, (event) => events.push(event));
   const given = await loser.refresh(clock.nowMs);
   expect(given).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });
-  expect(told).toEqual(Array.from({ length: 16 }, () => ({ kind: "conflict", on: "configuration" })));
+  expect(events).toEqual(Array.from({ length: 16 }, () => ({ kind: "conflict", on: "configuration" })));
 });

@@ -1,4 +1,4 @@
-/** Looking after a certificate from time to time: what is told, how often, and what reaches the server. */
+/** The periodic renewal of the certificate: its log lines, how often, and the certificates that reach the server. */
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { ServerCertificate } from "../../src/authority/certificate.ts";
@@ -10,7 +10,7 @@ import { createLog } from "../../src/webhook/log.ts";
 const DAY_MS = 86_400_000;
 const FIRST: ServerCertificate = { cert: "first", key: "k", validFromMs: 0, validUntilMs: 8 * DAY_MS };
 
-function looking(answer: () => Promise<Refreshed>) {
+function renewalOf(answer: () => Promise<Refreshed>) {
   const sink = new PassThrough();
   let text = "";
   sink.on("data", (chunk: Buffer) => {
@@ -18,73 +18,73 @@ function looking(answer: () => Promise<Refreshed>) {
   });
   const used: string[] = [];
   const source: CertificateSource = { current: () => FIRST, unreadiness: () => "", refresh: answer };
-  const look = renewal({ source, use: ({ cert }) => used.push(cert), log: createLog("info", sink) });
-  return { look, used, lines: () => text.split("\n").filter((line) => line !== "") };
+  const renew = renewal({ source, use: ({ cert }) => used.push(cert), log: createLog("info", sink) });
+  return { renew, used, lines: () => text.split("\n").filter((line) => line !== "") };
 }
 
 const unusable = (why: string): Refreshed => ({ kind: "unusable", fault: new Fault("ERR_AUTHORITY_UNREACHABLE", why) });
 
-test("a new certificate reaches the server, the same one does not", async () => {
+test("a new certificate reaches the server, an unchanged one does not", async () => {
   const answers: Refreshed[] = [{ kind: "same" }, { kind: "changed" }];
-  const { look, used } = looking(async () => answers.shift() ?? { kind: "same" });
-  for (let count = 0; count < 3; count += 1) await look(0);
+  const { renew, used } = renewalOf(async () => answers.shift() ?? { kind: "same" });
+  for (let count = 0; count < 3; count += 1) await renew(0);
   expect(used).toEqual(["first"]);
 });
 
-test("trouble near the end of the certificate is an error", async () => {
-  const { look, lines } = looking(async () => unusable("away"));
-  await look(0);
-  await look(7 * DAY_MS);
+test("a failed renewal is a warning, and an error when the certificate expires soon", async () => {
+  const { renew, lines } = renewalOf(async () => unusable("away"));
+  await renew(0);
+  await renew(7 * DAY_MS);
   expect(lines().map((line) => JSON.parse(line).level)).toEqual([40, 50]);
 });
 
-test("what is told says why, until when the certificate is valid, and that the trouble is over", async () => {
+test("the log names the reason, the end of the certificate's validity, and the recovery", async () => {
   const answers: Refreshed[] = [unusable("away"), { kind: "same" }, unusable("away"), { kind: "changed" }];
-  const { look, lines } = looking(async () => answers.shift() ?? unusable("away"));
-  for (let second = 0; second < 4; second += 1) await look(second);
-  await look(6 * DAY_MS);
-  await look(6 * DAY_MS + 600_001);
+  const { renew, lines } = renewalOf(async () => answers.shift() ?? unusable("away"));
+  for (let second = 0; second < 4; second += 1) await renew(second);
+  await renew(6 * DAY_MS);
+  await renew(6 * DAY_MS + 600_001);
   const validUntil = "1970-01-09T00:00:00.000Z";
-  const trouble = {
+  const failure = {
     level: 40,
     why: expect.stringMatching(/: away$/),
     validUntil,
     msg: "the certificate cannot be renewed, the current one stays in use",
   };
   expect(lines().map((line) => JSON.parse(line))).toMatchObject([
-    trouble,
-    // The same words are new trouble once a look went well.
-    trouble,
+    failure,
+    // After a success the same failure is logged again.
+    failure,
     { level: 30, validUntil, msg: "certificate renewed" },
-    trouble,
-    { ...trouble, level: 50, msg: "the certificate expires soon and cannot be renewed" },
+    failure,
+    { ...failure, level: 50, msg: "the certificate expires soon and cannot be renewed" },
   ]);
 });
 
-test("a look that is still running is not started twice, and one that throws does not stop the next", async () => {
+test("a running renewal is not started twice, and one that throws does not stop the next", async () => {
   let calls = 0;
   let finish: (found: Refreshed) => void = () => undefined;
-  const { look, lines } = looking(() => {
+  const { renew, lines } = renewalOf(() => {
     calls += 1;
     if (calls === 2) return Promise.reject(new Error("a mistake of ours"));
     return new Promise((resolve) => {
       finish = resolve;
     });
   });
-  const first = look(0);
-  await look(0);
+  const first = renew(0);
+  await renew(0);
   expect(calls).toBe(1);
   finish({ kind: "same" });
   await first;
-  await look(0);
+  await renew(0);
   expect(lines()[0]).toContain("a mistake of ours");
   expect(lines()[0]).toContain("renewing the certificate failed");
-  void look(0);
+  void renew(0);
   expect(calls).toBe(3);
   finish({ kind: "same" });
 });
 
-test("a replica says why it is not ready: before the first look, while refused, while a CA settles, when it expired", async () => {
+test("unreadiness has a reason: nothing read yet, a refusal, a CA that settles, an expired certificate", async () => {
   let leaf: ServerCertificate | undefined;
   let distrust: string | undefined;
   let update: () => Promise<void> = () => Promise.reject(new Error("403 no"));

@@ -1,4 +1,4 @@
-/** Which settings about certificates go together, and what is told about those that do not. */
+/** Combinations of certificate settings: the valid ones, and the messages for the others. */
 import { expect, test } from "vitest";
 import { certificateProblems } from "../../src/webhook/config.ts";
 
@@ -69,10 +69,10 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     { where: "--ca-life", message: "Too short for --ca-settle 6m. Set at least 1h." },
   ],
   [
-    "looks without a pause",
+    "an interval of zero",
     { certificateCheckMs: 99 },
     { where: "--certificate-check", message: "Too short. Set at least 100ms." },
   ],
-])("%s is told", ([, set, problem]) => {
+])("%s is reported", ([, set, problem]) => {
   expect(certificateProblems({ ...NOTHING_SET, ...set })).toEqual([problem]);
 });

@@ -22,7 +22,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test("a certificate made in memory is signed by its CA for every name clients use", async () => {
+test("a certificate made in memory is signed by its CA for every name of the Service", async () => {
   const { source, caCertificate } = await makeCertificate("lastcall", NOW_MS);
   const leaf = new X509Certificate(source.current().cert);
   const ca = new X509Certificate(caCertificate);
@@ -38,11 +38,11 @@ test("a certificate made in memory is signed by its CA for every name clients us
   expect(leaf.signatureAlgorithm).toBe("ecdsa-with-SHA256");
 });
 
-test("the CA certificate carries no key", async () => {
+test("the CA certificate does not contain a key", async () => {
   expect((await makeCertificate("lastcall", NOW_MS)).caCertificate).not.toContain("PRIVATE");
 });
 
-test("a certificate made in memory is renewed under the same CA before it ends", async () => {
+test("a certificate made in memory is renewed under the same CA before it expires", async () => {
   const { source, caCertificate } = await makeCertificate("lastcall", NOW_MS);
   const first = source.current();
   expect((await source.refresh(NOW_MS + 59 * DAY_MS)).kind).toBe("same");
@@ -52,7 +52,7 @@ test("a certificate made in memory is renewed under the same CA before it ends",
   expect(new X509Certificate(second.cert).verify(new X509Certificate(caCertificate).publicKey)).toBe(true);
 });
 
-test("when files that someone else renews expire stands in the metrics", async () => {
+test("the metrics show the expiry of externally renewed files", async () => {
   const { cert, key, validUntilMs } = (await makeCertificate("lastcall", NOW_MS)).source.current();
   const args = [`--cert=${file("expiring.crt", cert)}`, `--key=${file("expiring.key", key)}`];
   const registry = new Registry();
@@ -66,27 +66,27 @@ test("when files that someone else renews expire stands in the metrics", async (
   expect(metrics).toContain(`lastcall_certificate_not_after_seconds{kind="leaf"} ${validUntilMs / 1_000}\n`);
 });
 
-test("a certificate is complained about before and after its time, not within", async () => {
+test("a certificate is rejected before and after its validity, and accepted within it", async () => {
   const certificate = (await makeCertificate("lastcall", NOW_MS)).source.current();
   expect(validityError(certificate, NOW_MS)).toBe("");
   expect(validityError(certificate, NOW_MS - DAY_MS)).toContain("not valid yet");
   expect(validityError(certificate, NOW_MS + 91 * DAY_MS)).toContain("expired");
 });
 
-test("a chain that is broken behind its first certificate is refused while the old pair is served", async () => {
+test("a chain with an invalid second certificate is refused while the old pair is served", async () => {
   const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
     made.source.current(),
   );
   const source = await certificateFromFiles(file("chain.crt", one?.cert ?? ""), file("chain.key", one?.key ?? ""));
   file("chain.crt", `${two?.cert}\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n`);
   file("chain.key", two?.key ?? "");
-  for (let look = 0; look < 2; look += 1) {
+  for (let refresh = 0; refresh < 2; refresh += 1) {
     expect(await source.refresh(NOW_MS)).toMatchObject({ fault: { code: "ERR_CERTIFICATE_UNREADABLE" } });
     expect(source.current().cert).toBe(one?.cert);
   }
 });
 
-test("new files are taken, half of a new pair is not, and the old pair stays meanwhile", async () => {
+test("a new pair is served, half of a new pair is not, and the old pair stays meanwhile", async () => {
   const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
     made.source.current(),
   );
@@ -102,7 +102,7 @@ test("new files are taken, half of a new pair is not, and the old pair stays mea
   expect(source.current()).toMatchObject({ cert: two?.cert, key: two?.key });
 });
 
-test("files that are missing or no certificate are a fault that names them", async () => {
+test("missing files and files that are not certificates are reported by name", async () => {
   const text = file("text.pem", "hello");
   await expect(certificateFromFiles(join(folder, "none.crt"), text)).rejects.toThrow(/none\.crt/);
   await expect(certificateFromFiles(text, text)).rejects.toMatchObject({ code: "ERR_CERTIFICATE_UNREADABLE" });

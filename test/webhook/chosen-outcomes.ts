@@ -1,4 +1,4 @@
-/** Outcomes an injector could give, for tests of what the server makes of them. */
+/** Injection outcomes, for tests of the server's answers to them. */
 import type { Explanation, Outcome } from "../../src/injection/outcome.ts";
 import type { Problem } from "../../src/policy/problem.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";

@@ -1,4 +1,4 @@
-/** With `--client-ca` only who shows a certificate of it may send reviews. */
+/** With `--client-ca` only clients with a certificate of that CA may send reviews. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
@@ -56,25 +56,25 @@ async function guarded(): Promise<{ readonly webhook: RunningWebhook; readonly c
   return { webhook, ca };
 }
 
-test("reviews are taken with a certificate of the CA and with no other; probes need none", LIMIT, async () => {
+test("reviews need a client certificate of the CA; probes need none", LIMIT, async () => {
   const { webhook, ca } = await guarded();
   expect(await ask(webhook, { ...REVIEW, client: await clientPair(ca) })).toMatchObject({ status: 200 });
   expect(await ask(webhook, REVIEW)).toMatchObject({ status: 403 });
-  const stranger = await clientPair(await caNamed("other"));
-  expect(await ask(webhook, { ...REVIEW, client: stranger })).toMatchObject({ status: 403 });
+  const otherClient = await clientPair(await caNamed("other"));
+  expect(await ask(webhook, { ...REVIEW, client: otherClient })).toMatchObject({ status: 403 });
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
     expect(await ask(webhook, { path, method: "GET" })).toMatchObject({ status: 200 });
   }
 });
 
-test("a resumed session without a certificate gives no more than a first one", LIMIT, async () => {
+test("a resumed TLS session without a certificate has no more rights than a first one", LIMIT, async () => {
   const { webhook } = await guarded();
   const agent = new Agent({ maxCachedSessions: 10 });
   expect(await ask(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: false });
   expect(await ask(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: true });
 });
 
-test("a file without a CA is told at the start", LIMIT, async () => {
+test("a file without a CA is reported at startup", LIMIT, async () => {
   const ca = await caNamed("ours");
   for (const text of ["nothing", (await clientPair(ca)).cert]) {
     const end = await spawnWebhook(["--port=0", "--host=127.0.0.1", `--client-ca=${fileWith(text)}`]).ended;

@@ -1,4 +1,4 @@
-/** When the release closes by itself, and what it then asks API servers to do. */
+/** When a release fails closed, and the webhook entries that it then writes. */
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/api-server/api-request.ts";
@@ -24,8 +24,8 @@ const OPEN = [entry("namespace.drain.lastcall.dev"), entry("pod.drain.lastcall.d
 
 type World = { readonly open?: readonly RawObject[]; readonly copies?: readonly RawObject[] | undefined };
 
-/** One look at such a world; `doubt` is what the proof says. */
-async function look({ open = OPEN, ...rest }: World, doubt = "", written: "done" | "conflict" = "done") {
+/** Runs one check against such a cluster; `doubt` is the result of the proof. */
+async function check({ open = OPEN, ...rest }: World, doubt = "", written: "done" | "conflict" = "done") {
   const copies = "copies" in rest ? rest.copies : [];
   const writes: (readonly RawObject[])[] = [];
   let proofs = 0;
@@ -48,18 +48,18 @@ async function look({ open = OPEN, ...rest }: World, doubt = "", written: "done"
   return { ...(await enforce(ports)), writes, proofs };
 }
 
-describe("a release with Fail", () => {
-  test("stays open while a Pod that opts in comes back without injection", async () => {
-    const { isEnforcing, why, writes } = await look({}, "it was not injected");
+describe("a release with failurePolicy Fail", () => {
+  test("stays open while a Pod that opts in is not injected", async () => {
+    const { isEnforcing, why, writes } = await check({}, "it was not injected");
     expect([isEnforcing, why, writes]).toEqual([false, "it was not injected", []]);
   });
 
-  test("closes with a copy of every entry once injection is proven", async () => {
-    expect(await look({})).toMatchObject({ isEnforcing: true, why: "", writes: [failClosedCopies(OPEN)] });
+  test("fails closed with a copy of every entry once injection is proven", async () => {
+    expect(await check({})).toMatchObject({ isEnforcing: true, why: "", writes: [failClosedCopies(OPEN)] });
   });
 
-  test("writes nothing and proves nothing when its copies are right", async () => {
-    expect(await look({ copies: failClosedCopies(OPEN) })).toEqual({
+  test("neither writes nor proves anything while its copies are right", async () => {
+    expect(await check({ copies: failClosedCopies(OPEN) })).toEqual({
       isEnforcing: true,
       why: "",
       reason: "none",
@@ -68,40 +68,43 @@ describe("a release with Fail", () => {
     });
   });
 
-  test("copies no entry that only checks settings", () => {
+  test("does not copy an entry that only checks settings", () => {
     const clientConfig = { service: { name: "lastcall-webhook", path: "/settings" }, caBundle: "Q0E=" };
     const checking = { ...entry("settings.drain.lastcall.dev"), clientConfig };
     expect(failClosedCopies([...OPEN, checking])).toEqual(failClosedCopies(OPEN));
   });
 
-  test("follows a change of its own entries without another proof, and never opens for it", async () => {
+  test("follows a change of its own entries without another proof, and stays closed", async () => {
     const changed = [{ ...OPEN[0], timeoutSeconds: 9 }, entry("another.drain.lastcall.dev")];
-    const { isEnforcing, writes, proofs } = await look({ open: changed, copies: failClosedCopies(OPEN) }, "not proven");
+    const { isEnforcing, writes, proofs } = await check(
+      { open: changed, copies: failClosedCopies(OPEN) },
+      "not proven",
+    );
     expect([isEnforcing, writes, proofs]).toEqual([true, [failClosedCopies(changed)], 0]);
   });
 
   test.for([
-    { says: "before the API servers know whom to trust", copies: [] },
-    { says: "when the caBundle is taken away", copies: failClosedCopies(OPEN) },
-  ])("copies no entry that no API server could call: $says", async ({ copies }) => {
-    const { isEnforcing, writes, proofs } = await look({ open: [OPEN[0] as RawObject, entry("b", "")], copies });
+    { title: "before the caBundle is written", copies: [] },
+    { title: "after the caBundle was removed", copies: failClosedCopies(OPEN) },
+  ])("does not copy an entry that no API server could call: $title", async ({ copies }) => {
+    const { isEnforcing, writes, proofs } = await check({ open: [OPEN[0] as RawObject, entry("b", "")], copies });
     expect([isEnforcing, writes, proofs]).toEqual([copies.length > 0, [], 0]);
   });
 
   test("writes nothing where there are no entries to copy", async () => {
-    expect(await look({ open: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
+    expect(await check({ open: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
-  test("does not make the configuration that is to be filled: without it, Pods are let in", async () => {
-    expect(await look({ copies: undefined })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
+  test("does not create the missing configuration: without it, Pods are admitted", async () => {
+    expect(await check({ copies: undefined })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
-  test("does not count as closed when another writer came first", async () => {
-    expect(await look({}, "", "conflict")).toMatchObject({ isEnforcing: false, why: "write conflict, retrying" });
+  test("is not closed after a write conflict", async () => {
+    expect(await check({}, "", "conflict")).toMatchObject({ isEnforcing: false, why: "write conflict, retrying" });
   });
 });
 
-describe("at the API server", () => {
+describe("the API requests", () => {
   const SETTINGS = {
     enforceConfiguration: "enforce.lastcall.dev",
     enforceCopies: "drain.lastcall.dev",
@@ -116,12 +119,12 @@ describe("at the API server", () => {
     [`${KIND}/enforce.lastcall.dev`]: { metadata: { resourceVersion: "7" } },
   };
 
-  /** Pods that opt in come back injected, or not. */
+  /** Answers dry runs of Pods that opt in with an injected Pod, or with the Pod unchanged. */
   const serverThat = (injects: boolean, objects = OBJECTS) => {
     const asked: ApiRequest[] = [];
-    const ask = async (question: ApiRequest): Promise<ApiResponse> => {
-      const { method, path, body = "" } = question;
-      if (method !== "GET") asked.push(question);
+    const ask = async (request: ApiRequest): Promise<ApiResponse> => {
+      const { method, path, body = "" } = request;
+      if (method !== "GET") asked.push(request);
       if (method === "POST") {
         const isNoted = injects && body.includes('"lastcall.dev/inject":"enabled"');
         const annotations = isNoted ? { "lastcall.dev/status": "{}" } : {};
@@ -133,7 +136,7 @@ describe("at the API server", () => {
     return { ports: enforcerPorts(ask, SETTINGS), asked };
   };
 
-  test("it is proven by dry runs in the proof's namespace, with its labels and the manager's image", async () => {
+  test("prove injection by dry runs in the proof's namespace, with its labels and the manager's image", async () => {
     const { ports, asked } = serverThat(true);
     await enforce(ports);
     const pods = asked.filter(({ method }) => method === "POST");
@@ -146,7 +149,7 @@ describe("at the API server", () => {
     }
   });
 
-  test("then the whole list is written, at the version that was read", async () => {
+  test("write the whole list, at the version that was read", async () => {
     const { ports, asked } = serverThat(true);
     expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "", reason: "none" });
     const { path, body } = asked.at(-1) ?? { path: "" };
@@ -157,14 +160,14 @@ describe("at the API server", () => {
     ]);
   });
 
-  test("without the proof it is said why, after one try, and nothing is written", async () => {
+  test("write nothing without the proof, and the reason is reported after one try", async () => {
     const { ports, asked } = serverThat(false);
     const { isEnforcing, why } = await enforce(ports);
     expect([isEnforcing, asked.map(({ method }) => method)]).toEqual([false, ["POST"]]);
     expect(why).toContain("was not injected");
   });
 
-  /** What the registry shows after one look at a server that refuses the Pod of the proof. */
+  /** Returns the metrics after one check against a server that refuses the Pod of the proof. */
   async function blockedAfter(refusal: ApiResponse): Promise<readonly string[]> {
     const { ports } = serverThat(true);
     const refusing = enforcerPorts(async () => refusal, SETTINGS);
@@ -188,7 +191,7 @@ describe("at the API server", () => {
     "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5",
     "failed quota: small: must specify limits.ephemeral-storage for: probe",
     "insufficient quota to match these scopes: [{PriorityClass In [high]}]",
-  ])("a quota that refuses the proof's Pod is the reason in the metric: %s", async (why) => {
+  ])("show in the metric that a quota refuses the proof's Pod: %s", async (why) => {
     expect(await blockedAfter(forbidden(why))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 1',
       'lastcall_enforcement_blocked{reason="other"} 0',
@@ -198,14 +201,14 @@ describe("at the API server", () => {
   test.for([
     forbidden('violates PodSecurity "restricted:latest"'),
     { status: 500, text: JSON.stringify({ message: "exceeded quota: of something else" }) },
-  ])("another refusal is not taken for a quota's: %j", async (refusal) => {
+  ])("do not blame a quota for another refusal: %j", async (refusal) => {
     expect(await blockedAfter(refusal)).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
       'lastcall_enforcement_blocked{reason="other"} 1',
     ]);
   });
 
-  test("once enforcement is active, no reason is shown", async () => {
+  test("show no reason once enforcement is active", async () => {
     const { ports } = serverThat(true);
     expect(await shownFor(await enforce(ports))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
@@ -213,7 +216,7 @@ describe("at the API server", () => {
     ]);
   });
 
-  test("an object that is not there is not made", async () => {
+  test("do not create a missing object", async () => {
     const { [`${KIND}/enforce.lastcall.dev`]: _gone, ...others } = OBJECTS;
     const { ports, asked } = serverThat(true, others);
     expect((await enforce(ports)).isEnforcing).toBe(false);
@@ -221,17 +224,17 @@ describe("at the API server", () => {
   });
 });
 
-describe("a copy", () => {
+describe("a copied entry", () => {
   const [copy = {}] = failClosedCopies(OPEN);
 
-  test("fails closed, and is the entry in everything else, fields of later versions too", () => {
+  test("fails closed and equals the entry in everything else, unknown fields included", () => {
     const { failurePolicy, matchConditions, ...others } = copy;
     const { failurePolicy: _ignore, matchConditions: conditions, ...same } = OPEN[0] as RawObject;
     expect([failurePolicy, others]).toEqual(["Fail", same]);
     expect(objectsAt({ matchConditions }, "matchConditions").slice(0, -1)).toEqual(conditions);
   });
 
-  test("asks only about Pods that carry no note of an injection", () => {
+  test("matches only Pods without the record of an injection", () => {
     expect(objectsAt(copy, "matchConditions").at(-1)).toEqual({
       name: "not-injected-yet",
       expression: "!has(object.metadata.annotations) || !('lastcall.dev/status' in object.metadata.annotations)",

@@ -12,7 +12,7 @@ function post(server: ReturnType<typeof serverUnderTest>, payload: string): Prom
   return server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
 }
 
-/** Remembers what the injector was given. */
+/** Records the inputs of the injector. */
 function listener(): { readonly seen: InjectionRequest[]; readonly inject: (request: InjectionRequest) => Outcome } {
   const seen: InjectionRequest[] = [];
   return {
@@ -24,8 +24,8 @@ function listener(): { readonly seen: InjectionRequest[]; readonly inject: (requ
   };
 }
 
-describe("keys that name parts of the language", () => {
-  test("an annotation named __proto__ reaches the injector as an annotation and pollutes nothing", async () => {
+describe("keys of JavaScript's object prototype", () => {
+  test("an annotation named __proto__ reaches the injector and pollutes no prototype", async () => {
     const { seen, inject } = listener();
     const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x","a":"b"}');
     const answer = await post(serverUnderTest({ inject }), text);
@@ -35,7 +35,7 @@ describe("keys that name parts of the language", () => {
     expect(({} as Record<string, unknown>)["a"]).toBeUndefined();
   });
 
-  test("a Pod with an annotation named __proto__ is injected, and no operation touches it", async () => {
+  test("a Pod with an annotation named __proto__ is injected, and the patch leaves the annotation unchanged", async () => {
     const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x"}');
     const answer = await post(serverUnderTest(), text);
     expect(answer.statusCode).toBe(200);
@@ -74,14 +74,14 @@ describe("deep nesting", () => {
     expect(JSON.parse(answer.body).response).toMatchObject({ allowed: true, patchType: "JSONPatch" });
   });
 
-  test("millions of brackets are one sentence", async () => {
+  test("millions of brackets are refused with one message", async () => {
     const answer = await post(serverUnderTest(), "[".repeat(3_000_000));
     expect(answer.statusCode).toBe(400);
     expect(answer.body.length).toBeLessThan(200);
   });
 });
 
-test("whatever arrives, it is answered with one known status, counted once and logged once", {
+test("any request is answered with a known status, counted once and logged once", {
   timeout: 240_000,
 }, async () => {
   const server = serverUnderTest();

@@ -3,60 +3,60 @@ import { PATCHED } from "./chosen-outcomes.ts";
 import { JSON_HEADERS, reviewOf, reviewText } from "./pod-review.ts";
 import { samplesOf, serverUnderTest, sum } from "./server-under-test.ts";
 
-type Row = { readonly says: string; readonly payload: string; readonly reason: string; readonly names: RegExp };
+type Row = { readonly title: string; readonly payload: string; readonly reason: string; readonly names: RegExp };
 
 function without(field: string): string {
   return reviewText({ [field]: undefined });
 }
 
 const ROWS: readonly Row[] = [
-  { says: "an empty body", payload: "", reason: "empty_body", names: /body is empty/ },
-  { says: "nothing but spaces", payload: "  \r\n ", reason: "empty_body", names: /body is empty/ },
+  { title: "an empty body", payload: "", reason: "empty_body", names: /body is empty/ },
+  { title: "a body of spaces", payload: "  \r\n ", reason: "empty_body", names: /body is empty/ },
   {
-    says: "a body that ends in the middle of an object",
+    title: "a body that ends in the middle of an object",
     payload: reviewText().slice(0, -9),
     reason: "truncated_json",
     names: /ends after [0-9]+ characters/,
   },
   {
-    says: "a body that ends in the middle of a text",
+    title: "a body that ends in the middle of a string",
     payload: '{"kind":"Admissi',
     reason: "truncated_json",
     names: /ends after 16 characters/,
   },
-  { says: "YAML", payload: "kind: AdmissionReview\n", reason: "invalid_json", names: /not JSON/ },
-  { says: "JSON with a comma too much", payload: '{"a":1,}', reason: "invalid_json", names: /at position 7/ },
-  { says: "binary bytes", payload: "\u0000\u0001\u0002", reason: "invalid_json", names: /not JSON/ },
-  { says: "a list", payload: "[]", reason: "wrong_kind", names: /is a list/ },
-  { says: "null", payload: "null", reason: "wrong_kind", names: /is null/ },
-  { says: "a number", payload: "7", reason: "wrong_kind", names: /is a number/ },
-  { says: "a bare Pod", payload: '{"kind":"Pod","apiVersion":"v1"}', reason: "wrong_kind", names: /is "Pod"/ },
+  { title: "YAML", payload: "kind: AdmissionReview\n", reason: "invalid_json", names: /not JSON/ },
+  { title: "JSON with a trailing comma", payload: '{"a":1,}', reason: "invalid_json", names: /at position 7/ },
+  { title: "binary bytes", payload: "\u0000\u0001\u0002", reason: "invalid_json", names: /not JSON/ },
+  { title: "a list", payload: "[]", reason: "wrong_kind", names: /is a list/ },
+  { title: "null", payload: "null", reason: "wrong_kind", names: /is null/ },
+  { title: "a number", payload: "7", reason: "wrong_kind", names: /is a number/ },
+  { title: "a bare Pod", payload: '{"kind":"Pod","apiVersion":"v1"}', reason: "wrong_kind", names: /is "Pod"/ },
   {
-    says: "a review of version v1beta1",
+    title: "a review of version v1beta1",
     payload: JSON.stringify({ ...reviewOf(), apiVersion: "admission.k8s.io/v1beta1" }),
     reason: "wrong_version",
     names: /"admission\.k8s\.io\/v1beta1", expected admission\.k8s\.io\/v1\./,
   },
   {
-    says: "a review without a request",
+    title: "a review without a request",
     payload: JSON.stringify({ ...reviewOf(), request: null }),
     reason: "no_request",
     names: /request is null/,
   },
-  { says: "a request without a uid", payload: without("uid"), reason: "no_uid", names: /request\.uid is missing/ },
+  { title: "a request without a uid", payload: without("uid"), reason: "no_uid", names: /request\.uid is missing/ },
   {
-    says: "a uid that is a number",
+    title: "a uid that is a number",
     payload: reviewText({ uid: 7 }),
     reason: "no_uid",
     names: /request\.uid is a number/,
   },
-  { says: "a request without an object", payload: without("object"), reason: "no_object", names: /object is missing/ },
-  { says: "a null object", payload: reviewText({ object: null }), reason: "no_object", names: /object is null/ },
-  { says: "a list as object", payload: reviewText({ object: [] }), reason: "no_object", names: /object is a list/ },
+  { title: "a request without an object", payload: without("object"), reason: "no_object", names: /object is missing/ },
+  { title: "a null object", payload: reviewText({ object: null }), reason: "no_object", names: /object is null/ },
+  { title: "a list as object", payload: reviewText({ object: [] }), reason: "no_object", names: /object is a list/ },
 ];
 
-describe("a malformed review is answered with 400 and a sentence that names what is wrong", () => {
-  test.for(ROWS)("$says", async ({ payload, reason, names }) => {
+describe("a malformed review is answered with 400 and a message that names the error:", () => {
+  test.for(ROWS)("$title", async ({ payload, reason, names }) => {
     const { app, lines, metrics } = serverUnderTest({ inject: () => PATCHED });
     const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
     expect(answer.statusCode).toBe(400);
@@ -69,7 +69,7 @@ describe("a malformed review is answered with 400 and a sentence that names what
   });
 });
 
-test("a body that is not sent as JSON is answered with 415 and counted", async () => {
+test("a body with another content type than JSON is answered with 415 and counted", async () => {
   const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const answer = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
@@ -78,21 +78,21 @@ test("a body that is not sent as JSON is answered with 415 and counted", async (
   expect(await metrics()).toContain('reason="wrong_content_type"');
 });
 
-test("a content type with a character set is JSON all the same", async () => {
+test("a JSON content type may name a character set", async () => {
   const { app } = serverUnderTest({ inject: () => PATCHED });
   const headers = { "content-type": "application/json; charset=utf-8" };
   const answer = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
   expect(answer.statusCode).toBe(200);
 });
 
-test("a POST without any body and content type is an empty body", async () => {
+test("a POST without a body and a content type counts as an empty body", async () => {
   const { app } = serverUnderTest({ inject: () => PATCHED });
   const answer = await app.inject({ method: "POST", url: "/mutate" });
   expect(answer.statusCode).toBe(400);
   expect(answer.body).toContain("empty");
 });
 
-test("a body above 7 MiB is answered with 413, and one just below is read", async () => {
+test("a body above 7 MiB is answered with 413, and one just below it is read", async () => {
   const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
   const send = (bytes: number) => {
     const bare = reviewText({ padding: "" });

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 function started(args: readonly string[] = [], ca?: string): Promise<RunningWebhook> {
   const starting = startWebhook(args, ca);
-  // Also of a test whose time is over before it has started.
+  // Includes a test that timed out before its program had started.
   cleanups.push(() => starting.then((webhook) => webhook.destroy()).catch(() => undefined));
   return starting;
 }
@@ -56,23 +56,29 @@ test(
   },
 );
 
-test("8 MiB are answered with 413 over a real connection, although the sender is still sending", LIMIT, async () => {
+test("8 MiB over a real connection are answered with 413 while the sender is still sending", LIMIT, async () => {
   const webhook = await started();
   const reply = await call(webhook, { path: "/mutate", body: "x".repeat(8 * 1024 * 1024) });
   expect(reply.status).toBe(413);
   expect(reply.body).toContain("7340032");
 });
 
-test("a client that hangs up in the middle of its body is counted and leaves the server well", LIMIT, async () => {
-  const webhook = await started();
-  const { socket } = await beginBody(webhook, 1_000);
-  socket.write("{");
-  socket.destroy();
-  await eventually(async () => expect((await call(webhook, { path: "/metrics" })).body).toContain('reason="cut_off"'));
-  expect((await call(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
-});
+test(
+  "a client that closes the connection in the middle of its body is counted and harms no other request",
+  LIMIT,
+  async () => {
+    const webhook = await started();
+    const { socket } = await beginBody(webhook, 1_000);
+    socket.write("{");
+    socket.destroy();
+    await eventually(async () =>
+      expect((await call(webhook, { path: "/metrics" })).body).toContain('reason="cut_off"'),
+    );
+    expect((await call(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
+  },
+);
 
-test("TLS 1.1 is refused and TLS 1.2 is spoken", LIMIT, async () => {
+test("TLS 1.1 is refused and TLS 1.2 is accepted", LIMIT, async () => {
   const webhook = await started();
   const handshake = (maxVersion: "TLSv1.1" | "TLSv1.2") =>
     new Promise<string>((resolve) => {
@@ -87,8 +93,11 @@ test("TLS 1.1 is refused and TLS 1.2 is spoken", LIMIT, async () => {
   expect(await handshake("TLSv1.1")).toBe("refused");
 });
 
-/** A request of which the server has the head, and says so; its body is still to come. */
-async function beginBody(webhook: RunningWebhook, bytes: number): Promise<{ socket: TLSSocket; heard: () => string }> {
+/** Sends the head of a request and waits for `100 Continue`; the body is still to be sent. */
+async function beginBody(
+  webhook: RunningWebhook,
+  bytes: number,
+): Promise<{ socket: TLSSocket; received: () => string }> {
   const socket = connectTls({ host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" });
   let text = "";
   socket.on("data", (chunk: Buffer) => {
@@ -98,62 +107,62 @@ async function beginBody(webhook: RunningWebhook, bytes: number): Promise<{ sock
     `POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\nexpect: 100-continue\r\n\r\n`,
   );
   await eventually(() => expect(text).toContain(CONTINUE));
-  return { socket, heard: () => text.replace(CONTINUE, "") };
+  return { socket, received: () => text.replace(CONTINUE, "") };
 }
 
-type Tally = { answered: number; readonly failures: string[]; withdrawn: boolean };
+type Counts = { answered: number; readonly failures: string[]; withdrawn: boolean };
 
-/** One client that never retries, as the API server: it comes until the endpoint of this replica is withdrawn. */
-async function askUntilWithdrawn(webhook: RunningWebhook, agent: Agent, tally: Tally): Promise<void> {
-  while (!tally.withdrawn) {
+/** A client that never retries, as the API server: it sends requests until the endpoint of this replica is withdrawn. */
+async function askUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts: Counts): Promise<void> {
+  while (!counts.withdrawn) {
     const result = await call(webhook, { path: "/mutate", body: reviewText(), agent }).then(
       (reply) => (reply.status === 200 ? "answered" : `status ${reply.status}`),
       (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : String(error)),
     );
-    if (result === "answered") tally.answered += 1;
-    else tally.failures.push(result);
+    if (result === "answered") counts.answered += 1;
+    else counts.failures.push(result);
   }
 }
 
-describe("told to stop", () => {
-  test("it stays ready and answers every request under load, then ends with status 0", LIMIT, async () => {
+describe("at SIGTERM the webhook", () => {
+  test("stays ready and answers every request under load, then exits with status 0", LIMIT, async () => {
     const webhook = await started(["--opt-in=all", "--drain-delay=10s"]);
     const agent = keepAliveAgent(8);
     cleanups.push(() => agent.destroy());
-    const tally: Tally = { answered: 0, failures: [], withdrawn: false };
-    const clients = Array.from({ length: 8 }, () => askUntilWithdrawn(webhook, agent, tally));
-    await eventually(() => expect(tally.answered).toBeGreaterThan(50));
+    const counts: Counts = { answered: 0, failures: [], withdrawn: false };
+    const clients = Array.from({ length: 8 }, () => askUntilWithdrawn(webhook, agent, counts));
+    await eventually(() => expect(counts.answered).toBeGreaterThan(50));
     webhook.signal("SIGTERM");
     await eventually(() => expect(webhook.output()).toContain("received a stop signal, still serving"));
-    const before = tally.answered;
-    await eventually(() => expect(tally.answered - before).toBeGreaterThan(20));
+    const before = counts.answered;
+    await eventually(() => expect(counts.answered - before).toBeGreaterThan(20));
     const keeping = keepAliveAgent(1);
     cleanups.push(() => keeping.destroy());
     const ready = await call(webhook, { path: "/readyz", agent: keeping });
-    tally.withdrawn = true;
+    counts.withdrawn = true;
     expect(ready).toMatchObject({ status: 200, connection: "close" });
     await Promise.all(clients);
-    expect(tally.failures).toEqual([]);
+    expect(counts.failures).toEqual([]);
     expect(await webhook.ended).toMatchObject({ status: 0 });
     expect(webhook.output()).toMatch(/received a stop signal, still serving[\s\S]*no longer listening[\s\S]*"stopped"/);
   });
 
-  test("it finishes a request that is still being sent when it stops listening", LIMIT, async () => {
+  test("completes a request whose body is still being sent when the port closes", LIMIT, async () => {
     const webhook = await started(["--drain-delay=500ms"]);
     const body = reviewText();
-    const { socket, heard } = await beginBody(webhook, Buffer.byteLength(body));
+    const { socket, received } = await beginBody(webhook, Buffer.byteLength(body));
     socket.write(body.slice(0, 10));
     webhook.signal("SIGTERM");
     await eventually(() => expect(webhook.output()).toContain("no longer listening"));
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.write(body.slice(10));
     await closed;
-    expect(heard()).toMatch(/^HTTP\/1\.1 200 /);
-    expect(heard()).toMatch(/\r\nconnection: close\r\n/i);
+    expect(received()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(received()).toMatch(/\r\nconnection: close\r\n/i);
     expect(await webhook.ended).toMatchObject({ status: 0 });
   });
 
-  test("idle kept connections do not hold it", LIMIT, async () => {
+  test("does not wait for idle kept-alive connections", LIMIT, async () => {
     const webhook = await started(["--drain-delay=200ms"]);
     const agent = keepAliveAgent(3);
     cleanups.push(() => agent.destroy());
@@ -163,15 +172,15 @@ describe("told to stop", () => {
     expect(webhook.output()).not.toContain("were cut");
   });
 
-  test("by a person at the keyboard, it does not wait for a cluster that sends requests", LIMIT, async () => {
-    // Longer than this test may take.
+  test("skips the serving delay when SIGINT comes from a keyboard", LIMIT, async () => {
+    // Longer than the limit of this test.
     const webhook = await started(["--drain-delay=10m"]);
     webhook.signal("SIGINT");
     expect(await webhook.ended).toMatchObject({ status: 0 });
     expect(webhook.output()).toMatch(/"drainDelayMs":0,.*received a stop signal, still serving/);
   });
 
-  test("twice, it ends at once and says so", LIMIT, async () => {
+  test("exits at once at the second signal, and logs it", LIMIT, async () => {
     const webhook = await started(["--drain-delay=10m"]);
     webhook.signal("SIGTERM");
     await eventually(() => expect(webhook.output()).toContain("still serving"));
@@ -182,7 +191,7 @@ describe("told to stop", () => {
   });
 });
 
-test("new certificate files are served to new connections while an open one goes on", LIMIT, async () => {
+test("new certificate files are served to new connections while an open connection goes on", LIMIT, async () => {
   const nowMs = Date.now();
   const [one, two] = [await makeCertificate("lastcall", nowMs), await makeCertificate("lastcall", nowMs)];
   const place = folder();
@@ -201,14 +210,14 @@ test("new certificate files are served to new connections while an open one goes
   await eventually(async () => expect((await call(renewed, { path: "/healthz" })).status).toBe(200));
   expect((await call(webhook, { path: "/healthz", agent })).status).toBe(200);
   await expect(call(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
-  // A key of someone else changes nothing.
-  const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
-  writeFileSync(key, stranger.export({ type: "pkcs8", format: "pem" }));
+  // A key of another pair changes nothing.
+  const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+  writeFileSync(key, foreignKey.export({ type: "pkcs8", format: "pem" }));
   await eventually(() => expect(webhook.output()).toContain("the current one stays in use"));
   expect((await call(renewed, { path: "/healthz" })).status).toBe(200);
 });
 
-test("a port in use is one clear line and status 1", LIMIT, async () => {
+test("a port in use ends the program with one clear line and status 1", LIMIT, async () => {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => holder.close());
@@ -221,7 +230,7 @@ test("a port in use is one clear line and status 1", LIMIT, async () => {
   );
 });
 
-test("wrong flags and a wrong configuration file are all told at once with status 64", LIMIT, async () => {
+test("mistakes in flags and in the configuration file are all reported at once, with status 64", LIMIT, async () => {
   const file = join(folder(), "config.yaml");
   writeFileSync(file, "defaults: {drain-timeout: soon}\nonInvalid: maybe\n");
   const end = await spawnWebhook(["--port=x", "--opt-in=none", `--config=${file}`]).ended;

@@ -1,4 +1,4 @@
-/** The real program as a process of its own, on a port the system chose, with everything it wrote. */
+/** Runs the real program as a process on a free port, and collects its output. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ export type RunningWebhook = {
   readonly output: () => string;
   readonly signal: (signal: NodeJS.Signals) => void;
   readonly ended: Promise<ProcessEnd>;
-  /** Ends the process at once; for after a test. */
+  /** Kills the process, after a test. */
   readonly destroy: () => Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export function spawnWebhook(args: readonly string[]): {
   return { child, output, ended };
 }
 
-/** `args` are added to a free port; without a certificate of their own the CA is made in memory. */
+/** `args` follow the free port; without certificate flags the program makes its CA in memory. */
 export async function startWebhook(args: readonly string[] = [], ownCa?: string): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
   const caFile = join(folder, "ca.pem");
@@ -59,7 +59,7 @@ export async function startWebhook(args: readonly string[] = [], ownCa?: string)
     await destroy();
     throw error;
   } finally {
-    // It has told its CA once it listens; a test that ends the process as it likes leaves nothing behind.
+    // The CA is logged before the port opens, so the folder can be removed even if a test kills the process.
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -81,7 +81,7 @@ export type Reply = { readonly status: number; readonly body: string; readonly c
 
 export type Call = { readonly path: string; readonly body?: string; readonly agent?: Agent };
 
-/** One request with the CA verified; rejects with the socket's error. */
+/** Sends one request and verifies the CA; rejects with the socket's error. */
 export function call(webhook: RunningWebhook, { path, body, agent }: Call): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const headers =

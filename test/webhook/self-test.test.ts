@@ -7,27 +7,27 @@ import { selfTest } from "../../src/webhook/self-test/self-test.ts";
 
 type Answer = (wish: string, asked: number) => ApiResponse;
 
-/** Runs against answers; time passes only by sleeping. */
+/** Runs the self-test against canned answers; time passes only by sleeping. */
 async function run(answer: Answer, waitMs = 3_000) {
-  const questions: ApiRequest[] = [];
-  const said: string[] = [];
+  const requests: ApiRequest[] = [];
+  const reported: string[] = [];
   let nowMs = 0;
   const works = await selfTest(
     { namespace: "shop", waitMs, image: "probe:1", labels: { team: "web" }, startsPod: false },
     {
-      request: async (question) => {
-        questions.push(question);
-        const pod = JSON.parse(question.body ?? "") as { metadata: { labels: Record<string, string> } };
-        return answer(pod.metadata.labels["lastcall.dev/inject"] ?? "", questions.length);
+      request: async (request) => {
+        requests.push(request);
+        const pod = JSON.parse(request.body ?? "") as { metadata: { labels: Record<string, string> } };
+        return answer(pod.metadata.labels["lastcall.dev/inject"] ?? "", requests.length);
       },
       sleep: async (ms) => {
         nowMs += ms;
       },
       nowMs: () => nowMs,
-      report: (sentence) => void said.push(sentence),
+      report: (sentence) => void reported.push(sentence),
     },
   );
-  return { works, said, questions, nowMs };
+  return { works, reported, requests, nowMs };
 }
 
 const pod = (injected: boolean): ApiResponse => ({
@@ -39,65 +39,67 @@ const refusal = (message: string): ApiResponse => ({ status: 403, text: JSON.str
 
 describe("the self-test", () => {
   test("passes when only the Pod that opted in comes back injected", async () => {
-    expect(await run((wish) => pod(wish === "enabled"))).toMatchObject({ works: true, said: [], nowMs: 0 });
+    expect(await run((wish) => pod(wish === "enabled"))).toMatchObject({ works: true, reported: [], nowMs: 0 });
   });
 
-  test("asks for dry runs only", async () => {
-    const { questions } = await run((wish) => pod(wish === "enabled"));
-    expect(questions.map(({ method, path }) => `${method} ${path}`)).toEqual([
+  test("sends only dry runs", async () => {
+    const { requests } = await run((wish) => pod(wish === "enabled"));
+    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "POST /api/v1/namespaces/shop/pods?dryRun=All",
       "POST /api/v1/namespaces/shop/pods?dryRun=All",
     ]);
   });
 
-  test("fails and says so once when nothing is injected", async () => {
-    const { works, said, nowMs } = await run(() => pod(false));
+  test("fails and reports it once when nothing is injected", async () => {
+    const { works, reported, nowMs } = await run(() => pod(false));
     expect(works).toBe(false);
-    expect(said).toEqual([expect.stringContaining("was not injected")]);
+    expect(reported).toEqual([expect.stringContaining("was not injected")]);
     expect(nowMs).toBe(3_000);
   });
 
   test("fails when a Pod that opted out is injected", async () => {
-    const { works, said } = await run(() => pod(true));
+    const { works, reported } = await run(() => pod(true));
     expect(works).toBe(false);
-    expect(said).toEqual([expect.stringContaining("lastcall.dev/inject=disabled was injected")]);
+    expect(reported).toEqual([expect.stringContaining("lastcall.dev/inject=disabled was injected")]);
   });
 
-  test("waits for rights that arrive late", async () => {
-    const { works, said } = await run((wish, asked) => (asked === 1 ? refusal("not yet") : pod(wish === "enabled")));
+  test("waits for RBAC rules that take effect late", async () => {
+    const { works, reported } = await run((wish, asked) =>
+      asked === 1 ? refusal("not yet") : pod(wish === "enabled"),
+    );
     expect(works).toBe(true);
-    expect(said).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
+    expect(reported).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
   });
 
-  test("reports a refusal once and whole, whatever name the API server generates", async () => {
+  test("reports a refusal once and in full, whatever name the API server generates", async () => {
     const why = "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5";
-    const { works, said } = await run((_wish, asked) =>
+    const { works, reported } = await run((_wish, asked) =>
       refusal(`pods "lastcall-self-test-${asked}" is forbidden: ${why}`),
     );
     expect(works).toBe(false);
-    expect(said).toEqual([`The API server refuses a Pod in namespace shop (403): "${why}"`]);
+    expect(reported).toEqual([`The API server refuses a Pod in namespace shop (403): "${why}"`]);
   });
 
-  test("shortens a refusal without end", async () => {
-    const { said } = await run(() => refusal("x".repeat(1_000)));
-    expect(said).toEqual([`The API server refuses a Pod in namespace shop (403): "${"x".repeat(300)}…"`]);
+  test("shortens a very long refusal", async () => {
+    const { reported } = await run(() => refusal("x".repeat(1_000)));
+    expect(reported).toEqual([`The API server refuses a Pod in namespace shop (403): "${"x".repeat(300)}…"`]);
   });
 
-  test("fails in time when the API server cannot be asked", async () => {
-    const { works, said } = await run(() => {
+  test("fails in time when the API server is unreachable", async () => {
+    const { works, reported } = await run(() => {
       throw new Error("connect ECONNREFUSED");
     });
     expect(works).toBe(false);
-    expect(said).toEqual(["The API server is unreachable: connect ECONNREFUSED"]);
+    expect(reported).toEqual(["The API server is unreachable: connect ECONNREFUSED"]);
   });
 
-  test("does not take an answer that is no Pod for success", async () => {
+  test("fails if the answer is not a Pod", async () => {
     expect((await run(() => ({ status: 201, text: "null" }))).works).toBe(false);
     expect((await run(() => ({ status: 200, text: "<html>" }))).works).toBe(false);
   });
 });
 
-describe("the Pod it starts", () => {
+describe("the Pod of the self-test", () => {
   const POD = "/api/v1/namespaces/shop/pods/lastcall-self-test";
   const both = (manager: object, probe: object) => ({
     initContainerStatuses: [{ name: "lastcall", state: manager }],
@@ -106,42 +108,42 @@ describe("the Pod it starts", () => {
   const RUNS = { running: {} };
   const ENDED = { terminated: { exitCode: 0 } };
 
-  /** Every look shows the next of these states of the Pod, and the last one again and again. */
+  /** Each read returns the next of these states of the Pod, and then always the last one. */
   async function start(statuses: readonly object[], refusals: readonly ApiResponse[] = []) {
-    const questions: ApiRequest[] = [];
-    const said: string[] = [];
+    const requests: ApiRequest[] = [];
+    const reported: string[] = [];
     let nowMs = 0;
-    let looks = 0;
+    let reads = 0;
     const refused = [...refusals];
     const answerTo = ({ method, path, body }: ApiRequest): ApiResponse => {
       if (path.endsWith("dryRun=All")) return pod(String(body).includes('"enabled"'));
       if (method === "DELETE") return { status: 200, text: "{}" };
       if (method === "POST") return refused.shift() ?? pod(true);
-      const status = statuses[Math.min(looks, statuses.length - 1)];
-      looks += 1;
+      const status = statuses[Math.min(reads, statuses.length - 1)];
+      reads += 1;
       return { status: 200, text: JSON.stringify({ status }) };
     };
     const works = await selfTest(
       { namespace: "shop", waitMs: 5_000, image: "manager:1", labels: { team: "web" }, startsPod: true },
       {
-        request: async (question) => {
-          questions.push(question);
-          return answerTo(question);
+        request: async (request) => {
+          requests.push(request);
+          return answerTo(request);
         },
         sleep: async (ms) => {
           nowMs += ms;
         },
         nowMs: () => nowMs,
-        report: (sentence) => void said.push(sentence),
+        report: (sentence) => void reported.push(sentence),
       },
     );
-    return { works, said, asked: questions.map(({ method, path }) => `${method} ${path}`), questions, nowMs };
+    return { works, reported, asked: requests.map(({ method, path }) => `${method} ${path}`), requests, nowMs };
   }
 
   test("has the manager's image in every container, opts in, and is deleted when both have run", async () => {
-    const { works, said, asked, questions } = await start([{ phase: "Pending" }, both(RUNS, ENDED)]);
+    const { works, reported, asked, requests } = await start([{ phase: "Pending" }, both(RUNS, ENDED)]);
     expect(works).toBe(true);
-    expect(said).toEqual([
+    expect(reported).toEqual([
       "Pod lastcall-self-test in namespace shop does not start its container lastcall: it has no status yet",
     ]);
     expect(asked.slice(2)).toEqual([
@@ -151,7 +153,7 @@ describe("the Pod it starts", () => {
       `GET ${POD}`,
       `DELETE ${POD}?gracePeriodSeconds=0`,
     ]);
-    expect(JSON.parse(questions[3]?.body ?? "")).toMatchObject({
+    expect(JSON.parse(requests[3]?.body ?? "")).toMatchObject({
       metadata: { name: "lastcall-self-test", labels: { team: "web", "lastcall.dev/inject": "enabled" } },
       spec: { restartPolicy: "Never", containers: [{ image: "manager:1" }] },
     });
@@ -170,33 +172,33 @@ describe("the Pod it starts", () => {
       { conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes are available" }] },
       'is not scheduled: "0/3 nodes are available"',
     ],
-  ])("fails the test when its manager %s, and is deleted all the same", async ([, status, why]) => {
-    const { works, said, asked, nowMs } = await start([status]);
+  ])("fails the test if its manager %s, and is deleted", async ([, status, why]) => {
+    const { works, reported, asked, nowMs } = await start([status]);
     expect(works).toBe(false);
-    expect(said).toEqual([expect.stringContaining(why)]);
+    expect(reported).toEqual([expect.stringContaining(why)]);
     expect(asked.at(-1)).toBe(`DELETE ${POD}?gracePeriodSeconds=0`);
     expect(nowMs).toBe(5_000);
   });
 
-  test("takes the place of one that an earlier test left, and waits until that is gone", async () => {
+  test("replaces the Pod of an earlier test after that Pod is deleted", async () => {
     const conflict = { status: 409, text: JSON.stringify({ message: "object is being deleted" }) };
-    const { works, said } = await start([both(ENDED, ENDED)], [conflict, conflict]);
+    const { works, reported } = await start([both(ENDED, ENDED)], [conflict, conflict]);
     expect(works).toBe(true);
-    expect(said).toEqual([
+    expect(reported).toEqual([
       'The API server refuses Pod lastcall-self-test in namespace shop (409): "object is being deleted"',
     ]);
   });
 
   test("is not started where injection does not work", async () => {
-    const { works, questions } = await run(() => pod(false));
+    const { works, requests } = await run(() => pod(false));
     expect(works).toBe(false);
-    expect(questions.every(({ path }) => path.endsWith("dryRun=All"))).toBe(true);
+    expect(requests.every(({ path }) => path.endsWith("dryRun=All"))).toBe(true);
   });
 });
 
 const problemsOf = (...args: string[]) => readOptions(args).problems.map(problemText);
 
-describe("its flags", () => {
+describe("the flags of the self-test", () => {
   test("have defaults", () => {
     expect(readOptions([])).toEqual({
       settings: {
@@ -213,7 +215,7 @@ describe("its flags", () => {
     });
   });
 
-  test("name the image of a Pod that is started", () => {
+  test("name the image of the Pod", () => {
     expect(readOptions(["--start", "--image=a/b:1"])).toMatchObject({
       settings: { startsPod: true, image: "a/b:1" },
       problems: [],
@@ -221,7 +223,7 @@ describe("its flags", () => {
     expect(problemsOf("--start")).toEqual(["--start: Requires --image, the manager's image."]);
   });
 
-  test("name labels that selectors ask for, and never take back the opt-in", async () => {
+  test("name labels for selectors, and cannot override the opt-in", async () => {
     const { settings: options, problems } = readOptions([
       "--labels=team=web,example.com/tier=,lastcall.dev/inject=other",
     ]);
@@ -236,7 +238,7 @@ describe("its flags", () => {
       ]);
   });
 
-  test("are all checked before anything is asked", () => {
+  test("are all checked before the first request", () => {
     expect(problemsOf("--namespace=Shop", "--wait=60", "--wiat=1s", "now")).toEqual([
       '"--wiat": Unknown flag; see --help',
       '"now": Unexpected argument; only flags are allowed.',

@@ -1,4 +1,4 @@
-/** The server without a port, with an injector the test chooses, and everything it logged and counted. */
+/** Starts the server without a port, with the test's injector, and collects its log and metrics. */
 import type { Writable } from "node:stream";
 import { PassThrough } from "node:stream";
 import { type ClusterFacts, injectPod } from "../../src/injection/inject.ts";

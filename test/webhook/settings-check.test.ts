@@ -1,4 +1,4 @@
-/** `POST /settings`: objects that are not injected are always allowed, and their mistakes are reported. */
+/** `POST /settings`: objects other than Pods are always allowed, and their mistakes are reported. */
 import { describe, expect, test } from "vitest";
 import { eventually } from "../time/eventually.ts";
 import { JSON_HEADERS, POD, reviewText } from "./pod-review.ts";
@@ -82,12 +82,12 @@ test.for<[string, Fields, readonly string[]]>([
   });
 });
 
-test("a Pod is never changed, though its label would choose it", async () => {
+test("a Pod is never changed, even if its label opts in", async () => {
   const labelled = { ...POD, metadata: { ...POD.metadata, labels: { "lastcall.dev/inject": "enabled" } } };
   expect((await check({ object: labelled })).response).not.toHaveProperty("patch");
 });
 
-test("a review counts as checked, and its mistakes by code", async () => {
+test("a review is counted as checked, and its mistakes are counted by code", async () => {
   const { server } = await check(namespace({ labels: { "lastcall.dev/injct": "enabled" } }));
   const metrics = await server.metrics();
   expect(samplesOf(metrics, "lastcall_problems_total").get('{code="unknown_label"}')).toBe(1);
@@ -100,7 +100,7 @@ test("a review counts as checked, and its mistakes by code", async () => {
 });
 
 describe("an Event is reported", () => {
-  test("for a workload only about what its Pods do not have", async () => {
+  test("for a workload only about mistakes that its Pods do not have", async () => {
     const settings = { annotations: { "lastcall.dev/mode": "hook" } };
     const { reported } = await check(workload("Deployment", { annotations: { "lastcall.dev/port": "1" } }, settings));
     expect(reported).toEqual([["shop", ["wrong_scope"]]]);
@@ -112,7 +112,7 @@ describe("an Event is reported", () => {
   });
 });
 
-test("a malformed review is no fault of this server", async () => {
+test("a malformed review is not counted as an internal error", async () => {
   const { app } = serverUnderTest();
   const answer = await app.inject({ method: "POST", url: "/settings", headers: JSON_HEADERS, payload: "{" });
   expect(answer.statusCode).toBe(400);

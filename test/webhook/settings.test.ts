@@ -7,13 +7,13 @@ import { SETTINGS, type WebhookSettings } from "../../src/webhook/settings.ts";
 
 const SETTING_KEYS = Object.keys(SETTINGS) as (keyof WebhookSettings)[];
 
-test("without flags and variables everything has its default", () => {
+test("without flags and variables every setting has its default", () => {
   const { settings, problems } = readSettings([], { PATH: "/bin" });
   expect(problems).toEqual([]);
   expect(settings).toMatchObject({ port: 8443, optIn: "label", drainDelayMs: 5_000, logLevel: "info" });
 });
 
-test("every flag can be given as a variable, and the flag wins", () => {
+test("every flag can be set by a variable, and the flag wins", () => {
   for (const key of SETTING_KEYS) {
     const { flag, parse } = SETTINGS[key];
     const texts = [
@@ -36,7 +36,7 @@ test("every flag can be given as a variable, and the flag wins", () => {
   }
 });
 
-test("every mistake is told, of flags and variables alike", () => {
+test("every mistake in flags and variables is reported", () => {
   const args = [
     "--port",
     "99999",
@@ -63,17 +63,17 @@ test("every mistake is told, of flags and variables alike", () => {
   expect(problems.map((problem) => problem.message).join(" ")).toContain("did you mean --drain-delay?");
 });
 
-test("a flag without its value is told and does not swallow the next flag", () => {
+test("a flag without its value is reported and does not swallow the next flag", () => {
   const { problems } = readSettings(["--image", "--port", "1"], {});
   expect(problems).toContainEqual({ where: "--image", message: "Missing value." });
 });
 
-test("a variable that is nearly one of ours is told", () => {
+test("a misspelled variable is reported", () => {
   const { problems } = readSettings([], { LASTCALL_OPTIN: "all" });
   expect(problems).toEqual([{ where: '"LASTCALL_OPTIN"', message: "Unknown variable; did you mean LASTCALL_OPT_IN?" }]);
 });
 
-test("variables that describe a Service named lastcall are not settings", () => {
+test("variables that Kubernetes sets for a Service named lastcall are not settings", () => {
   const environment = {
     LASTCALL_PORT: "tcp://10.96.0.7:443",
     LASTCALL_PORT_443_TCP: "tcp://10.96.0.7:443",
@@ -86,13 +86,13 @@ test("variables that describe a Service named lastcall are not settings", () => 
   expect(settings.port).toBe(8443);
 });
 
-test("half a certificate pair is told, and a CA file beside own files too", () => {
+test("half a certificate pair is reported, and so is a CA file beside external files", () => {
   expect(readSettings(["--cert", "a"], {}).problems).toHaveLength(1);
   expect(readSettings(["--cert=a", "--key=b", "--ca-file=c"], {}).problems).toMatchObject([{ where: "--ca-file" }]);
   expect(readSettings(["--cert=a", "--key=b"], {}).problems).toEqual([]);
 });
 
-test("ways to get a certificate that exclude or need each other are told", () => {
+test("certificate sources that exclude or need each other are reported", () => {
   const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
   expect(placesOf("--ca-secret=ca")).toEqual(["--ca-secret"]);
   expect(placesOf("--webhook-configuration=w")).toEqual(["--webhook-configuration"]);
@@ -103,7 +103,7 @@ test("ways to get a certificate that exclude or need each other are told", () =>
   expect(placesOf("--ca-life=5m")).toEqual(["--ca-life"]);
 });
 
-test("a wait longer than any timer can take is told, since such a timer fires at once", () => {
+test("a wait longer than any timer can take is reported, since such a timer fires at once", () => {
   for (const flag of ["--drain-delay", "--certificate-check"]) {
     const { settings, problems } = readSettings([`${flag}=600h`], {});
     expect(problems).toMatchObject([{ where: flag, message: expect.stringContaining("at most 24h") }]);
@@ -113,14 +113,14 @@ test("a wait longer than any timer can take is told, since such a timer fires at
   expect(readSettings(["--ca-life=17520h"], {}).problems).toEqual([]);
 });
 
-test("the version of the API server is only asked for where there is one to ask", () => {
+test("the version of the API server is requested only with a cluster", () => {
   expect(readSettings(["--kube-version=auto"], {}).problems).toMatchObject([{ where: "--kube-version" }]);
   const { settings, problems } = readSettings(["--kube-version=auto", "--cluster=watch", "--kubeconfig=k"], {});
   expect(problems).toEqual([]);
   expect(settings).toMatchObject({ kubeVersion: "auto", cluster: "watch", kubeconfigFile: "k" });
 });
 
-test("failing closed needs two configurations, and they are two", () => {
+test("enforcement needs two different webhook configurations", () => {
   const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
   expect(placesOf("--enforce-configuration=e", "--enforce-copies=d")).toEqual([]);
   expect(placesOf("--enforce-configuration=e")).toEqual(["--enforce-configuration"]);
@@ -128,7 +128,7 @@ test("failing closed needs two configurations, and they are two", () => {
   expect(placesOf("--enforce-configuration=e", "--enforce-copies=e")).toEqual(["--enforce-configuration"]);
 });
 
-test("the relay needs its Secret, the cluster and ports of its own", () => {
+test("the relay needs a Secret, a cluster and its own ports", () => {
   const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
   const relay = ["--relay-secret=relay", "--cluster=watch"];
   expect(placesOf(...relay, "--relay-address=10.0.0.1:443", "--relay-read-pods=true", "--admin-port=8081")).toEqual([]);
@@ -147,12 +147,12 @@ test("the relay needs its Secret, the cluster and ports of its own", () => {
     "--admin-port",
   ]);
   expect(placesOf(...relay, "--relay-port=0", "--admin-port=0", "--port=0")).toEqual([]);
-  // No one listens on it.
+  // Nothing listens on it.
   expect(placesOf("--port=8444")).toEqual([]);
   expect(placesOf(...relay, "--ca-secret=relay", "--webhook-configuration=w")).toEqual(["--relay-secret"]);
 });
 
-test("an address that the cluster left out is no mistake of the settings", () => {
+test("an address that the cluster left out is not a mistake in the settings", () => {
   const unfilled = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
   for (const address of [unfilled, ""]) {
     const { settings, problems } = readSettings(
@@ -185,18 +185,18 @@ describe("the configuration file", () => {
     expect(config).toMatchObject({ defaults: { "drain-timeout": "90s" }, onInvalid: "deny" });
   });
 
-  test("tells every mistake with the file's name", () => {
+  test("is reported with its name and every mistake", () => {
     const { problems } = parseConfigText("defaults: {drain-timeout: 90}\nonInvalid: maybe\nprofile: {}\n", "c.yaml");
     expect(problems).toHaveLength(3);
     for (const problem of problems) expect(problem.where).toMatch(/^c\.yaml, /);
   });
 
-  test("that is not YAML is told with its line", () => {
+  test("that is not YAML is reported with the line", () => {
     const { problems } = parseConfigText("defaults:\n  a: [1\n", "c.yaml");
     expect(problems[0]?.where).toMatch(/^c\.yaml, line [23]$/);
   });
 
-  test("whose aliases multiply is a mistake and no crash", () => {
+  test("whose aliases multiply is a mistake, not a crash", () => {
     const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
     for (let level = 1; level < 9; level += 1) {
       const [name, last] = [String.fromCharCode(97 + level), String.fromCharCode(96 + level)];

@@ -1,7 +1,7 @@
-/** Where our reader and kubectl's differ and stay so, each with its reason. Everything else must be the same. */
+/** Accepted differences between this parser and kubectl's, each with its reason. Everything else must be equal. */
 export type Difference = {
   readonly who: "only kubectl takes it" | "only we take it" | "the value differs";
-  /** Of the side that refuses; of the text where both take it. */
+  /** Matches the error of the refusing side, or the text if both accept it. */
   readonly pattern: RegExp;
   readonly reason: string;
 };

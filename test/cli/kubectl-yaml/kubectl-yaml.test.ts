@@ -28,7 +28,7 @@ function byKubectl(texts: readonly string[]): readonly Reading[] {
   return JSON.parse(execFileSync(READER, { input: JSON.stringify(texts), encoding: "utf8", maxBuffer: 2 ** 30 }));
 }
 
-/** Of one document; `undefined` where the text is several, which kubectl cuts apart before it reads. */
+/** Reads one document; `undefined` for several, which kubectl splits before it parses. */
 function byUs(text: string): Reading | undefined {
   const { documents, problems } = parseManifest(text);
   if (/^(---|\.\.\.)/m.test(text) || documents.length + problems.length > 1) return undefined;
@@ -45,8 +45,8 @@ function differenceOf(text: string, theirs: Reading): { who: Difference["who"]; 
 }
 
 /**
- * Always the same changes: about one random run in twenty still finds texts, such as a quote opened inside a word, that the two
- * readers cut in other places. Another number finds the next of them.
+ * A fixed seed: about one random run in twenty still finds texts, such as a quote opened inside a word, that the two
+ * parsers split in different places. Another seed finds the next of them.
  */
 const CHANGES_SEED = 20_261_123;
 
@@ -57,11 +57,11 @@ describe.skipIf(missing !== undefined)("kubectl's YAML reader and ours", () => {
   test.for([
     { name: "every manifest of the tests", texts: manifests },
     { name: "words with a meaning, in every place", texts: wordsInPlaces },
-  ])("take the same: $name", ({ texts }) => {
+  ])("read the same values: $name", ({ texts }) => {
     expect(undecided(texts())).toEqual([]);
   });
 
-  test("never read another value from a changed manifest that both take", () => {
+  test("never read different values from a changed manifest that both accept", () => {
     const found = undecided(changed(2_000, CHANGES_SEED));
     expect(found.filter(({ who }) => who === "the value differs")).toEqual([]);
   });

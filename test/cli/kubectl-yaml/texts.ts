@@ -1,4 +1,4 @@
-/** Texts to read twice: every manifest of the tests, words with a meaning in every place, and random changes of manifests. */
+/** Inputs of both parsers: all manifests of the tests, special words in every place, and random changes of manifests. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

@@ -57,7 +57,7 @@ test("a lost drain is counted, and left out of the durations", async () => {
   expect(text).toContain("lastcall_drain_connections_left_count 0");
 });
 
-test("every outcome, phase and reason of refusal is there before the first report", async () => {
+test("every outcome, phase and reason of refusal has a metric before the first report", async () => {
   const { registry } = drainsServer();
   const text = await registry.metrics();
   for (const outcome of ["drained", "blind", "timeout", "not-needed", "restarted", "forced", "lost"]) {
@@ -146,17 +146,17 @@ describe("a malformed report is answered 400 with a message", () => {
     { title: "brackets to the limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
     { title: "an empty object", body: "{}", sentence: "namespace: nothing is not the name of a namespace.\n" },
     {
-      title: "a number beyond all spans",
+      title: "a number beyond its limit",
       body: notice().replace('"draining":2240', '"draining":1e308'),
       sentence: "report.milliseconds.draining: 1e+308 is not a number from 0 to 100000000000.\n",
     },
     {
-      title: "what JSON has no number for",
+      title: "a number that JSON cannot hold",
       body: notice().replace('"draining":2240', '"draining":NaN'),
       sentence: "The body is not JSON.\n",
     },
     {
-      title: "markup for a Pod",
+      title: "markup as a Pod name",
       body: notice().replace('"web-1"', '"<script>alert(1)</script>"'),
       sentence: 'pod: "<script>alert(1)</script>" is not the name of a Pod.\n',
     },
@@ -219,7 +219,7 @@ test("a fault is answered 500 without details, and logged", async () => {
   expect(serving.logged).toEqual(["drain reported", "a request to the relay failed"]);
 });
 
-test("owners of a credential that hold control characters are cleaned before anybody reads them", async () => {
+test("control characters in the owner of a credential are removed", async () => {
   const checkCredential = () => ({ ...CLAIMS, ownerKind: "Re\u001b[2Jplica", ownerName: "a\u202eb" });
   const serving = drainsServer({ checkCredential });
   await post(serving, notice());
@@ -267,7 +267,7 @@ describe("over a connection", () => {
     await serving.app.close();
   });
 
-  test("a body announced too large is refused before a byte of it came", async () => {
+  test("a body with too large a content-length is refused before its first byte", async () => {
     const { serving, port } = await listening();
     expect(await exchange(port, [`${known}Content-Length: 1000000000\r\n\r\n`])).toMatch(/^HTTP\/1.1 413 /);
     await serving.app.close();

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
 import { mintCredential, readCredential } from "../../../src/relay/identity/credential.ts";
 import type { SigningKey } from "../../../src/relay/identity/identity.ts";
-import { pretendKey, START_MS } from "./pretend-tools.ts";
+import { fakeKey, START_MS } from "./fake-tools.ts";
 
-const KEY = pretendKey("one", START_MS);
-const OTHER = pretendKey("other", START_MS);
+const KEY = fakeKey("one", START_MS);
+const OTHER = fakeKey("other", START_MS);
 const CLAIMS: CredentialClaims = {
   namespace: "shop",
   ownerKind: "ReplicaSet",
@@ -34,7 +34,7 @@ const anyClaims: fc.Arbitrary<CredentialClaims> = fc.record({
   nonce: anyText,
 });
 
-test("a credential says what it was made of, whatever that is", LIMIT, () => {
+test("any claims survive the round trip through a credential", LIMIT, () => {
   fc.assert(
     fc.property(anyClaims, (claims) => {
       const text = mintCredential(claims, KEY);
@@ -44,7 +44,7 @@ test("a credential says what it was made of, whatever that is", LIMIT, () => {
   );
 });
 
-test("any one changed character makes it worthless", LIMIT, () => {
+test("any changed character makes a credential invalid", LIMIT, () => {
   const text = mintCredential(CLAIMS, KEY);
   const alphabet = "ABCXYZabcxyz0189-_.=+/ \n\u0000é";
   for (let at = 0; at < text.length; at += 1) {
@@ -58,7 +58,7 @@ test("any one changed character makes it worthless", LIMIT, () => {
   expect(read(`${text}A`, KEY)).toBeUndefined();
 });
 
-test("no text whatever is taken for a credential, and none makes it throw", LIMIT, () => {
+test("no other text is a valid credential, and none makes the parser throw", LIMIT, () => {
   const part = fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.constantFrom(KEY.kid, "", "a".repeat(43)));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 5 }), fc.constantFrom(".", "", " "), (parts, between) => {
@@ -69,7 +69,7 @@ test("no text whatever is taken for a credential, and none makes it throw", LIMI
 });
 
 describe("a credential is refused", () => {
-  test("when its key is not known", () => {
+  test("when its key is unknown", () => {
     expect(read(mintCredential(CLAIMS, KEY), OTHER)).toBeUndefined();
   });
 
@@ -78,13 +78,13 @@ describe("a credential is refused", () => {
     expect(read(mintCredential(CLAIMS, impostor), KEY)).toBeUndefined();
   });
 
-  test("when it is put together from two", () => {
+  test("when it combines parts of two", () => {
     const [kid, , mac] = mintCredential(CLAIMS, KEY).split(".");
     const [, payload] = mintCredential({ ...CLAIMS, namespace: "elsewhere" }, KEY).split(".");
     expect(read(`${kid}.${payload}.${mac}`, KEY)).toBeUndefined();
   });
 
-  test("when it is longer than any of ours", () => {
+  test("when it is longer than the limit", () => {
     const long = mintCredential({ ...CLAIMS, ownerName: "x".repeat(800) }, KEY);
     expect(long.length).toBeGreaterThan(1_024);
     expect(read(long, KEY)).toBeUndefined();
@@ -92,7 +92,7 @@ describe("a credential is refused", () => {
   });
 });
 
-test("the longest names Kubernetes has fit", () => {
+test("the longest names of Kubernetes fit", () => {
   const claims = {
     namespace: "n".repeat(63),
     ownerKind: "K".repeat(63),

@@ -1,4 +1,4 @@
-/** The identity over real TLS: clients that trust one CA and one name, by IP, as managers do. */
+/** The identity over real TLS: clients connect by IP and trust one CA and one name, as managers do. */
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:tls";
 import { Registry } from "prom-client";
@@ -6,8 +6,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { newestGeneration, serverNameOf } from "../../../src/relay/identity/identity.ts";
 import { type RunningIdentity, runIdentity } from "../../../src/relay/identity/identity-runner.ts";
 import { IDENTITY_TOOLS } from "../../../src/relay/identity/secret-content.ts";
-import { type PretendSecret, pretendSecret } from "./pretend-secret.ts";
-import { DAY_MS, YEAR_MS } from "./pretend-tools.ts";
+import { type FakeSecret, fakeSecret } from "./fake-secret.ts";
+import { DAY_MS, YEAR_MS } from "./fake-tools.ts";
 
 const LIMIT = { timeout: 180_000 };
 const cleanups: (() => unknown)[] = [];
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
 });
 
-/** Real certificates are judged by the real clock of the client, so time here is told from today. */
+/** Clients verify real certificates by the real clock, so times are relative to today. */
 const TODAY_MS = Date.now();
 
 type Line = { readonly level: string; readonly sentence: string; readonly keys: object };
@@ -26,7 +26,7 @@ type Replica = RunningIdentity & {
   readonly registry: Registry;
 };
 
-function replicaOf(secret: PretendSecret, wallMs = TODAY_MS): Replica {
+function replicaOf(secret: FakeSecret, wallMs = TODAY_MS): Replica {
   const clock = { wallMs, nowMs: 1_000_000 };
   const lines: Line[] = [];
   const log = (level: string) => (keys: object, sentence: string) => lines.push({ level, sentence, keys });
@@ -55,7 +55,7 @@ async function listening(replica: Replica): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The fingerprint of the certificate that was shown, or why the client would not have it. */
+/** The fingerprint of the server's certificate, or the client's verification error. */
 function shownTo(port: number, ca: string, servername: string): Promise<string> {
   const pem = `-----BEGIN CERTIFICATE-----\n${ca}\n-----END CERTIFICATE-----\n`;
   return new Promise((resolve) => {
@@ -72,15 +72,15 @@ const UNKNOWN = serverNameOf({ id: "" });
 
 const FINGERPRINT = /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/;
 
-/** What a Pod that is injected now gets. */
+/** The access that an injected Pod gets now. */
 function givenBy(replica: Replica): { readonly ca: string; readonly name: string } {
   const generation = newestGeneration(replica.identity(), replica.clock.wallMs);
   return { ca: generation?.id ?? "", name: serverNameOf(generation ?? { id: "" }) };
 }
 
 describe("a client that pins the CA and calls an IP address", () => {
-  test("is served by every replica, each with a certificate of its own", LIMIT, async () => {
-    const secret = pretendSecret();
+  test("is served by every replica, each with its own certificate", LIMIT, async () => {
+    const secret = fakeSecret();
     const replicas = [replicaOf(secret), replicaOf(secret)];
     const shown: string[] = [];
     for (const replica of replicas) {
@@ -93,7 +93,7 @@ describe("a client that pins the CA and calls an IP address", () => {
   });
 
   test("refuses a replica of another Secret, and a name the certificate does not carry", LIMIT, async () => {
-    const [ours, theirs] = [replicaOf(pretendSecret()), replicaOf(pretendSecret())];
+    const [ours, theirs] = [replicaOf(fakeSecret()), replicaOf(fakeSecret())];
     await ours.reconcile();
     await theirs.reconcile();
     const { ca } = givenBy(ours);
@@ -102,8 +102,8 @@ describe("a client that pins the CA and calls an IP address", () => {
     expect(await shownTo(await listening(renamed), ca, UNKNOWN)).toContain("does not match");
   });
 
-  test("goes on being served when its generation is not the newest any more", LIMIT, async () => {
-    const secret = pretendSecret();
+  test("is still served when its generation is no longer the newest", LIMIT, async () => {
+    const secret = fakeSecret();
     const old = replicaOf(secret, TODAY_MS - 6 * YEAR_MS);
     await old.reconcile();
     const first = givenBy(old);
@@ -117,8 +117,8 @@ describe("a client that pins the CA and calls an IP address", () => {
     expect(await shownTo(port, first.ca, second.name)).toContain("unable to");
   });
 
-  test("finds no one under a generation that has expired", LIMIT, async () => {
-    const secret = pretendSecret();
+  test("is not served under an expired generation", LIMIT, async () => {
+    const secret = fakeSecret();
     const old = replicaOf(secret, TODAY_MS - 11 * YEAR_MS);
     await old.reconcile();
     const now = replicaOf(secret);
@@ -129,8 +129,8 @@ describe("a client that pins the CA and calls an IP address", () => {
 });
 
 describe("the certificate of a replica", () => {
-  test("is another one after half of its week, also when the Secret cannot be read", LIMIT, async () => {
-    const secret = pretendSecret();
+  test("is renewed after half of its week, even while the Secret cannot be read", LIMIT, async () => {
+    const secret = fakeSecret();
     const replica = replicaOf(secret);
     await replica.reconcile();
     const { ca, name } = givenBy(replica);
@@ -147,8 +147,8 @@ describe("the certificate of a replica", () => {
     expect(second).not.toBe(first);
   });
 
-  test("is another one when the clock was ahead and has been put right", LIMIT, async () => {
-    const secret = pretendSecret();
+  test("is renewed after a clock that was ahead is corrected", LIMIT, async () => {
+    const secret = fakeSecret();
     const replica = replicaOf(secret);
     await replica.reconcile();
     const { ca, name } = givenBy(replica);
@@ -160,9 +160,9 @@ describe("the certificate of a replica", () => {
   });
 });
 
-describe("what is not known yet", () => {
-  test("is looked up before a client of a new generation is answered", LIMIT, async () => {
-    const secret = pretendSecret();
+describe("an unknown generation", () => {
+  test("is read from the Secret before its first client is answered", LIMIT, async () => {
+    const secret = fakeSecret();
     const [first, second] = [replicaOf(secret), replicaOf(secret)];
     await first.reconcile();
     await second.reconcile();
@@ -174,8 +174,8 @@ describe("what is not known yet", () => {
     expect(await shownTo(port, ca, name)).toMatch(FINGERPRINT);
   });
 
-  test("is looked up once a second at most, however many strangers ask", LIMIT, async () => {
-    const secret = pretendSecret();
+  test("causes at most one read a second, however many clients connect", LIMIT, async () => {
+    const secret = fakeSecret();
     const replica = replicaOf(secret);
     await replica.reconcile();
     const before = secret.calls.length;
@@ -192,8 +192,8 @@ describe("what is not known yet", () => {
     expect(secret.calls.length - before).toBe(2);
   });
 
-  test("does not hold a handshake while the API server is silent", LIMIT, async () => {
-    const secret = pretendSecret();
+  test("does not delay a handshake while the API server does not answer", LIMIT, async () => {
+    const secret = fakeSecret();
     const replica = replicaOf(secret);
     await replica.reconcile();
     const silent = replicaOf({ ...secret, store: { ...secret.store, read: () => new Promise(() => undefined) } });
@@ -206,19 +206,19 @@ describe("what is not known yet", () => {
     "lastcall-webhook.lastcall.svc",
     "relay-0.lastcall.internal",
     "relay-x.lastcall.internal",
-  ])("a name that is no relay's, such as %j, costs nothing", async (name) => {
-    const secret = pretendSecret();
+  ])("is not read for a name that is not a relay's, such as %j", async (name) => {
+    const secret = fakeSecret();
     const replica = replicaOf(secret);
     expect(replica.contextFor(name)).toBeUndefined();
     expect(secret.calls).toEqual([]);
   });
 });
 
-test("a Secret that cannot be read is told once, and again after ten minutes", LIMIT, async () => {
-  const secret = pretendSecret();
+test("a Secret that cannot be read is logged once, and again after ten minutes", LIMIT, async () => {
+  const secret = fakeSecret();
   secret.failWith = "cannot read Secret lastcall/relay: the API server answered 403";
   const replica = replicaOf(secret);
-  for (let look = 0; look < 5; look += 1) await replica.reconcile();
+  for (let round = 0; round < 5; round += 1) await replica.reconcile();
   expect(replica.lines).toMatchObject([{ level: "warn", keys: { why: secret.failWith, ready: false } }]);
   replica.clock.nowMs += 600_000;
   await replica.reconcile();

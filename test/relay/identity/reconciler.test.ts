@@ -1,18 +1,18 @@
-/** Replicas that share one Secret: who makes what, and what becomes of it when someone else writes or deletes. */
+/** Replicas that share one Secret, with concurrent writes and deletions. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fingerprintOf, type SigningCa } from "../../../src/authority/certificate.ts";
 import { newestGeneration, signingKey } from "../../../src/relay/identity/identity.ts";
 import { createReconciler, type IdentityEvent, type Reconciler } from "../../../src/relay/identity/reconciler.ts";
 import { entriesOf, IDENTITY_TOOLS, type IdentityTools } from "../../../src/relay/identity/secret-content.ts";
-import { type PretendSecret, pretendSecret } from "./pretend-secret.ts";
-import { DAY_MS, START_MS, YEAR_MS } from "./pretend-tools.ts";
+import { type FakeSecret, fakeSecret } from "./fake-secret.ts";
+import { DAY_MS, START_MS, YEAR_MS } from "./fake-tools.ts";
 
 const LIMIT = { timeout: 300_000 };
 
 type Replica = { readonly reconciler: Reconciler; readonly events: readonly IdentityEvent[] };
 
-type World = { readonly secret: PretendSecret; wallMs: number };
+type World = { readonly secret: FakeSecret; wallMs: number };
 
 function replicaIn(world: World, tools: IdentityTools = IDENTITY_TOOLS, aheadMs = 0): Replica {
   const events: IdentityEvent[] = [];
@@ -25,11 +25,11 @@ function replicaIn(world: World, tools: IdentityTools = IDENTITY_TOOLS, aheadMs 
   return { reconciler, events };
 }
 
-const newWorld = (): World => ({ secret: pretendSecret(), wallMs: START_MS });
+const newWorld = (): World => ({ secret: fakeSecret(), wallMs: START_MS });
 const kinds = ({ events }: Replica) => events.map(({ kind }) => kind);
 
 describe("the Secret", () => {
-  test("is made by the first replica and used by the others", LIMIT, async () => {
+  test("is created by the first replica and used by the others", LIMIT, async () => {
     const world = newWorld();
     const [first, second] = [replicaIn(world), replicaIn(world)];
     await first.reconciler.reconcile();
@@ -41,7 +41,7 @@ describe("the Secret", () => {
     expect(first.reconciler.identity().keys).toHaveLength(1);
   });
 
-  test("made by two at once has one maker", LIMIT, async () => {
+  test("is created once when two replicas race", LIMIT, async () => {
     const world = newWorld();
     const replicas = [replicaIn(world), replicaIn(world), replicaIn(world)];
     await Promise.all(replicas.map(({ reconciler }) => reconciler.reconcile()));
@@ -51,7 +51,7 @@ describe("the Secret", () => {
     expect(three).toEqual(one);
   });
 
-  test("that the chart left empty is filled, and what others keep in it stays", LIMIT, async () => {
+  test("is filled if the chart left it empty, and entries of others stay", LIMIT, async () => {
     const world = newWorld();
     world.secret.put({ note: "theirs" });
     await replicaIn(world).reconciler.reconcile();
@@ -59,16 +59,16 @@ describe("the Secret", () => {
     expect(Object.keys(world.secret.data() ?? {})).toHaveLength(4);
   });
 
-  test("is read and nothing else while all is well", LIMIT, async () => {
+  test("is only read while it is valid", LIMIT, async () => {
     const world = newWorld();
     const { reconciler } = replicaIn(world);
     await reconciler.reconcile();
     const before = world.secret.calls.length;
-    for (let look = 0; look < 5; look += 1) await reconciler.reconcile();
+    for (let round = 0; round < 5; round += 1) await reconciler.reconcile();
     expect(world.secret.calls.slice(before)).toEqual(Array(5).fill("read"));
   });
 
-  test("that is deleted is made again, and the loss is told once", LIMIT, async () => {
+  test("is created again after its deletion, and the loss is logged once", LIMIT, async () => {
     const world = newWorld();
     const replica = replicaIn(world);
     await replica.reconciler.reconcile();
@@ -81,7 +81,7 @@ describe("the Secret", () => {
     expect(replica.reconciler.identity().generations).toHaveLength(1);
   });
 
-  test("that is damaged in a part keeps the rest", LIMIT, async () => {
+  test("keeps its valid entries when one is damaged", LIMIT, async () => {
     const world = newWorld();
     const replica = replicaIn(world);
     await replica.reconciler.reconcile();
@@ -95,7 +95,7 @@ describe("the Secret", () => {
     expect(world.secret.data()).not.toHaveProperty(keyEntry);
   });
 
-  test("serves with its good parts also where no one may repair it", LIMIT, async () => {
+  test("is used with its valid entries even if no replica may repair it", LIMIT, async () => {
     const world = newWorld();
     await replicaIn(world).reconciler.reconcile();
     world.secret.put({ ...world.secret.data(), "sign-00000000.json": "" });
@@ -107,7 +107,7 @@ describe("the Secret", () => {
     expect(replica.reconciler.identity().keys).toHaveLength(1);
   });
 
-  test("that cannot be read leaves in use what was known", LIMIT, async () => {
+  test("leaves the last identity in use while it cannot be read", LIMIT, async () => {
     const world = newWorld();
     const { reconciler } = replicaIn(world);
     await reconciler.reconcile();
@@ -118,25 +118,29 @@ describe("the Secret", () => {
   });
 });
 
-describe("with the years", () => {
-  test("a new CA comes after five, a new key every 90 days, and what Pods carry stays good", LIMIT, async () => {
-    const world = newWorld();
-    const [first, second] = [replicaIn(world), replicaIn(world)];
-    const given: string[] = [];
-    for (let day = 0; day <= 11 * 365; day += 30) {
-      world.wallMs = START_MS + day * DAY_MS;
-      await first.reconciler.reconcile();
-      await second.reconciler.reconcile();
-      expect(second.reconciler.identity()).toEqual(first.reconciler.identity());
-      given.push(newestGeneration(first.reconciler.identity(), world.wallMs)?.id ?? "none");
-    }
-    expect(new Set(given).size).toBe(3);
-    expect(given).not.toContain("none");
-    expect(first.reconciler.identity().keys).toHaveLength(10);
-    expect(kinds(first)).not.toContain("lost");
-  });
+describe("over the years", () => {
+  test(
+    "a new CA is made after five years, a new key every 90 days, and the credentials of Pods stay valid",
+    LIMIT,
+    async () => {
+      const world = newWorld();
+      const [first, second] = [replicaIn(world), replicaIn(world)];
+      const given: string[] = [];
+      for (let day = 0; day <= 11 * 365; day += 30) {
+        world.wallMs = START_MS + day * DAY_MS;
+        await first.reconciler.reconcile();
+        await second.reconciler.reconcile();
+        expect(second.reconciler.identity()).toEqual(first.reconciler.identity());
+        given.push(newestGeneration(first.reconciler.identity(), world.wallMs)?.id ?? "none");
+      }
+      expect(new Set(given).size).toBe(3);
+      expect(given).not.toContain("none");
+      expect(first.reconciler.identity().keys).toHaveLength(10);
+      expect(kinds(first)).not.toContain("lost");
+    },
+  );
 
-  test("a CA is valid as early as the one before it, whosever clock made it", LIMIT, async () => {
+  test("a CA is valid as early as the previous one, whichever clock made it", LIMIT, async () => {
     const world = newWorld();
     await replicaIn(world).reconciler.reconcile();
     await replicaIn(world, IDENTITY_TOOLS, 6 * YEAR_MS).reconciler.reconcile();
@@ -148,7 +152,7 @@ describe("with the years", () => {
   });
 });
 
-/** Real CAs made once and handed out again and again: making one takes 10 ms. */
+/** Real CAs, made once and reused: each takes 10 ms. */
 let pool: readonly SigningCa[] = [];
 beforeAll(async () => {
   pool = await Promise.all(Array.from({ length: 40 }, () => IDENTITY_TOOLS.makeGeneration(START_MS, START_MS)));
@@ -168,49 +172,53 @@ async function cheapTools(): Promise<IdentityTools> {
 }
 
 const anyStep = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant("look" as const), replica: fc.nat(2) }) },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant("reconcile" as const), replica: fc.nat(2) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), days: fc.constantFrom(0.1, 1, 89, 91) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const), replica: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.constant({ kind: "delete" as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("cut" as const), at: fc.nat(30) }) },
 );
 
-test("whatever happens, replicas that have looked agree, and each can sign what all others verify", LIMIT, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
-      const world = newWorld();
-      const tools = await cheapTools();
-      const replicas = [replicaIn(world, tools), replicaIn(world, tools), replicaIn(world, tools)];
-      for (const step of steps) await perform(step, world, replicas, () => replicaIn(world, tools));
-      // The second round knows what the last of the first has made.
-      for (const { reconciler } of [...replicas, ...replicas]) await reconciler.reconcile();
-      const identities = replicas.map(({ reconciler }) => reconciler.identity());
-      for (const identity of identities) {
-        const key = signingKey(identity, world.wallMs);
-        expect(key).toBeDefined();
-        for (const other of identities) expect(other.keys).toContainEqual(key);
-        expect(newestGeneration(identity, world.wallMs)).toEqual(
-          newestGeneration(identities[0] ?? identity, world.wallMs),
-        );
-        expect(newestGeneration(identity, world.wallMs)).toBeDefined();
-      }
-      expect(Object.keys(entriesOf(identities[0] ?? { generations: [], keys: [] })).length).toBeLessThanOrEqual(18);
-    }),
-    { numRuns: 150 },
-  );
-});
+test(
+  "after any history, reconciled replicas agree, and each signs credentials that all others verify",
+  LIMIT,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
+        const world = newWorld();
+        const tools = await cheapTools();
+        const replicas = [replicaIn(world, tools), replicaIn(world, tools), replicaIn(world, tools)];
+        for (const step of steps) await perform(step, world, replicas, () => replicaIn(world, tools));
+        // The second round reads the last write of the first.
+        for (const { reconciler } of [...replicas, ...replicas]) await reconciler.reconcile();
+        const identities = replicas.map(({ reconciler }) => reconciler.identity());
+        for (const identity of identities) {
+          const key = signingKey(identity, world.wallMs);
+          expect(key).toBeDefined();
+          for (const other of identities) expect(other.keys).toContainEqual(key);
+          expect(newestGeneration(identity, world.wallMs)).toEqual(
+            newestGeneration(identities[0] ?? identity, world.wallMs),
+          );
+          expect(newestGeneration(identity, world.wallMs)).toBeDefined();
+        }
+        expect(Object.keys(entriesOf(identities[0] ?? { generations: [], keys: [] })).length).toBeLessThanOrEqual(18);
+      }),
+      { numRuns: 150 },
+    );
+  },
+);
 
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
 async function perform(step: Step, world: World, replicas: Replica[], restarted: () => Replica): Promise<void> {
-  if (step.kind === "look") await replicas[step.replica]?.reconciler.reconcile();
+  if (step.kind === "reconcile") await replicas[step.replica]?.reconciler.reconcile();
   else if (step.kind === "wait") world.wallMs += step.days * DAY_MS;
   else if (step.kind === "restart") replicas[step.replica] = restarted();
   else if (step.kind === "delete") world.secret.put(undefined);
   else world.secret.put(cut(world.secret.data(), step.at));
 }
 
-/** Half of one entry is gone. */
+/** Cuts one entry in half. */
 function cut(
   data: Readonly<Record<string, string>> | undefined,
   at: number,

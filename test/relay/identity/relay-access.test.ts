@@ -1,22 +1,22 @@
-/** Who gets which access, and whose requests are believed. */
+/** The relay access that Pods get, and the verification of their requests. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fingerprintOf } from "../../../src/authority/certificate.ts";
-import type { GiveRelayAccess, RelayAccess, RelayAccessRequest } from "../../../src/contract/relay-access.ts";
+import type { IssueRelayAccess, RelayAccess, RelayAccessRequest } from "../../../src/contract/relay-access.ts";
 import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
 import { credentialCheck, relayAccess } from "../../../src/relay/identity/relay-access.ts";
 import { arbitraryPod } from "../../injection/arbitrary-pod.ts";
-import { inject } from "../../injection/given.ts";
-import { DAY_MS, pretendGeneration, pretendKey, START_MS, YEAR_MS } from "./pretend-tools.ts";
+import { inject } from "../../injection/injector-inputs.ts";
+import { DAY_MS, fakeGeneration, fakeKey, START_MS, YEAR_MS } from "./fake-tools.ts";
 
-const FIRST = pretendGeneration("first", START_MS);
-const KEY = pretendKey("first", START_MS);
+const FIRST = fakeGeneration("first", START_MS);
+const KEY = fakeKey("first", START_MS);
 const OWNER = { ownerKind: "ReplicaSet", ownerName: "web-5d9", ownerUid: "uid-5d9" };
-const QUESTION: RelayAccessRequest = { namespace: "shop", ...OWNER, existing: undefined };
+const REQUEST: RelayAccessRequest = { namespace: "shop", ...OWNER, existing: undefined };
 
 type Replica = {
-  readonly access: GiveRelayAccess;
-  readonly give: (question?: Partial<RelayAccessRequest>) => RelayAccess | undefined;
+  readonly access: IssueRelayAccess;
+  readonly give: (request?: Partial<RelayAccessRequest>) => RelayAccess | undefined;
   readonly check: ReturnType<typeof credentialCheck>;
   readonly unknownKeys: () => number;
 };
@@ -38,7 +38,7 @@ function replica(identity: RelayIdentity, wallMs = START_MS): Replica {
   const give = relayAccess("10.96.0.7:443", ports);
   return {
     access: give,
-    give: (question) => give({ ...QUESTION, ...question }),
+    give: (request) => give({ ...REQUEST, ...request }),
     check: credentialCheck(ports),
     unknownKeys: () => unknown,
   };
@@ -48,7 +48,7 @@ const BOTH: RelayIdentity = { generations: [FIRST], keys: [KEY] };
 const bearing = (access: RelayAccess | undefined) => `Lastcall ${access?.credential}`;
 
 describe("access", () => {
-  test("is the newest CA with its name, and a credential that says whom it speaks for", () => {
+  test("is the newest CA with its name, and a credential for the Pod's namespace and owner", () => {
     const { give, check } = replica(BOTH);
     const access = give();
     expect(access).toMatchObject({
@@ -59,77 +59,77 @@ describe("access", () => {
     expect(check(bearing(access))).toEqual({ namespace: "shop", ...OWNER, nonce: "0".repeat(15).concat("0") });
   });
 
-  test("is given to no one while there is no CA or no key", () => {
+  test("is not given without a CA or a key", () => {
     expect(replica({ generations: [FIRST], keys: [] }).give()).toBeUndefined();
     expect(replica({ generations: [], keys: [KEY] }).give()).toBeUndefined();
     expect(replica(BOTH, FIRST.validUntilMs).give()).toBeUndefined();
   });
 
-  test("is given to no namespace that cannot be one", () => {
+  test("is not given for an invalid namespace", () => {
     for (const namespace of ["", "Shop", "a.b", "x".repeat(64), "shop\n"]) {
       expect(replica(BOTH).give({ namespace })).toBeUndefined();
     }
   });
 
-  test("names no one as owner when the reference is not what the API server takes", () => {
+  test("has no owner if the owner reference is invalid", () => {
     const odd = { ownerKind: "ReplicaSet", ownerName: "x".repeat(100_000), ownerUid: "\u0000" };
     const { give, check } = replica(BOTH);
     expect(check(bearing(give(odd)))).toMatchObject({ ownerKind: "", ownerName: "", ownerUid: "" });
   });
 });
 
-describe("a credential that stands", () => {
-  const standing = replica(BOTH).give();
+describe("an existing credential", () => {
+  const existing = replica(BOTH).give();
   const credentialOf = (access: RelayAccess | undefined) => access?.credential;
 
-  test("is kept by every replica, also by one that signs with a newer key", () => {
-    const next = pretendKey("next", START_MS + 90 * DAY_MS);
+  test("is kept by every replica, even by one that signs with a newer key", () => {
+    const next = fakeKey("next", START_MS + 90 * DAY_MS);
     const newer = replica({ ...BOTH, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
-    expect(credentialOf(newer.give({ existing: standing }))).toBe(credentialOf(standing));
+    expect(credentialOf(newer.give({ existing }))).toBe(credentialOf(existing));
     expect(credentialOf(newer.give())?.startsWith(next.kid)).toBe(true);
   });
 
-  test("comes with the CA of today", () => {
-    const second = pretendGeneration("second", START_MS + DAY_MS);
+  test("is combined with the current CA", () => {
+    const second = fakeGeneration("second", START_MS + DAY_MS);
     const later = replica({ ...BOTH, generations: [FIRST, second] }, START_MS + DAY_MS);
-    expect(later.give({ existing: standing })).toMatchObject({ ca: second.id, credential: credentialOf(standing) });
+    expect(later.give({ existing })).toMatchObject({ ca: second.id, credential: credentialOf(existing) });
   });
 
-  test("is replaced when its key will not be known for another year", () => {
-    const keys = [KEY, pretendKey("next", START_MS + 300 * DAY_MS)];
-    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS - 1).give({ existing: standing }))).toBe(
-      credentialOf(standing),
+  test("is replaced when its key expires within a year", () => {
+    const keys = [KEY, fakeKey("next", START_MS + 300 * DAY_MS)];
+    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS - 1).give({ existing }))).toBe(
+      credentialOf(existing),
     );
-    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS).give({ existing: standing }))).not.toBe(
-      credentialOf(standing),
+    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS).give({ existing }))).not.toBe(
+      credentialOf(existing),
     );
   });
 
   test.for([
-    { says: "another namespace", changed: { namespace: "elsewhere" } },
-    { says: "another owner", changed: { ownerName: "other", ownerUid: "uid-other" } },
-    { says: "an owner of the same name that was made again", changed: { ownerUid: "uid-new" } },
-    { says: "a Pod without an owner", changed: { ownerKind: "", ownerName: "", ownerUid: "" } },
-  ])("is replaced when it was copied to $says", ({ changed }) => {
+    { title: "another namespace", changed: { namespace: "elsewhere" } },
+    { title: "another owner", changed: { ownerName: "other", ownerUid: "uid-other" } },
+    { title: "a recreated owner of the same name", changed: { ownerUid: "uid-new" } },
+    { title: "a Pod without an owner", changed: { ownerKind: "", ownerName: "", ownerUid: "" } },
+  ])("is replaced when it was copied to $title", ({ changed }) => {
     const { give, check } = replica(BOTH);
-    const access = give({ ...changed, existing: standing });
-    expect(credentialOf(access)).not.toBe(credentialOf(standing));
+    const access = give({ ...changed, existing });
+    expect(credentialOf(access)).not.toBe(credentialOf(existing));
     expect(check(bearing(access))).toMatchObject(changed);
   });
 
-  test("is replaced when it is someone's invention or of keys that are gone", () => {
+  test("is replaced when it is forged or of a removed key", () => {
     const { give, unknownKeys } = replica(BOTH);
-    const foreign = replica({ ...BOTH, keys: [pretendKey("foreign", START_MS)] }).give();
+    const foreign = replica({ ...BOTH, keys: [fakeKey("foreign", START_MS)] }).give();
     for (const credential of ["", "x", "$(HOSTNAME)", credentialOf(foreign) ?? "", "\u0000".repeat(10_000)]) {
       const access = give({ existing: { address: "", serverName: "", ca: "", credential } });
       expect(credentialOf(access)?.startsWith(`${KEY.kid}.`)).toBe(true);
     }
-    // A Pod in admission is no reason to read the Secret.
+    // An admission must not cause a read of the Secret.
     expect(unknownKeys()).toBe(0);
   });
 });
 
-test("whatever the Pod and its owner, a second pass at another replica changes nothing and both believe it", {
+test("for any Pod and owner, a second pass at another replica changes nothing and both accept the credential", {
   timeout: 300_000,
 }, () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("ReplicaSet", "web-0", "", "x".repeat(5_000)));
@@ -141,7 +141,7 @@ test("whatever the Pod and its owner, a second pass at another replica changes n
   fc.assert(
     fc.property(arbitraryPod, fc.array(anyOwner, { maxLength: 3 }), (pod, ownerReferences) => {
       const [first, second] = [replica(BOTH), replica(BOTH, START_MS + DAY_MS)];
-      const through = (each: Replica) => ({ request: { giveRelayAccess: each.access } });
+      const through = (each: Replica) => ({ request: { issueRelayAccess: each.access } });
       const owned = { ...pod, metadata: { ...("metadata" in pod ? (pod.metadata as object) : {}), ownerReferences } };
       const outcome = inject(owned, through(first));
       if (outcome.kind !== "patched") return;
@@ -161,7 +161,7 @@ test("whatever the Pod and its owner, a second pass at another replica changes n
 });
 
 describe("a request", () => {
-  test("is believed with the scheme and the credential and nothing around them", () => {
+  test("is accepted only with exactly the scheme and the credential", () => {
     const { give, check } = replica(BOTH);
     const { credential = "" } = give() ?? {};
     expect(check(`Lastcall ${credential}`)).toMatchObject({ namespace: "shop" });
@@ -180,8 +180,8 @@ describe("a request", () => {
     }
   });
 
-  test("with a key that is not known is refused and makes the Secret be looked at, any other nonsense does not", () => {
-    const { check, unknownKeys } = replica({ ...BOTH, keys: [pretendKey("other", START_MS)] });
+  test("with an unknown key is refused and causes a read of the Secret, any other invalid credential does not", () => {
+    const { check, unknownKeys } = replica({ ...BOTH, keys: [fakeKey("other", START_MS)] });
     expect(check(bearing(replica(BOTH).give()))).toBeUndefined();
     expect(unknownKeys()).toBe(1);
     check("Lastcall nonsense");

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { fingerprintOf } from "../../../src/authority/certificate.ts";
 import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
 import { changesTo, entriesOf, IDENTITY_TOOLS, readContent } from "../../../src/relay/identity/secret-content.ts";
-import { START_MS } from "./pretend-tools.ts";
+import { START_MS } from "./fake-tools.ts";
 
 const made: { identity: RelayIdentity; entries: Readonly<Record<string, string>> } = {
   identity: { generations: [], keys: [] },
@@ -22,7 +22,7 @@ const sorted = ({ generations, keys }: RelayIdentity) => ({
   keys: keys.toSorted((a, b) => (a.kid < b.kid ? -1 : 1)),
 });
 
-test("what was written is read back, and entries of others mean nothing", () => {
+test("written entries are read back, and entries of others are ignored", () => {
   const read = readContent({ ...made.entries, "ca.crt": "theirs", "sign-x.json": "{}", ca: "" });
   expect(read.secretErrors).toEqual([]);
   expect(sorted(read.identity)).toEqual(sorted(made.identity));
@@ -30,70 +30,75 @@ test("what was written is read back, and entries of others mean nothing", () => 
   expect(Object.keys(changesTo(read, made.identity)).toSorted()).toEqual(Object.keys(made.entries).toSorted());
 });
 
-test("an empty Secret is no damage", () => {
+test("an empty Secret has no errors", () => {
   expect(readContent({})).toEqual({ identity: { generations: [], keys: [] }, secretErrors: [], names: [] });
 });
 
-describe("damage is told with its place, the rest is kept", () => {
+describe("an invalid entry is reported by name, and the others are kept:", () => {
   const fingerprints = () => made.identity.generations.map(fingerprintOf);
   const nameOf = (at: number, part: "crt" | "key") => `ca-${fingerprints()[at]}.${part}`;
   const keyName = () => `sign-${made.identity.keys[0]?.kid}.json`;
-  type Case = { says: string; change: () => Record<string, string | undefined>; tells: string; kept: [number, number] };
+  type Case = {
+    title: string;
+    change: () => Record<string, string | undefined>;
+    error: string;
+    kept: [number, number];
+  };
   const cases: readonly Case[] = [
     {
-      says: "a key without its CA",
+      title: "a key without its CA",
       change: () => ({ [nameOf(0, "crt")]: undefined }),
-      tells: ".crt is missing",
+      error: ".crt is missing",
       kept: [1, 2],
     },
     {
-      says: "a CA under the name of another one",
+      title: "a CA under the name of another one",
       change: () => ({
         [nameOf(0, "crt")]: made.entries[nameOf(1, "crt")],
         [nameOf(0, "key")]: made.entries[nameOf(1, "key")],
       }),
-      tells: "is a CA of another name",
+      error: "is a CA of another name",
       kept: [1, 2],
     },
     {
-      says: "half a key",
+      title: "half a key",
       change: () => ({ [keyName()]: '{"made":"2026' }),
-      tells: "is not {made, secret}",
+      error: "is not {made, secret}",
       kept: [2, 1],
     },
     {
-      says: "a key that is too short",
+      title: "a key that is too short",
       change: () => ({ [keyName()]: JSON.stringify({ made: "2026-08-01T00:00:00Z", secret: "c2hvcnQ=" }) }),
-      tells: "is not {made, secret}",
+      error: "is not {made, secret}",
       kept: [2, 1],
     },
     {
-      says: "a key of no day",
+      title: "a key with an invalid date",
       change: () => ({ [keyName()]: JSON.stringify({ made: "today", secret: Buffer.alloc(32).toString("base64") }) }),
-      tells: "is not {made, secret}",
+      error: "is not {made, secret}",
       kept: [2, 1],
     },
     {
-      says: "a key that is null",
+      title: "a key that is null",
       change: () => ({ [keyName()]: "null" }),
-      tells: "is not {made, secret}",
+      error: "is not {made, secret}",
       kept: [2, 1],
     },
   ];
-  test.for(cases)("$says", ({ change, tells, kept }) => {
+  test.for(cases)("$title", ({ change, error, kept }) => {
     const changed = Object.entries({ ...made.entries, ...change() });
     const read = readContent(
       Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== undefined)),
     );
     expect(read.secretErrors).toHaveLength(1);
-    expect(read.secretErrors[0]).toContain(tells);
+    expect(read.secretErrors[0]).toContain(error);
     expect([read.identity.generations.length, read.identity.keys.length]).toEqual(kept);
-    // The next write takes away what is damaged.
+    // The next write removes invalid entries.
     const removed = Object.entries(changesTo(read, read.identity)).filter(([, text]) => text === undefined);
     expect(removed.length).toBeGreaterThan(0);
   });
 
-  test("a CA that was made elsewhere", async () => {
+  test("a CA that another program made", async () => {
     const { makeCaPair } = await import("../../../src/authority/signing.ts");
     const foreign = await makeCaPair("someone's CA", { fromMs: START_MS, untilMs: START_MS + 86_400_000 });
     const id = "0123456789abcdef";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createLostDrains } from "../../../src/relay/lost/lost-drains.ts";
 import { eventually } from "../../time/eventually.ts";
-import { turnedClock } from "../turned-clock.ts";
+import { turnedClock } from "../manual-clock.ts";
 import { IN, OUT, REQUEST, streamingRelay } from "../withdrawal/streaming-relay.ts";
 import { BROKE_AT, KILLED } from "./broken-drain.ts";
 

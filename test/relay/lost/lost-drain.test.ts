@@ -8,25 +8,25 @@ const SECOND = 1_000;
 
 describe("a drain is lost", () => {
   test.for([
-    { says: "killed as its stream broke", exitCode: 137, afterMs: 0, lost: true },
-    { says: "killed, with its end cut to a whole second", exitCode: 137, afterMs: -999, lost: true },
+    { title: "killed as its stream broke", exitCode: 137, afterMs: 0, lost: true },
+    { title: "killed, with its end cut to a whole second", exitCode: 137, afterMs: -999, lost: true },
     {
-      says: "aborted for want of memory, on a node whose clock is late",
+      title: "aborted for want of memory, on a node whose clock is late",
       exitCode: 134,
       afterMs: -3 * SECOND,
       lost: true,
     },
-    { says: "killed on a node whose clock is early", exitCode: 137, afterMs: SECOND, lost: true },
-  ])("whose manager was $says", ({ exitCode, afterMs, lost }) => {
+    { title: "killed on a node whose clock is early", exitCode: 137, afterMs: SECOND, lost: true },
+  ])("whose manager was $title", ({ exitCode, afterMs, lost }) => {
     expect(isLost(BROKEN, { exitCode, reason: "", endedAtMs: BROKE_AT + afterMs })).toBe(lost);
   });
 
   test.for([
-    { says: "ended by itself", exitCode: 0, afterMs: 0 },
-    { says: "was stopped with open holds, and reported it", exitCode: 3, afterMs: 0 },
-    { says: "was killed after its wait for the withdrawal", exitCode: 137, afterMs: SECOND + 1 },
-    { says: "was killed long before", exitCode: 137, afterMs: -3 * SECOND - 1 },
-  ])("but not one whose manager $says", ({ exitCode, afterMs }) => {
+    { title: "ended by itself", exitCode: 0, afterMs: 0 },
+    { title: "was stopped with open holds, and reported it", exitCode: 3, afterMs: 0 },
+    { title: "was killed after its wait for the withdrawal", exitCode: 137, afterMs: SECOND + 1 },
+    { title: "was killed long before", exitCode: 137, afterMs: -3 * SECOND - 1 },
+  ])("but not one whose manager $title", ({ exitCode, afterMs }) => {
     expect(isLost(BROKEN, { exitCode, reason: "", endedAtMs: BROKE_AT + afterMs })).toBe(false);
   });
 });
@@ -41,16 +41,20 @@ describe("the end of a manager is read", () => {
 
   const other: ApiResponse = { status: 200, text: JSON.stringify({ metadata: { uid: "uid-2" } }) };
   test.for([
-    { says: "runs", answer: podAnswer({ running: {} }), kind: "open" },
-    { says: "was started again", answer: podAnswer({ running: {} }, { lastState: { terminated: END } }), kind: "open" },
-    { says: "ended in a Pod that lives on", answer: podAnswer({ terminated: END }, { deleted: false }), kind: "open" },
-    { says: "is another container", answer: podAnswer({ terminated: END }, { name: "app" }), kind: "open" },
-    { says: "ended at an unknown time", answer: podAnswer({ terminated: { exitCode: 137 } }), kind: "unreadable" },
-    { says: "is in another Pod of that name", answer: other, kind: "gone" },
-    { says: "is gone with its Pod", answer: { status: 404, text: "" }, kind: "gone" },
-    { says: "may not be read", answer: { status: 403, text: "{}" }, kind: "unreadable" },
-    { says: "is nonsense", answer: { status: 200, text: "[" }, kind: "unreadable" },
-  ])("as $kind where it $says", ({ answer, kind }) => {
+    { title: "runs", answer: podAnswer({ running: {} }), kind: "open" },
+    {
+      title: "was started again",
+      answer: podAnswer({ running: {} }, { lastState: { terminated: END } }),
+      kind: "open",
+    },
+    { title: "ended in a Pod that lives on", answer: podAnswer({ terminated: END }, { deleted: false }), kind: "open" },
+    { title: "is another container", answer: podAnswer({ terminated: END }, { name: "app" }), kind: "open" },
+    { title: "ended at an unknown time", answer: podAnswer({ terminated: { exitCode: 137 } }), kind: "unreadable" },
+    { title: "is in another Pod of that name", answer: other, kind: "gone" },
+    { title: "is gone with its Pod", answer: { status: 404, text: "" }, kind: "gone" },
+    { title: "may not be read", answer: { status: 403, text: "{}" }, kind: "unreadable" },
+    { title: "is nonsense", answer: { status: 200, text: "[" }, kind: "unreadable" },
+  ])("as $kind where it $title", ({ answer, kind }) => {
     expect(readManagerEnd(answer, "uid-1")).toEqual({ kind });
   });
 });

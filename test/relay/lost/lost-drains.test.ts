@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
 import { createLostDrains, FOLLOWED_LIMIT, type LostDrains } from "../../../src/relay/lost/lost-drains.ts";
-import { type TurnedClock, turnedClock } from "../turned-clock.ts";
+import { type TurnedClock, turnedClock } from "../manual-clock.ts";
 import { BROKEN, KILLED, podAnswer, RUNNING } from "./broken-drain.ts";
 
 const GONE: ApiResponse = { status: 404, text: "" };
@@ -95,9 +95,9 @@ describe("a drain whose stream broke", () => {
   });
 
   test.for([
-    { says: "ended by itself", exitCode: 0, finishedAt: "2026-11-18T11:06:40Z" },
-    { says: "was killed after its wait for the withdrawal", exitCode: 137, finishedAt: "2026-11-18T11:06:42Z" },
-  ])("is not lost when the manager $says, and its Pod is not read again", async ({ exitCode, finishedAt }) => {
+    { title: "ended by itself", exitCode: 0, finishedAt: "2026-11-18T11:06:40Z" },
+    { title: "was killed after its wait for the withdrawal", exitCode: 137, finishedAt: "2026-11-18T11:06:42Z" },
+  ])("is not lost when the manager $title, and its Pod is not read again", async ({ exitCode, finishedAt }) => {
     breaks();
     answer = podAnswer({ terminated: { exitCode, finishedAt } });
     await turn(60_000);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { adminLimits } from "../../../src/relay/page/admin-server.ts";
 
-/** Requests that are answered, each sender at its own pace and all of them for one minute. */
+/** Returns the answered requests of each sender, at its own rate, in one minute. */
 function answered(senders: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   const mayRead = adminLimits();
   const counts: Record<string, number> = {};
@@ -13,15 +13,15 @@ function answered(senders: Readonly<Record<string, number>>): Readonly<Record<st
   return counts;
 }
 
-test("an address that sends 40 requests a second takes none of another's, and is answered five a second", () => {
+test("an address that sends 40 requests a second gets five answers a second, and others lose none", () => {
   expect(answered({ flood: 25, operator: 2_000 })).toEqual({ flood: 20 + 299, operator: 30 });
 });
 
-test("two such addresses take none of another's either", () => {
+test("two such addresses cost others no answer either", () => {
   expect(answered({ one: 25, two: 25, operator: 2_000 })["operator"]).toBe(30);
 });
 
-test("a hundred addresses together are answered twenty a second, so that lists hold up nothing else", () => {
+test("a hundred addresses together get twenty answers a second, so that lists do not delay other work", () => {
   const crowd = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`10.0.0.${at}`, 1_000]));
   const sum = Object.values(answered(crowd)).reduce((all, one) => all + one, 0);
   expect(sum).toBeLessThanOrEqual(40 + 20 * 60);

@@ -26,7 +26,7 @@ async function openSome(): Promise<OpenAdmin> {
   return openAdmin({ drains, instance: "web-1" }, 0);
 }
 
-/** Its list takes seven megabytes. */
+/** A thousand drains: the list has seven megabytes. */
 function fullRing(): DrainRing {
   const drains = createDrainRing(1_000);
   const left = Array.from({ length: 20 }, () => ({ ...CLIENT, peer: "p".repeat(64), local: "l".repeat(64) }));
@@ -35,7 +35,7 @@ function fullRing(): DrainRing {
   return drains;
 }
 
-test("the list of all drains, or of a namespace, is JSON with the newest first", async () => {
+test("the list of all drains, or of one namespace, is JSON with the newest first", async () => {
   const base = await admin();
   const all = await (await fetch(`${base}/drains.json`)).json();
   expect(all).toEqual({
@@ -58,7 +58,7 @@ test.for([
   { path: "/drains/aa", type: "text/html; charset=utf-8", holds: "<h1>Drain of shop/web-7d9f-abcde</h1>" },
   { path: "/drains/aa.svg", type: "image/svg+xml; charset=utf-8", holds: "Drain of Pod shop/web-7d9f-abcde" },
   { path: "/drains.json", type: "application/json", holds: '"instance":"web-1"' },
-])("$path is $type that may run and fetch nothing and is kept nowhere", async ({ path, type, holds }) => {
+])("$path is $type that may not run scripts, load anything or be cached", async ({ path, type, holds }) => {
   const answer = await fetch(`${await admin()}${path}`);
   expect(answer.status).toBe(200);
   expect(await answer.text()).toContain(holds);
@@ -103,7 +103,7 @@ test("HEAD has the headers of GET and no body", async () => {
   expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(100);
 });
 
-/** Resolves with all that came when the server ends the connection. */
+/** Resolves with all received bytes once the server ends the connection. */
 async function exchange(port: number, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
@@ -116,25 +116,25 @@ async function exchange(port: number, bytes: string): Promise<string> {
   });
 }
 
-describe("a connection ends", { timeout: 60_000, concurrent: true }, () => {
+describe("the server closes a connection", { timeout: 60_000, concurrent: true }, () => {
   test.for([
-    { says: "nothing", bytes: "", answer: /^(HTTP\/1.1 408 |$)/ },
-    { says: "half a request", bytes: "GET / HTTP/1.1\r\nHost: a\r\n", answer: /^HTTP\/1.1 408 / },
-    { says: "no HTTP", bytes: "\x16\x03\x01\r\n\r\n", answer: /^HTTP\/1.1 400 / },
-    { says: "headers without end", bytes: `GET / HTTP/1.1\r\nA: ${"a".repeat(20_000)}`, answer: /^HTTP\/1.1 431 / },
+    { title: "silence", bytes: "", answer: /^(HTTP\/1.1 408 |$)/ },
+    { title: "half a request", bytes: "GET / HTTP/1.1\r\nHost: a\r\n", answer: /^HTTP\/1.1 408 / },
+    { title: "bytes that are not HTTP", bytes: "\x16\x03\x01\r\n\r\n", answer: /^HTTP\/1.1 400 / },
+    { title: "endless headers", bytes: `GET / HTTP/1.1\r\nA: ${"a".repeat(20_000)}`, answer: /^HTTP\/1.1 431 / },
     {
-      says: "two requests at once",
+      title: "two requests at once",
       bytes: "GET /drains.json HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
       answer: /^HTTP\/1.1 200 .*"version":1.*\}\n$/s,
     },
-  ])("after $says", async ({ bytes, answer }, { expect: expectHere }) => {
+  ])("after $title", async ({ bytes, answer }, { expect: expectHere }) => {
     const opened = await openSome();
     expectHere(await exchange(opened.port, bytes)).toMatch(answer);
     await opened.close();
   });
 });
 
-/** Resolves when it is taken or refused; the refused have been hung up on. */
+/** Resolves once the connection is accepted, or refused and closed. */
 async function sitOn(port: number, bytes = ""): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);
@@ -144,9 +144,9 @@ async function sitOn(port: number, bytes = ""): Promise<Socket> {
 }
 
 test.for([
-  { says: "say nothing", bytes: "" },
-  { says: "begin a request and leave it", bytes: "GET / HTTP/1.1\r\n" },
-])("a thousand connections that $says keep no other from being answered", async ({ bytes }) => {
+  { title: "send nothing", bytes: "" },
+  { title: "send half a request", bytes: "GET / HTTP/1.1\r\n" },
+])("a thousand connections that $title do not block other clients", async ({ bytes }) => {
   const opened = await openSome();
   open.push(opened);
   const idle: Socket[] = [];
@@ -155,7 +155,7 @@ test.for([
   for (const socket of idle) socket.destroy();
 });
 
-test("connections that come back as soon as they are closed keep no other from being answered", async () => {
+test("connections that reopen as soon as they are closed do not block other clients", async () => {
   const opened = await openSome();
   open.push(opened);
   let over = false;
@@ -178,7 +178,7 @@ test("connections that come back as soon as they are closed keep no other from b
   expect(answered).toBe(10);
 });
 
-test("those who ask and do not read keep no other from being answered, and few of them are kept", async () => {
+test("clients that do not read their answers do not block other clients, and few of them stay connected", async () => {
   const drains = fullRing();
   const clock = { nowMs: 0 };
   const server = adminServer({ drains, instance: "web-1", nowMs: () => clock.nowMs });
@@ -205,7 +205,7 @@ test("those who ask and do not read keep no other from being answered, and few o
   server.close();
 });
 
-test("closing cuts clients that are still asking", async () => {
+test("close() cuts clients that are still sending", async () => {
   const opened = await openSome();
   let answer = "";
   const socket = connect(opened.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\n"));
@@ -215,7 +215,7 @@ test("closing cuts clients that are still asking", async () => {
   socket.on("error", () => undefined);
   const ended = once(socket, "close");
   await once(socket, "connect");
-  // Connections are taken in their order: when this one was answered, the other was taken.
+  // Connections are accepted in order: once this one is answered, the other one is accepted.
   await fetch(`http://127.0.0.1:${opened.port}/`);
   const closed = opened.close();
   socket.write("Host: a\r\n\r\n");
@@ -223,13 +223,13 @@ test("closing cuts clients that are still asking", async () => {
   expect(answer).toBe("");
 });
 
-describe("the addresses the admin port listens on", () => {
+describe("the admin port's addresses", () => {
   const others = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter(({ family, internal }) => family === "IPv4" && !internal)
     .map(({ address }) => address);
 
-  /** 127.0.0.2 is an address of this machine that only a server on all addresses serves. */
+  /** 127.0.0.2 is a local address that only a server on all addresses serves. */
   const connected = (host: string, port: number): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect({ host, port });
@@ -245,7 +245,7 @@ describe("the addresses the admin port listens on", () => {
     for (const host of ["127.0.0.2", ...others]) expect(await connected(host, opened.port)).toBe("ECONNREFUSED");
   });
 
-  test("are all where it is opened", async () => {
+  test("are all addresses if configured", async () => {
     const opened = await openAdmin({ drains: createDrainRing(1), instance: "web-1" }, 0, "all");
     open.push(opened);
     for (const host of ["127.0.0.1", "127.0.0.2", ...others])
@@ -253,13 +253,13 @@ describe("the addresses the admin port listens on", () => {
   });
 });
 
-test("a port that is taken is a fault with its number", async () => {
+test("a port in use is an error with its number", async () => {
   const taken = Number(new URL(await admin()).port);
   const opening = openAdmin({ drains: createDrainRing(1), instance: "web-2" }, taken);
   await expect(opening).rejects.toThrow(`admin port ${taken} is in use by another process`);
 });
 
-test("a thousand drains with all their text are answers of bounded size, and the page says what it leaves out", async () => {
+test("answers for a thousand drains have a bounded size, and the page names what it omits", async () => {
   const drains = fullRing();
   const opened = await openAdmin({ drains, instance: "web-1" }, 0);
   open.push(opened);
@@ -300,7 +300,7 @@ describe("requests of one client address", () => {
     });
   }
 
-  test("are answered twenty at once and then five a second", () =>
+  test("are limited to a burst of twenty and then five a second", () =>
     limited(async ({ port, clock }) => {
       for (let times = 0; times < 20; times += 1) expect(await status(port)).toBe(200);
       expect(await status(port)).toBe(429);
@@ -311,7 +311,7 @@ describe("requests of one client address", () => {
     }));
 
   test.for(["/", "/drains.json", "/drains/zz", "/nothing"])(
-    "forty a second for %s, take none of another address's",
+    "do not cost another address an answer, at forty a second for %s",
     (path) =>
       limited(async ({ port, clock }) => {
         const operator: number[] = [];
@@ -329,7 +329,7 @@ describe("requests of one client address", () => {
     { path: "/drains/zz", status: 404 },
     { path: "/?namespace=%3C", status: 400 },
     { method: "POST", status: 405 },
-  ])("that are answered $status take no token", ({ status: expected, ...asked }) =>
+  ])("do not count against the limit if they are answered $status", ({ status: expected, ...asked }) =>
     limited(async ({ port }) => {
       for (let times = 0; times < 30; times += 1) expect(await status(port, asked)).toBe(expected);
       expect(await status(port)).toBe(200);

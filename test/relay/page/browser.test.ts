@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
-import { evaluateAt, lookAt, NO_BROWSER } from "./headless-browser.ts";
+import { evaluateAt, NO_BROWSER, openPage } from "./headless-browser.ts";
 import { coloursOf } from "./png-pixels.ts";
 
 if (NO_BROWSER !== "") {
@@ -12,10 +12,10 @@ if (NO_BROWSER !== "") {
   process.stdout.write(`${NO_BROWSER}\n`);
 }
 
-/** Where the API server shows the page of a Pod. */
+/** The path under which the API server proxies the page of a Pod. */
 const PREFIX = "/api/v1/namespaces/lastcall/pods/http:web-1:8081/proxy";
 
-/** What would show that a text became markup. */
+/** Markup that must stay text. */
 const EVIL = `</text></svg><script>document.title="owned"</script><img src=x onerror="document.title='owned'">`;
 
 const report = someReport({
@@ -60,22 +60,22 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     await admin.close();
   });
 
-  test("the list is opened through a proxy, and its link leads to the drain and its picture", async () => {
-    const list = await lookAt(base, "light");
+  test("the list works behind a proxy, and its links lead to the drain and its picture", async () => {
+    const list = await openPage(base, "light");
     expect(list.dom).toContain("<title>Recent drains</title>");
     expect(list.dom).toContain("web-7d9f-abcde");
     const [, address = ""] = /href="(drains\/evil)"/.exec(list.dom) ?? [];
-    const drain = await lookAt(new URL(address, base).href, "light");
+    const drain = await openPage(new URL(address, base).href, "light");
     expect(drain.dom).toContain("seen for 52.3s");
 
     const colours = coloursOf(drain.screenshot);
-    // Ten seconds of sixty-two, about a hundred pixels by twenty; the others by their share.
+    // Ten of 62 seconds are about 100 × 20 pixels; the other bars have their share.
     expect(colours.get("#ae3ec9") ?? 0).toBeGreaterThan(1_200);
     expect(colours.get("#f08c00") ?? 0).toBeGreaterThan(600);
     expect(colours.get("#4c6ef5") ?? 0).toBeGreaterThan(5 * (colours.get("#f08c00") ?? 0));
     expect(colours.get("#2b8a3e") ?? 0).toBeGreaterThan(5_000);
 
-    // What stood in the report is text on both pages, and neither asked for anything but itself.
+    // Markup in the report stays text on both pages, and neither page loads anything else.
     for (const { dom } of [list, drain]) {
       expect(dom).not.toMatch(/<script|<img|<title>owned/);
       expect(dom).toContain("&lt;script&gt;");
@@ -84,8 +84,8 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     expect(new Set(beside)).toEqual(new Set([`${PREFIX}/`, `${PREFIX}/drains/evil`]));
   });
 
-  test("the picture alone is drawn, and dark where the browser is dark", async () => {
-    const { screenshot, dom } = await lookAt(`${base}drains/plain.svg`, "dark");
+  test("the picture alone follows the browser's dark colour scheme", async () => {
+    const { screenshot, dom } = await openPage(`${base}drains/plain.svg`, "dark");
     expect(dom).toContain("Drain of Pod shop/web-7d9f-abcde");
     const colours = coloursOf(screenshot);
     expect(colours.get("#16181c") ?? 0).toBeGreaterThan(100_000);
@@ -93,13 +93,13 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     expect(colours.get("#f08c00")).toBeUndefined();
   });
 
-  test.for(["", "drains/plain"])("nothing of the page at /%s is beside a screen of 360 pixels", async (path) => {
+  test.for(["", "drains/plain"])("the page at /%s fits a screen of 360 pixels", async (path) => {
     const widest = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")]
       .map((one) => Math.ceil(one.getBoundingClientRect().right)))`;
     expect(await evaluateAt(`${base}${path}`, 360, widest)).toBeLessThanOrEqual(360);
   });
 
-  test("a narrow screen shows why each drain took as long as it did, under the name of its column", async () => {
+  test("a narrow screen shows the reason for each drain's duration under the name of its column", async () => {
     const seen = `[...document.querySelectorAll("td:last-child")].map((one) => {
       const { left, width, height } = one.getBoundingClientRect();
       return { shown: left >= 0 && width > 200 && height > 0, name: getComputedStyle(one, "::before").content };
@@ -108,12 +108,12 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     expect(await evaluateAt(base, 360, seen)).toEqual([why, why]);
   });
 
-  test("every heading of a table belongs to its column", async () => {
+  test("every table heading belongs to its column", async () => {
     const scopes = `[...document.querySelectorAll("th")].map((one) => one.scope)`;
     expect(await evaluateAt(base, 1_200, scopes)).toEqual(Array.from({ length: 8 }, () => "col"));
   });
 
-  test("only what may have lost work is red: the release of a drain that was cut, and no other event", async () => {
+  test("only the end of a cut drain is red, and no other event", async () => {
     const red = `[...document.querySelectorAll("svg text")]
       .filter((one) => getComputedStyle(one).fill === "rgb(201, 42, 42)").map((one) => one.textContent)`;
     expect(await evaluateAt(`${base}drains/plain`, 1_200, red)).toEqual([]);

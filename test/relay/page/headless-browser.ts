@@ -1,4 +1,4 @@
-/** Debian's Chromium, one start per look; no package drives it. */
+/** Opens a page in Debian's Chromium, one process per page, without a driver package. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -11,12 +11,12 @@ const PROGRAM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goo
   existsSync(file),
 );
 
-/** Empty where there is one; where there is none, what is not tested and what would help. */
+/** Empty if a browser is installed; otherwise the reason for skipped tests, with the remedy. */
 export const NO_BROWSER =
   PROGRAM === undefined ? "the admin page is not opened in a browser: the host lacks chromium" : "";
 
-export type Look = {
-  /** The document as it stands after it was loaded. */
+export type OpenedPage = {
+  /** The document after it was loaded. */
   readonly dom: string;
   readonly screenshot: Buffer;
 };
@@ -29,18 +29,18 @@ function flagsIn(folder: string): readonly string[] {
     "--disable-background-networking",
     "--disable-breakpad",
     "--no-first-run",
-    // Only pages of this repository are opened, and the sandbox does not start for root or in a container.
+    // Chromium's sandbox does not start for root or in a container; only pages of this repository are opened.
     "--no-sandbox",
     `--user-data-dir=${join(folder, "profile")}`,
   ];
 }
 
-/** Whatever it writes goes with the folder. */
+/** All files of the browser are in this folder. */
 function environmentIn(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder };
 }
 
-/** The value of an expression in the page of a telephone: no window of a desktop is that narrow. */
+/** Evaluates an expression in an emulated phone, since no desktop window is that narrow. */
 export async function evaluateAt(url: string, width: number, expression: string): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "lastcall-browser-"));
   const args = [...flagsIn(folder), "--remote-debugging-port=0", "about:blank"];
@@ -80,7 +80,7 @@ export async function evaluateAt(url: string, width: number, expression: string)
 
 type Target = { readonly type: string; readonly webSocketDebuggerUrl: string };
 
-/** The first message of the browser that is looked for. */
+/** Resolves with the first message that matches. */
 function answerOf(
   socket: WebSocket,
   isIt: (message: Record<string, unknown>) => boolean,
@@ -96,9 +96,9 @@ function answerOf(
   });
 }
 
-export async function lookAt(url: string, scheme: "light" | "dark"): Promise<Look> {
+export async function openPage(url: string, scheme: "light" | "dark"): Promise<OpenedPage> {
   const folder = await mkdtemp(join(tmpdir(), "lastcall-browser-"));
-  const picture = join(folder, "look.png");
+  const picture = join(folder, "page.png");
   try {
     const { stdout } = await promisify(execFile)(
       PROGRAM ?? "",

@@ -1,7 +1,7 @@
 /** The pixels of a screenshot: PNG with 8 bits per colour, not interlaced, as browsers write it. */
 import { inflateSync } from "node:zlib";
 
-/** How many pixels have each colour, by `#rrggbb`. */
+/** Counts the pixels of each colour, by `#rrggbb`. */
 export function coloursOf(png: Buffer): ReadonlyMap<string, number> {
   const width = png.readUInt32BE(16);
   const height = png.readUInt32BE(20);

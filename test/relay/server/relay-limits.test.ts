@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createRelayLimits, fairShare, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
 
-/** Opens streams of ever new Pods until one is refused; answers how many there were. */
+/** Opens streams of new Pods until one is refused; returns the number of open ones. */
 function flood(limits: RelayLimits, namespace: string, most = 100_000): number {
   for (let opened = 0; opened < most; opened += 1) {
     if (limits.startStream({ namespace, uid: `${namespace}-${opened}` }) !== undefined) return opened;
@@ -17,7 +17,7 @@ describe("streams", () => {
     expect(flood(limits, "other", 1_000)).toBe(1_000);
   });
 
-  test("of a namespace that floods leave as many to the others as it has", () => {
+  test("of a namespace that floods leave the same number to all others", () => {
     const limits = createRelayLimits(1_200);
     expect(flood(limits, "hostile")).toBe(600);
     expect(limits.startStream({ namespace: "hostile", uid: "new" })).toBe("namespace_streams");
@@ -25,7 +25,7 @@ describe("streams", () => {
     expect(limits.startStream({ namespace: "shop", uid: "web-1" })).toBeUndefined();
   });
 
-  test("of one Pod are few, whatever else is free", () => {
+  test("of one Pod are few, however many are free", () => {
     const limits = createRelayLimits();
     const owner = { namespace: "shop", uid: "web-1" };
     for (let opened = 0; opened < 16; opened += 1) expect(limits.startStream(owner)).toBeUndefined();
@@ -35,7 +35,7 @@ describe("streams", () => {
     expect(limits.startStream(owner)).toBeUndefined();
   });
 
-  test("that ended leave nothing behind", () => {
+  test("that ended leave no entry behind", () => {
     const owners = fc.array(
       fc.record({ namespace: fc.constantFrom("a", "b", "c"), uid: fc.constantFrom("1", "2", "3") }),
       { maxLength: 60 },
@@ -54,7 +54,7 @@ describe("streams", () => {
   });
 });
 
-test("heartbeats are divided like streams, and a namespace without one may still send requests", () => {
+test("heartbeats are shared out like streams, and a namespace without one may still send requests", () => {
   const limits = createRelayLimits();
   let heartbeats = 0;
   while (limits.startHeartbeat("hostile")) heartbeats += 1;
@@ -65,7 +65,7 @@ test("heartbeats are divided like streams, and a namespace without one may still
   expect(limits.startHeartbeat("hostile")).toBe(true);
 });
 
-test("what is given back is counted one by one", () => {
+test("released heartbeats are counted one by one", () => {
   const share = fairShare(20);
   for (let one = 0; one < 3; one += 1) share.take("a");
   share.giveBack("a");
@@ -76,7 +76,7 @@ test("what is given back is counted one by one", () => {
 });
 
 describe("requests", () => {
-  test("of a namespace that floods are refused until time has passed, and no other's are", () => {
+  test("of a namespace that floods are refused for a while, and those of others are not", () => {
     const limits = createRelayLimits();
     let taken = 0;
     while (limits.takeRequest("hostile", 0)) taken += 1;
@@ -86,7 +86,7 @@ describe("requests", () => {
     expect(limits.takeRequest("hostile", 10)).toBe(true);
   });
 
-  test("of the namespace heard of longest ago are forgotten for the 2 001st", () => {
+  test("of the least recently active namespace are dropped for the 2 001st", () => {
     const limits = createRelayLimits();
     while (limits.takeRequest("first", 0));
     for (let other = 1; other < 2_000; other += 1) limits.takeRequest(`ns-${other}`, 0);

@@ -1,4 +1,4 @@
-/** What the relay's application answers by itself. */
+/** Answers of the relay's HTTP application outside of its routes. */
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { NO_LOST_DRAINS } from "../../../src/relay/lost/lost-drains.ts";
@@ -7,9 +7,9 @@ import { relayServer } from "../../../src/relay/server/relay-server.ts";
 import { addWithdrawalRoute } from "../../../src/relay/withdrawal/withdrawal-route.ts";
 
 function built(checkCredential: () => undefined) {
-  const told: string[] = [];
+  const logged: string[] = [];
   const app = relayServer(
-    { error: (keys, sentence) => told.push(`${sentence} ${Object.keys(keys)}`) },
+    { error: (keys, sentence) => logged.push(`${sentence} ${Object.keys(keys)}`) },
     () => undefined,
   );
   const clock = { nowMs: () => 0, sleep: async () => undefined, every: () => () => undefined };
@@ -23,25 +23,25 @@ function built(checkCredential: () => undefined) {
     wallMs: () => 0,
     registry: new Registry(),
   });
-  return { app, told };
+  return { app, logged };
 }
 
 const ASKED = { method: "POST", url: "/v1/withdrawal", payload: "{}" } as const;
 
-test("a fault of ours is told in the log, and not to who asked", async () => {
-  const { app, told } = built(() => {
+test("an internal error is logged, and not sent to the client", async () => {
+  const { app, logged } = built(() => {
     throw new Error("the keys are gone");
   });
   const answer = await app.inject(ASKED);
   expect([answer.statusCode, answer.body]).toEqual([500, "Internal error; see the log of the relay.\n"]);
-  expect(told).toEqual(["a request to the relay failed err,path"]);
+  expect(logged).toEqual(["a request to the relay failed err,path"]);
 });
 
-test("a refusal, an unknown path and one that cannot be read are nothing for the log", async () => {
-  const { app, told } = built(() => undefined);
+test("refusals, unknown paths and unreadable requests are not logged", async () => {
+  const { app, logged } = built(() => undefined);
   const statuses = [];
   for (const asked of [ASKED, { ...ASKED, url: "/" }, { ...ASKED, url: "/%" }]) {
     statuses.push((await app.inject(asked)).statusCode);
   }
-  expect([statuses, told]).toEqual([[401, 404, 400], []]);
+  expect([statuses, logged]).toEqual([[401, 404, 400], []]);
 });

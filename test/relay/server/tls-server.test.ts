@@ -1,4 +1,4 @@
-/** Whom the relay's port lets in, and who has to go when there are too many. */
+/** The TLS handshakes that the relay's port accepts, and the connections that it closes beyond the limit. */
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { type RequestOptions, request } from "node:https";
@@ -49,33 +49,33 @@ async function relay(connectionLimit?: number): Promise<Relay> {
   return built;
 }
 
-/** What is answered; or why the client was not let in. */
-function answerOf({ port, ca }: Relay, asking: RequestOptions = {}): Promise<string> {
+/** Resolves with the answer, or with the handshake error. */
+function answerOf({ port, ca }: Relay, options: RequestOptions = {}): Promise<string> {
   return new Promise((resolve) => {
-    const where = { host: "127.0.0.1", port, ca, servername: NAME, path: "/", agent: false as const, ...asking };
+    const where = { host: "127.0.0.1", port, ca, servername: NAME, path: "/", agent: false as const, ...options };
     const sent = request(where, (reply) => {
-      let text = "";
+      let received = "";
       reply.on("data", (chunk: Buffer) => {
-        text += chunk.toString();
+        received += chunk.toString();
       });
-      reply.on("end", () => resolve(text));
+      reply.on("end", () => resolve(received));
     });
     sent.on("error", (error) => resolve(error.message));
     sent.end();
   });
 }
 
-test("one of its names gets its certificate and answers", LIMIT, async () => {
+test("a known server name gets its certificate and an answer", LIMIT, async () => {
   expect(await answerOf(await relay())).toBe("relay");
 });
 
-test("any other name, and none, is not let in, whatever the client would trust", LIMIT, async () => {
+test("another server name, or none, is refused whatever the client trusts", LIMIT, async () => {
   const built = await relay();
   for (const servername of ["localhost", "relay-b.lastcall.internal", `x.${NAME}`, `${NAME}.x`, "a".repeat(250), ""])
     expect(await answerOf(built, { servername, rejectUnauthorized: false })).toMatch(/handshake/);
 });
 
-test("a name that was given up is not let in any more", LIMIT, async () => {
+test("a removed server name is refused", LIMIT, async () => {
   const built = await relay();
   expect(await answerOf(built)).toBe("relay");
   built.known = false;
@@ -87,7 +87,7 @@ test("TLS 1.1 is refused", LIMIT, async () => {
   expect(await answerOf(await relay(), old)).not.toBe("relay");
 });
 
-test("connections on which no one asks, or no one asks any more, keep no one out who does", LIMIT, async () => {
+test("idle connections do not keep out clients that send requests", LIMIT, async () => {
   const built = await relay(4);
   const held = [
     await openTo(built),
@@ -96,39 +96,39 @@ test("connections on which no one asks, or no one asks any more, keep no one out
     await openTo(built, "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n"),
   ];
   for (let asked = 0; asked < 8; asked += 1) expect(await answerOf(built)).toBe("relay");
-  // The oldest had to go.
+  // The oldest was closed.
   await held[0]?.closed;
 });
 
-test("an answer that is under way is not cut for a newcomer", LIMIT, async () => {
+test("an answer in progress is not cut for a new connection", LIMIT, async () => {
   const built = await relay(2);
   const streams = await Promise.all([1, 2].map(() => openTo(built, "GET /stream HTTP/1.1\r\nhost: a\r\n\r\n")));
-  await Promise.all(streams.map(({ begun }) => begun));
+  await Promise.all(streams.map(({ started }) => started));
   expect(await answerOf(built)).not.toBe("relay");
   expect(streams.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
-  // Over, and the connection is kept: it is as good as any other to be cut.
+  // The answer is complete and the connection is kept alive, so it may be cut.
   await built.endStreams();
   for (let asked = 0; asked < 4; asked += 1) expect(await answerOf(built)).toBe("relay");
   expect((await streams[0]?.closed)?.slice(-5)).toBe("0\r\n\r\n");
 });
 
-type Open = { readonly socket: TLSSocket; readonly begun: Promise<unknown>; readonly closed: Promise<string> };
+type Open = { readonly socket: TLSSocket; readonly started: Promise<unknown>; readonly closed: Promise<string> };
 
-/** A connection on which nothing more is said than this. */
-function openTo({ port }: Relay, said = ""): Promise<Open> {
+/** Opens a connection and sends only this text. */
+function openTo({ port }: Relay, text = ""): Promise<Open> {
   return new Promise((resolve) => {
     const asked = { host: "127.0.0.1", port, servername: NAME, rejectUnauthorized: false };
     const socket: TLSSocket = connect(asked, () => {
-      let text = "";
+      let received = "";
       socket.on("data", (chunk: Buffer) => {
-        text += chunk.toString();
+        received += chunk.toString();
       });
       const closed = new Promise<string>((ended) => {
-        socket.once("close", () => ended(text));
+        socket.once("close", () => ended(received));
       });
-      const begun = new Promise((heard) => socket.once("data", heard));
-      if (said !== "") socket.write(said);
-      resolve({ socket, begun, closed });
+      const started = new Promise((resolveStarted) => socket.once("data", resolveStarted));
+      if (text !== "") socket.write(text);
+      resolve({ socket, started, closed });
     });
     socket.on("error", () => undefined);
   });

@@ -1,11 +1,11 @@
-/** What the relay's own pace comes to, on a clock that the test moves. */
+/** The relay's delays, on a clock that the test moves. */
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { OpenStream } from "../../../src/api-server/api-request.ts";
 import type { WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 
-/** What an operator is told a drain waits at least; a relay that is cut off must not make it longer. */
+/** The documented minimum wait of a drain; a relay that is cut off must not exceed it. */
 const USUAL_WAIT_MS = 5_000;
 
 beforeEach(() => {
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** On the test's clock, which moves global timers only. */
+/** Uses global timers, which the test's clock moves. */
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => resolve(), ms);
@@ -28,7 +28,7 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", wake);
   });
 
-/** Every watch is accepted, says nothing and dies at its limit, until the API server is gone. */
+/** Accepts every watch, sends nothing and ends it at its limit, until the API server is down. */
 function silentApiServer() {
   let gone = false;
   let accepted = 0;
@@ -61,7 +61,7 @@ function drainBeside(stream: OpenStream) {
         return () => clearInterval(timer);
       },
     },
-    // The longest of random pauses.
+    // The longest random delay.
     random: () => 0.999,
     readsPods: false,
     registry: new Registry(),
@@ -71,7 +71,7 @@ function drainBeside(stream: OpenStream) {
   return { lines, stop: watches.stop };
 }
 
-test("a watch that dies is followed by another before what it told is doubted", async () => {
+test("a watch that dies is replaced before its data is stale", async () => {
   const api = silentApiServer();
   const { lines, stop } = drainBeside(api.stream);
   await vi.advanceTimersByTimeAsync(120_000);
@@ -80,14 +80,14 @@ test("a watch that dies is followed by another before what it told is doubted", 
   await stop();
 });
 
-test("a relay cut off from the API server says so by the end of the shortest usual wait of a drain", async () => {
+test("a relay that is cut off from the API server reports it within the shortest usual wait of a drain", async () => {
   const api = silentApiServer();
   const { lines, stop } = drainBeside(api.stream);
   await vi.advanceTimersByTimeAsync(1);
   api.goAway();
   await vi.advanceTimersByTimeAsync(USUAL_WAIT_MS - 500);
   expect(lines.map(({ state }) => state)).toEqual(["unknown", "out"]);
-  // The next look comes a quarter of a second later at most.
+  // The next check follows within a quarter of a second.
   await vi.advanceTimersByTimeAsync(750);
   expect(lines.map(({ state }) => state)).toEqual(["unknown", "out", "unknown"]);
   await stop();

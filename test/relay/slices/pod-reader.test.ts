@@ -1,47 +1,51 @@
-/** What Pods tell of their own end, where they may be read. */
+/** Reads the deletion of Pods where RBAC allows it. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ApiResponse, SendRequest } from "../../../src/api-server/api-request.ts";
 import { createPodReader, readPodAnswer } from "../../../src/relay/slices/pod-reader.ts";
 import type { PodFacts } from "../../../src/relay/slices/pod-watch.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
-import { turnedClock } from "../turned-clock.ts";
-import { hears, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
+import { turnedClock } from "../manual-clock.ts";
+import { receives, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
 
 const answerOf = (metadata: object, status = 200): ApiResponse => ({ status, text: JSON.stringify({ metadata }) });
 const ENDING = { uid: "uid-1", deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
 
-describe("an answer about a Pod", () => {
+describe("a response for a Pod", () => {
   test.for([
     {
-      says: "that is being deleted gives its real grace period",
+      title: "that is being deleted has its real grace period",
       answer: answerOf(ENDING),
       reading: { kind: "ending", facts: { terminating: true, graceSeconds: 30 } },
     },
     {
-      says: "whose grace period is nonsense says only that it ends",
+      title: "with an invalid grace period shows only the deletion",
       answer: answerOf({ ...ENDING, deletionGracePeriodSeconds: -5 }),
       reading: { kind: "ending", facts: { terminating: true, graceSeconds: undefined } },
     },
-    { says: "that lives on says nothing", answer: answerOf({ uid: "uid-1" }), reading: { kind: "living" } },
+    { title: "without a deletion is living", answer: answerOf({ uid: "uid-1" }), reading: { kind: "living" } },
     {
-      says: "of the same name and another uid is about someone else",
+      title: "of the same name with another uid is another Pod",
       answer: answerOf({ ...ENDING, uid: "uid-2" }),
       reading: { kind: "gone" },
     },
-    { says: "that is not there is the end of asking", answer: answerOf({}, 404), reading: { kind: "gone" } },
-    { says: "that is refused is no news", answer: answerOf(ENDING, 403), reading: { kind: "unreadable" } },
-    { says: "that is not JSON is no news", answer: { status: 200, text: "<html>" }, reading: { kind: "unreadable" } },
-    { says: "that is a list is no news", answer: { status: 200, text: "[]" }, reading: { kind: "unreadable" } },
-  ])("$says", ({ answer, reading }) => {
+    { title: "that is not found is gone", answer: answerOf({}, 404), reading: { kind: "gone" } },
+    { title: "that is forbidden is unreadable", answer: answerOf(ENDING, 403), reading: { kind: "unreadable" } },
+    {
+      title: "that is not JSON is unreadable",
+      answer: { status: 200, text: "<html>" },
+      reading: { kind: "unreadable" },
+    },
+    { title: "that is a list is unreadable", answer: { status: 200, text: "[]" }, reading: { kind: "unreadable" } },
+  ])("$title", ({ answer, reading }) => {
     expect(readPodAnswer(answer, "uid-1")).toEqual(reading);
   });
 });
 
 const POD = { namespace: "shop", pod: "web-1", uid: "uid-1" };
 
-describe("a Pod", () => {
-  test("is asked for again every few seconds until it is being deleted, and then no more", async () => {
+describe("the reader", () => {
+  test("reads a Pod every few seconds until it is being deleted", async () => {
     const clock = turnedClock(100);
     let asked = 0;
     let metadata: object = { uid: "uid-1" };
@@ -49,18 +53,18 @@ describe("a Pod", () => {
       asked += 1;
       return answerOf(metadata);
     }, clock);
-    const told: PodFacts[] = [];
-    reader.read(POD, (facts) => told.push(facts));
+    const received: PodFacts[] = [];
+    reader.read(POD, (facts) => received.push(facts));
     await clock.turn(2_900);
-    expect([asked, told]).toEqual([1, []]);
+    expect([asked, received]).toEqual([1, []]);
     await clock.turn(4_000);
     expect(asked).toBe(3);
     metadata = ENDING;
     await clock.turn(10_000);
-    expect([asked, told]).toEqual([4, [{ terminating: true, graceSeconds: 30 }]]);
+    expect([asked, received]).toEqual([4, [{ terminating: true, graceSeconds: 30 }]]);
   });
 
-  test("that no one waits for any more is not asked for", async () => {
+  test("skips a Pod without a waiting drain", async () => {
     const clock = turnedClock(100);
     let asked = 0;
     const reader = createPodReader(async () => {
@@ -74,7 +78,7 @@ describe("a Pod", () => {
     expect(asked).toBe(1);
   });
 
-  test("whose drain left while it was asked for is not told of, and not asked for again", async () => {
+  test("drops the response if the drain ended during the read", async () => {
     const clock = turnedClock(100);
     let answer: (metadata: object) => void = () => undefined;
     let asked = 0;
@@ -84,17 +88,17 @@ describe("a Pod", () => {
         answer = (metadata) => resolve(answerOf(metadata));
       });
     }, clock);
-    const told: PodFacts[] = [];
+    const received: PodFacts[] = [];
     for (const metadata of [ENDING, { uid: "uid-1" }]) {
-      const leave = reader.read(POD, (facts) => told.push(facts));
+      const leave = reader.read(POD, (facts) => received.push(facts));
       leave();
       answer(metadata);
       await clock.turn(20_000);
     }
-    expect([asked, told]).toEqual([2, []]);
+    expect([asked, received]).toEqual([2, []]);
   });
 
-  test("that may not be read is asked for seldom", async () => {
+  test("retries a forbidden read rarely", async () => {
     const clock = turnedClock(100);
     let asked = 0;
     const reader = createPodReader(async () => {
@@ -107,7 +111,7 @@ describe("a Pod", () => {
   });
 });
 
-test("5 000 Pods are asked for a few at a time, each once, within half a minute", async () => {
+test("5 000 Pods are read a few at a time, each once, within half a minute", async () => {
   const clock = turnedClock(100);
   let underWay = 0;
   let most = 0;
@@ -121,18 +125,18 @@ test("5 000 Pods are asked for a few at a time, each once, within half a minute"
     return answerOf({ ...ENDING, uid: /pods\/web-([0-9]+)/.exec(path)?.[1] });
   };
   const reader = createPodReader(ask, clock);
-  let told = 0;
+  let received = 0;
   for (let pod = 0; pod < 5_000; pod += 1) {
     reader.read({ namespace: "shop", pod: `web-${pod}`, uid: String(pod) }, () => {
-      told += 1;
+      received += 1;
     });
   }
   await clock.turn(30_000);
-  expect([told, asked.size, Math.max(...asked.values())]).toEqual([5_000, 5_000, 1]);
+  expect([received, asked.size, Math.max(...asked.values())]).toEqual([5_000, 5_000, 1]);
   expect(most).toBeLessThanOrEqual(8);
 });
 
-test("a namespace with thousands of Pods to ask for does not make another one wait", async () => {
+test("a namespace with thousands of Pods does not delay another one", async () => {
   const clock = turnedClock(100);
   const asked: string[] = [];
   const reader = createPodReader(async ({ path }) => {
@@ -148,7 +152,7 @@ test("a namespace with thousands of Pods to ask for does not make another one wa
   expect(asked.slice(before, before + 20).filter((namespace) => namespace === "shop")).toHaveLength(2);
 });
 
-describe("in a cluster whose Pods may be read", () => {
+describe("with the right to read Pods", () => {
   let cluster: WatchedCluster;
   beforeEach(async () => {
     cluster = await watchedCluster({ readsPods: true });
@@ -158,17 +162,17 @@ describe("in a cluster whose Pods may be read", () => {
   });
   const pod = (metadata: object) => ({ metadata: { name: "web-1", namespace: "shop", uid: "uid-1", ...metadata } });
 
-  test("a drain is told the grace period of its Pod's deletion", async () => {
+  test("a drain receives the grace period of its Pod's deletion", async () => {
     cluster.api.put("/api/v1/namespaces/shop/pods", pod(ENDING));
-    await hears(cluster.ask(), { state: "out", terminating: true, graceSeconds: 30 });
+    await receives(cluster.ask(), { state: "out", terminating: true, graceSeconds: 30 });
   });
 
-  test("nothing is told of a Pod that only has the same name", async () => {
+  test("a Pod that only has the same name is ignored", async () => {
     cluster.api.put("/api/v1/namespaces/shop/pods", pod({ ...ENDING, uid: "uid-2" }));
     const drainer = cluster.ask();
     await eventually(() => expect(cluster.api.requests.join()).toContain("/pods/web-1"));
-    await hears(drainer, { state: "out" });
-    await pause(100, "the answer about the other Pod comes, and is not told");
+    await receives(drainer, { state: "out" });
+    await pause(100, "the response for the other Pod arrives, and is dropped");
     expect(drainer.lines.at(-1)).toEqual({
       state: "out",
       terminating: false,
@@ -177,9 +181,9 @@ describe("in a cluster whose Pods may be read", () => {
   });
 });
 
-test("without the right to read Pods no one asks for one", async () => {
+test("without the right to read Pods none is read", async () => {
   const cluster = await watchedCluster();
-  await hears(cluster.ask(), { state: "out" });
+  await receives(cluster.ask(), { state: "out" });
   expect(cluster.api.requests.filter((request) => request.includes("/pods"))).toEqual([]);
   await cluster.close();
 });

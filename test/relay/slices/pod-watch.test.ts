@@ -1,12 +1,12 @@
-/** What one Pod's asker hears when something of ours is broken. */
+/** The watch of one Pod when the computation of its status fails. */
 import { expect, test } from "vitest";
 import type { WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import type { NamespaceWatch } from "../../../src/relay/slices/namespace-watch.ts";
 import { watchOnePod } from "../../../src/relay/slices/pod-watch.ts";
 
-const QUESTION = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"] };
+const REQUEST = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"] };
 
-test("a fault in judging its slices is told once, is no answer, and goes no further", () => {
+test("an exception in the status of a Pod is logged once, sends nothing, and does not propagate", () => {
   let isBroken = true;
   const slices = () => {
     if (isBroken) throw new Error("broken");
@@ -25,7 +25,7 @@ test("a fault in judging its slices is told once, is no answer, and goes no furt
     onStatus: (line: WithdrawalStatusLine) => lines.push(line),
     onFault: (fault: unknown) => faults.push(fault),
   };
-  const pod = watchOnePod(QUESTION, ports, "waiting");
+  const pod = watchOnePod(REQUEST, ports, "waiting");
   pod.attach(watch);
   pod.update();
   expect([lines.length, lines[0]?.state, faults]).toEqual([1, "unknown", [new Error("broken")]]);

@@ -1,4 +1,4 @@
-/** EndpointSlices as the API writes them, few of everything so that they meet. */
+/** Random EndpointSlices with few distinct names and addresses, so that they collide. */
 import fc from "fast-check";
 import type { RawObject } from "../../../src/kubernetes/raw-json.ts";
 
@@ -17,7 +17,7 @@ export type SliceCase = {
   readonly endpoints: readonly EndpointCase[];
 };
 
-/** The object on the wire. */
+/** The API object. */
 export function sliceObject({ name, namespace = "shop", service, addressType = "IPv4", endpoints }: SliceCase) {
   return {
     metadata: {

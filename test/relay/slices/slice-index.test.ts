@@ -21,10 +21,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("leave" as const), which: fc.nat(5) }),
 );
 
-type Asking = { readonly pod: PodIdentity; readonly asker: IndexClient; told: Rotation; calls: number };
+type Client = { readonly pod: PodIdentity; readonly entry: IndexClient; received: Rotation; calls: number };
 
-/** Does a step to the index and to a plain copy of the slices, which is what the index is held against. */
-function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, asking: Asking[]): void {
+/** Applies a step to the index and to a plain list of the slices, the model of the index. */
+function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, clients: Client[]): void {
   const object = (made: SliceCase) => sliceObject(made);
   const put = (made: SliceCase): void => {
     const slice = readSlice(object(made));
@@ -47,28 +47,28 @@ function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, asking:
     );
     index.store.replace([...kept].flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
   } else if (step.kind === "ask") {
-    const one: { asking?: Asking } = {};
-    const asker = index.add(step.pod, () => {
-      if (one.asking === undefined) return;
-      one.asking.calls += 1;
-      one.asking.told = rotationOf(one.asking.asker.slices(), step.pod);
+    const one: { client?: Client } = {};
+    const entry = index.add(step.pod, () => {
+      if (one.client === undefined) return;
+      one.client.calls += 1;
+      one.client.received = rotationOf(one.client.entry.slices(), step.pod);
     });
-    one.asking = { pod: step.pod, asker, told: rotationOf(asker.slices(), step.pod), calls: 0 };
-    asking.push(one.asking);
+    one.client = { pod: step.pod, entry, received: rotationOf(entry.slices(), step.pod), calls: 0 };
+    clients.push(one.client);
   } else {
-    for (const { asker } of asking.splice(step.which, 1)) asker.leave();
+    for (const { entry } of clients.splice(step.which, 1)) entry.leave();
   }
 }
 
-test("a client that asks has always been told what all the slices together say of the Pod", () => {
+test("a client always has the status that all slices together give its Pod", () => {
   fc.assert(
-    fc.property(fc.array(steps, { maxLength: 30 }), (story) => {
+    fc.property(fc.array(steps, { maxLength: 30 }), (history) => {
       const index = createSliceIndex();
       const plain = new Map<string, Slice>();
-      const asking: Asking[] = [];
-      for (const step of story) {
-        apply(step, index, plain, asking);
-        for (const { pod, told } of asking) expect(told).toEqual(rotationOf(plain.values(), pod));
+      const clients: Client[] = [];
+      for (const step of history) {
+        apply(step, index, plain, clients);
+        for (const { pod, received } of clients) expect(received).toEqual(rotationOf(plain.values(), pod));
       }
     }),
     { numRuns: 400 },
@@ -78,7 +78,7 @@ test("a client that asks has always been told what all the slices together say o
 const pod = (uid: string): PodIdentity => ({ name: "pod", uid, addresses: ["10.9.9.9"] });
 
 describe("a change", () => {
-  test("reaches the Pods it names before and after, and no other", () => {
+  test("reaches the Pods of the old and the new version, and no other", () => {
     const index = createSliceIndex();
     const called: string[] = [];
     for (const uid of ["uid-1", "uid-2", "uid-3"]) index.add(pod(uid), () => called.push(uid));
@@ -91,7 +91,7 @@ describe("a change", () => {
     expect(called).toEqual([]);
   });
 
-  test("that rotation does not ask about is told to no one", () => {
+  test("of an irrelevant field notifies no client", () => {
     const index = createSliceIndex();
     let calls = 0;
     index.add(pod("uid-1"), () => {
@@ -104,7 +104,7 @@ describe("a change", () => {
     expect(calls).toBe(1);
   });
 
-  test("of many slices in one list is told once", () => {
+  test("of many slices in one list notifies a client once", () => {
     const index = createSliceIndex();
     let calls = 0;
     index.add(pod("uid-1"), () => {
@@ -119,7 +119,7 @@ describe("a change", () => {
     expect(calls).toBe(1);
   });
 
-  test("is told to none who left, also when leaving is said twice", () => {
+  test("does not reach a client that left, even if it left twice", () => {
     const index = createSliceIndex();
     let calls = 0;
     const count = (): void => {
@@ -134,7 +134,7 @@ describe("a change", () => {
   });
 });
 
-test("5 000 Pods in 1 500 slices of 100: an event concerns only those of its slice", { timeout: 300_000 }, () => {
+test("5 000 Pods in 1 500 slices of 100: an event visits only the Pods of its slice", { timeout: 300_000 }, () => {
   const index = createSliceIndex();
   const endpointsOf = (slice: number, ready: boolean) =>
     Array.from({ length: 100 }, (_, at) => ({

@@ -1,4 +1,4 @@
-/** What a drain is told of its Pod, by an API server that behaves and by one that does not. */
+/** The statuses that a drain receives for its Pod, with healthy and with failing API servers. */
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SLICE_PACE } from "../../../src/relay/slices/namespace-watch.ts";
@@ -7,7 +7,7 @@ import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
 import type { Conditions, SliceCase } from "./slice-cases.ts";
-import { type Drainer, hears, slicesOf, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
+import { type Drainer, receives, slicesOf, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
 
 let cluster: WatchedCluster;
 
@@ -32,62 +32,62 @@ const watched = async (): Promise<number | undefined> =>
 const ENDING: Conditions = { ready: false, serving: true, terminating: true };
 
 describe("a drain", () => {
-  test("is told at once that nothing is known yet, then that its Pod is in, and then that it is out", async () => {
+  test("receives the status unknown at once, then that its Pod is in, and then that it is out", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
     expect(drainer.lines).toEqual([{ state: "unknown", terminating: false, reason: "the slices are being read" }]);
-    await hears(drainer, { state: "in", terminating: false, reason: expect.stringContaining("web") });
+    await receives(drainer, { state: "in", terminating: false, reason: expect.stringContaining("web") });
     cluster.put(web(ENDING));
-    await hears(drainer, { state: "out", terminating: true });
+    await receives(drainer, { state: "out", terminating: true });
     cluster.remove("web-a");
-    await hears(drainer, { state: "out", terminating: true, reason: "no Service offers the Pod" });
+    await receives(drainer, { state: "out", terminating: true, reason: "no Service offers the Pod" });
     expect(drainer.lines).toHaveLength(4);
   });
 
-  test("whose Pod no Service offers is told so, once the slices are read", async () => {
+  test("receives that no Service offers its Pod, once the slices are read", async () => {
     cluster.put(web({ ready: true }, { endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
     const drainer = cluster.ask();
-    await hears(drainer, { state: "out", terminating: false, reason: "no Service offers the Pod" });
+    await receives(drainer, { state: "out", terminating: false, reason: "no Service offers the Pod" });
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "out"]);
   });
 
-  test("is told when its Pod comes back in", async () => {
+  test("receives that its Pod is in again", async () => {
     cluster.put(web({ ready: false }));
     const drainer = cluster.ask();
-    await hears(drainer, { state: "out" });
+    await receives(drainer, { state: "out" });
     cluster.put(web());
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
   });
 
-  test("whose entry moves to another slice never hears that it is out", async () => {
+  test("does not receive the status out while its endpoint moves to another slice", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     cluster.put(web({ ready: true }, { name: "web-b" }));
     cluster.remove("web-a");
     cluster.put(web(ENDING, { name: "web-b" }));
-    await hears(drainer, { state: "out" });
+    await receives(drainer, { state: "out" });
     const states = drainer.lines.map((line) => line.state);
     expect([states.indexOf("out"), states.lastIndexOf("unknown")]).toEqual([states.length - 1, 0]);
   });
 
-  test("is not told of changes that concern others", async () => {
+  test("does not receive changes of other Pods", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
-    await hears(drainer, { state: "in" });
-    const heard = drainer.lines.length;
+    await receives(drainer, { state: "in" });
+    const received = drainer.lines.length;
     const other = cluster.ask({ uid: "uid-2", addresses: ["10.0.0.2"] });
     cluster.put(web({ ready: true }, { name: "web-b", endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
-    await hears(other, { state: "in" });
-    expect(drainer.lines).toHaveLength(heard);
+    await receives(other, { state: "in" });
+    expect(drainer.lines).toHaveLength(received);
   });
 });
 
 describe("a namespace", () => {
-  test("is listed once and watched by one connection for all who drain in it", async () => {
+  test("is listed once and watched by one connection for all its drains", async () => {
     cluster.put(web());
     const drainers = Array.from({ length: 50 }, () => cluster.ask());
-    for (const drainer of drainers) await hears(drainer, { state: "in" });
+    for (const drainer of drainers) await receives(drainer, { state: "in" });
     await eventually(() => expect(cluster.openWatches()).toBe(1));
     expect(cluster.lists()).toBe(1);
     const late = cluster.ask();
@@ -95,11 +95,11 @@ describe("a namespace", () => {
     expect(cluster.lists()).toBe(1);
   });
 
-  test("is watched from the first drainer until a while after the last, and again for the next", async () => {
+  test("is watched from the first drain until a while after the last, and again for the next", async () => {
     cluster.put(web());
     const first = cluster.ask();
     const second = cluster.ask();
-    await hears(second, { state: "in" });
+    await receives(second, { state: "in" });
     first.leave();
     await pause(600, "the namespace would be left by now if the second drainer did not count");
     expect(await watched()).toBe(1);
@@ -109,35 +109,35 @@ describe("a namespace", () => {
     const quiet = cluster.api.requests.length;
     await pause(1_500, "another watch would be asked for by now");
     expect(cluster.api.requests.length).toBe(quiet);
-    await hears(cluster.ask(), { state: "in" });
+    await receives(cluster.ask(), { state: "in" });
     expect(cluster.lists()).toBe(2);
   });
 
-  test("is still known to who comes soon after the last has left", async () => {
+  test("is still cached for a drain that starts soon after the last one", async () => {
     await cluster.close();
     cluster = await watchedCluster({ pace: { lingerMs: 60_000 } });
     cluster.put(web());
     const first = cluster.ask();
-    await hears(first, { state: "in" });
+    await receives(first, { state: "in" });
     first.leave();
-    await pause(200, "some looks pass in which it could be forgotten");
+    await pause(200, "some checks pass that could drop the namespace");
     expect(cluster.ask().lines.map((line) => line.state)).toEqual(["in"]);
   });
 
-  test("tells nothing of another's Pods", async () => {
+  test("does not show Pods of another namespace", async () => {
     cluster.put(web());
     cluster.put(web({ ready: true }, { namespace: "other" }));
-    await hears(cluster.ask(), { state: "in" });
+    await receives(cluster.ask(), { state: "in" });
     const elsewhere = cluster.ask({ namespace: "empty" });
-    await hears(elsewhere, { state: "out" });
+    await receives(elsewhere, { state: "out" });
     const watched = cluster.api.requests.filter((request) => request.includes("/other/"));
     expect(watched).toEqual([]);
   });
 
-  test("beyond those that can be watched is unknown until another is left", async () => {
+  test("beyond the limit is unknown until another one is no longer watched", async () => {
     const names = ["ns-1", "ns-2", "ns-3", "ns-4"];
     const drainers = names.map((namespace) => cluster.ask({ namespace }));
-    for (const drainer of drainers.slice(0, 3)) await hears(drainer, { state: "out" });
+    for (const drainer of drainers.slice(0, 3)) await receives(drainer, { state: "out" });
     const late = drainers[3] as Drainer;
     expect(late.lines).toEqual([
       {
@@ -147,14 +147,14 @@ describe("a namespace", () => {
       },
     ]);
     drainers[1]?.leave();
-    await hears(late, { state: "out" });
+    await receives(late, { state: "out" });
   });
 });
 
-test("who asks about one namespace after the other has few of them listed", async () => {
+test("a client that requests one namespace after the other causes few lists", async () => {
   let nowMs = 0;
   const asked: string[] = [];
-  const looks: (() => void)[] = [];
+  const checks: (() => void)[] = [];
   const watches = createSliceWatches({
     request: async ({ path }) => {
       asked.push(path);
@@ -165,7 +165,7 @@ test("who asks about one namespace after the other has few of them listed", asyn
       nowMs: () => nowMs,
       sleep: async () => undefined,
       every: (_ms, call) => {
-        looks.push(call);
+        checks.push(call);
         return () => undefined;
       },
     },
@@ -176,15 +176,15 @@ test("who asks about one namespace after the other has few of them listed", asyn
   });
   const askAndLeave = (namespace: string): void =>
     watches.watchPod({ namespace, pod: "a", uid: "a", addresses: [] }, () => undefined)();
-  const { namespaceLimit, openings, checkMs: lookMs } = SLICE_PACE;
+  const { namespaceLimit, openings, checkMs } = SLICE_PACE;
   for (let at = 0; at < 5_000; at += 1) askAndLeave(`n${at}`);
-  await pause(0, "the lists that are asked for are begun");
+  await pause(0, "the requested lists start");
   expect(asked.length).toBe(namespaceLimit);
   const seconds = 10;
-  for (; nowMs < seconds * 1_000; nowMs += lookMs) {
-    for (const look of looks) look();
+  for (; nowMs < seconds * 1_000; nowMs += checkMs) {
+    for (const check of checks) check();
     for (let at = 0; at < 1_000; at += 1) askAndLeave(`m${nowMs}-${at}`);
-    await pause(0, "the lists that are asked for are begun");
+    await pause(0, "the requested lists start");
   }
   process.stdout.write(`45 000 namespaces asked about in ${seconds} s: ${asked.length} lists\n`);
   expect(asked.length).toBeLessThanOrEqual(openings.capacity + (seconds * 1_000) / openings.refillMs);
@@ -195,90 +195,90 @@ describe("an API server", () => {
   test("that closes its watches is watched again from the last version, and no change is lost", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     cluster.api.endWatches(true);
     cluster.put(web(ENDING));
-    await hears(drainer, { state: "out" });
+    await receives(drainer, { state: "out" });
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "in", "out"]);
     expect(cluster.lists()).toBe(1);
   });
 
-  test("that forgot the version is listed again, and nothing is unknown meanwhile", async () => {
+  test("that dropped the version is listed again, and no status is unknown meanwhile", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     cluster.put(web({ ready: true }, { name: "web-b" }));
     cluster.api.compact();
     cluster.api.endWatches();
     cluster.put(web(ENDING));
     cluster.remove("web-b");
-    await hears(drainer, { state: "out" });
+    await receives(drainer, { state: "out" });
     expect(drainer.lines.filter((line) => line.state === "unknown")).toHaveLength(1);
   });
 
-  test("that restarts leaves the Pod unknown when it takes long, and is believed again after", async () => {
+  test("that restarts slowly makes the status unknown, and known again afterwards", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     await cluster.api.goAway();
-    await hears(drainer, { state: "unknown", reason: expect.stringContaining("no response about the slices") });
+    await receives(drainer, { state: "unknown", reason: expect.stringContaining("no response about the slices") });
     await cluster.api.comeBack();
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     expect(cluster.logged.map((line) => line.split(" {", 1)[0])).toEqual([
       "EndpointSlices cannot be read",
       "EndpointSlices can be read again",
     ]);
   });
 
-  test("that accepts a watch and says nothing on it is not believed, and listed", async () => {
+  test("that accepts a watch without sending a response is listed again", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     cluster.api.faults.silentWatches = true;
     cluster.api.endWatches();
     cluster.put(web(ENDING));
-    await hears(drainer, { state: "out", terminating: true });
+    await receives(drainer, { state: "out", terminating: true });
     expect(cluster.lists()).toBeGreaterThan(1);
   });
 
-  test("that has nothing to say, not even a bookmark, is believed all the same", async () => {
+  test("that sends no events, not even a bookmark, is trusted", async () => {
     cluster.api.faults.bookmarks = false;
     cluster.put(web());
     const drainer = cluster.ask();
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     await pause(6_000, "longer than a silence is believed");
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "in"]);
     expect(cluster.lists()).toBeGreaterThan(1);
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBe(0);
   });
 
-  test("whose connection dies without a word is noticed: the Pod is unknown, never still in", async () => {
+  test("whose connection dies silently makes the status unknown, and not in", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     cluster.api.faults.silentWatches = true;
     cluster.api.faults.mute = true;
     cluster.put(web(ENDING));
-    await hears(drainer, { state: "unknown" });
+    await receives(drainer, { state: "unknown" });
   });
 
-  test("that is busy is left alone for as long as it asks", async () => {
+  test("that answers 429 is retried after its Retry-After", async () => {
     cluster.api.faults.refuse = 429;
     cluster.api.faults.retryAfter = "2";
     cluster.put(web());
     const startMs = performance.now();
     const drainer = cluster.ask();
-    await hears(drainer, { state: "unknown", reason: expect.stringContaining("answered 429") });
+    await receives(drainer, { state: "unknown", reason: expect.stringContaining("answered 429") });
     cluster.api.faults.refuse = undefined;
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     expect(performance.now() - startMs).toBeGreaterThan(1_900);
     expect(cluster.api.requests.filter((request) => !request.includes("watch="))).toHaveLength(2);
   });
 
-  test("that refuses its account is asked again, not too often, and the drain is told why nothing is known", async () => {
+  test("that answers 403 is retried at a low rate, and the drain receives the reason", async () => {
     cluster.api.faults.refuse = 403;
     const drainer = cluster.ask();
-    await hears(drainer, { state: "unknown", reason: expect.stringContaining("answered 403") });
+    await receives(drainer, { state: "unknown", reason: expect.stringContaining("answered 403") });
     await pause(500, "time for more requests than there may be");
     expect(cluster.api.requests.length).toBeLessThan(8);
     cluster.api.faults.refuse = 500;
@@ -288,23 +288,23 @@ describe("an API server", () => {
   });
 
   test.for([
-    { says: "garbage", bytes: "\u0000{{{ nonsense\n" },
-    { says: "an event without an object", bytes: '{"type":"MODIFIED"}\n' },
-    { says: "an event of no known type", bytes: '{"type":"WHAT","object":{}}\n' },
-    { says: "an error", bytes: '{"type":"ERROR","object":{"code":500}}\n' },
-    { says: "an expiry", bytes: '{"type":"ERROR","object":{"code":410}}\n' },
-  ])("that says $says on a watch is listed again, and nothing is lost", async ({ bytes }) => {
+    { title: "garbage", bytes: "\u0000{{{ nonsense\n" },
+    { title: "an event without an object", bytes: '{"type":"MODIFIED"}\n' },
+    { title: "an event of an unknown type", bytes: '{"type":"WHAT","object":{}}\n' },
+    { title: "an error", bytes: '{"type":"ERROR","object":{"code":500}}\n' },
+    { title: "an expiry", bytes: '{"type":"ERROR","object":{"code":410}}\n' },
+  ])("that sends $title on a watch is listed again, and no change is lost", async ({ bytes }) => {
     cluster.put(web());
     const drainer = cluster.ask();
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     await eventually(() => expect(cluster.openWatches()).toBe(1));
     cluster.api.writeToWatches(slicesOf("shop"), bytes);
     await eventually(() => expect(cluster.lists()).toBe(2));
     cluster.put(web(ENDING));
-    await hears(drainer, { state: "out" });
+    await receives(drainer, { state: "out" });
   });
 
-  test("that sends slices of nonsense shapes breaks nothing", async () => {
+  test("that sends malformed slices does not stop the watch", async () => {
     const drainer = cluster.ask();
     await eventually(() => expect(cluster.openWatches()).toBe(1));
     const shapes = [{ endpoints: 7 }, { endpoints: [null, 7, {}] }, { endpoints: [{ addresses: "x", targetRef: [] }] }];
@@ -313,20 +313,20 @@ describe("an API server", () => {
       cluster.api.put(slicesOf("shop"), { metadata, ...shape });
     }
     cluster.put(web());
-    await hears(drainer, { state: "in" });
+    await receives(drainer, { state: "in" });
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_slice_events_total").get("")).toBe(4);
     expect(cluster.lists()).toBe(1);
   });
 });
 
-test("two replicas tell the same", async () => {
+test("two replicas send the same statuses", async () => {
   const second = await watchedCluster();
   try {
     for (const replica of [cluster, second]) replica.put(web());
     const drainers = [cluster.ask(), second.ask()];
-    for (const drainer of drainers) await hears(drainer, { state: "in" });
+    for (const drainer of drainers) await receives(drainer, { state: "in" });
     for (const replica of [cluster, second]) replica.put(web(ENDING));
-    for (const drainer of drainers) await hears(drainer, { state: "out" });
+    for (const drainer of drainers) await receives(drainer, { state: "out" });
     expect(drainers[0]?.lines).toEqual(drainers[1]?.lines);
   } finally {
     await second.close();
@@ -334,7 +334,7 @@ test("two replicas tell the same", async () => {
 });
 
 test("stopping ends every watch at once", async () => {
-  for (const namespace of ["ns-1", "ns-2"]) await hears(cluster.ask({ namespace }), { state: "out" });
+  for (const namespace of ["ns-1", "ns-2"]) await receives(cluster.ask({ namespace }), { state: "out" });
   expect(await watched()).toBe(2);
   await cluster.watches.stop();
   await eventually(() => expect(cluster.openWatches("ns-1") + cluster.openWatches("ns-2")).toBe(0));

@@ -1,4 +1,4 @@
-/** Slice watches over real sockets, against an API server that the test moves, on a quick pace. */
+/** Slice watches over real sockets, with short delays, against an API server that the test controls. */
 import { Registry } from "prom-client";
 import { expect } from "vitest";
 import { type ApiClient, createApiClient } from "../../../src/api-server/api-client.ts";
@@ -11,7 +11,7 @@ import { eventually } from "../../time/eventually.ts";
 import { sleep } from "../../time/pause.ts";
 import { type SliceCase, sliceObject } from "./slice-cases.ts";
 
-/** A second for a watch is the least that the API knows. */
+/** One second is the shortest watch of the API. */
 const QUICK: SlicePace = {
   watchMs: 1_000,
   trustMs: 5_000,
@@ -36,18 +36,18 @@ const TEST_CLOCK: Clock = {
   },
 };
 
-/** One who asks about a Pod, with every line heard. */
+/** A draining manager, with all received lines. */
 export type Drainer = { readonly lines: readonly WithdrawalStatusLine[]; readonly leave: () => void };
 
 export type WatchedCluster = {
   readonly api: FakeApiServer;
   readonly watches: SliceWatches;
-  readonly ask: (question?: Partial<WithdrawalRequest>) => Drainer;
+  readonly ask: (request?: Partial<WithdrawalRequest>) => Drainer;
   readonly put: (slice: SliceCase) => void;
   readonly remove: (name: string, namespace?: string) => void;
   readonly logged: readonly string[];
   readonly metrics: () => Promise<string>;
-  /** Requests for slices so far. */
+  /** Requests for slices until now. */
   readonly lists: (namespace?: string) => number;
   readonly openWatches: (namespace?: string) => number;
   readonly close: () => Promise<void>;
@@ -64,7 +64,7 @@ export async function watchedCluster(
   const api: ApiClient = createApiClient(server.connection);
   const registry = new Registry();
   const logged: string[] = [];
-  const tell = (keys: object, sentence: string): void => {
+  const record = (keys: object, sentence: string): void => {
     logged.push(`${sentence} ${JSON.stringify(keys)}`);
   };
   const watches = createSliceWatches({
@@ -74,7 +74,7 @@ export async function watchedCluster(
     random: () => 0.5,
     readsPods: choices.readsPods ?? false,
     registry,
-    log: { info: tell, warn: tell },
+    log: { info: record, warn: record },
     pace: { ...QUICK, ...choices.pace },
   });
   const lists = (namespace = "shop"): number =>
@@ -89,9 +89,9 @@ export async function watchedCluster(
     metrics: () => registry.metrics(),
     put: (slice) => server.put(slicesOf(slice.namespace ?? "shop"), sliceObject(slice)),
     remove: (name, namespace = "shop") => server.remove(slicesOf(namespace), name, namespace),
-    ask: (question = {}) => {
+    ask: (request = {}) => {
       const lines: WithdrawalStatusLine[] = [];
-      const whole = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"], ...question };
+      const whole = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"], ...request };
       return { lines, leave: watches.watchPod(whole, (line) => lines.push(line)) };
     },
     close: async () => {
@@ -102,7 +102,7 @@ export async function watchedCluster(
   };
 }
 
-/** Waits until the last line heard says so. */
-export async function hears(drainer: Drainer, line: Partial<WithdrawalStatusLine>): Promise<void> {
+/** Waits until the last received line matches. */
+export async function receives(drainer: Drainer, line: Partial<WithdrawalStatusLine>): Promise<void> {
   await eventually(() => expect(drainer.lines.at(-1)).toMatchObject(line));
 }

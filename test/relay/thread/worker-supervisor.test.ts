@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { RelayAccessRequest } from "../../../src/contract/relay-access.ts";
 import { accessIdentityOf } from "../../../src/relay/identity/identity.ts";
 import { LEAVE_LIMIT_MS, METRICS_LIMIT_MS } from "../../../src/relay/thread/worker-supervisor.ts";
-import { pretendGeneration, pretendKey } from "../identity/pretend-tools.ts";
-import { ADDRESS, type KeptThread, keptThread } from "./pretend-workers.ts";
+import { fakeGeneration, fakeKey } from "../identity/fake-tools.ts";
+import { ADDRESS, type KeptThread, keptThread } from "./fake-workers.ts";
 
 const REQUEST: RelayAccessRequest = {
   namespace: "shop",
@@ -14,8 +14,8 @@ const REQUEST: RelayAccessRequest = {
 };
 
 function identityOf(name: string) {
-  const generation = { ...pretendGeneration(name, 0), validFromMs: 0, validUntilMs: 1e12 };
-  return accessIdentityOf({ generations: [generation], keys: [pretendKey(name, 0)] });
+  const generation = { ...fakeGeneration(name, 0), validFromMs: 0, validUntilMs: 1e12 };
+  return accessIdentityOf({ generations: [generation], keys: [fakeKey(name, 0)] });
 }
 
 /** Longer than any restart delay. */
@@ -24,11 +24,11 @@ const PAUSE_MS = 60_000;
 describe("the relay access of Pods", () => {
   test("comes from the thread's last message, and is missing before the first", () => {
     const kept = keptThread();
-    expect(kept.giveRelayAccess?.(REQUEST)).toBeUndefined();
+    expect(kept.issueRelayAccess?.(REQUEST)).toBeUndefined();
     for (const name of ["first", "second"]) {
       const identity = identityOf(name);
       kept.newest().send({ kind: "identity", identity });
-      expect(kept.giveRelayAccess?.(REQUEST)).toMatchObject({
+      expect(kept.issueRelayAccess?.(REQUEST)).toMatchObject({
         address: "10.96.0.7:8444",
         ca: identity.generations[0]?.id,
       });
@@ -38,13 +38,13 @@ describe("the relay access of Pods", () => {
   test("stays while there is no thread, and until the next one sends another identity", async () => {
     const kept = keptThread();
     kept.newest().send({ kind: "identity", identity: identityOf("first") });
-    const before = kept.giveRelayAccess?.(REQUEST);
+    const before = kept.issueRelayAccess?.(REQUEST);
     expect(before).toBeDefined();
     kept.newest().fail("out of memory");
-    expect(kept.giveRelayAccess?.(REQUEST)).toEqual(before);
+    expect(kept.issueRelayAccess?.(REQUEST)).toEqual(before);
     await kept.turn(PAUSE_MS);
     expect(kept.threads).toHaveLength(2);
-    expect(kept.giveRelayAccess?.(REQUEST)).toEqual(before);
+    expect(kept.issueRelayAccess?.(REQUEST)).toEqual(before);
   });
 
   test("does not contain the key of a CA", () => {
@@ -54,7 +54,7 @@ describe("the relay access of Pods", () => {
 
   test("is missing without a valid address, which is logged once", () => {
     const kept = keptThread("[$(NOT_KNOWN)]:8444");
-    expect(kept.giveRelayAccess).toBeUndefined();
+    expect(kept.issueRelayAccess).toBeUndefined();
     expect(kept.lines).toEqual([expect.stringContaining("Pods are injected without the relay")]);
   });
 });

@@ -40,7 +40,7 @@ describe("a manager", () => {
     const answer = await relay.request();
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
     await shows(answer, [IN]);
-    expect(relay.watchers.map(({ request: question }) => question)).toEqual([REQUEST]);
+    expect(relay.watchers.map(({ request }) => request)).toEqual([REQUEST]);
     relay.watchers[0]?.send(OUT);
     await shows(answer, [IN, OUT]);
     relay.watchers[0]?.send(IN);

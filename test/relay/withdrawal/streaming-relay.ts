@@ -13,7 +13,7 @@ import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { WatchPod } from "../../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../../src/relay/withdrawal/withdrawal-route.ts";
 import { makeCertificate } from "../../../src/webhook/certificates/self-made.ts";
-import { turnedClock } from "../turned-clock.ts";
+import { turnedClock } from "../manual-clock.ts";
 
 export const WALL_MS = 1_795_000_000_000;
 
@@ -103,10 +103,10 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
   const watchers: Watcher[] = [];
   const registry = new Registry();
   const time = turnedClock(1);
-  const watchPod: WatchPod = (question, say) => {
-    const watcher: Watcher = { request: question, send: say, left: false };
+  const watchPod: WatchPod = (request, send) => {
+    const watcher: Watcher = { request, send, left: false };
     watchers.push(watcher);
-    say(IN);
+    send(IN);
     return () => {
       watcher.left = true;
     };
@@ -138,8 +138,8 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
   return {
     watchers,
     send,
-    request: (question = {}, path) => {
-      const whole = { ...REQUEST, ...question };
+    request: (fields = {}, path) => {
+      const whole = { ...REQUEST, ...fields };
       const headers = { ...AUTHORIZED, authorization: credentialFor(whole.namespace) };
       return send({ body: JSON.stringify(whole), headers, ...(path === undefined ? {} : { path }) });
     },

@@ -1,9 +1,9 @@
-/** What the API server documents of objects: versions that change with every write, and writes that fail when it has. */
+/** Objects with the API server's documented concurrency: each write changes the version, and a write at an old version fails. */
 import type { StoredSecret } from "../../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../../src/api-server/stored-object.ts";
 import type { WebhookConfiguration } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
-/** One state of the webhook configuration, and from when to when it was the current one. */
+/** One version of the webhook configuration, with the time in which it was current. */
 export type Version = {
   readonly bundles: readonly string[];
   readonly byReplica: boolean;
@@ -20,7 +20,7 @@ export type ApiStore = {
   readonly setBundles: (bundles: readonly string[] | undefined) => void;
   readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => WriteResult;
   readonly versions: () => readonly Version[];
-  /** Every accepted write of a replica. */
+  /** All accepted writes of replicas. */
   readonly writes: () => number;
 };
 

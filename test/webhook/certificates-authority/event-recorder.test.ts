@@ -1,4 +1,4 @@
-/** What people and Prometheus are told about the authority. */
+/** The authority's log lines and metrics. */
 import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
@@ -6,13 +6,13 @@ import { addAuthorityGauges, addExpiryGauge, eventRecorder } from "../../../src/
 import type { AuthorityEvent, AuthorityStatus } from "../../../src/webhook/certificates/reconciler.ts";
 import { createLog } from "../../../src/webhook/log.ts";
 import { samplesOf } from "../server-under-test.ts";
-import { pretendCa } from "./pretend-certificates.ts";
+import { fakeCa } from "./fake-certificates.ts";
 
-async function told(...events: readonly AuthorityEvent[]) {
+async function recorded(...events: readonly AuthorityEvent[]) {
   const sink = new PassThrough();
   const registry = new Registry();
-  const tell = eventRecorder(createLog("debug", sink), registry);
-  for (const event of events) tell(event);
+  const record = eventRecorder(createLog("debug", sink), registry);
+  for (const event of events) record(event);
   const written = (sink.read() as Buffer | null)?.toString().trim().split("\n") ?? [];
   const lines = written.map((line): unknown => {
     const { time: _time, ...rest } = JSON.parse(line);
@@ -31,26 +31,26 @@ test.for([
   ["rotate", "created the next CA"],
   ["promote", "promoted the next CA to signer"],
   ["drop", "removed a retired CA whose certificates have expired"],
-] as const)("a Secret written to %s is told as: %s", async ([reason, msg]) => {
-  const { lines, patches } = await told({ kind: "secret-written", reason });
+] as const)("a Secret written for %s is logged as: %s", async ([reason, msg]) => {
+  const { lines, patches } = await recorded({ kind: "secret-written", reason });
   expect(lines).toEqual([{ level: INFO, reason, msg }]);
   expect(patches).toEqual(NO_PATCH);
 });
 
 test("a damaged Secret is logged as a warning that names every place", async () => {
-  const { lines, patches } = await told({ kind: "secret-errors", errors: ["ca.key is missing"] });
+  const { lines, patches } = await recorded({ kind: "secret-errors", errors: ["ca.key is missing"] });
   expect(lines).toEqual([{ level: WARN, errors: ["ca.key is missing"], msg: "the CA's Secret is damaged" }]);
   expect(patches).toEqual(NO_PATCH);
 });
 
-test("a caBundle that was written is counted and told, with how many CAs it holds", async () => {
-  const { lines, patches } = await told({ kind: "bundle-written", cas: 3 });
+test("a written caBundle is counted, and logged with its number of CAs", async () => {
+  const { lines, patches } = await recorded({ kind: "bundle-written", cas: 3 });
   expect(lines).toEqual([{ level: INFO, cas: 3, msg: "caBundle written" }]);
   expect(patches).toEqual({ ...NO_PATCH, '{result="done"}': 1 });
 });
 
-test("a lost race is no news, and counted where it was about a caBundle", async () => {
-  const { lines, patches, metrics } = await told(
+test("a conflict is not logged, and counted if it concerns a caBundle", async () => {
+  const { lines, patches, metrics } = await recorded(
     { kind: "conflict", on: "configuration" },
     { kind: "conflict", on: "Secret" },
   );
@@ -63,7 +63,7 @@ test("a lost race is no news, and counted where it was about a caBundle", async 
   expect(metrics).toContain("Writes of the caBundle by this replica; conflict: another client wrote first.");
 });
 
-test("when a certificate expires is told in seconds, and nothing of one that is not there", async () => {
+test("the expiry of a certificate is exported in seconds, and nothing of a missing one", async () => {
   const registry = new Registry();
   let expiry: { leafMs: number | undefined; caMs?: number } = { leafMs: undefined };
   addExpiryGauge(registry, () => expiry);
@@ -77,7 +77,7 @@ test("when a certificate expires is told in seconds, and nothing of one that is 
   expect(await registry.metrics()).toContain("Expiry of a certificate, in seconds since 1970.");
 });
 
-test("the authority's gauges tell its leaf, its signer and whether every webhook trusts it", async () => {
+test("the authority's gauges show its leaf, its signer and whether every webhook trusts it", async () => {
   const registry = new Registry();
   let status: AuthorityStatus = { leafValidUntilMs: undefined, signer: undefined, isInSync: false };
   addAuthorityGauges(registry, () => status);
@@ -87,7 +87,7 @@ test("the authority's gauges tell its leaf, its signer and whether every webhook
     return { expiries, inSync: samplesOf(metrics, "lastcall_cabundle_in_sync").get("") };
   };
   expect(await read()).toEqual({ expiries: {}, inSync: 0 });
-  status = { leafValidUntilMs: 5_000, signer: pretendCa("a", 0, 60_000), isInSync: true };
+  status = { leafValidUntilMs: 5_000, signer: fakeCa("a", 0, 60_000), isInSync: true };
   expect(await read()).toEqual({ expiries: { '{kind="leaf"}': 5, '{kind="ca"}': 60 }, inSync: 1 });
   expect(await registry.metrics()).toContain(
     "1 while the caBundle of every webhook contains the CA of this replica's certificate.",

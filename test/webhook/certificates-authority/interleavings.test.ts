@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { holdsExactly } from "../../../src/authority/certificate.ts";
 import { trustedBy } from "../../../src/webhook/certificates/authority.ts";
 import { readContent } from "../../../src/webhook/certificates/secret-content.ts";
-import { pretendCa, pretendTools } from "./pretend-certificates.ts";
+import { fakeCa, fakeTools } from "./fake-certificates.ts";
 import {
   brokenPromises,
   createWorld,
@@ -15,14 +15,14 @@ import {
   LIVES,
   MINUTE_MS,
   type World,
-} from "./world.ts";
+} from "./simulated-cluster.ts";
 
 const LIMIT = { timeout: 240_000 };
 const SIZE = 3;
-const READER = pretendTools(() => "");
+const READER = fakeTools(() => "");
 
 type Action =
-  | { readonly do: "look"; readonly who: number }
+  | { readonly do: "reconcile"; readonly who: number }
   | { readonly do: "end call"; readonly which: number; readonly fate: Fate }
   | { readonly do: "crash"; readonly who: number }
   | { readonly do: "pass"; readonly ms: number }
@@ -37,7 +37,7 @@ const fate = fc.constantFrom<Fate>("answered", "answered", "answered", "answered
 const passing = fc.constantFrom(1_000, 5_000, 30_000, 61_000, 2 * HOUR_MS, DAY_MS, 8 * DAY_MS, 110 * DAY_MS);
 
 const ORDINARY: readonly fc.WeightedArbitrary<Action>[] = [
-  { weight: 6, arbitrary: fc.record({ do: fc.constant("look" as const), who }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("reconcile" as const), who }) },
   { weight: 24, arbitrary: fc.record({ do: fc.constant("end call" as const), which: fc.nat({ max: 9 }), fate }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("crash" as const), who }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: passing }) },
@@ -79,7 +79,7 @@ type Backup = { data: Entries };
 async function act(world: World, action: Action, backup: Backup): Promise<void> {
   const replica = world.replicas["who" in action ? action.who : 0];
   if (replica === undefined) return;
-  if (action.do === "look") await world.startLook(replica);
+  if (action.do === "reconcile") await world.startReconcile(replica);
   else if (action.do === "end call") await world.endCall(action.which, action.fate);
   else if (action.do === "crash") await world.crash(replica);
   else if (action.do === "pass") await pass(world, action.ms);
@@ -105,16 +105,16 @@ async function quietTimes(world: World, times: { rounds: number; ms: number; who
   for (let round = 0; round < times.rounds; round += 1) {
     for (let index = 0; index < SIZE; index += 1) {
       const replica = world.replicas[(times.who + index) % SIZE];
-      if (replica !== undefined) await world.wholeLook(replica);
+      if (replica !== undefined) await world.reconcile(replica);
     }
     await pass(world, times.ms);
   }
 }
 
-/** What a hand may do to the Secret, as the whole content afterwards. */
+/** Manual edits of the Secret, as its complete content afterwards. */
 function editedSecret(how: number, data: Entries, backup: Backup): Entries | undefined {
   const { "ca.crt": caCert = "", ...withoutCa } = data;
-  const byHand = pretendCa(`by hand ${how}`, 0, DAY_MS * 40_000);
+  const byHand = fakeCa(`by hand ${how}`, 0, DAY_MS * 40_000);
   const edits: readonly (Entries | undefined)[] = [
     undefined,
     {},
@@ -131,7 +131,7 @@ function editedSecret(how: number, data: Entries, backup: Backup): Entries | und
 
 function editBundles(world: World, how: number): void {
   const bundles = world.store.configuration()?.bundles ?? [];
-  const foreign = pretendCa("foreign", 0, Number.MAX_SAFE_INTEGER).cert;
+  const foreign = fakeCa("foreign", 0, Number.MAX_SAFE_INTEGER).cert;
   if (how === 0) world.store.setBundles(["", ""]);
   else if (how === 1) world.store.setBundles(bundles.map((text, index) => (index === 0 ? "" : text)));
   else if (how === 2) world.store.setBundles(bundles.map((text) => text + foreign));
@@ -139,7 +139,7 @@ function editBundles(world: World, how: number): void {
   else world.store.setBundles(bundles.map(() => "not PEM at all"));
 }
 
-/** What must be true after some quiet minutes, whatever happened before. */
+/** Invariants that hold after some quiet minutes, whatever happened before. */
 async function expectHealed(world: World): Promise<void> {
   while (world.pendingCalls() > 0) await world.endCall(0, "never arrives");
   for (const replica of world.replicas) replica.clockOffsetMs = 0;
@@ -158,22 +158,22 @@ async function expectHealed(world: World): Promise<void> {
   }
 }
 
-/** The Secret's CA is replaced by hand, and so is next; a while later the same content is restored, which makes it the signer. */
+/** Replaces the Secret's CA and the next CA by hand; later restores the same content, which makes it the signer. */
 async function hurriedSigner(passedMs: number): Promise<World> {
   const world = createWorld(SIZE);
-  const looks = { rounds: 1, ms: 5_000, who: 0 };
-  await quietTimes(world, looks);
-  await quietTimes(world, looks);
+  const pace = { rounds: 1, ms: 5_000, who: 0 };
+  await quietTimes(world, pace);
+  await quietTimes(world, pace);
   const byHand = editedSecret(8, world.store.secret()?.data ?? {}, { data: {} });
   world.editSecret(byHand);
   await pass(world, passedMs);
-  await quietTimes(world, looks);
+  await quietTimes(world, pace);
   world.editSecret(byHand);
-  await quietTimes(world, looks);
+  await quietTimes(world, pace);
   return world;
 }
 
-test("a CA that a hand makes the signer before it has settled waits where a leaf is in time, and else is used at once", async () => {
+test("a CA that is made the signer by hand before it has settled waits while a leaf is valid, and otherwise is used at once", async () => {
   const caOf = (world: World) => world.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
   const early = await hurriedSigner(5_000);
   expect(caOf(early)).toEqual(Array.from({ length: SIZE }, () => expect.stringContaining('"CA 1"')));
@@ -220,6 +220,6 @@ test("with clocks that jump by years no connected replica serves a leaf that an 
   expectAlways([...ORDINARY, CLOCK], { oracle: (world) => brokenPromises(world, LIVES.dropHoldMs), runs: 150 }),
 );
 
-test("whatever is done to bundles, Secret and clocks together, quiet minutes later all is well", LIMIT, () =>
+test("after any edits of bundles, Secret and clocks, all invariants hold some quiet minutes later", LIMIT, () =>
   expectAlways([...ORDINARY, CLOCK, BACK_UP, EDIT_SECRET, EDIT_BUNDLES], { oracle: () => [], runs: 150 }),
 );

@@ -1,4 +1,4 @@
-/** The real program, two of them, at one API: TLS is checked the way an API server checks it. */
+/** Two real programs at one API server: TLS is verified as an API server does. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -40,14 +40,14 @@ async function startedReplica(api: Pick<FakeApiServer, "url">, settle = "1s"): P
   const flags = ["--ca-secret=lastcall-ca", "--webhook-configuration=drain.lastcall.dev", `--ca-settle=${settle}`];
   const args = [...flags, `--kubeconfig=${join(folder, "kubeconfig")}`, "--certificate-check=100ms"];
   const starting = startWebhook(args, "not used");
-  // Of two that start together one may fail, or come too late: it is ended too.
+  // If one of two programs fails to start, the other is ended too.
   cleanups.push(() => starting.then((replica) => replica.destroy()).catch(() => undefined));
   return starting;
 }
 
 type Asked = { readonly status: number; readonly issuer: string };
 
-/** One connection with one request, trusting what is given and nothing else. Rejects when the certificate is refused. */
+/** Sends one request on one connection and trusts only the given CAs. Rejects when the certificate is refused. */
 function ask(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<Asked> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: replica.port, ca, servername: SERVER_NAME }, () => {
@@ -63,12 +63,12 @@ function ask(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<Ask
   });
 }
 
-/** What an API server would get that has just read the configuration. */
+/** The answer to an API server that has just read the configuration. */
 function asApiServer(api: FakeApiServer, replica: RunningWebhook): Promise<Asked> {
   return ask(replica, bundlesIn(api)[1] ?? "").catch((error: unknown) => ({ status: 0, issuer: String(error) }));
 }
 
-/** Until it answers an API server that has just read the configuration. */
+/** Waits until the program answers an API server that has just read the configuration. */
 async function ready(api: FakeApiServer, replica: RunningWebhook): Promise<void> {
   await eventually(async () => expect(await asApiServer(api, replica)).toMatchObject({ status: 200 }));
 }
@@ -94,7 +94,7 @@ test("two replicas make one CA, fill every caBundle and touch nothing else", LIM
 });
 
 test(
-  "a deleted Secret leads to a new CA without one refused connection, and kept connections live on",
+  "a deleted Secret leads to a new CA without one refused connection, and kept-alive connections live on",
   LIMIT,
   async () => {
     const api = await startedApi();
@@ -105,11 +105,11 @@ test(
     const kept = await keptConnection(first, bundlesIn(api)[0] ?? "");
     const { issuer: old } = await asApiServer(api, first);
     const failures: string[] = [];
-    /** Asks until the certificate of a new CA was seen. Answers whose CAs were seen. */
+    /** Sends requests until a certificate of a new CA is served; returns the CAs seen. */
     const load = async (replica: RunningWebhook): Promise<ReadonlySet<string>> => {
       const issuers = new Set<string>();
       while (issuers.size < 2 && failures.length === 0) {
-        // An API server learns of a new bundle late: it goes on with what was there half a second ago.
+        // An API server receives a new bundle late: it uses the one of half a second ago.
         const bundle = bundleAgo(api, 500);
         const answer = await ask(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
         if (answer.status === 200) issuers.add(answer.issuer);
@@ -145,7 +145,7 @@ test("an emptied caBundle is filled again by one write", LIMIT, async () => {
   expect(api.writes.slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
 });
 
-test("while the API server refuses, the program lives, says why it is not ready, and recovers", LIMIT, async () => {
+test("the program survives refusals of the API server, reports why it is not ready, and recovers", LIMIT, async () => {
   const api = await startedApi();
   api.faults.refuse = 403;
   const replica = await startedReplica(api);
@@ -178,10 +178,10 @@ test("an API server that never answers holds up neither the start nor the end", 
     socket.on("error", reject);
   });
   expect(readiness).toContain("503");
-  const toldMs = performance.now();
+  const stopMs = performance.now();
   replica.signal("SIGINT");
   expect((await replica.ended).status).toBe(0);
-  expect(performance.now() - toldMs).toBeLessThan(8_000); // bound: a question may take 10 s, and the end waits for none
+  expect(performance.now() - stopMs).toBeLessThan(8_000); // bound: a request may take 10 s, and the exit waits for none
 });
 
 async function fetchMetrics(replica: RunningWebhook | undefined, ca: string): Promise<string> {

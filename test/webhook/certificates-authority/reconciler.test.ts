@@ -1,8 +1,8 @@
-/** What a replica tells of its own writes, and what it does when others write all the time. */
+/** A replica's records of its own writes, and its behaviour under constant conflicts. */
 import { expect, test } from "vitest";
 import { type AuthorityEvent, createReconciler } from "../../../src/webhook/certificates/reconciler.ts";
 import { apiStore } from "./api-store.ts";
-import { pretendTools } from "./pretend-certificates.ts";
+import { fakeTools } from "./fake-certificates.ts";
 
 const HOUR_MS = 3_600_000;
 const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropHoldMs: 60_000 };
@@ -11,7 +11,7 @@ type Races = { readonly secret?: "conflict"; readonly configuration?: "conflict"
 
 function replica(races: Races = {}) {
   const store = apiStore(() => 0, 2);
-  const told: AuthorityEvent[] = [];
+  const events: AuthorityEvent[] = [];
   const created: object[] = [];
   let names = 0;
   const newName = (): string => {
@@ -33,28 +33,28 @@ function replica(races: Races = {}) {
         read: async () => store.configuration(),
         writeBundle: async (seen, bundle) => races.configuration ?? store.writeBundle(seen, bundle),
       },
-      tools: pretendTools(newName),
+      tools: fakeTools(newName),
       now: () => ({ wallMs: 10 * HOUR_MS, monotonicMs: 10 * HOUR_MS }),
-      recordEvent: (event) => told.push(event),
+      recordEvent: (event) => events.push(event),
     },
     LIVES,
   );
-  return { reconciler, told, created, store };
+  return { reconciler, events, created, store };
 }
 
-test("the first replica tells of the CA it made, the bundle it wrote and that the CA signs, and of no damage", async () => {
-  const { reconciler, told, created } = replica();
+test("the first replica records the new CA, the written bundle and the signer, and no Secret errors", async () => {
+  const { reconciler, events, created } = replica();
   await reconciler.reconcile();
-  expect(told).toEqual([
+  expect(events).toEqual([
     { kind: "secret-written", reason: "begin" },
     { kind: "bundle-written", cas: 1 },
     { kind: "secret-written", reason: "promote" },
   ]);
-  // Nothing is written for what there is not yet.
+  // Without a next CA nothing is written for it.
   expect(created.map((data) => Object.keys(data))).toEqual([["next.crt", "next.key"]]);
 });
 
-test("a bundle that lost the leaf's CA is written again in the same look", async () => {
+test("a bundle that lost the leaf's CA is written again in the same reconciliation", async () => {
   const { reconciler, store } = replica();
   await reconciler.reconcile();
   expect(reconciler.leaf()).toBeDefined();
@@ -64,33 +64,36 @@ test("a bundle that lost the leaf's CA is written again in the same look", async
   expect(store.configuration()?.bundles.every((bundle) => bundle !== "")).toBe(true);
 });
 
-test("damage of the Secret is told before it is repaired", async () => {
-  const { reconciler, told, store } = replica();
+test("errors in the Secret are recorded before the repair", async () => {
+  const { reconciler, events, store } = replica();
   await reconciler.reconcile();
   store.setSecret({ "ca.crt": store.secret()?.data["ca.crt"] ?? "" });
-  told.splice(0);
+  events.splice(0);
   await reconciler.reconcile();
-  expect(told[0]).toEqual({ kind: "secret-errors", errors: ["ca.key is missing"] });
-  expect(told[1]).toEqual({ kind: "secret-written", reason: "repair" });
+  expect(events[0]).toEqual({ kind: "secret-errors", errors: ["ca.key is missing"] });
+  expect(events[1]).toEqual({ kind: "secret-written", reason: "repair" });
 });
 
 test.for([
   { on: "Secret", races: { secret: "conflict" } },
   { on: "configuration", races: { configuration: "conflict" } },
-] as const)("a $on that others change all the time is given up, with every lost race told", async ({ on, races }) => {
-  const { reconciler, told } = replica(races);
-  await expect(reconciler.reconcile()).rejects.toThrow(
-    /^the Secret or the webhook configuration was changed by another writer \d+ times/,
-  );
-  const lost = told.filter(({ kind }) => kind === "conflict");
-  expect(lost.length).toBeGreaterThan(5);
-  expect(new Set(lost.map((event) => JSON.stringify(event)))).toEqual(
-    new Set([JSON.stringify({ kind: "conflict", on })]),
-  );
-  expect(told.filter(({ kind }) => kind === "bundle-written")).toEqual([]);
-});
+] as const)(
+  "the write of a $on under constant conflicts is abandoned, and every conflict is recorded",
+  async ({ on, races }) => {
+    const { reconciler, events } = replica(races);
+    await expect(reconciler.reconcile()).rejects.toThrow(
+      /^the Secret or the webhook configuration was changed by another writer \d+ times/,
+    );
+    const lost = events.filter(({ kind }) => kind === "conflict");
+    expect(lost.length).toBeGreaterThan(5);
+    expect(new Set(lost.map((event) => JSON.stringify(event)))).toEqual(
+      new Set([JSON.stringify({ kind: "conflict", on })]),
+    );
+    expect(events.filter(({ kind }) => kind === "bundle-written")).toEqual([]);
+  },
+);
 
-test("a replica is in sync until the API server cannot be reached, and goes on with its leaf", async () => {
+test("a replica is in sync until the API server is unreachable, and keeps serving its leaf", async () => {
   const { reconciler, store } = replica();
   expect([reconciler.distrust(), reconciler.status().isInSync]).toEqual([undefined, false]);
   await reconciler.reconcile();
@@ -101,7 +104,7 @@ test("a replica is in sync until the API server cannot be reached, and goes on w
   expect([reconciler.distrust(), reconciler.status()]).toMatchObject(["", { isInSync: false, leafValidUntilMs }]);
 });
 
-test("without the configuration there is nothing to look after, and it is named", async () => {
+test("a missing webhook configuration is reported by name", async () => {
   const { reconciler, store } = replica();
   store.setBundles(undefined);
   await expect(reconciler.reconcile()).rejects.toThrow("MutatingWebhookConfiguration w does not exist");

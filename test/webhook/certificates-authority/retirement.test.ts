@@ -1,4 +1,4 @@
-/** How long CAs are valid, trusted after they signed last, and remembered after that: to the millisecond. */
+/** The validity of CAs, the trust in retired ones, and the memory of dropped ones, to the millisecond. */
 import { expect, test } from "vitest";
 import { isValidAt } from "../../../src/authority/certificate.ts";
 import {
@@ -8,15 +8,15 @@ import {
   trustedBy,
   withinLimits,
 } from "../../../src/webhook/certificates/authority.ts";
-import { pretendCa } from "./pretend-certificates.ts";
+import { fakeCa } from "./fake-certificates.ts";
 
 const HOUR_MS = 3_600_000;
 const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropHoldMs: 60_000 };
-/** A leaf's life, a 24th of it, and a minute. */
+/** The validity of a leaf, a 24th of it, and a minute. */
 const TRUSTED_MS = 25 * HOUR_MS + 60_000;
 
 function retired(name: string, isDropped = false): RetiredCa {
-  const { key: _key, ...ca } = pretendCa(name, 0, LIVES.caLifeMs);
+  const { key: _key, ...ca } = fakeCa(name, 0, LIVES.caLifeMs);
   return { ...ca, retiredAtMs: 1_000, isDropped };
 }
 
@@ -24,12 +24,12 @@ const many = (count: number, isDropped = false) =>
   Array.from({ length: count }, (_, at) => retired(`${isDropped ? "dropped" : "trusted"}-${at}`, isDropped));
 
 test("a CA is valid from its first millisecond to before its last", () => {
-  const ca = pretendCa("a", 100, 200);
+  const ca = fakeCa("a", 100, 200);
   expect([99, 100, 199, 200].map((wallMs) => isValidAt(ca, wallMs))).toEqual([false, true, true, false]);
 });
 
-test("a CA that was dropped is known and not trusted, and each is known once", () => {
-  const authority = { signer: pretendCa("a", 0, 1), next: undefined, retired: [retired("b"), retired("c", true)] };
+test("a dropped CA is remembered once and not trusted", () => {
+  const authority = { signer: fakeCa("a", 0, 1), next: undefined, retired: [retired("b"), retired("c", true)] };
   const [a, b, c] = [authority.signer.id, retired("b").id, retired("c").id];
   expect(trustedBy(authority).map(({ id }) => id)).toEqual([a, b]);
   expect(storedCas(authority).map(({ id }) => id)).toEqual([a, b, c]);
@@ -48,7 +48,7 @@ test("a dropped CA is remembered twice as long as it was trusted, and a trusted 
   expect(withinLimits(both, forgottenMs, LIVES)).toEqual([retired("a")]);
 });
 
-test("the first of two entries about one CA counts", () => {
+test("of two entries for one CA the first applies", () => {
   expect(withinLimits([retired("a", true), retired("a")], 1_000, LIVES)).toEqual([retired("a", true)]);
 });
 

@@ -1,29 +1,29 @@
-/** What a Secret that was damaged or edited still says: the good part is kept, each bad place is named. */
+/** Reads damaged or edited Secrets: keeps valid entries and names each invalid one. */
 import { expect, test } from "vitest";
 import type { RetiredCa } from "../../../src/webhook/certificates/authority.ts";
 import { contentOf, readContent } from "../../../src/webhook/certificates/secret-content.ts";
-import { pretendCa, pretendTools } from "./pretend-certificates.ts";
+import { fakeCa, fakeTools } from "./fake-certificates.ts";
 
-const reader = pretendTools(() => "unused");
+const reader = fakeTools(() => "unused");
 const read = (entries: Readonly<Record<string, string>>) => readContent(entries, reader);
 
-const SIGNER = pretendCa("signer", 0, 9_000);
-const NEXT = pretendCa("next", 0, 9_000);
-const { key: _key, ...OLD } = pretendCa("old", 0, 9_000);
+const SIGNER = fakeCa("signer", 0, 9_000);
+const NEXT = fakeCa("next", 0, 9_000);
+const { key: _key, ...OLD } = fakeCa("old", 0, 9_000);
 const GOOD = { "ca.crt": SIGNER.cert, "ca.key": SIGNER.key, "next.crt": NEXT.cert, "next.key": NEXT.key };
 const RETIRED_AT = "2026-01-02T03:04:05.000Z";
 const retiredAs = (...rows: readonly unknown[]) => ({ "retired.json": JSON.stringify(rows) });
 const ROW = { retiredAt: RETIRED_AT, certificate: OLD.cert };
 const BAD_ROW = "retired.json has an entry that is not {retiredAt, certificate}";
 
-test("an empty Secret holds nothing and is not damaged", () => {
+test("an empty Secret has no content and no errors", () => {
   const authority = { signer: undefined, next: undefined, retired: [] };
   expect(read({})).toEqual({ authority, salvaged: [], secretErrors: [] });
 });
 
-test("what is written is read back, of others' entries nothing, and what is missing is taken away", () => {
+test("written entries are read back, entries of others are ignored, and missing entries are deleted", () => {
   const gone: RetiredCa = { ...OLD, retiredAtMs: Date.parse(RETIRED_AT), isDropped: true };
-  const kept: RetiredCa = { ...pretendCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
+  const kept: RetiredCa = { ...fakeCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
   const { key: _older, ...older } = kept as RetiredCa & { key: string };
   const authority = { signer: SIGNER, next: undefined, retired: [gone, older] };
   const content = contentOf(authority);
@@ -59,7 +59,7 @@ test("an unusable certificate is reported, and the next CA is kept", () => {
   expect([salvaged, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
 });
 
-test("a CA that is both may not sign: whether every webhook trusts it is unknown", () => {
+test("a CA that is both signer and next may not sign: its trust is unknown", () => {
   const { authority, secretErrors } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
   expect([authority.signer, authority.next?.id]).toEqual([undefined, SIGNER.id]);
   expect(secretErrors).toEqual(["ca.crt is also next.crt"]);
@@ -87,13 +87,13 @@ test.for<unknown>([
   { ...ROW, retiredAt: "some day" },
   { ...ROW, certificate: 7 },
   { ...ROW, certificate: "no PEM" },
-])("an entry %j of the retired is named and left out, and the one behind it kept", (row) => {
+])("an invalid entry %j of the retired CAs is reported and skipped, and the next one is kept", (row) => {
   const { authority, secretErrors } = read(retiredAs(row, ROW));
   expect(secretErrors).toEqual([BAD_ROW]);
   expect(authority.retired.map(({ id }) => id)).toEqual([OLD.id]);
 });
 
-test.for(["{", "{}", "null", ""])("a list of the retired that is %j is named", (text) => {
+test.for(["{", "{}", "null", ""])("a list of retired CAs that is %j is reported", (text) => {
   const { authority, secretErrors } = read({ "retired.json": text });
   expect([authority.retired, secretErrors]).toEqual([[], [BAD_ROW]]);
 });

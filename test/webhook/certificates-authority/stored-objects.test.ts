@@ -1,4 +1,4 @@
-/** Which answers of the API server are lost races, and what the others say. */
+/** Answers of the API server to writes: lost races, and errors with their messages. */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../../src/api-server/api-request.ts";
 import { secretStore } from "../../../src/api-server/secret-store.ts";
@@ -12,8 +12,8 @@ function answering(
   body: unknown = {},
 ): { ask: (q: ApiRequest) => Promise<ApiResponse>; asked: ApiRequest[] } {
   const asked: ApiRequest[] = [];
-  const ask = async (question: ApiRequest): Promise<ApiResponse> => {
-    asked.push(question);
+  const ask = async (request: ApiRequest): Promise<ApiResponse> => {
+    asked.push(request);
     return { status, text: typeof body === "string" ? body : JSON.stringify(body) };
   };
   return { ask, asked };
@@ -55,9 +55,9 @@ describe("beside a copy that fails closed", () => {
   /** `copies` are the copy's bundles; `undefined` when there is none. */
   const withCopy = (copies: readonly string[] | undefined) => {
     const asked: ApiRequest[] = [];
-    const ask = async (question: ApiRequest): Promise<ApiResponse> => {
-      asked.push(question);
-      const isCopy = question.path.endsWith("/c");
+    const ask = async (request: ApiRequest): Promise<ApiResponse> => {
+      asked.push(request);
+      const isCopy = request.path.endsWith("/c");
       if (isCopy && copies === undefined) return { status: 404, text: "{}" };
       return { status: 200, text: JSON.stringify(isCopy ? object("8", ...(copies ?? [])) : object("7", "a", "b")) };
     };
@@ -91,20 +91,20 @@ describe("beside a copy that fails closed", () => {
 });
 
 test.for([
-  { status: 409, body: {}, says: "a newer version" },
-  { status: 404, body: {}, says: "a deleted object" },
-  { status: 422, body: { details: {} }, says: "a patch that no longer applies" },
-])("$says is a lost race", async ({ status, body }) => {
+  { status: 409, body: {}, title: "a newer version" },
+  { status: 404, body: {}, title: "a deleted object" },
+  { status: 422, body: { details: {} }, title: "a patch that no longer applies" },
+])("$title is a lost race", async ({ status, body }) => {
   expect(await secretStore(answering(status, body).ask, "n", "s").update(SEEN, {})).toBe("conflict");
 });
 
-test("an object that is not there is no error, and one that is there already is a lost race", async () => {
+test("a missing object is not an error, and a create conflict is a lost race", async () => {
   expect(await secretStore(answering(404).ask, "n", "s").read()).toBeUndefined();
   expect(await webhookConfigurations(answering(404).ask, "w").read()).toBeUndefined();
   expect(await secretStore(answering(409).ask, "n", "s").create({})).toBe("conflict");
 });
 
-test("a refusal names the object and gives the API server's words", async () => {
+test("a refusal names the object and quotes the API server's message", async () => {
   const forbidden = secretStore(answering(403, { message: "user may not" }).ask, "lastcall", "ca");
   await expect(forbidden.read()).rejects.toThrow(
     "cannot read Secret lastcall/ca: the API server answered 403 user may not",
@@ -115,14 +115,14 @@ test("a refusal names the object and gives the API server's words", async () => 
   await expect(webhookConfigurations(answering(200, "<html>").ask, "w").read()).rejects.toThrow("<html>");
 });
 
-test("an API server that cannot be reached is told with what was to be done", async () => {
+test("an unreachable API server is reported with the intended action", async () => {
   const ask = () => Promise.reject(new Error("connect ECONNREFUSED"));
   await expect(webhookConfigurations(ask, "w").read()).rejects.toThrow(
     "cannot read MutatingWebhookConfiguration w: connect ECONNREFUSED",
   );
 });
 
-test("what is no base64 and no text in an object is read as empty", async () => {
+test("data that is not base64 or not a string is read as empty", async () => {
   const odd = { metadata: { resourceVersion: "1" }, webhooks: [{ clientConfig: { caBundle: 7 } }, {}] };
   expect(await webhookConfigurations(answering(200, odd).ask, "w").read()).toEqual({
     resourceVersion: "1",

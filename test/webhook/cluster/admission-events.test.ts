@@ -20,11 +20,11 @@ function problem(code: ProblemCode, message = "Got nonsense."): Problem {
   return { code, where: "pod web-7d9f-, somewhere", message };
 }
 
-test("only skips that surprise are told, and never those no one asked about", () => {
-  const told = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
+test("only unexpected skips are recorded as Events", () => {
+  const recorded = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
     (reason) => outcomeEvents(POD, "shop", skipped(reason)).length,
   );
-  expect(told).toEqual([
+  expect(recorded).toEqual([
     "too_many_containers",
     "host_network",
     "zero_grace",
@@ -39,7 +39,7 @@ test("only skips that surprise are told, and never those no one asked about", ()
   ]);
 });
 
-test("the note of a skip names the Pod, the reason and its sentence", () => {
+test("the Event of a skip names the Pod, the reason and its message", () => {
   expect(outcomeEvents(POD, "shop", skipped("own_hooks"))).toEqual([
     {
       namespace: "shop",
@@ -51,7 +51,7 @@ test("the note of a skip names the Pod, the reason and its sentence", () => {
   ]);
 });
 
-test("every kind of problem but an unread namespace is told, several of a kind together", () => {
+test("every kind of problem but an unread namespace is recorded, and several of one kind share an Event", () => {
   const problems = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => problem(code));
   const notes = outcomeEvents(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
   expect(notes).toHaveLength(problems.length - 1);
@@ -61,33 +61,33 @@ test("every kind of problem but an unread namespace is told, several of a kind t
 });
 
 test.for(["disabled", "not_enabled", "system_namespace", "mirror_pod"] as const)(
-  "a Pod that is %s hears nothing of its mistakes",
+  "a Pod that is %s gets no Event about its mistakes",
   (reason) => {
     expect(outcomeEvents(POD, "shop", skipped(reason, [problem("bad_value")]))).toEqual([]);
   },
 );
 
-test("a refusal tells by itself", () => {
+test("a refused Pod gets no Event, since the refusal reports the reason", () => {
   const explanation = { policy, origin, problems: [problem("bad_value")] };
   expect(outcomeEvents(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
 });
 
 describe("the owner", () => {
   test.for([
-    { says: "a Pod without owners", ownerReferences: undefined },
-    { says: "an owner that is no controller", ownerReferences: [{ ...OWNER, controller: false }] },
-    { says: "a node", ownerReferences: [{ ...OWNER, kind: "Node", controller: true }] },
-    { says: "a reference without uid", ownerReferences: [{ ...OWNER, uid: "", controller: true }] },
+    { title: "a Pod without owners", ownerReferences: undefined },
+    { title: "an owner that is not a controller", ownerReferences: [{ ...OWNER, controller: false }] },
+    { title: "a node", ownerReferences: [{ ...OWNER, kind: "Node", controller: true }] },
+    { title: "a reference without uid", ownerReferences: [{ ...OWNER, uid: "", controller: true }] },
     {
-      says: "a name that would leave the path",
+      title: "a name that would leave the request's path",
       ownerReferences: [{ ...OWNER, name: "../../secrets", controller: true }],
     },
-    { says: "text instead of a list", ownerReferences: "ReplicaSet" },
-  ])("of $says gets no note", ({ ownerReferences }) => {
+    { title: "a string instead of a list", ownerReferences: "ReplicaSet" },
+  ])("of a Pod is not used if it is invalid or not a controller: $title", ({ ownerReferences }) => {
     expect(outcomeEvents({ metadata: { name: "a", ownerReferences } }, "shop", skipped("own_hooks"))).toEqual([]);
   });
 
-  test("is the controller among several", () => {
+  test("of a Pod is the controller among several", () => {
     const ownerReferences = [
       { ...OWNER, uid: "u-0", controller: false },
       { ...OWNER, controller: true },
@@ -96,7 +96,7 @@ describe("the owner", () => {
   });
 });
 
-test("whatever a Pod is made of, notes are printable, bounded and never a crash", { timeout: 180_000 }, () => {
+test("for any Pod, Events are printable and bounded, and nothing throws", { timeout: 180_000 }, () => {
   fc.assert(
     fc.property(fc.jsonValue(), anyText({ maxLength: 3_000 }), (metadata, message) => {
       const pod = { metadata: { ...POD.metadata, generateName: metadata } };
@@ -109,13 +109,13 @@ test("whatever a Pod is made of, notes are printable, bounded and never a crash"
   );
 });
 
-test("an Event is what the API server takes: name, namespace, whole seconds, count", () => {
+test("an Event has the form that the API server accepts: name, namespace, whole seconds, count", () => {
   const [note] = outcomeEvents(POD, "shop", skipped("own_hooks"));
   if (note === undefined) throw new Error("no note was made");
   const longName = { ...note, owner: { ...note.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
   const happened = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef" };
-  const teller = { instance: "web-1", reporter: "lastcall.dev/webhook" };
-  const event = toEventObject(longName, { ...happened, ...teller });
+  const reporter = { instance: "web-1", reporter: "lastcall.dev/webhook" };
+  const event = toEventObject(longName, { ...happened, ...reporter });
   expect(event).toMatchObject({
     apiVersion: "v1",
     kind: "Event",
@@ -127,11 +127,11 @@ test("an Event is what the API server takes: name, namespace, whole seconds, cou
   });
 });
 
-test("every note on an outcome is sent", () => {
+test("every Event of an outcome is sent", () => {
   const sent: EventSpec[] = [];
-  const tell = outcomeRecorder((note) => sent.push(note));
+  const record = outcomeRecorder((event) => sent.push(event));
   const outcome = skipped("own_hooks", [problem("bad_value")]);
-  tell(POD, "shop", outcome);
+  record(POD, "shop", outcome);
   expect(sent).toEqual(outcomeEvents(POD, "shop", outcome));
   expect(sent).toHaveLength(2);
 });
@@ -140,7 +140,7 @@ describe("a mistake in the settings of an object that is not injected", () => {
   const metadata = { name: "shop", uid: "7" };
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata };
 
-  test("is an Event on the object", () => {
+  test("is recorded on the object", () => {
     expect(settingsEvents(namespace, "shop", [problem("unknown_label", "There is none.")])).toEqual([
       {
         namespace: "shop",
@@ -152,13 +152,13 @@ describe("a mistake in the settings of an object that is not injected", () => {
     ]);
   });
 
-  test("of a Pod is one on its controller", () => {
+  test("of a Pod is recorded on its controller", () => {
     expect(
       settingsEvents({ kind: "Pod", ...POD }, "shop", [problem("bad_value")]).map(({ owner }) => owner.kind),
     ).toEqual(["ReplicaSet"]);
   });
 
-  test("is none for an object that is not stored yet", () => {
+  test("is not recorded for an object that is not stored yet", () => {
     const { uid: _none, ...unstored } = metadata;
     expect(settingsEvents({ ...namespace, metadata: unstored }, "shop", [problem("bad_value")])).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What the caches are believed for once the API server falls silent. */
+/** Trust in the caches while the API server does not answer. */
 import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { afterEach, expect, test, vi } from "vitest";
@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("nodes that were not heard of for too long promise no kubelet, and those heard of do", async () => {
+test("nodes that are stale for too long guarantee no kubelet version, and fresh ones do", async () => {
   const server = await fakeApiServer();
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.31.2" };
   server.put("/api/v1/nodes", { metadata: { name: "n1" }, status: { nodeInfo } });
@@ -43,7 +43,7 @@ test("nodes that were not heard of for too long promise no kubelet, and those he
   }
 });
 
-test("a namespace for which nodes cannot pull the manager's image is known, and only where Events are read", async () => {
+test("a namespace whose nodes cannot pull the manager's image is marked, and only where Events are read", async () => {
   const server = await fakeApiServer();
   const lastTimestamp = new Date().toISOString();
   const message = `Failed to pull image "${FACTS.managerImage}": not found`;
@@ -76,7 +76,7 @@ test("a namespace for which nodes cannot pull the manager's image is known, and 
   await server.close();
 });
 
-test("Events that cannot be read are shown as stale and logged, and the other caches are not", async () => {
+test("unreadable Events are shown as stale and logged, and the other caches are not", async () => {
   const server = await fakeApiServer();
   const metadata = { name: "web-0.1", namespace: "shop" };
   server.put("/api/v1/events", { metadata, message: "x".repeat(PAGE_LIMIT_BYTES) });

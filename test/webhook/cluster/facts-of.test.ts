@@ -15,7 +15,7 @@ const KNOWN: CachedFacts = {
   imagePullError: undefined,
 };
 
-test("what is known stands in the facts, beside what never changes", () => {
+test("the facts combine the caches with the configuration", () => {
   expect(factsOf(FACTS, "shop", KNOWN)).toEqual({
     ...FACTS,
     apiServerVersion: "v1.30.1",
@@ -26,7 +26,7 @@ test("what is known stands in the facts, beside what never changes", () => {
   });
 });
 
-test("stale nodes promise nothing, an unknown version leaves the configured one, an unread namespace is told", () => {
+test("stale nodes guarantee no kubelet version, an unknown version leaves the configured one, an unread namespace is reported", () => {
   const unsure = { ...KNOWN, nodesAreStale: true, apiServerVersion: undefined, namespaceIsUnknown: true };
   const facts = factsOf(FACTS, "shop", unsure);
   expect(facts.lowestKubeletVersion).toBeUndefined();
@@ -34,7 +34,7 @@ test("stale nodes promise nothing, an unknown version leaves the configured one,
   expect(facts.problems).toMatchObject([{ code: "namespace_unknown", where: "namespace shop" }]);
 });
 
-test("LimitRanges come by namespace, in the order of their names, and only those about containers and Pods", () => {
+test("LimitRanges are kept by namespace, sorted by name, and only those for containers and Pods", () => {
   const store = createStore(keepLimitRange);
   const put = (namespace: string, name: string, type: string) =>
     store.put({ metadata: { namespace, name }, spec: { limits: [{ type, max: { cpu: 2, memory: "1Gi" } }] } });
@@ -49,13 +49,13 @@ test("LimitRanges come by namespace, in the order of their names, and only those
 
 test.for([
   {
-    says: "a usual answer",
+    title: "a usual answer",
     answer: { major: "1", minor: "31+", gitVersion: "v1.31.4-eks-abc" },
     version: "v1.31.4-eks-abc",
   },
-  { says: "an answer without gitVersion", answer: { major: "1", minor: "31+" }, version: "1.31+" },
-  { says: "an answer with nonsense", answer: { gitVersion: "latest" }, version: undefined },
-  { says: "no object", answer: "v1.31", version: undefined },
-])("the version in $says is $version", ({ answer, version }) => {
+  { title: "an answer without gitVersion", answer: { major: "1", minor: "31+" }, version: "1.31+" },
+  { title: "an answer with nonsense", answer: { gitVersion: "latest" }, version: undefined },
+  { title: "a string instead of an object", answer: "v1.31", version: undefined },
+])("the version in $title is $version", ({ answer, version }) => {
   expect(versionIn(answer)).toBe(version);
 });

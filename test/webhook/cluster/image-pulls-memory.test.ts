@@ -1,4 +1,4 @@
-/** What a tenant's Events cost: the memory that they keep, and the number of entries. */
+/** The cost of a tenant's Events: retained memory and number of entries. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ const newStore = () =>
     newPullEvents,
   );
 
-/** Parsed from JSON, as it comes from the API server: every string is memory of its own. */
+/** Parsed from JSON, as from the API server: every string has its own memory. */
 function event(namespace: string, name: number, padding = 0): Record<string, unknown> {
   const message = `Failed to pull image "${IMAGE}": ${String(name).padEnd(padding, "x")}`;
   const lastTimestamp = new Date(NOW_MS).toISOString();
@@ -30,7 +30,7 @@ function event(namespace: string, name: number, padding = 0): Record<string, unk
   );
 }
 
-test("200 Events of 200 KB leave nothing of their messages but the start", () => {
+test("of 200 messages of 200 KB only the beginnings stay in memory", () => {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");
   const store = newStore();
@@ -39,12 +39,12 @@ test("200 Events of 200 KB leave nothing of their messages but the start", () =>
     return process.memoryUsage().heapUsed;
   };
   const before = heapBytes();
-  // Each in a namespace of its own: the limit of a namespace must not hide what an entry keeps.
+  // One namespace each: the limit of a namespace must not hide the memory of an entry.
   for (let at = 0; at < 200; at += 1) store.put(event(`shop-${at}`, at, MESSAGE_BYTES));
   const grown = heapBytes() - before;
   expect(store.entries.size).toBe(200);
   expect([...store.entries.values()].every(({ message }) => message.length === 300)).toBe(true);
-  // bound: of memory. The messages are 40 MB, what is kept of them is 0.2 MB; the rest is room for the test's own.
+  // bound: of memory. The messages are 40 MB, the retained beginnings 0.2 MB; the rest is for the test itself.
   expect(grown).toBeLessThan(20_000_000);
 });
 
@@ -57,7 +57,7 @@ test("a namespace with 100 000 Events has eight entries, and those of another na
   expect([...pullErrorsByNamespace(store.entries).keys()].sort()).toEqual(["other", "shop"]);
 });
 
-test("Events of a whole cluster are 2 000 entries, and a namespace that comes last still counts", () => {
+test("Events of a whole cluster are at most 2 000 entries, and the last namespace still has its own", () => {
   const store = newStore();
   const flood = event("shop", 0);
   const listed = store.newEntries?.() ?? new Map();

@@ -1,4 +1,4 @@
-/** When nodes' Events about the manager's image keep a namespace from injection. */
+/** Pull failures of the manager's image, by the nodes' Events, that stop injection in a namespace. */
 import { describe, expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
 import {
@@ -13,12 +13,21 @@ const START_MS = Date.parse("2026-11-23T12:00:00Z");
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-type Said = { readonly atMs?: number; readonly count?: number; readonly image?: string; readonly namespace?: string };
+type EventFields = {
+  readonly atMs?: number;
+  readonly count?: number;
+  readonly image?: string;
+  readonly namespace?: string;
+};
 
 let names = 0;
 
-/** As kubelet writes one. */
-function event(reason: string, text: string, { atMs = 0, count = 1, image = IMAGE, namespace = "shop" }: Said = {}) {
+/** An Event as the kubelet writes it. */
+function event(
+  reason: string,
+  text: string,
+  { atMs = 0, count = 1, image = IMAGE, namespace = "shop" }: EventFields = {},
+) {
   names += 1;
   const time = new Date(START_MS + atMs).toISOString();
   return {
@@ -31,11 +40,11 @@ function event(reason: string, text: string, { atMs = 0, count = 1, image = IMAG
   };
 }
 
-const failed = (said?: Said) => event("Failed", "Failed to pull image IMAGE: not found", said);
-const backedOff = (said?: Said) => event("BackOff", "Back-off pulling image IMAGE", said);
-const pulled = (said?: Said) => event("Pulled", "Successfully pulled image IMAGE in 1.2s", said);
+const failed = (fields?: EventFields) => event("Failed", "Failed to pull image IMAGE: not found", fields);
+const backedOff = (fields?: EventFields) => event("BackOff", "Back-off pulling image IMAGE", fields);
+const pulled = (fields?: EventFields) => event("Pulled", "Successfully pulled image IMAGE in 1.2s", fields);
 
-function troublesAfter(...events: readonly object[]) {
+function failuresAfter(...events: readonly object[]) {
   const store = createStore(
     keepPullEvent(IMAGE, () => START_MS + 6 * MINUTE_MS),
     newPullEvents,
@@ -44,31 +53,31 @@ function troublesAfter(...events: readonly object[]) {
   return pullErrorsByNamespace(store.entries);
 }
 
-describe("a namespace is in trouble", () => {
-  test("once pulls have failed three times, in one Event or in several", () => {
-    const trouble = troublesAfter(failed({ count: 3, atMs: MINUTE_MS })).get("shop");
+describe("a namespace has a pull failure", () => {
+  test("once pulls failed three times, in one Event or in several", () => {
+    const failure = failuresAfter(failed({ count: 3, atMs: MINUTE_MS })).get("shop");
     const message = `Failed to pull image "${IMAGE}": not found`;
-    expect(trouble).toMatchObject({ lastMs: START_MS + MINUTE_MS, message });
-    expect(troublesAfter(failed(), failed(), backedOff()).size).toBe(1);
-    expect(troublesAfter(failed(), failed()).size).toBe(0);
+    expect(failure).toMatchObject({ lastMs: START_MS + MINUTE_MS, message });
+    expect(failuresAfter(failed(), failed(), backedOff()).size).toBe(1);
+    expect(failuresAfter(failed(), failed()).size).toBe(0);
   });
 
-  test("alone: others are not", () => {
+  test("of its own Pods only", () => {
     const here = failed({ count: 5 });
     const there = failed({ count: 2, namespace: "other" });
-    expect([...troublesAfter(here, there).keys()]).toEqual(["shop"]);
+    expect([...failuresAfter(here, there).keys()]).toEqual(["shop"]);
   });
 
   test.for<[string, object]>([
     ["has pulled it since", pulled({ atMs: 4 * MINUTE_MS })],
     ["pulled it within two minutes before", pulled({ atMs: MINUTE_MS + SECOND_MS })],
     ["had it already", event("Pulled", "Container image IMAGE already present on machine", { atMs: 3 * MINUTE_MS })],
-  ])("but not while any node %s", ([, good]) => {
-    expect(troublesAfter(failed({ count: 9, atMs: 3 * MINUTE_MS }), good).size).toBe(0);
+  ])("but not if any node %s", ([, good]) => {
+    expect(failuresAfter(failed({ count: 9, atMs: 3 * MINUTE_MS }), good).size).toBe(0);
   });
 
-  test("though a node pulled it long before", () => {
-    expect(troublesAfter(failed({ count: 9, atMs: 3 * MINUTE_MS }), pulled({ atMs: 0 })).size).toBe(1);
+  test("even if a node pulled the image long before", () => {
+    expect(failuresAfter(failed({ count: 9, atMs: 3 * MINUTE_MS }), pulled({ atMs: 0 })).size).toBe(1);
   });
 
   test.for<[string, object]>([
@@ -77,13 +86,13 @@ describe("a namespace is in trouble", () => {
     ["without a time", { ...failed({ count: 9 }), firstTimestamp: null, lastTimestamp: null }],
     ["without a message", { ...failed({ count: 9 }), message: 7 }],
   ])("never by an Event %s", ([, other]) => {
-    expect(troublesAfter(other).size).toBe(0);
+    expect(failuresAfter(other).size).toBe(0);
   });
 
-  test("by Events of the newer kind, which count in a series", () => {
+  test("also by Events of events.k8s.io, which count in a series", () => {
     const series = { count: 4, lastObservedTime: "2026-11-23T12:05:00.000000Z" };
     const newer = { ...failed(), firstTimestamp: null, lastTimestamp: null, eventTime: "2026-11-23T12:00:00Z", series };
-    expect(troublesAfter(newer).get("shop")?.lastMs).toBe(START_MS + 5 * MINUTE_MS);
+    expect(failuresAfter(newer).get("shop")?.lastMs).toBe(START_MS + 5 * MINUTE_MS);
   });
 });
 
@@ -100,12 +109,12 @@ describe("the time of an Event", () => {
     return kept === undefined ? undefined : kept.lastMs - START_MS;
   };
 
-  test("is when the API server created it, if it is dated years ahead: reading it again makes it no younger", () => {
+  test("is its creation at the API server if its own time is years ahead: another read does not renew it", () => {
     expect([0, 5 * MINUTE_MS, 12 * MINUTE_MS].map((readMs) => lastMs(created, readMs))).toEqual([0, 0, 0]);
     expect(lastMs(created, 12 * MINUTE_MS + 1)).toBeUndefined();
   });
 
-  test("is that of the reading, if a node's clock is ahead by two minutes at most", () => {
+  test("is the time of the read if a node's clock is at most two minutes ahead", () => {
     const early = { ...created, lastTimestamp: at(2 * MINUTE_MS) };
     expect(lastMs(early, 0)).toBe(0);
     expect(lastMs(early, MINUTE_MS)).toBe(MINUTE_MS);
@@ -114,40 +123,40 @@ describe("the time of an Event", () => {
     expect(lastMs(tooEarly, MINUTE_MS)).toBe(0);
   });
 
-  test("is never after the reading, though the API server's clock is ahead", () => {
+  test("is never after the read, even if the API server's clock is ahead", () => {
     expect(lastMs(forged({ creationTimestamp: at(MINUTE_MS) }), 0)).toBe(0);
   });
 
-  test("counts in a series as well", () => {
+  test("may be the time of a series", () => {
     expect(lastMs({ ...created, series: { count: 3, lastObservedTime: "2099-01-01T00:00:00.000000Z" } }, 1)).toBe(0);
   });
 
-  test("is needed: an Event of 2099 without one of the API server is not kept", () => {
+  test("is required: an Event of 2099 without a creation time is dropped", () => {
     expect(lastMs(forged({}), 0)).toBeUndefined();
   });
 
-  test("does not keep a later pull from ending a trouble", () => {
-    expect(troublesAfter(created).size).toBe(1);
-    expect(troublesAfter(created, pulled({ atMs: SECOND_MS })).size).toBe(0);
+  test("does not keep a later pull from ending the failure", () => {
+    expect(failuresAfter(created).size).toBe(1);
+    expect(failuresAfter(created, pulled({ atMs: SECOND_MS })).size).toBe(0);
   });
 });
 
-test("a pull that is dated years ahead hides no failure that comes long after it", () => {
+test("a pull that is dated years ahead does not hide later failures", () => {
   const forged = { ...pulled(), lastTimestamp: "2099-01-01T00:00:00Z" };
   const created = { ...forged, metadata: { ...forged.metadata, creationTimestamp: new Date(START_MS).toISOString() } };
-  expect(troublesAfter(created, failed({ count: 3, atMs: 3 * MINUTE_MS })).size).toBe(1);
+  expect(failuresAfter(created, failed({ count: 3, atMs: 3 * MINUTE_MS })).size).toBe(1);
 });
 
-test("one Event counts as three failures at most and as one at least", () => {
+test("one Event counts as one to three failures", () => {
   const countOf = (count: number) =>
     keepPullEvent(IMAGE, () => START_MS)(failed({ count }) as Record<string, unknown>)?.count;
   expect([-9, 0, 1, 2, 3, 4, 1_000_000].map(countOf)).toEqual([1, 1, 1, 2, 3, 3, 3]);
-  expect(troublesAfter(failed({ count: -1_000_000 }), failed(), failed()).size).toBe(1);
+  expect(failuresAfter(failed({ count: -1_000_000 }), failed(), failed()).size).toBe(1);
 });
 
-test("a trouble of which no node has spoken for ten minutes is over", () => {
-  const trouble = { lastMs: START_MS, message: "" };
-  expect(isInForce(trouble, START_MS + 10 * MINUTE_MS - 1)).toBe(true);
-  expect(isInForce(trouble, START_MS + 10 * MINUTE_MS)).toBe(false);
+test("a pull failure ends ten minutes after its last Event", () => {
+  const failure = { lastMs: START_MS, message: "" };
+  expect(isInForce(failure, START_MS + 10 * MINUTE_MS - 1)).toBe(true);
+  expect(isInForce(failure, START_MS + 10 * MINUTE_MS)).toBe(false);
   expect(isInForce(undefined, START_MS)).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** Which entries go when there are too many. */
+/** Eviction of entries beyond a limit. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
@@ -12,7 +12,7 @@ function entriesOf(...set: readonly (readonly [string, number])[]): LimitedEntri
   return entries;
 }
 
-/** So many entries in each of these namespaces, at the time 10. */
+/** Stores that many entries in each of these namespaces, at the time 10. */
 function filled(sizes: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
   return Object.entries(sizes).flatMap(([namespace, size]) =>
     Array.from({ length: size }, (_, at) => [`${namespace}/${at}`, 10] as const),
@@ -20,12 +20,12 @@ function filled(sizes: Readonly<Record<string, number>>): readonly (readonly [st
 }
 
 describe("beyond the limit of a namespace", () => {
-  test("its oldest entry goes, whatever the order", () => {
+  test("its oldest entry is evicted, in any order of arrival", () => {
     expect([...entriesOf(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/3", "a/4"]);
     expect([...entriesOf(["a/1", 5], ["a/2", 4], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/2", "a/3"]);
   });
 
-  test("a change of an entry displaces none", () => {
+  test("a change of an entry evicts none", () => {
     const entries = entriesOf(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/2", 9]);
     expect([...entries]).toEqual([
       ["a/1", 5],
@@ -35,15 +35,15 @@ describe("beyond the limit of a namespace", () => {
   });
 });
 
-describe("beyond the limit in all", () => {
-  test("an entry of the namespace with the most goes", () => {
+describe("beyond the total limit", () => {
+  test("an entry of the largest namespace is evicted", () => {
     const entries = entriesOf(...filled({ a: 2, b: 3, c: 2, d: 2, e: 1 }), ["f/1", 1]);
     expect(entries.size).toBe(10);
     expect(entries.has("b/0")).toBe(false);
     expect(entries.has("f/1")).toBe(true);
   });
 
-  test("a namespace that grew to the size of the largest displaces an entry of its own", () => {
+  test("a namespace that grew to the size of the largest evicts one of its own entries", () => {
     const entries = entriesOf(...filled({ a: 2, b: 3, c: 3, d: 2 }), ["a/new", 20]);
     expect([...entries.keys()].filter((key) => key.startsWith("a/"))).toEqual(["a/1", "a/new"]);
     expect(entries.size).toBe(10);
@@ -52,7 +52,7 @@ describe("beyond the limit in all", () => {
 
 type Change = { readonly namespace: string; readonly name: string; readonly time: number; readonly isGone: boolean };
 
-test("after any changes both limits hold, and a namespace has lost entries to others only while it was the largest", () => {
+test("after any changes both limits hold, and a namespace lost entries to others only while it was the largest", () => {
   const change: fc.Arbitrary<Change> = fc.record({
     namespace: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "__proto__", ""),
     name: fc.constantFrom("1", "2", "3", "4", "5"),
@@ -91,7 +91,7 @@ function sizesOf(entries: ReadonlyMap<string, number>): ReadonlyMap<string, numb
   return sizes;
 }
 
-test("a store keeps its limits through lists and starts afresh with each", () => {
+test("a store keeps its limits across lists and is emptied by each list", () => {
   const store = createStore(
     () => 1,
     () => new LimitedEntries(LIMITS),

@@ -6,7 +6,7 @@ import { createNamespaceLookup, LOOKUP_LIMIT_MS } from "../../../src/webhook/clu
 const SHOP = { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } } };
 const REVIEW_CHARACTERS = 10_000;
 
-/** A cache that the test fills, and time that the test moves. */
+/** A cache that the test fills, and a clock that the test moves. */
 function arrivalsUnderTest() {
   const cache = new Map<string, Readonly<Record<string, unknown>>>();
   const timers = new Set<{ readonly dueMs: number; readonly call: () => void }>();
@@ -35,12 +35,12 @@ function arrivalsUnderTest() {
         timer.call();
       }
     },
-    /** Each that waits has one. */
+    /** One for each waiting lookup. */
     waiting: () => timers.size,
   };
 }
 
-/** Whether it has been answered when everything that can go on has gone on. */
+/** Returns whether the lookup is answered once all pending microtasks have run. */
 async function isOver(answer: Promise<unknown>): Promise<boolean> {
   const turn = new Promise<false>((resolve) => setImmediate(() => resolve(false)));
   return Promise.race([answer.then(() => true), turn]);
@@ -66,7 +66,7 @@ test("a hundred Pods of a new namespace are answered as soon as the watch shows 
   expect(waiting()).toBe(0);
 });
 
-test("a namespace that does not come is waited for once in a while, and known as soon as it comes", async () => {
+test("a namespace that does not appear is waited for once in a while, and found as soon as it appears", async () => {
   const { annotations, passes, shows, waiting, isKnown } = arrivalsUnderTest();
   const first = annotations("shop");
   passes(LOOKUP_LIMIT_MS);
@@ -91,7 +91,7 @@ test.for(["", "Shop", "shop.web", "-shop", "../shop", "s".repeat(64), "shop\n"])
   },
 );
 
-test("a new namespace beside a flood of made-up names is waited for like any other", async () => {
+test("a new namespace is waited for even beside a flood of made-up names", async () => {
   const { annotations, shows, waiting } = arrivalsUnderTest();
   for (let at = 0; at < 10_000; at += 1) void annotations(`made-up-${at}`);
   const honest = annotations("shop");
@@ -102,7 +102,7 @@ test("a new namespace beside a flood of made-up names is waited for like any oth
   expect(await honest).toEqual({ a: "b" });
 });
 
-test("whatever comes, few wait, what they hold is bounded, and all are answered in time", async () => {
+test("under any load few lookups wait, their memory is bounded, and all are answered in time", async () => {
   const step = fc.oneof(
     fc.record({ asks: fc.stringMatching(/^[a-c]{1,3}$/), characters: fc.integer({ min: 1, max: 8_000_000 }) }),
     fc.record({ shows: fc.stringMatching(/^[a-c]{1,3}$/) }),
@@ -133,7 +133,7 @@ test("whatever comes, few wait, what they hold is bounded, and all are answered 
   );
 });
 
-test("of a namespace only what injection reads is kept", () => {
+test("the cache keeps only the fields of a namespace that injection reads", () => {
   expect(keepNamespace(SHOP)).toEqual({ "lastcall.dev/drain-delay": "9s" });
   expect(keepNamespace({ metadata: { annotations: { "linkerd.io/inject": "enabled", x: "y" } } })).toEqual({
     "linkerd.io/inject": "enabled",
@@ -141,7 +141,7 @@ test("of a namespace only what injection reads is kept", () => {
   expect(keepNamespace({ metadata: null })).toEqual({});
 });
 
-test("of a namespace the labels of Istio are kept, and annotations of that name are not", () => {
+test("the cache keeps Istio's labels of a namespace, and drops annotations of the same name", () => {
   const labels = { "istio-injection": "enabled", "istio.io/rev": "canary", team: "shop" };
   expect(keepNamespace({ metadata: { labels } })).toEqual({ "istio-injection": "enabled", "istio.io/rev": "canary" });
   expect(keepNamespace({ metadata: { annotations: { "istio-injection": "enabled" } } })).toEqual({});

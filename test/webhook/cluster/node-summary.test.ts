@@ -7,28 +7,28 @@ const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtim
 const WINDOWS = { os: "windows", kubeletVersion: "v1.20.0", runtime: "containerd://1.6.0" };
 
 test.for([
-  { says: "no nodes", nodes: [], lowest: undefined },
-  { says: "only Windows nodes", nodes: [WINDOWS], lowest: undefined },
-  { says: "one node", nodes: [linux("v1.31.2")], lowest: "v1.31.2" },
+  { title: "no nodes", nodes: [], lowest: undefined },
+  { title: "only Windows nodes", nodes: [WINDOWS], lowest: undefined },
+  { title: "one node", nodes: [linux("v1.31.2")], lowest: "v1.31.2" },
   {
-    says: "an old Windows node beside Linux",
+    title: "an old Windows node beside Linux",
     nodes: [WINDOWS, linux("v1.30.0")],
     lowest: "v1.30.0",
   },
-  { says: "minors of one and two digits", nodes: [linux("v1.30.0"), linux("v1.9.9")], lowest: "v1.9.9" },
+  { title: "minors of one and two digits", nodes: [linux("v1.30.0"), linux("v1.9.9")], lowest: "v1.9.9" },
   {
-    says: "versions with suffixes",
+    title: "versions with suffixes",
     nodes: [linux("v1.30.1-eks-1a2b"), linux("v1.28.5-gke.1")],
     lowest: "v1.28.5-gke.1",
   },
-  { says: "a node that has not told its version", nodes: [linux("v1.30.0"), linux("")], lowest: undefined },
+  { title: "a node without a version", nodes: [linux("v1.30.0"), linux("")], lowest: undefined },
   {
-    says: "a node that has told nothing",
+    title: "a node with an empty status",
     nodes: [linux("v1.30.0"), keepNode({ metadata: { name: "new" } })],
     lowest: undefined,
   },
-  { says: "a version no one can read", nodes: [linux("v1.30.0"), linux("kubelet")], lowest: undefined },
-])("of $says the lowest kubelet is $lowest", ({ nodes, lowest }) => {
+  { title: "an unreadable version", nodes: [linux("v1.30.0"), linux("kubelet")], lowest: undefined },
+])("the lowest kubelet is $lowest: $title", ({ nodes, lowest }) => {
   expect(lowestKubeletVersion(nodes)).toBe(lowest);
 });
 
@@ -42,7 +42,7 @@ test("the order of nodes does not matter", () => {
   );
 });
 
-test("of a node only the system, the kubelet's version and the runtime are kept", () => {
+test("the cache keeps only the OS, the kubelet's version and the runtime of a node", () => {
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.33.1", kernelVersion: "6.1" };
   expect(keepNode({ metadata: { name: "n", labels: {} }, status: { nodeInfo, images: [] } })).toEqual({
     os: "linux",
@@ -52,18 +52,18 @@ test("of a node only the system, the kubelet's version and the runtime are kept"
 });
 
 test.for([
-  { says: "containerd of 2.1", runtime: "containerd://2.1.0", old: undefined },
-  { says: "a later containerd", runtime: "containerd://3.0.0-rc.1", old: undefined },
-  { says: "containerd of 2.0", runtime: "containerd://2.0.5", old: "containerd://2.0.5" },
-  { says: "CRI-O of 1.33", runtime: "cri-o://1.33.2", old: undefined },
-  { says: "CRI-O of 1.32", runtime: "cri-o://1.32.9", old: "cri-o://1.32.9" },
-  { says: "a runtime no one knows", runtime: "other://9.9.9", old: "other://9.9.9" },
-  { says: "a node that has not told", runtime: "", old: "none named" },
-])("beside nodes that mount images, the old runtime of $says is $old", ({ runtime, old }) => {
+  { title: "containerd of 2.1", runtime: "containerd://2.1.0", old: undefined },
+  { title: "a later containerd", runtime: "containerd://3.0.0-rc.1", old: undefined },
+  { title: "containerd of 2.0", runtime: "containerd://2.0.5", old: "containerd://2.0.5" },
+  { title: "CRI-O of 1.33", runtime: "cri-o://1.33.2", old: undefined },
+  { title: "CRI-O of 1.32", runtime: "cri-o://1.32.9", old: "cri-o://1.32.9" },
+  { title: "an unknown runtime", runtime: "other://9.9.9", old: "other://9.9.9" },
+  { title: "a node without a runtime", runtime: "", old: "none named" },
+])("among nodes that mount images, the old runtime is $old: $title", ({ runtime, old }) => {
   const nodes = [linux("v1.36.0"), { ...linux("v1.36.0"), runtime }, WINDOWS];
   expect(oldRuntime(nodes)).toBe(old);
 });
 
-test("a node says its runtime", () => {
+test("reads the runtime of a node", () => {
   expect(keepNode({ status: { nodeInfo: { containerRuntimeVersion: NEW } } }).runtime).toBe(NEW);
 });

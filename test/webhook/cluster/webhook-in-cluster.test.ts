@@ -1,4 +1,4 @@
-/** The real program beside a small API server: what it learns shows in the Pods it changes, what it tells in Events. */
+/** The real program beside a small API server: its caches show in the Pods that it changes, its reports in Events. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { reviewText } from "../pod-review.ts";
 import { call, type RunningWebhook, spawnWebhook, startWebhook } from "../running-webhook.ts";
 import { samplesOf } from "../server-under-test.ts";
 
-// Each case starts the program once or more, and loading what reads kubeconfigs takes seconds on a busy machine.
+// Each case starts the program at least once, and loading the Kubernetes client takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 150_000 });
 
 const NAMESPACES = "/api/v1/namespaces";
@@ -54,11 +54,11 @@ function startedWith(words: readonly string[]): Promise<RunningWebhook> {
   return starting;
 }
 
-type Question = { readonly namespace?: string; readonly annotations?: object; readonly dryRun?: boolean };
+type ReviewOptions = { readonly namespace?: string; readonly annotations?: object; readonly dryRun?: boolean };
 
 async function admitted(
   running: RunningWebhook,
-  { namespace = "shop", annotations = {}, dryRun = false }: Question = {},
+  { namespace = "shop", annotations = {}, dryRun = false }: ReviewOptions = {},
 ) {
   const metadata = { generateName: "web-7d9f-", annotations, ownerReferences: [OWNER] };
   const object = { metadata, spec: { containers: [{ name: "app", image: "a" }] } };
@@ -71,14 +71,14 @@ async function admitted(
 
 const metricsOf = async (running: RunningWebhook): Promise<string> => (await call(running, { path: "/metrics" })).body;
 
-test("annotations of a namespace count, and a change of them too", async () => {
+test("annotations of a namespace apply, and so do their changes", async () => {
   const running = await started();
   expect((await admitted(running)).patch).toContain("--drain-delay=9s");
   server.put(NAMESPACES, { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "8s" } } });
   await eventually(async () => expect((await admitted(running)).patch).toContain("--drain-delay=8s"));
 });
 
-test("the API server's version and the nodes decide about native sidecars", async () => {
+test("the API server's version and the nodes decide on native sidecars", async () => {
   const old = await started("--kube-version=1.30");
   expect((await admitted(old)).patch).toContain('"restartPolicy":"Always"');
   server.put("/api/v1/nodes", node("n2", "v1.28.9"));
@@ -87,14 +87,14 @@ test("the API server's version and the nodes decide about native sidecars", asyn
   expect((await admitted(await started("--kube-version=auto"))).patch).toContain('"restartPolicy":"Always"');
 });
 
-test("Pods that come before their namespace was shown wait for the watch", async () => {
+test("Pods that arrive before their namespace wait for the watch", async () => {
   const running = await started();
   const patches: string[] = [];
-  // A machine that stands still for longer than a wait may spoil one of them.
+  // A host that pauses for longer than a wait may spoil one of them.
   for (let at = 0; at < 10; at += 1) {
     const name = `fresh-${at}`;
     const admission = admitted(running, { namespace: name });
-    // Answered after the other has been read: both are on their way at the same time.
+    // Answered after the other was read, so that both are in flight at the same time.
     await admitted(running);
     server.put(NAMESPACES, { metadata: { name, annotations: { "lastcall.dev/drain-delay": "7s" } } });
     patches.push((await admission).patch);
@@ -102,7 +102,7 @@ test("Pods that come before their namespace was shown wait for the watch", async
   expect(patches.filter((patch) => patch.includes("--drain-delay=7s")).length).toBeGreaterThan(0);
 });
 
-test("a namespace that the watch does not bring is told as unknown, and comes with the next watch", async () => {
+test("a namespace that the watch does not deliver is reported as unknown, and arrives with the next watch", async () => {
   const running = await started();
   server.faults.silentWatches = true;
   server.put(NAMESPACES, { metadata: { name: "fresh", annotations: { "lastcall.dev/drain-delay": "7s" } } });
@@ -114,7 +114,7 @@ test("a namespace that the watch does not bring is told as unknown, and comes wi
   server.faults.silentWatches = false;
   const watches = server.requests.filter((request) => request.includes("/namespaces?watch="));
   const [, seconds] = /timeoutSeconds=([0-9]+)/.exec(watches.at(-1) ?? "") ?? [];
-  // Not minutes: so long a dead connection can hide a namespace.
+  // In seconds, not minutes: a dead connection can hide a namespace for that long.
   expect(Number(seconds)).toBe(30);
   server.endWatches(true);
   await eventually(async () =>
@@ -122,13 +122,13 @@ test("a namespace that the watch does not bring is told as unknown, and comes wi
   );
 });
 
-test("reviews of namespaces that the cluster has not shown cause no request and no Event", async () => {
+test("reviews of unknown namespaces cause neither a request nor an Event", async () => {
   const running = await started();
   const cacheRequests = /^GET \/(version|api\/v1\/(namespaces|nodes|limitranges)(\?.*)?)$/;
   const mistake = { annotations: { "lastcall.dev/drain-timeout": "30" } };
   const names = [...Array.from({ length: 50 }, (_, at) => `made-up-${at}`), "../../secrets", "Shop", "a".repeat(64)];
   await Promise.all(names.map((namespace) => admitted(running, { namespace, ...mistake })));
-  // Whatever they caused was caused before this one, and Events go out in their order.
+  // Events are sent in order, so those of earlier reviews would come before this one.
   await admitted(running, mistake);
   await eventually(() => expect(server.posted).toHaveLength(1));
   expect(server.posted[0]?.metadata.namespace).toBe("shop");
@@ -141,7 +141,7 @@ test("reviews of namespaces that the cluster has not shown cause no request and 
   expect(events.get('{result="unknown_namespace"}')).toBe(names.length);
 });
 
-test("without an API server it starts, is ready, answers, and logs it once", async () => {
+test("without an API server the webhook starts, is ready, answers, and logs the failure once", async () => {
   server.faults.mute = true;
   const running = await started("--kube-version=auto");
   expect((await call(running, { path: "/readyz" })).status).toBe(200);
@@ -154,7 +154,7 @@ test("without an API server it starts, is ready, answers, and logs it once", asy
   server.faults.refuse = 503;
 });
 
-test("an API server that refuses connections does not end it before it began", async () => {
+test("an API server that refuses connections does not end the program during startup", async () => {
   const words = inCluster("--kube-version=auto");
   await server.close();
   const webhook = await startedWith(words);
@@ -198,7 +198,7 @@ test("a bad value becomes one Event on the controller, however many Pods repeat 
   expect(events.get('{result="repeated"}')).toBe(4);
 });
 
-test("a rehearsal leaves no Event", async () => {
+test("a dry run causes no Event", async () => {
   const running = await started();
   await admitted(running, { annotations: { "lastcall.dev/drain-timeout": "30" }, dryRun: true });
   await admitted(running, { annotations: { "lastcall.dev/prestop": "never" } });
@@ -206,7 +206,7 @@ test("a rehearsal leaves no Event", async () => {
   expect(server.posted[0]?.["message"]).toContain("prestop");
 });
 
-test("it ends at once when told, whatever its watches do, and with a port in use as well", async () => {
+test("SIGTERM ends the webhook at once, whatever its watches do, and so does a port in use", async () => {
   const running = await started();
   running.signal("SIGINT");
   expect((await running.ended).status).toBe(0);

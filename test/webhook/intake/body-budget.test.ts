@@ -8,49 +8,49 @@ import {
   LEAST_BYTES_PER_SECOND,
 } from "../../../src/webhook/intake/body-budget.ts";
 
-function shelfWithLog(limitBytes = 1_000, addressBytes = limitBytes) {
-  const shelf = createBodyBudget(limitBytes, addressBytes);
+function budgetWithLog(limitBytes = 1_000, addressBytes = limitBytes) {
+  const budget = createBodyBudget(limitBytes, addressBytes);
   const cuts: string[] = [];
   const take = (name: string, nowMs = 0, isKnown = false, more: Partial<BodyStart> = {}) =>
-    shelf.reserve({ nowMs, isKnown, isSmall: false, address: name, ...more }, (why: CutReason) =>
+    budget.reserve({ nowMs, isKnown, isSmall: false, address: name, ...more }, (why: CutReason) =>
       cuts.push(`${name} ${why}`),
     );
-  return { shelf, cuts, take };
+  return { budget, cuts, take };
 }
 
-describe("room", () => {
-  test("the body that began first is cut for a newer one, and as many as it takes", () => {
-    const { cuts, take } = shelfWithLog();
+describe("memory", () => {
+  test("the oldest bodies are cut for a newer one, as many as needed", () => {
+    const { cuts, take } = budgetWithLog();
     for (const name of ["first", "second", "third"]) take(name).grow(300, 300);
     take("fourth").grow(700, 700);
     expect(cuts).toEqual(["first bodies_full", "second bodies_full"]);
   });
 
-  test("a body of a known connection is cut only when no stranger's is left", () => {
-    const { cuts, take } = shelfWithLog();
+  test("a body of a known connection is cut only after all of unknown ones", () => {
+    const { cuts, take } = budgetWithLog();
     take("known", 0, true).grow(600, 600);
-    take("stranger").grow(300, 300);
+    take("unknown").grow(300, 300);
     take("another", 0, true).grow(300, 300);
-    expect(cuts).toEqual(["stranger bodies_full"]);
+    expect(cuts).toEqual(["unknown bodies_full"]);
     take("third", 0, true).grow(500, 500);
-    expect(cuts).toEqual(["stranger bodies_full", "known bodies_full"]);
+    expect(cuts).toEqual(["unknown bodies_full", "known bodies_full"]);
   });
 
-  test("a whole body is never cut; what comes then goes itself, and it makes room by leaving", () => {
-    const { shelf, cuts, take } = shelfWithLog();
+  test("a complete body is never cut: a newer one is cut instead, until the complete one is released", () => {
+    const { budget, cuts, take } = budgetWithLog();
     const whole = take("whole");
     whole.grow(900, 900);
     whole.complete();
     take("newer").grow(200, 200);
     expect(cuts).toEqual(["newer bodies_full"]);
-    expect(shelf.heldBytes()).toBe(900);
+    expect(budget.heldBytes()).toBe(900);
     whole.release();
     take("newest").grow(1_000, 1_000);
     expect(cuts).toHaveLength(1);
   });
 
-  test("a small body is never cut for room, and takes none", () => {
-    const { shelf, cuts, take } = shelfWithLog();
+  test("a small body is never cut and does not count", () => {
+    const { budget, cuts, take } = budgetWithLog();
     const small = take("small", 0, false, { isSmall: true });
     small.grow(10, 10);
     const whole = take("whole");
@@ -58,49 +58,49 @@ describe("room", () => {
     whole.complete();
     take("large").grow(600, 600);
     expect(cuts).toEqual(["large bodies_full"]);
-    expect(shelf.heldBytes()).toBe(500);
+    expect(budget.heldBytes()).toBe(500);
     small.release();
   });
 
-  test("one address takes its share of the room at most", () => {
-    const { shelf, cuts, take } = shelfWithLog(1_000, 500);
+  test("one address gets at most its share of the memory", () => {
+    const { budget, cuts, take } = budgetWithLog(1_000, 500);
     for (const name of ["a", "b", "c"]) take(name, 0, true, { address: "10.0.0.9" }).grow(250, 250);
     expect(cuts).toEqual(["a bodies_full"]);
     take("other", 0, true, { address: "10.0.0.1" }).grow(500, 500);
-    expect([cuts.length, shelf.heldBytes()]).toEqual([1, 1_000]);
+    expect([cuts.length, budget.heldBytes()]).toEqual([1, 1_000]);
   });
 
-  test("whatever comes and goes, the limit is kept while bodies are unfinished, and nothing is left at the end", () => {
+  test("in any order of events the limit holds while bodies are incomplete, and nothing is left at the end", () => {
     const step = fc.record({ body: fc.nat(20), bytes: fc.integer({ min: 1, max: 900 }), ends: fc.boolean() });
     const property = fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const { shelf, take } = shelfWithLog();
+      const { budget, take } = budgetWithLog();
       const places = new Map<number, ReturnType<typeof take>>();
       for (const { body, bytes, ends } of steps) {
         const place = places.get(body) ?? take(String(body), 0, body % 2 === 0);
         places.set(body, place);
         place.grow(bytes, bytes);
-        expect(shelf.heldBytes()).toBeLessThanOrEqual(1_000);
+        expect(budget.heldBytes()).toBeLessThanOrEqual(1_000);
         if (ends) place.release();
         if (ends) places.delete(body);
       }
       for (const place of places.values()) place.release();
-      expect(shelf.heldBytes()).toBe(0);
-      expect(shelf.unfinished()).toBe(0);
+      expect(budget.heldBytes()).toBe(0);
+      expect(budget.unfinished()).toBe(0);
     });
     void fc.assert(property);
   });
 });
 
 describe("speed", () => {
-  test("a body that comes at the least speed is never too slow, and one at a byte a second is after five", () => {
+  test("a body at the minimum speed is never cut, and one at a byte a second is cut after five seconds", () => {
     for (let ageMs = 0; ageMs <= 40_000; ageMs += 100) {
       expect(isTooSlow((LEAST_BYTES_PER_SECOND * ageMs) / 1_000, ageMs)).toBe(false);
       expect(isTooSlow(ageMs / 1_000, ageMs)).toBe(ageMs > 5_000);
     }
   });
 
-  test("a look cuts the slow ones, known or not, and no other", () => {
-    const { shelf, cuts, take } = shelfWithLog(100_000_000);
+  test("a check cuts all slow bodies, known or not, and no other", () => {
+    const { budget, cuts, take } = budgetWithLog(100_000_000);
     take("slow").grow(5, 5);
     take("known and slow", 0, true).grow(5, 5);
     take("fast").grow(20_000_000, 20_000_000);
@@ -108,9 +108,9 @@ describe("speed", () => {
     whole.grow(5, 5);
     whole.complete();
     take("young", 6_000).grow(1, 1);
-    shelf.cutSlow(4_000);
+    budget.cutSlow(4_000);
     expect(cuts).toEqual([]);
-    shelf.cutSlow(6_000);
+    budget.cutSlow(6_000);
     expect(cuts).toEqual(["slow slow_body", "known and slow slow_body"]);
   });
 });

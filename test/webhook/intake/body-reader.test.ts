@@ -12,18 +12,18 @@ const LIMITS = { keepBytes: 1_000_000, discardBytes: 2_000_000 };
 type Choices = { readonly isKnown?: boolean; readonly nowMs?: () => number; readonly limitBytes?: number };
 
 function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: Choices = {}) {
-  const shelf = createBodyBudget(limitBytes);
+  const budget = createBodyBudget(limitBytes);
   const pauses: { readonly ms: number; readonly act: () => void }[] = [];
   const read = bodyReader({
     limits: LIMITS,
-    budget: shelf,
+    budget,
     store: createBufferPool(),
     pace: unknownClientPace(1_000_000),
     isKnown: () => isKnown,
     nowMs,
     later: (ms, act) => pauses.push({ ms, act }),
   });
-  return { read, shelf, pauses };
+  return { read, budget, pauses };
 }
 
 type Message = { readonly headers: Readonly<Record<string, string>>; readonly chunks: readonly Buffer[] };
@@ -50,13 +50,13 @@ test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked
     const bytes = Buffer.from(text);
     const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
     expect(textOf(await once(readerWith(), wholeMessage([bytes])))).toBe(decoded);
-    // However the network cuts it, in the middle of a letter too.
+    // Chunks may be cut anywhere, even inside a letter.
     const cut = [...bytes].map((byte) => Buffer.from([byte]));
     expect(textOf(await once(readerWith(), wholeMessage(cut)))).toBe(text);
   },
 );
 
-test("bodies of every length, cut anywhere, are read one after the other with the same buffers", async () => {
+test("bodies of every length, cut anywhere, are read in sequence with the same buffers", async () => {
   const reader = readerWith();
   const bodies = fc.array(
     fc
@@ -71,19 +71,19 @@ test("bodies of every length, cut anywhere, are read one after the other with th
         expect(textOf(body)).toBe(Buffer.concat(chunks).toString());
         if (body.kind === "whole") body.release();
       }
-      expect(reader.shelf.heldBytes()).toBe(0);
+      expect(reader.budget.heldBytes()).toBe(0);
     }),
     { numRuns: 60 },
   );
 });
 
-test("a body in chunks without a length is refused before a byte of it is read", async () => {
+test("a chunked body without a length is refused before its first byte is read", async () => {
   const source = message({ headers: { "transfer-encoding": "chunked" }, chunks: [Buffer.from("{}")] });
   expect(await once(readerWith(), source)).toEqual({ kind: "refused", why: "without_length" });
   expect(source.readableFlowing).toBeNull();
 });
 
-test("a length that a stranger declares takes no memory before its bytes come", async () => {
+test("the declared length of an unknown connection takes no memory before its bytes arrive", async () => {
   const reader = readerWith({ isKnown: false });
   const source = Object.assign(new Readable({ read: () => undefined }), {
     headers: { "content-length": String(LIMITS.keepBytes) },
@@ -91,21 +91,21 @@ test("a length that a stranger declares takes no memory before its bytes come", 
   reader.read(source as unknown as IncomingMessage, () => undefined);
   source.push(Buffer.from("{"));
   await new Promise((resolve) => setImmediate(resolve));
-  expect(reader.shelf.heldBytes()).toBeGreaterThan(0);
-  expect(reader.shelf.heldBytes()).toBeLessThanOrEqual(16 * 1024);
+  expect(reader.budget.heldBytes()).toBeGreaterThan(0);
+  expect(reader.budget.heldBytes()).toBeLessThanOrEqual(16 * 1024);
 });
 
-test("a body above the limit is read and not kept, and one far above it is not read", async () => {
+test("a body above the limit is read and dropped, and one far above it is not read", async () => {
   const reader = readerWith();
   const large = Buffer.alloc(LIMITS.keepBytes + 1);
   expect(await once(reader, wholeMessage([large]))).toEqual({ kind: "too-large" });
   const source = message({ headers: { "content-length": "99999999999" }, chunks: [large] });
   expect(await once(reader, source)).toEqual({ kind: "too-large" });
   expect(source.readableFlowing).toBeNull();
-  expect(reader.shelf.heldBytes()).toBe(0);
+  expect(reader.budget.heldBytes()).toBe(0);
 });
 
-test("a sender that leaves in the middle leaves nothing behind", async () => {
+test("a sender that disconnects in the middle leaves no memory behind", async () => {
   const reader = readerWith();
   const source = Object.assign(new Readable({ read: () => undefined }), { headers: { "content-length": "1000" } });
   const read = once(reader, source as unknown as IncomingMessage);
@@ -113,20 +113,20 @@ test("a sender that leaves in the middle leaves nothing behind", async () => {
   await new Promise((resolve) => setImmediate(resolve));
   source.destroy(new Error("aborted"));
   expect(await read).toEqual({ kind: "cut-off" });
-  expect(reader.shelf.heldBytes()).toBe(0);
-  expect(reader.shelf.unfinished()).toBe(0);
+  expect(reader.budget.heldBytes()).toBe(0);
+  expect(reader.budget.unfinished()).toBe(0);
 });
 
-test("large bodies of strangers wait for each other, those of known connections do not, and all arrive", async () => {
+test("large bodies of unknown connections wait for each other, those of known connections do not, and all are read", async () => {
   const chunks = Array.from({ length: 4 }, () => Buffer.alloc(50_000, "a"));
   const known = readerWith({ isKnown: true });
   expect(textOf(await once(known, wholeMessage(chunks)))).toHaveLength(200_000);
   expect(known.pauses).toEqual([]);
-  const stranger = readerWith({ isKnown: false });
-  const both = Promise.all([once(stranger, wholeMessage(chunks)), once(stranger, wholeMessage(chunks))]);
+  const unknown = readerWith({ isKnown: false });
+  const both = Promise.all([once(unknown, wholeMessage(chunks)), once(unknown, wholeMessage(chunks))]);
   let waits = 0;
   const pump = setInterval(() => {
-    for (const { act } of stranger.pauses.splice(0)) {
+    for (const { act } of unknown.pauses.splice(0)) {
       waits += 1;
       act();
     }

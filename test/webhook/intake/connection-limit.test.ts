@@ -25,14 +25,14 @@ function knownOne(connection: Connection): Connection {
   return connection;
 }
 
-test("the oldest stranger goes for a newcomer", () => {
+test("the oldest unknown connection is closed for a new one", () => {
   const { cut, addMany, counted } = places();
   addMany(LIMIT + 2, "s");
   expect(cut).toEqual(["s0", "s1"]);
   expect(counted()).toBe(2);
 });
 
-test("a connection that had a review answered stays while there are strangers, then the least recently used goes", () => {
+test("a connection with an answered review outlasts all unknown ones, then the least recently used is closed", () => {
   const { cut, add, addMany } = places();
   const [first, later] = [knownOne(add("first")), knownOne(add("later"))];
   addMany(LIMIT, "s");
@@ -44,7 +44,7 @@ test("a connection that had a review answered stays while there are strangers, t
   expect(later.isKnown()).toBe(true);
 });
 
-test("an answer that is no verdict makes no connection known", () => {
+test("an answer without a review does not make a connection known", () => {
   const { cut, add, addMany } = places();
   const asked = add("asked");
   asked.responseStarted();
@@ -53,7 +53,7 @@ test("an answer that is no verdict makes no connection known", () => {
   expect(cut).toEqual(["asked"]);
 });
 
-test("a connection that is being answered never goes, and where all are, the newcomer does", () => {
+test("a connection with a request in progress is never closed, and if all have one, the new connection is closed", () => {
   const { cut, add, addMany } = places();
   const busy = addMany(LIMIT, "b");
   for (const connection of busy) connection.responseStarted();
@@ -61,7 +61,7 @@ test("a connection that is being answered never goes, and where all are, the new
   expect(cut).toEqual(["new"]);
 });
 
-test("the address with the most connections loses its own first, known ones too", () => {
+test("the address with the most connections loses its own first, even known ones", () => {
   const { cut, add, addMany } = places();
   addMany(2, "old");
   addMany(LIMIT - 2, "greedy", "10.0.0.9");
@@ -69,7 +69,7 @@ test("the address with the most connections loses its own first, known ones too"
   expect(cut).toEqual(["greedy0"]);
 });
 
-test("an API server's newcomer outlives any number of strangers of one address that connect meanwhile", () => {
+test("a new connection of an API server outlasts any number of unknown ones from another address", () => {
   const { cut, add, addMany } = places();
   addMany(LIMIT, "s", "10.0.0.9");
   add("api-server", "10.0.0.1");
@@ -77,7 +77,7 @@ test("an API server's newcomer outlives any number of strangers of one address t
   expect(cut).not.toContain("api-server");
 });
 
-test("known connections of several addresses cannot displace an API server that connects", () => {
+test("known connections of several addresses cannot displace a new connection of an API server", () => {
   const { cut, add } = places();
   for (const address of ["10.0.0.7", "10.0.0.8", "10.0.0.9"])
     for (let index = 0; index < 3; index += 1) knownOne(add(`${address}/${index}`, address));
@@ -88,21 +88,21 @@ test("known connections of several addresses cannot displace an API server that 
   expect(cut).not.toContain("another");
 });
 
-test("a connection whose request arrives goes after the others of its address, and is not safe for ever", () => {
+test("a connection with an arriving request is closed after the others of its address, but not protected for ever", () => {
   const { cut, add, addMany } = places();
-  const asking = knownOne(add("asking", "10.0.0.9"));
-  asking.requestStarted();
+  const sending = knownOne(add("sending", "10.0.0.9"));
+  sending.requestStarted();
   const known = ["k0", "k1", "k2"].map((name) => knownOne(add(name, "10.0.0.9")));
   expect(known).toHaveLength(3);
   addMany(LIMIT - 3, "new");
   expect(cut).toEqual(["k0"]);
   for (let index = 0; index < LIMIT; index += 1) add(`a${index}`, "10.0.0.9").requestStarted();
-  expect(cut).toContain("asking");
+  expect(cut).toContain("sending");
 });
 
 type Live = { readonly connection: Connection; underWay: number };
 
-/** Connections that come, ask, are answered and close, and the table's own idea of them. */
+/** Connections that open, send, are answered and close, and their entries in the table. */
 function crowd() {
   const live: Live[] = [];
   const table = createConnectionLimit(() => undefined, LIMIT, ADDRESS_SHARE);
@@ -138,7 +138,7 @@ function crowd() {
   };
 }
 
-test("whatever happens, there are never more than the limit, nor is one cut that is being answered", () => {
+test("in any order of events the limit holds, and no connection with a request in progress is closed", () => {
   const step = fc.record({
     does: fc.constantFrom("add", "ask", "answer", "close"),
     which: fc.nat(30),

@@ -28,14 +28,14 @@ const many = (count: number, what: () => unknown) => {
   for (let index = 0; index < count; index += 1) what();
 };
 
-test("handshakes start in the next turn, a few in each, until none waits", () => {
+test("handshakes start in the next turns of the event loop, a few in each, until none waits", () => {
   const { connects, turn, turns } = scene();
   many(2 * HANDSHAKES_A_TURN + 1, () => connects("a"));
   expect([turn(), turn(), turn()].map(({ length }) => length)).toEqual([HANDSHAKES_A_TURN, HANDSHAKES_A_TURN, 1]);
   expect(turns).toEqual([]);
 });
 
-test("a newcomer's handshake starts before the second one of any address that waits", () => {
+test("the first handshake of an address starts before the second one of any other", () => {
   const { connects, turn } = scene();
   many(1_000, () => connects("a"));
   many(1_000, () => connects("b"));
@@ -44,7 +44,7 @@ test("a newcomer's handshake starts before the second one of any address that wa
   expect(turn().slice(0, 3)).toContain("c");
 });
 
-test("a connection that was closed while it waited takes no place in a turn", () => {
+test("a connection that closes while it waits is skipped", () => {
   const { connects, turn } = scene();
   many(100, () => {
     connects("a").destroyed = true;

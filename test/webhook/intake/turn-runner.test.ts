@@ -5,52 +5,52 @@ const ADDRESS = "10.0.0.1";
 const SMALL = 4_000;
 const LARGE = LARGE_BYTES + 1;
 
-test("callers that ask before the turn begins share it, and run in the order of asking", async () => {
-  const { start: begin } = sharedTurns(() => 0);
+test("callers that arrive before a turn share it, and run in the order of arrival", async () => {
+  const { start } = sharedTurns(() => 0);
   const seen: string[] = [];
-  const first = begin(SMALL, ADDRESS).then(() => seen.push("first"));
-  // A callback of the network: it comes before the turn, whatever it asks for comes with it.
+  const first = start(SMALL, ADDRESS).then(() => seen.push("first"));
+  // A network callback runs before the turn, so that its requests join the turn.
   process.nextTick(() => {
     seen.push("read");
-    void begin(SMALL, ADDRESS).then(() => seen.push("second"));
+    void start(SMALL, ADDRESS).then(() => seen.push("second"));
   });
   await first;
-  await begin(SMALL, ADDRESS);
+  await start(SMALL, ADDRESS);
   expect(seen).toEqual(["read", "first", "second"]);
 });
 
-test("a caller that asks during a turn gets the next one and does not wait for ever", async () => {
-  const { start: begin } = sharedTurns(() => 0);
+test("a caller that arrives during a turn gets the next one", async () => {
+  const { start } = sharedTurns(() => 0);
   const seen: string[] = [];
-  await begin(SMALL, ADDRESS).then(() => {
-    void begin(SMALL, ADDRESS).then(() => seen.push("next"));
+  await start(SMALL, ADDRESS).then(() => {
+    void start(SMALL, ADDRESS).then(() => seen.push("next"));
     void Promise.resolve().then(() => seen.push("this"));
   });
-  await begin(SMALL, ADDRESS);
+  await start(SMALL, ADDRESS);
   expect(seen).toEqual(["this", "next"]);
 });
 
-/** One large admission, which may wait for a look-up between its beginning and its answer. */
+/** A large admission, which may wait for a lookup between its start and its answer. */
 async function admit(
-  { start: begin, finish: answer }: ReturnType<typeof sharedTurns>,
-  { name, bytes = LARGE, lookUp }: { name: string; bytes?: number; lookUp?: Promise<void> },
+  { start, finish: answer }: ReturnType<typeof sharedTurns>,
+  { name, bytes = LARGE, lookup }: { name: string; bytes?: number; lookup?: Promise<void> },
   seen: string[],
 ): Promise<void> {
-  await begin(bytes, ADDRESS);
+  await start(bytes, ADDRESS);
   seen.push(`${name} begins`);
-  if (lookUp !== undefined) await lookUp;
+  if (lookup !== undefined) await lookup;
   await answer(bytes);
   seen.push(`${name} leaves`);
 }
 
-test("large ones of a turn run one after the other, and their answers leave together", async () => {
+test("large admissions of a turn run in sequence, and their answers are sent together", async () => {
   const turns = sharedTurns(() => 0);
   const seen: string[] = [];
   await Promise.all(["a", "b", "c"].map((name) => admit(turns, { name }, seen)));
   expect(seen).toEqual(["a begins", "b begins", "c begins", "a leaves", "b leaves", "c leaves"]);
 });
 
-test("an ordinary one waits for one turn of large ones at most, and no turn takes more when it has its bytes", async () => {
+test("an ordinary admission waits for at most one turn of large ones, and a turn takes no more than its byte limit", async () => {
   const turns = sharedTurns(() => 0);
   const seen: string[] = [];
   const first = admit(turns, { name: "a", bytes: LARGE_TURN_BYTES }, seen);
@@ -64,14 +64,14 @@ test("an ordinary one waits for one turn of large ones at most, and no turn take
   expect(seen.slice(4)).toEqual(["b begins", "c begins", "b leaves", "c leaves", "d begins", "d leaves"]);
 });
 
-test("a large one that waits for a look-up keeps neither its turn nor another's answer", async () => {
+test("a large admission that waits for a lookup blocks neither the turn nor another answer", async () => {
   const turns = sharedTurns(() => 0);
   const seen: string[] = [];
   let found = (): void => {};
-  const lookUp = new Promise<void>((resolve) => {
+  const lookup = new Promise<void>((resolve) => {
     found = resolve;
   });
-  const slow = admit(turns, { name: "slow", lookUp }, seen);
+  const slow = admit(turns, { name: "slow", lookup }, seen);
   await admit(turns, { name: "quick" }, seen);
   expect(seen).toEqual(["slow begins", "quick begins", "quick leaves"]);
   found();
@@ -79,22 +79,22 @@ test("a large one that waits for a look-up keeps neither its turn nor another's 
   expect(seen.at(-1)).toBe("slow leaves");
 });
 
-test("addresses take turns, however many callers one of them has", async () => {
+test("addresses alternate, however many callers one of them has", async () => {
   for (const bytes of [SMALL, LARGE]) {
-    const { start: begin } = sharedTurns(() => 0);
+    const { start } = sharedTurns(() => 0);
     const seen: string[] = [];
-    const call = (name: string, address: string) => begin(bytes, address).then(() => seen.push(name));
+    const call = (name: string, address: string) => start(bytes, address).then(() => seen.push(name));
     await Promise.all([..."abcd"].map((name) => call(name, "10.0.0.9")).concat(call("other", "10.0.0.2")));
     expect(seen).toEqual(["a", "other", "b", "c", "d"]);
   }
 });
 
-test("a turn ends after 5 ms, and sockets are served before the next", async () => {
+test("a turn ends after 5 ms, and sockets are served before the next one", async () => {
   let nowMs = 0;
-  const { start: begin } = sharedTurns(() => nowMs);
+  const { start } = sharedTurns(() => nowMs);
   const seen: string[] = [];
   const work = (name: string) =>
-    begin(LARGE_BYTES, ADDRESS).then(() => {
+    start(LARGE_BYTES, ADDRESS).then(() => {
       nowMs += 2;
       seen.push(name);
     });
@@ -104,13 +104,13 @@ test("a turn ends after 5 ms, and sockets are served before the next", async () 
   expect(seen).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
 });
 
-test("16 of the usual size run together, and so do empty ones: each does its first part before any does its second", async () => {
+test("16 admissions of the usual size share a turn, and so do empty ones: all first parts run before any second part", async () => {
   for (const bytes of [4096, 0]) {
     let nowMs = 0;
-    const { start: begin } = sharedTurns(() => nowMs);
+    const { start } = sharedTurns(() => nowMs);
     const seen: string[] = [];
     const work = async (): Promise<void> => {
-      await begin(bytes, ADDRESS);
+      await start(bytes, ADDRESS);
       seen.push("first");
       nowMs += 1;
       await Promise.resolve();
@@ -124,16 +124,16 @@ test("16 of the usual size run together, and so do empty ones: each does its fir
   }
 });
 
-test("a turn of large ones waits until those that are ordinary have had twice the time of the one before", async () => {
+test("a turn of large admissions waits until ordinary ones have had twice the time of the previous turn", async () => {
   let nowMs = 0;
-  const { start: begin } = sharedTurns(() => nowMs);
+  const { start } = sharedTurns(() => nowMs);
   const seen: string[] = [];
   const work = (name: string, bytes: number, ms: number) =>
-    begin(bytes, ADDRESS).then(() => {
+    start(bytes, ADDRESS).then(() => {
       nowMs += ms;
       seen.push(name);
     });
-  // More than a turn takes, so that each turn has one.
+  // More than the limit of a turn, so that each turn has one.
   const large = ["L1", "L2"].map((name) => work(name, LARGE_TURN_BYTES, 49));
   const ordinary = Array.from({ length: 40 }, () => work("o", LARGE_BYTES, 5));
   await Promise.all([...large, ...ordinary]);
@@ -145,20 +145,23 @@ test.for([
   { ms: 3, turns: 1 },
   { ms: 12, turns: 2 },
   { ms: 100, turns: 4 },
-])("after a turn of large ones of $ms ms the event loop turns $turns times before the next", async ({ ms, turns }) => {
-  let nowMs = 0;
-  const { start: begin } = sharedTurns(() => nowMs);
-  let counted = 0;
-  let isOver = false;
-  const count = (): void => {
-    counted += 1;
-    if (!isOver) setImmediate(count);
-  };
-  const first = begin(LARGE_TURN_BYTES, ADDRESS).then(() => {
-    nowMs += ms;
-    setImmediate(count);
-  });
-  await Promise.all([first, begin(LARGE_TURN_BYTES, ADDRESS)]);
-  isOver = true;
-  expect(counted).toBe(turns);
-});
+])(
+  "after a turn of large admissions of $ms ms the event loop runs $turns times before the next",
+  async ({ ms, turns }) => {
+    let nowMs = 0;
+    const { start } = sharedTurns(() => nowMs);
+    let counted = 0;
+    let isOver = false;
+    const count = (): void => {
+      counted += 1;
+      if (!isOver) setImmediate(count);
+    };
+    const first = start(LARGE_TURN_BYTES, ADDRESS).then(() => {
+      nowMs += ms;
+      setImmediate(count);
+    });
+    await Promise.all([first, start(LARGE_TURN_BYTES, ADDRESS)]);
+    isOver = true;
+    expect(counted).toBe(turns);
+  },
+);

@@ -1,19 +1,19 @@
-/** What a machine may do to a test run on a bad day. Each is put on while the run lasts and taken off after it. */
+/** Conditions of the host that make tests fail: load, pauses, random order. Each lasts as long as one run. */
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 
 export type Condition = {
   readonly name: string;
-  /** Runs of it, unless the command line says another number. */
+  /** The default number of runs. */
   readonly runs: number;
-  /** What the test runner is told besides. */
+  /** Additional arguments of the test runner. */
   readonly args: readonly string[];
-  /** @param group process group of the test runner. @returns takes it off again */
+  /** @param group process group of the test runner. @returns a function that ends the condition */
   readonly putOn: (group: number) => () => void;
 };
 
 const BUSY_LOOPS_PER_CORE = 2;
-/** Longer than the patience that a program of a test may have for a call beside it. */
+/** Longer than any timeout between programs of a test. */
 const FROZEN_MS = { least: 500, most: 3_000 };
 const FREE_MS = { least: 1_000, most: 8_000 };
 
@@ -33,7 +33,7 @@ function busyLoops(): () => void {
   };
 }
 
-/** Stops the whole run, programs under test included, and lets it go on, again and again. */
+/** Stops and continues the complete run repeatedly, programs under test included. */
 function freezes(group: number): () => void {
   let timer: NodeJS.Timeout;
   const stop = () => {

@@ -1,7 +1,7 @@
 /** Generates YAML with random indentation, quotes, flow style, comments and blank lines. */
 import { isRawObject } from "../../src/kubernetes/raw-json.ts";
 
-export type Handwriting = {
+export type YamlStyle = {
   /** Columns per level, 1 to 8. */
   readonly step: number;
   /** Whether dashes stand below their key's first letter or one step in. */
@@ -12,7 +12,7 @@ export type Handwriting = {
   readonly whims: readonly number[];
 };
 
-export function write(value: unknown, hand: Handwriting): string {
+export function write(value: unknown, hand: YamlStyle): string {
   let turn = 0;
   const whim = (chance: number): boolean => {
     const number = hand.whims[turn % hand.whims.length] ?? 0;
@@ -24,7 +24,7 @@ export function write(value: unknown, hand: Handwriting): string {
   return hand.lastEol ? text + hand.eol : text;
 }
 
-type Pen = { readonly hand: Handwriting; readonly whim: (chance: number) => boolean };
+type Pen = { readonly hand: YamlStyle; readonly whim: (chance: number) => boolean };
 
 function lines(value: unknown, column: number, pen: Pen): string[] {
   const indent = " ".repeat(column);

@@ -1,4 +1,4 @@
-/** One run of the test runner under one condition, and what failed in it. */
+/** Runs the test runner once under one condition, and collects the failures. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ export type RunResult = {
   readonly seconds: number;
 };
 
-/** What the runner's own report has of interest. */
+/** The used fields of the runner's JSON report. */
 type Report = {
   readonly numTotalTests: number;
   readonly success: boolean;
@@ -40,15 +40,15 @@ export type Tried = {
 };
 
 export async function oneRun(condition: Condition, { suite, args }: Tried): Promise<RunResult> {
-  const folder = mkdtempSync(join(tmpdir(), "lastcall-calm-"));
+  const folder = mkdtempSync(join(tmpdir(), "lastcall-stability-"));
   const file = join(folder, "report.json");
-  // The cluster's suite has words of its own before those of the test runner.
+  // The suite on the cluster has arguments of its own before those of the test runner.
   const own = suite === "e2e" ? ["--install", "--"] : [];
   const forRunner = ["--reporter=json", `--outputFile=${file}`, ...condition.args, ...args];
   const words = ["run", suite, "--", ...own, ...forRunner];
   const startedMs = performance.now();
   try {
-    // A group of its own, so that the whole run can be stopped without this program.
+    // A separate process group, so that the run can be stopped without this program.
     const child = spawn("npm", words, { cwd: ROOT, stdio: "ignore", detached: true });
     const takeOff = condition.putOn(child.pid ?? 0);
     const abandon = () => {
@@ -81,7 +81,7 @@ function resultOf(file: string, code: number): Pick<RunResult, "tests" | "failur
       .map((one) => ({ test: `${file} > ${one.fullName}`, message: one.failureMessages?.[0] ?? "" }));
     return tests.length === 0 && result.status === "failed" ? [{ test: file, message: result.message }] : tests;
   });
-  // An error outside any test fails the run all the same.
+  // An error outside of all tests fails the run too.
   if (failures.length === 0 && code !== 0)
     failures.push({ test: "the whole run", message: `exit status ${code}, no failed test` });
   return { tests: report.numTotalTests, failures };

@@ -35,7 +35,7 @@ function namespaceOf({ request }: GoldenCase): string {
   });
 }
 
-/** As a person would write it for kubectl, which needs a kind and takes a bare `yes` for true. */
+/** Formats the Pod for kubectl, which needs a kind and reads a bare `yes` as true. */
 function manifestOf(golden: GoldenCase): string {
   const text = readFileSync(join(golden.folder, "input.yaml"), "utf8");
   const sameForKubectl = isDeepStrictEqual(parse(text, { version: "1.1" }), parse(text));

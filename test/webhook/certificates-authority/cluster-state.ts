@@ -1,6 +1,6 @@
-/** What a world looks like, by the names of its CAs. */
+/** The state of a world, by the names of its CAs. */
 import { pemBlocks } from "../../../src/authority/certificate.ts";
-import { createWorld, type World } from "./world.ts";
+import { createWorld, type World } from "./simulated-cluster.ts";
 
 /** Marks a CA that is remembered and no longer trusted. */
 export const RETIRED = " (dropped)";
@@ -25,13 +25,13 @@ export function stateOf(world: World): State {
   };
 }
 
-/** A world whose replicas are ready, and a way to let all of them look one after the other. */
+/** Starts a world whose replicas are ready; `all` reconciles them one after the other. */
 export async function startedWorld(
   size: number,
 ): Promise<{ readonly world: World; readonly all: () => Promise<void> }> {
   const world = createWorld(size);
   const all = async (): Promise<void> => {
-    for (const replica of world.replicas) await world.wholeLook(replica);
+    for (const replica of world.replicas) await world.reconcile(replica);
   };
   await all();
   return { world, all };

@@ -1,17 +1,17 @@
-/** The authority's failures and recoveries one by one, told as stories. */
+/** The authority's failures and recoveries, one by one. */
 import { describe, expect, test } from "vitest";
-import { pretendCa } from "./pretend-certificates.ts";
-import { RETIRED, startedWorld, stateOf } from "./story.ts";
-import { brokenPromises, createWorld, DAY_MS, HOUR_MS, isReady, LIVES, MINUTE_MS } from "./world.ts";
+import { RETIRED, startedWorld, stateOf } from "./cluster-state.ts";
+import { fakeCa } from "./fake-certificates.ts";
+import { brokenPromises, createWorld, DAY_MS, HOUR_MS, isReady, LIVES, MINUTE_MS } from "./simulated-cluster.ts";
 
-describe("at the beginning", () => {
+describe("at startup", () => {
   test("three replicas that start at once agree on one CA and are ready without waiting", async () => {
     const world = createWorld(3);
-    const looks = world.replicas.map((replica) => world.startLook(replica));
-    await Promise.all(looks);
-    // Each call of one replica is followed by one of the next.
+    const running = world.replicas.map((replica) => world.startReconcile(replica));
+    await Promise.all(running);
+    // The calls of the replicas alternate.
     for (let index = 0; world.pendingCalls() > 0; index += 1) await world.endCall(index, "answered");
-    for (const replica of world.replicas) await world.wholeLook(replica);
+    for (const replica of world.replicas) await world.reconcile(replica);
     const { signer, bundles } = stateOf(world);
     expect(bundles).toEqual([[signer], [signer]]);
     expect(new Set(world.replicas.map((replica) => replica.reconciler.leaf()?.cert)).size).toBe(1);
@@ -20,7 +20,7 @@ describe("at the beginning", () => {
     expect(made.map((event) => event.reason).sort()).toEqual(["begin", "promote"]);
   });
 
-  test("a replica without a webhook configuration makes no CA and says what is missing", async () => {
+  test("a replica without a webhook configuration makes no CA and reports what is missing", async () => {
     const world = createWorld(1);
     world.store.setBundles(undefined);
     const [replica] = world.replicas;
@@ -86,7 +86,7 @@ describe("a rotation", () => {
     expect(stateOf(world).retired).toEqual([`${old}${RETIRED}`]);
   });
 
-  test("leaves are renewed at two thirds of their life under the same CA", async () => {
+  test("renews leaves at two thirds of their validity under the same CA", async () => {
     const { world, all } = await startedWorld(1);
     const [replica] = world.replicas;
     const first = replica?.reconciler.leaf()?.validUntilMs ?? 0;
@@ -98,7 +98,7 @@ describe("a rotation", () => {
     expect(replica?.reconciler.leaf()?.validUntilMs).toBe(first + 5 * DAY_MS);
   });
 
-  test("begins again when the CA has expired while no one ran", async () => {
+  test("starts again if the CA expired while no replica ran", async () => {
     const { world, all } = await startedWorld(2);
     const old = stateOf(world).signer;
     world.pass(400 * DAY_MS);
@@ -113,22 +113,22 @@ describe("a rotation", () => {
   });
 });
 
-describe("whatever happens to the Secret, what is served stays trusted and a new CA takes over", () => {
-  const byHand = pretendCa("by hand", 0, DAY_MS * 40_000);
-  const half = pretendCa("half", 0, DAY_MS * 40_000);
+describe("after any change of the Secret the served certificate stays trusted and a new CA takes over: the Secret is", () => {
+  const byHand = fakeCa("by hand", 0, DAY_MS * 40_000);
+  const half = fakeCa("half", 0, DAY_MS * 40_000);
   type Data = Readonly<Record<string, string>>;
-  test.for<{ says: string; edit: (data: Data) => Data | undefined }>([
-    { says: "deleted", edit: () => undefined },
-    { says: "emptied", edit: () => ({}) },
-    { says: "without its key", edit: ({ "ca.key": _key, ...data }) => data },
-    { says: "without its certificate", edit: ({ "ca.crt": _cert, ...data }) => data },
-    { says: "with the key of another certificate", edit: (data) => ({ ...data, "ca.key": half.key }) },
-    { says: "with garbage for a certificate", edit: (data) => ({ ...data, "ca.crt": "garbage" }) },
+  test.for<{ title: string; edit: (data: Data) => Data | undefined }>([
+    { title: "deleted", edit: () => undefined },
+    { title: "emptied", edit: () => ({}) },
+    { title: "without its key", edit: ({ "ca.key": _key, ...data }) => data },
+    { title: "without its certificate", edit: ({ "ca.crt": _cert, ...data }) => data },
+    { title: "with the key of another certificate", edit: (data) => ({ ...data, "ca.key": half.key }) },
+    { title: "with garbage for a certificate", edit: (data) => ({ ...data, "ca.crt": "garbage" }) },
     {
-      says: "with another CA put in by hand",
+      title: "given another CA by hand",
       edit: (data) => ({ ...data, "ca.crt": byHand.cert, "ca.key": byHand.key }),
     },
-  ])("$says", async ({ edit }) => {
+  ])("$title", async ({ edit }) => {
     const { world, all } = await startedWorld(2);
     const old = stateOf(world).signer;
     world.store.setSecret(edit(world.store.secret()?.data ?? {}));
@@ -150,7 +150,7 @@ describe("whatever happens to the Secret, what is served stays trusted and a new
     expect(brokenPromises(world)).toEqual([]);
   });
 
-  test("put back to the CA before the last: the switch waits although that one is trusted still", async () => {
+  test("restored to an earlier CA: the switch waits although that CA is still trusted", async () => {
     const { world, all } = await startedWorld(2);
     const backup = world.store.secret()?.data ?? {};
     const first = stateOf(world).signer;
@@ -169,7 +169,7 @@ describe("whatever happens to the Secret, what is served stays trusted and a new
     expect(brokenPromises(world)).toEqual([]);
   });
 
-  test("entries of others in the same Secret stay", async () => {
+  test("edited by others: their entries stay", async () => {
     const { world, all } = await startedWorld(1);
     world.store.setSecret({ "relay.json": "{}", ...world.store.secret()?.data, "ca.key": "garbage" });
     await all();
@@ -177,16 +177,16 @@ describe("whatever happens to the Secret, what is served stays trusted and a new
   });
 });
 
-describe("the bundles of all webhooks are put right by any replica", () => {
-  const foreign = pretendCa("foreign", 0, DAY_MS * 40_000).cert.replace("ey", "xx");
-  test.for<{ says: string; edit: (bundles: readonly string[]) => readonly string[] }>([
-    { says: "emptied", edit: (bundles) => bundles.map(() => "") },
-    { says: "one emptied", edit: ([first = ""]) => [first, ""] },
-    { says: "a webhook added", edit: (bundles) => [...bundles, ""] },
-    { says: "a foreign CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreign) },
-    { says: "replaced by a foreign CA", edit: (bundles) => bundles.map(() => foreign) },
-    { says: "replaced by garbage", edit: (bundles) => bundles.map(() => "garbage") },
-  ])("$says", async ({ edit }) => {
+describe("any replica repairs the bundles of all webhooks:", () => {
+  const foreign = fakeCa("foreign", 0, DAY_MS * 40_000).cert.replace("ey", "xx");
+  test.for<{ title: string; edit: (bundles: readonly string[]) => readonly string[] }>([
+    { title: "emptied", edit: (bundles) => bundles.map(() => "") },
+    { title: "one emptied", edit: ([first = ""]) => [first, ""] },
+    { title: "a webhook added", edit: (bundles) => [...bundles, ""] },
+    { title: "a foreign CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreign) },
+    { title: "replaced by a foreign CA", edit: (bundles) => bundles.map(() => foreign) },
+    { title: "replaced by garbage", edit: (bundles) => bundles.map(() => "garbage") },
+  ])("$title", async ({ edit }) => {
     const { world, all } = await startedWorld(2);
     const { signer, bundles } = stateOf(world);
     const writes = world.store.writes();
@@ -197,7 +197,7 @@ describe("the bundles of all webhooks are put right by any replica", () => {
     expect(world.store.writes()).toBe(writes + 1);
   });
 
-  test("a bundle with the right CAs in another order is left alone", async () => {
+  test("a bundle with the right CAs in another order is left unchanged", async () => {
     const { world, all } = await startedWorld(1);
     world.pass(201 * DAY_MS);
     await all();
@@ -215,38 +215,38 @@ describe("the bundles of all webhooks are put right by any replica", () => {
   });
 });
 
-describe("what is read", () => {
-  test("the configuration comes first, so that the Secret is never older than the bundles", async () => {
+describe("reads", () => {
+  test("start with the configuration, so that the Secret is never older than the bundles", async () => {
     const { world } = await startedWorld(1);
     const [replica] = world.replicas;
     if (replica === undefined) return;
     await world.crash(replica);
-    await world.startLook(replica);
+    await world.startReconcile(replica);
     await world.endCall(0, "answered");
     world.store.setSecret(undefined);
     await world.endCall(0, "answered");
     expect(replica.reconciler.leaf()).toBeUndefined();
   });
 
-  test("one webhook without the signer is enough to wait", async () => {
+  test("delay the switch if one webhook lacks the signer", async () => {
     const { world } = await startedWorld(1);
     const [replica] = world.replicas;
     if (replica === undefined) return;
     await world.crash(replica);
     world.store.setBundles([world.store.configuration()?.bundles[0] ?? "", ""]);
-    await world.startLook(replica);
+    await world.startReconcile(replica);
     await world.endCall(0, "answered");
     await world.endCall(0, "answered");
     expect(replica.reconciler.leaf()).toBeUndefined();
     await world.endCall(0, "answer lost");
     expect(isReady(world, replica)).toBe(false);
-    await world.wholeLook(replica);
+    await world.reconcile(replica);
     expect(isReady(world, replica)).toBe(true);
   });
 });
 
-describe("time and trouble", () => {
-  test("a CA made by a replica whose clock is ahead serves the others too", async () => {
+describe("clocks and outages", () => {
+  test("a CA made by a replica whose clock is ahead also serves the others", async () => {
     const { world, all } = await startedWorld(2);
     const [ahead] = world.replicas;
     if (ahead === undefined) return;
@@ -259,7 +259,7 @@ describe("time and trouble", () => {
     expect(stateOf(world)).toMatchObject({ signer: next, next: "", leaves: [next, next] });
   });
 
-  test("a clock that jumps a month ahead renews once and does not write without end", async () => {
+  test("a clock that jumps a month ahead causes one renewal, not endless writes", async () => {
     const { world, all } = await startedWorld(2);
     const [replica] = world.replicas;
     if (replica === undefined) return;
@@ -273,19 +273,19 @@ describe("time and trouble", () => {
     expect(replica.reconciler.leaf()?.validUntilMs).toBe(world.nowMs() + LIVES.leafLifeMs);
   });
 
-  test("an API server that is away changes nothing about what is served", async () => {
+  test("an unreachable API server does not change the served certificate", async () => {
     const { world } = await startedWorld(1);
     const [replica] = world.replicas;
     if (replica === undefined) return;
     const leaf = replica.reconciler.leaf();
-    await world.startLook(replica);
+    await world.startReconcile(replica);
     await world.endCall(0, "never arrives");
     world.pass(6 * MINUTE_MS);
     expect(replica.reconciler.leaf()).toBe(leaf);
     expect(isReady(world, replica)).toBe(true);
   });
 
-  test("a Secret that is deleted again and again does not make the bundle grow without end", async () => {
+  test("a Secret that is deleted repeatedly does not make the bundle grow without bound", async () => {
     const { world, all } = await startedWorld(1);
     for (let round = 0; round < 60; round += 1) {
       world.store.setSecret(undefined);

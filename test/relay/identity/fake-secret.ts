@@ -1,20 +1,20 @@
-/** One Secret in memory, with versions and lost races as the API server has them. */
+/** One Secret in memory, with the API server's versions and conflicts. */
 import type { SecretStore, StoredSecret } from "../../../src/api-server/secret-store.ts";
 
-export type PretendSecret = {
+export type FakeSecret = {
   readonly store: SecretStore;
-  /** What is stored now. */
+  /** The current content. */
   readonly data: () => Readonly<Record<string, string>> | undefined;
   readonly put: (data: Readonly<Record<string, string>> | undefined) => void;
-  /** Calls that reached it, such as `read`. */
+  /** Received calls, such as `read`. */
   readonly calls: string[];
   /** While set, every call rejects with it. */
   failWith: string;
-  /** Called before each write is looked at: the moment in which someone else can be first. */
+  /** Called before each write, for a concurrent one. */
   beforeWrite: () => void;
 };
 
-export function pretendSecret(): PretendSecret {
+export function fakeSecret(): FakeSecret {
   let stored: StoredSecret | undefined;
   let version = 0;
   const put = (data: Readonly<Record<string, string>> | undefined): void => {
@@ -22,10 +22,10 @@ export function pretendSecret(): PretendSecret {
     stored = data === undefined ? undefined : { resourceVersion: String(version), data };
   };
   const called = async (name: string): Promise<void> => {
-    pretend.calls.push(name);
-    if (pretend.failWith !== "") throw new Error(pretend.failWith);
+    fake.calls.push(name);
+    if (fake.failWith !== "") throw new Error(fake.failWith);
   };
-  const pretend: PretendSecret = {
+  const fake: FakeSecret = {
     calls: [],
     failWith: "",
     beforeWrite: () => undefined,
@@ -38,14 +38,14 @@ export function pretendSecret(): PretendSecret {
       },
       create: async (data) => {
         await called("create");
-        pretend.beforeWrite();
+        fake.beforeWrite();
         if (stored !== undefined) return "conflict";
         put(data);
         return "done";
       },
       update: async (seen, changes) => {
         await called("update");
-        pretend.beforeWrite();
+        fake.beforeWrite();
         if (stored?.resourceVersion !== seen.resourceVersion) return "conflict";
         const merged = Object.entries({ ...stored.data, ...changes });
         put(Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined)));
@@ -53,5 +53,5 @@ export function pretendSecret(): PretendSecret {
       },
     },
   };
-  return pretend;
+  return fake;
 }

@@ -1,17 +1,17 @@
-/** Reviews on one kept connection, as API servers send them: the next comes as soon as the last was answered. */
+/** Reviews on one kept-alive connection, as API servers send them: the next follows as soon as the last is answered. */
 import { afterEach, expect, test } from "vitest";
 import { reviewText } from "./pod-review.ts";
 import { call, keepAliveAgent, startWebhook } from "./running-webhook.ts";
 
 const LIMIT = { timeout: 240_000 };
-/** Without the cure one in ten such reviews was cut off. */
+/** Before the fix one in ten such reviews was cut off. */
 const ROUNDS = 100;
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** As large as the API server takes it, and changed in each of its containers. */
+/** The largest Pod that the API server accepts, changed in each of its containers. */
 function fullReview(): string {
   const probe = { httpGet: { port: 80 } };
   const probes = { livenessProbe: probe, readinessProbe: probe, startupProbe: probe };
@@ -23,7 +23,7 @@ function fullReview(): string {
   return reviewText({ object: { metadata: { name: "web-0" }, spec: { containers } } });
 }
 
-test("a large review is answered that comes right behind a large answer", LIMIT, async () => {
+test("a large review that follows directly after a large answer is answered", LIMIT, async () => {
   const webhook = await startWebhook(["--opt-in=all"]);
   cleanups.push(webhook.destroy);
   const agent = keepAliveAgent(1);

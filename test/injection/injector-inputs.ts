@@ -1,4 +1,4 @@
-/** What most tests give the injector beside the Pod. */
+/** The injector's inputs beside the Pod, as most tests set them. */
 import type { ClusterFacts, InjectionRequest } from "../../src/injection/inject.ts";
 import { injectPod } from "../../src/injection/inject.ts";
 import type { Outcome } from "../../src/injection/outcome.ts";
@@ -29,7 +29,7 @@ export function inject(pod: object, given: Given = {}): Outcome {
   );
 }
 
-/** The injected Pod; a test that comes here expects a patch. */
+/** Injects the Pod and expects a patch. */
 export function injected(pod: object, given: Given = {}): object {
   const outcome = inject(pod, given);
   if (outcome.kind !== "patched") throw new Error(`not patched: ${JSON.stringify(outcome)}`);

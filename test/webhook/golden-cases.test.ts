@@ -1,4 +1,4 @@
-/** The golden cases through the webhook: the patch applied to the Pod as received gives what is written down. */
+/** The golden cases through the webhook: the patch, applied to the Pod as received, gives the golden file. */
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
 import { injectPod } from "../../src/injection/inject.ts";
@@ -6,7 +6,7 @@ import { type GoldenCase, goldenCase, goldenNames, podWrittenDown } from "../gol
 import { JSON_HEADERS, reviewText } from "./pod-review.ts";
 import { serverUnderTest } from "./server-under-test.ts";
 
-function doorOf({ request, config, facts, token }: GoldenCase) {
+function webhookOf({ request, config, facts, token }: GoldenCase) {
   return serverUnderTest({
     rules: { optIn: request.optIn, config, facts },
     namespaceAnnotations: async () => request.namespaceAnnotations,
@@ -14,12 +14,12 @@ function doorOf({ request, config, facts, token }: GoldenCase) {
   });
 }
 
-test.for(goldenNames())("%s comes out of the webhook as written down", async (name) => {
+test.for(goldenNames())("the webhook's patch turns %s into the golden file", async (name) => {
   const golden = goldenCase(name);
   const expected = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
   const received = JSON.parse(JSON.stringify(golden.request.pod));
   const payload = reviewText({ object: received, namespace: golden.request.namespace });
-  const server = doorOf(golden);
+  const server = webhookOf(golden);
   const answer = await server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
   expect(answer.statusCode).toBe(200);
   const { response } = answer.json();
@@ -41,15 +41,20 @@ const injected = goldenNames().filter((name) => {
   return injectPod(request, config, facts, { newToken: () => token }).kind === "patched";
 });
 
-describe("a second call for the same Pod", () => {
-  test.for(injected)("changes nothing about %s", async (name) => {
+describe("a second review of the same Pod", () => {
+  test.for(injected)("leaves %s unchanged", async (name) => {
     const golden = goldenCase(name);
     const first = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
     const payload = reviewText({
       object: first.kind === "patched" ? first.pod : null,
       namespace: golden.request.namespace,
     });
-    const answer = await doorOf(golden).app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+    const answer = await webhookOf(golden).app.inject({
+      method: "POST",
+      url: "/mutate",
+      headers: JSON_HEADERS,
+      payload,
+    });
     expect(answer.json().response).not.toHaveProperty("patch");
   });
 });

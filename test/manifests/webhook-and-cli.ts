@@ -1,4 +1,4 @@
-/** The same Pod through the webhook and through the command line, on the same cluster and with the same token. */
+/** Injects a Pod through the webhook and through the command line, for the same cluster and with the same token. */
 import jsonPatch from "fast-json-patch";
 import { injectPod } from "../../src/injection/inject.ts";
 import { lastcall, type Ran } from "../cli/run-lastcall.ts";
@@ -16,7 +16,7 @@ export function throughCommandLine(text: string): Promise<Ran> {
   return lastcall(["inject", ...FLAGS], { "-": text }, TOKEN);
 }
 
-/** The object after the webhook's patch; as it came, where there is none. */
+/** The object after the webhook's patch, or unchanged without one. */
 export async function throughWebhook(
   object: unknown,
   fields: RequestFields = {},

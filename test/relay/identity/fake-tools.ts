@@ -1,19 +1,19 @@
-/** Signing keys and CAs that cost nothing; the CAs are only good for what never looks into a certificate. */
+/** Cheap signing keys and CAs, for code that never parses a certificate. */
 import { createHash, createSecretKey } from "node:crypto";
 import type { SigningCa } from "../../../src/authority/certificate.ts";
 import { CA_LIFE_MS, type SigningKey } from "../../../src/relay/identity/identity.ts";
 
 export const YEAR_MS = 365 * 86_400_000;
 export const DAY_MS = 86_400_000;
-/** Some day. */
+/** An arbitrary start time. */
 export const START_MS = Date.UTC(2026, 7, 1);
 
-export function pretendKey(name: string, madeMs: number): SigningKey {
+export function fakeKey(name: string, madeMs: number): SigningKey {
   const digest = createHash("sha256").update(name).digest();
   return { kid: digest.toString("hex").slice(0, 8), madeMs, secret: createSecretKey(digest) };
 }
 
-export function pretendGeneration(name: string, madeMs: number): SigningCa {
+export function fakeGeneration(name: string, madeMs: number): SigningCa {
   const id = Buffer.from(name).toString("base64");
   const [validFromMs, validUntilMs] = [madeMs - 3_600_000, madeMs + CA_LIFE_MS];
   return { id, cert: `cert ${name}`, key: `key ${name}`, validFromMs, validUntilMs };

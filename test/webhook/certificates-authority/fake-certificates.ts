@@ -1,17 +1,17 @@
-/** Certificates without cryptography: thousands of them cost nothing. They look like PEM and say in JSON what they are. */
+/** Certificates without cryptography, cheap by the thousand: PEM blocks whose body is JSON. */
 import { pemId, type SigningCa } from "../../../src/authority/certificate.ts";
 import type { CertificateTools } from "../../../src/authority/signing.ts";
 
 type Claims = { readonly name: string; readonly from: number; readonly until: number };
 
-export function pretendCa(name: string, fromMs: number, untilMs: number): SigningCa {
+export function fakeCa(name: string, fromMs: number, untilMs: number): SigningCa {
   const claims: Claims = { name, from: fromMs, until: untilMs };
   const body = Buffer.from(JSON.stringify(claims)).toString("base64");
   const cert = `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
   return { id: body, cert, key: `key of ${name}`, validFromMs: fromMs, validUntilMs: untilMs };
 }
 
-export function pretendTools(newName: () => string): CertificateTools {
+export function fakeTools(newName: () => string): CertificateTools {
   return {
     readCa: (cert) => {
       const id = pemId(cert);
@@ -21,7 +21,7 @@ export function pretendTools(newName: () => string): CertificateTools {
     },
     keyFits: (ca, key) => key === `key of ${claimsIn(ca.id)?.name}`,
     makeCa: async ({ nowMs, lifeMs, validFromMs }) =>
-      pretendCa(newName(), Math.min(nowMs - 3_600_000, validFromMs ?? nowMs), nowMs + lifeMs),
+      fakeCa(newName(), Math.min(nowMs - 3_600_000, validFromMs ?? nowMs), nowMs + lifeMs),
     makeLeaf: async ({ signer, validUntilMs }) => ({
       cert: signer.id,
       key: "",

@@ -1,23 +1,26 @@
-/** What holds for every admission review, no matter who sent it. */
+/** Properties of every admission review. */
 import { expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { objectAt, type RawObject, textAt } from "../../src/kubernetes/raw-json.ts";
-import { throughCommandLine, throughWebhook } from "./both-doors.ts";
 import { requestIn, type TextFile } from "./folder.ts";
+import { throughCommandLine, throughWebhook } from "./webhook-and-cli.ts";
 
-export function holdLawsOfReviews(files: readonly TextFile[]): void {
-  test.for(files)("$name is patched once, stays the same the second time, and comes back", async (file) => {
-    const { object, namespace } = reviewed(file);
-    const once = await throughWebhook(object, { namespace });
-    expect(await throughWebhook(once, { namespace })).toStrictEqual(once);
-    const back = uninjectPod(once as RawObject);
-    expect(back.kind === "uninjected" ? back.pod : once).toStrictEqual(object);
-  });
+export function holdPropertiesOfReviews(files: readonly TextFile[]): void {
+  test.for(files)(
+    "$name is patched once, unchanged by a second review, and restored by an uninjection",
+    async (file) => {
+      const { object, namespace } = reviewed(file);
+      const once = await throughWebhook(object, { namespace });
+      expect(await throughWebhook(once, { namespace })).toStrictEqual(once);
+      const back = uninjectPod(once as RawObject);
+      expect(back.kind === "uninjected" ? back.pod : once).toStrictEqual(object);
+    },
+  );
 
   const ofPods = files.filter((file) => textAt(reviewed(file).object, "kind") === "Pod");
-  test.for(ofPods)("$name is of a Pod that is the same through both doors", async (file) => {
+  test.for(ofPods)("$name gives the same Pod through webhook and command line", async (file) => {
     const { object, namespace } = reviewed(file);
-    // On the wire a Pod inside a review may leave out its apiVersion; a manifest may not.
+    // A Pod inside a review may omit its apiVersion; a manifest may not.
     const manifest = { apiVersion: "v1", ...object };
     const { out } = await throughCommandLine(JSON.stringify(manifest));
     expect(JSON.parse(out)).toEqual({ apiVersion: "v1", ...((await throughWebhook(object, { namespace })) as object) });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { calmTable, failuresByTest } from "./calm-table.ts";
 import type { RunResult } from "./one-run.ts";
+import { failuresByTest, stabilityTable } from "./stability-table.ts";
 
 const failed = (test: string) => ({ test, message: `${test} is red` });
 const RUNS: readonly RunResult[] = [
@@ -9,13 +9,13 @@ const RUNS: readonly RunResult[] = [
   { condition: "frozen", tests: 9, failures: [failed("b")], seconds: 80 },
 ];
 
-test("each condition has a row with its runs, those that failed, and their seconds", () => {
-  expect(calmTable(RUNS).split("\n").slice(2)).toEqual([
+test("each condition has a row with its runs, the failed ones, and their seconds", () => {
+  expect(stabilityTable(RUNS).split("\n").slice(2)).toEqual([
     "| alone | 2 | 1 | 9 | 40–42 |",
     "| frozen | 1 | 1 | 9 | 80–80 |",
   ]);
 });
 
-test("the test that failed most often comes first, with its conditions and what it said", () => {
+test("the test that failed most often is first, with its conditions and its message", () => {
   expect(failuresByTest(RUNS)).toEqual(["2 × b (alone, frozen)\nb is red", "1 × a (alone)\na is red"]);
 });

@@ -4,7 +4,7 @@ import type { EventSpec } from "../../../src/api-server/event-object.ts";
 import type { WorkerCallbacks, WorkerMessage, WorkerRequest } from "../../../src/relay/thread/relay-worker.ts";
 import { type RelayThread, superviseWorker } from "../../../src/relay/thread/worker-supervisor.ts";
 
-export type PretendThread = {
+export type FakeThread = {
   readonly requests: readonly WorkerRequest["kind"][];
   readonly send: (word: WorkerMessage) => void;
   /** Exits the thread unexpectedly. */
@@ -13,8 +13,8 @@ export type PretendThread = {
 };
 
 export type KeptThread = RelayThread & {
-  readonly threads: readonly PretendThread[];
-  readonly newest: () => PretendThread;
+  readonly threads: readonly FakeThread[];
+  readonly newest: () => FakeThread;
   readonly events: readonly EventSpec[];
   readonly lines: readonly string[];
   readonly ownMetrics: () => Promise<string>;
@@ -27,7 +27,7 @@ export const ADDRESS = "10.96.0.7:8444";
 /** @param refusals the number of first threads that cannot be created */
 export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
   let refused = 0;
-  const threads: PretendThread[] = [];
+  const threads: FakeThread[] = [];
   const notes: EventSpec[] = [];
   const lines: string[] = [];
   const registry = new Registry();
@@ -37,8 +37,8 @@ export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
     start: (callbacks) => {
       refused += 1;
       if (refused <= refusals) throw new Error("the limit of processes is reached");
-      const { thread, pretend } = pretendThread(callbacks);
-      threads.push(pretend);
+      const { thread, fake } = fakeThread(callbacks);
+      threads.push(fake);
       return thread;
     },
     address,
@@ -50,7 +50,7 @@ export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
     log: { info: line("info"), warn: line("warn"), error: line("error") },
     registry,
   });
-  const newest = (): PretendThread => {
+  const newest = (): FakeThread => {
     const thread = threads.at(-1);
     if (thread === undefined) throw new Error("no thread was started");
     return thread;
@@ -58,7 +58,7 @@ export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
   return { ...kept, threads, newest, events: notes, lines, ownMetrics: () => registry.metrics(), turn: time.turn };
 }
 
-function pretendThread({ onMessage, onExit }: WorkerCallbacks) {
+function fakeThread({ onMessage, onExit }: WorkerCallbacks) {
   const requests: WorkerRequest["kind"][] = [];
   let wasEnded = false;
   const thread = {
@@ -71,7 +71,7 @@ function pretendThread({ onMessage, onExit }: WorkerCallbacks) {
     },
   };
   const fail = (why: string): void => onExit(new Error(why));
-  return { thread, pretend: { requests, send: onMessage, fail, wasEnded: () => wasEnded } };
+  return { thread, fake: { requests, send: onMessage, fail, wasEnded: () => wasEnded } };
 }
 
 type Sleeper = { readonly untilMs: number; readonly wake: () => void };

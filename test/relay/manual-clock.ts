@@ -1,12 +1,12 @@
-/** A clock that the test moves; its timers are called at every step, whatever their interval. */
+/** A clock that the test moves; each step calls all its timers, whatever their interval. */
 import type { Clock } from "../../src/relay/slices/clock.ts";
 
 export type TurnedClock = Clock & {
-  /** Waits after each step for the promises that the timers have settled. */
+  /** Moves the clock in steps, and waits after each for the promises of its timers. */
   readonly turn: (ms: number) => Promise<void>;
-  /** In one step, without waiting. */
+  /** Moves the clock in one step, without waiting. */
   readonly jump: (ms: number) => void;
-  /** Timers that run now. */
+  /** The number of active timers. */
   readonly timers: () => number;
 };
 

@@ -1,4 +1,4 @@
-/** How the webhook leaves, at virtual time. */
+/** The webhook's shutdown, at virtual time. */
 import { expect, test } from "vitest";
 import type { Log } from "../../src/webhook/log.ts";
 import type { WebhookServer } from "../../src/webhook/server.ts";
@@ -7,7 +7,7 @@ import { shutDown } from "../../src/webhook/shutdown.ts";
 const DELAY_MS = 20_000;
 const LIMIT_MS = 30_000;
 
-/** A server whose last request is answered when the test says so, and a clock that it moves. */
+/** A server whose last request the test answers, and a clock that the test moves. */
 function scene() {
   const done: string[] = [];
   const sleeps: { readonly ms: number; readonly wake: () => void }[] = [];
@@ -27,10 +27,10 @@ function scene() {
       },
     },
   } as unknown as WebhookServer;
-  const say = (words: unknown, more?: unknown) => void done.push(`says ${more ?? words}`);
+  const log = (first: unknown, message?: unknown) => void done.push(`logs ${message ?? first}`);
   const left = shutDown(app, {
     drainDelayMs: DELAY_MS,
-    log: { info: say, warn: say } as unknown as Log,
+    log: { info: log, warn: log } as unknown as Log,
     sleep: (ms) => new Promise((wake) => sleeps.push({ ms, wake })),
     onClosing: () => void done.push("ends the rest"),
   });
@@ -43,20 +43,20 @@ function scene() {
   return { done, left, pass, finish: () => finish() };
 }
 
-test("it goes on serving for its delay, then listens no more and waits for what is open", async () => {
+test("the webhook serves for its delay, then closes its port and waits for open requests", async () => {
   const { done, left, pass, finish } = scene();
-  expect(done).toEqual(["says received a stop signal, still serving"]);
+  expect(done).toEqual(["logs received a stop signal, still serving"]);
   await pass(DELAY_MS);
-  expect(done.slice(1)).toEqual(["says no longer listening", "closes", "ends the rest"]);
+  expect(done.slice(1)).toEqual(["logs no longer listening", "closes", "ends the rest"]);
   finish();
   await left;
-  expect(done.slice(4)).toEqual(["says stopped"]);
+  expect(done.slice(4)).toEqual(["logs stopped"]);
 });
 
-test("what is still open after the longest time of an admission is cut, and the log says so", async () => {
+test("requests that outlast the longest admission are cut and logged", async () => {
   const { done, left, pass } = scene();
   await pass(DELAY_MS);
   await pass(LIMIT_MS);
   await left;
-  expect(done.slice(4)).toEqual(["says open requests were cut", "cuts", "says stopped"]);
+  expect(done.slice(4)).toEqual(["logs open requests were cut", "cuts", "logs stopped"]);
 });

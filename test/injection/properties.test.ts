@@ -1,4 +1,4 @@
-/** What holds for every Pod, no matter who wrote it. */
+/** Properties of the injection that hold for every Pod. */
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import jsonPatch, { type Operation } from "fast-json-patch";
@@ -8,7 +8,7 @@ import type { Outcome } from "../../src/injection/outcome.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { anyText } from "../any-text.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { type Given, inject } from "./given.ts";
+import { type Given, inject } from "./injector-inputs.ts";
 import { oracleNamed, oracleQos } from "./qos-oracle.ts";
 
 const RUNS = { numRuns: 600 };
@@ -24,15 +24,15 @@ const arbitraryGiven: fc.Arbitrary<Given> = fc
 
 type Patched = Extract<Outcome, { kind: "patched" }>;
 
-/** Runs `law` for every Pod that gets a patch, and makes sure that these are many. */
-function everyPatched(law: (pod: object, outcome: Patched, given: Given) => void): void {
+/** Runs `check` for every patched Pod, and checks that there are many. */
+function everyPatched(check: (pod: object, outcome: Patched, given: Given) => void): void {
   let patched = 0;
   fc.assert(
     fc.property(arbitraryPod, arbitraryGiven, (pod, given) => {
       const outcome = inject(pod, given);
       if (outcome.kind !== "patched") return;
       patched += 1;
-      law(pod, outcome, given);
+      check(pod, outcome, given);
     }),
     RUNS,
   );
@@ -73,7 +73,7 @@ test("a second injection changes nothing, whichever replica makes it", { timeout
   });
 });
 
-test("taking an injection out gives the original back", { timeout: TIME_LIMIT }, () => {
+test("an uninjection restores the original Pod", { timeout: TIME_LIMIT }, () => {
   everyPatched((pod, { pod: changed, mode }) => {
     const back = uninjectPod(changed);
     expect(back, mode).toStrictEqual({ kind: "uninjected", pod });
@@ -88,7 +88,7 @@ test("the patch, applied to the object as received, gives the Pod of the outcome
   });
 });
 
-test("the quality-of-service class stays what it was", { timeout: TIME_LIMIT }, () => {
+test("the QoS class stays the same", { timeout: TIME_LIMIT }, () => {
   const seen = new Set<string>();
   everyPatched((pod, { pod: changed }) => {
     const before = oracleQos(pod);
@@ -98,7 +98,7 @@ test("the quality-of-service class stays what it was", { timeout: TIME_LIMIT }, 
   expect(seen.size).toBe(3);
 });
 
-test("an amount that every container names is named by the manager too, as quotas demand", {
+test("a resource that every container names is named by the manager too, as quotas demand", {
   timeout: TIME_LIMIT,
 }, () => {
   const seen = new Set<number>();
@@ -135,7 +135,7 @@ test("every problem is one printable line, at most 200 characters long", { timeo
   const hostileText = fc.oneof(anyText(), fc.constant(`\u001b[31m\n${"9,".repeat(150)}`));
   const name = fc.constantFrom("drain-ports", "ignore-ports", "mode", "containers", "driver-url", "profile", "inject");
   const ports = Array.from({ length: 2_000 }, (_, at) => at + 1).join(",");
-  const told = new Set<string>();
+  const codes = new Set<string>();
   fc.assert(
     fc.property(arbitraryPod, name, hostileText, (pod, key, text) => {
       const annotations = { "lastcall.dev/drain-ports": ports, "lastcall.dev/ignore-ports": ports };
@@ -145,7 +145,7 @@ test("every problem is one printable line, at most 200 characters long", { timeo
       };
       for (const given of [pod, { ...pod, metadata }]) {
         for (const { code, where, message } of inject(given).explanation.problems) {
-          told.add(code);
+          codes.add(code);
           expect(message).toMatch(/^[\x20-\x7e–…]{1,200}$/);
           expect(where).toMatch(/^[\x20-\x7e–…]{1,400}$/);
         }
@@ -153,17 +153,17 @@ test("every problem is one printable line, at most 200 characters long", { timeo
     }),
     { numRuns: 400 },
   );
-  expect(told.size).toBeGreaterThan(8);
+  expect(codes.size).toBeGreaterThan(8);
 });
 
-test("the input is never written to", { timeout: TIME_LIMIT }, () => {
+test("the input is never modified", { timeout: TIME_LIMIT }, () => {
   everyPatched((pod, _outcome, given) => {
     const frozen = deepFrozen(structuredClone(pod));
     expect(() => inject(frozen, given)).not.toThrow();
   });
 });
 
-test("every container keeps its place and every field of it that injection does not speak of", {
+test("every container keeps its position and all fields that injection does not set", {
   timeout: TIME_LIMIT,
 }, () => {
   everyPatched((pod, { pod: changed }) => {
@@ -183,7 +183,7 @@ function withoutOurs(container: Container): object {
   return { ...rest, env: withoutLibrary(env), volumeMounts: withoutLibrary(volumeMounts) };
 }
 
-/** What loads the library, as an operator would look for it. A list that holds nothing else may be any kind of nothing. */
+/** Removes the preload library's entries from a list; a list without others may be any empty value. */
 function withoutLibrary(list: unknown): readonly unknown[] {
   const texts = ((list ?? []) as readonly object[]).map((entry) => JSON.stringify(entry));
   return texts
@@ -210,19 +210,19 @@ const hostileKeys = fc.constantFrom(
   ...["terminationGracePeriodSeconds", "restartPolicy", "httpGet", "affinity", "nodeSelectorTerms"],
 );
 
-const hostileJson = fc.letrec((tie) => ({
+const hostileJson = fc.letrec((ref) => ({
   value: fc.oneof(
     { maxDepth: 7, withCrossShrink: true },
     fc.constantFrom<unknown>(null, 0, -1, 1.5, 1e300, "", "lastcall", "serve", "--port=x", true, "\u0000", "17890"),
-    fc.array(tie("value"), { maxLength: 3 }),
-    // Through text, as it arrives: only so `__proto__` becomes a key of its own.
+    fc.array(ref("value"), { maxLength: 3 }),
+    // Parsed from text, as it arrives: only then `__proto__` is an own key.
     fc
-      .array(fc.tuple(hostileKeys, tie("value")), { maxLength: 5 })
+      .array(fc.tuple(hostileKeys, ref("value")), { maxLength: 5 })
       .map((entries) => Object.fromEntries(entries) as unknown),
   ),
 })).value;
 
-test("no JSON whatever makes it throw, and its patch always applies", { timeout: TIME_LIMIT }, () => {
+test("no JSON makes the injection throw, and its patch always applies", { timeout: TIME_LIMIT }, () => {
   fc.assert(
     fc.property(hostileJson, hostileJson, hostileJson, (metadata, spec, container) => {
       const containers = [container, { name: "app" }];
@@ -233,7 +233,7 @@ test("no JSON whatever makes it throw, and its patch always applies", { timeout:
         if (outcome.kind !== "patched") continue;
         const operations = JSON.parse(JSON.stringify(outcome.patch)) as Operation[];
         const applied = jsonPatch.applyPatch(JSON.parse(JSON.stringify(pod)), operations, true).newDocument;
-        // Not the runner's equality: it asks `constructor`, which is a key like any other here.
+        // Vitest's equality reads `constructor`, which is an ordinary key here.
         expect(isDeepStrictEqual(applied, outcome.pod)).toBe(true);
         expect(isDeepStrictEqual(uninjectPod(outcome.pod), { kind: "uninjected", pod: received })).toBe(true);
       }

@@ -1,9 +1,9 @@
-/** The runs as a table, and the failures by test. Pure. */
+/** Formats the runs as a table, and the failures by test. Pure. */
 import type { RunResult } from "./one-run.ts";
 
 const MESSAGE_LENGTH = 600;
 
-export function calmTable(results: readonly RunResult[]): string {
+export function stabilityTable(results: readonly RunResult[]): string {
   const names = [...new Set(results.map(({ condition }) => condition))];
   const rows = names.map((name) => {
     const runs = results.filter(({ condition }) => condition === name);
@@ -15,7 +15,7 @@ export function calmTable(results: readonly RunResult[]): string {
   return ["| condition | runs | failed runs | tests | seconds |", "|---|---|---|---|---|", ...rows].join("\n");
 }
 
-/** @returns a paragraph for each test that failed at least once; the most frequent first */
+/** @returns a paragraph for each failed test; the most frequent first */
 export function failuresByTest(results: readonly RunResult[]): readonly string[] {
   const all = results.flatMap(({ condition, failures }) => failures.map((failure) => ({ condition, ...failure })));
   return [...new Set(all.map(({ test }) => test))]

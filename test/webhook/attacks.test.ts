@@ -1,11 +1,11 @@
-/** What strangers may do to the port: the real program and attackers of `npm run bench:intake` as processes of their own. */
+/** Attacks on the open port: the real program, and the attackers of `npm run bench:intake` as processes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { mostResidentBytes } from "../../bench/process-cost.ts";
+import { peakResidentBytes } from "../../bench/process-cost.ts";
 import { pause } from "../time/pause.ts";
 import { reviewText } from "./pod-review.ts";
 import { call, keepAliveAgent, type RunningWebhook, startWebhook } from "./running-webhook.ts";
@@ -13,7 +13,7 @@ import { samplesOf } from "./server-under-test.ts";
 
 const ATTACKER = join(import.meta.dirname, "../../bench/intake/attacker.ts");
 const LIMIT = { timeout: 240_000 };
-/** What a replica may take under one attack, and under several at a time: the chart's limit is 537 MB. */
+/** Memory limits of a replica under one attack, and under several at a time: the chart's limit is 537 MB. */
 const MOST_BYTES = 400e6;
 const MOST_BYTES_TOGETHER = 440e6;
 const cleanups: (() => unknown)[] = [];
@@ -44,7 +44,7 @@ async function attack(webhook: RunningWebhook, kind: string): Promise<void> {
 
 type Row = { readonly kind: string; readonly reason: string; readonly times: number };
 
-/** Ordinary admissions, each of which has to be answered, until so many were refused for this reason. */
+/** Sends ordinary admissions, each of which must be answered, until so many requests were refused for this reason. */
 async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times }: Row): Promise<void> {
   const agent = keepAliveAgent(1);
   cleanups.push(() => agent.destroy());
@@ -56,23 +56,23 @@ async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times 
     if (refused >= times) break;
     await pause(100, "rounds of admissions that are a little apart");
   }
-  expect(mostResidentBytes(webhook.pid)).toBeLessThan(kind === "all" ? MOST_BYTES_TOGETHER : MOST_BYTES);
+  expect(peakResidentBytes(webhook.pid)).toBeLessThan(kind === "all" ? MOST_BYTES_TOGETHER : MOST_BYTES);
 }
 
 test.for([
-  { kind: "chunks", reason: "without_length", times: 50, says: "bodies of one-byte chunks without end" },
-  { kind: "parked", reason: "bodies_full", times: 20, says: "800 bodies that lack their last byte" },
-  { kind: "trickle", reason: "slow_body", times: 200, says: "500 bodies at a byte a second" },
-  { kind: "silence", reason: "connections_full", times: 100, says: "more connections than there are places" },
-  { kind: "heads", reason: "slow_head", times: 100, says: "heads without end" },
-  { kind: "known", reason: "connections_full", times: 500, says: "1 100 known connections of six addresses" },
-  { kind: "reviews+large", reason: "bodies_full", times: 3, says: "valid reviews without a pause, small and large" },
-  { kind: "all", reason: "bodies_full", times: 50, says: "several attacks at a time" },
-])("ordinary admissions are answered beside $says, which are refused and counted", LIMIT, async (row) => {
+  { kind: "chunks", reason: "without_length", times: 50, title: "bodies of one-byte chunks without end" },
+  { kind: "parked", reason: "bodies_full", times: 20, title: "800 bodies that lack their last byte" },
+  { kind: "trickle", reason: "slow_body", times: 200, title: "500 bodies at a byte a second" },
+  { kind: "silence", reason: "connections_full", times: 100, title: "more connections than there are places" },
+  { kind: "heads", reason: "slow_head", times: 100, title: "heads without end" },
+  { kind: "known", reason: "connections_full", times: 500, title: "1 100 known connections of six addresses" },
+  { kind: "reviews+large", reason: "bodies_full", times: 3, title: "valid reviews without a pause, small and large" },
+  { kind: "all", reason: "bodies_full", times: 50, title: "several attacks at a time" },
+])("ordinary admissions are answered during an attack, which is refused and counted: $title", LIMIT, async (row) => {
   const webhook = await started();
   await attack(webhook, row.kind);
   await admitUntilRefused(webhook, row);
-  // One line for all of them.
+  // All refusals share one log line.
   expect(webhook.output().split('"msg":"refused"').length).toBeLessThan(10);
 });
 
@@ -88,7 +88,7 @@ async function answerTo(webhook: RunningWebhook, bytes: string): Promise<string>
   return text;
 }
 
-test("what is no honest request is told why and its connection closed", LIMIT, async () => {
+test("an invalid request is answered with the reason and its connection is closed", LIMIT, async () => {
   const webhook = await started();
   const post = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
   expect(await answerTo(webhook, `${post}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n`)).toMatch(

@@ -1,4 +1,4 @@
-/** Several replicas, one API server, a network that fails, and a time that the test moves. Every call to the API waits until the test lets it through. */
+/** Several replicas, one API server, a network that fails, and a clock that the test moves. Each API call waits until the test ends it. */
 import { pemBlocks } from "../../../src/authority/certificate.ts";
 import type { Lifetimes } from "../../../src/webhook/certificates/authority.ts";
 import {
@@ -7,7 +7,7 @@ import {
   type Reconciler,
 } from "../../../src/webhook/certificates/reconciler.ts";
 import { type ApiStore, apiStore } from "./api-store.ts";
-import { pretendTools } from "./pretend-certificates.ts";
+import { fakeTools } from "./fake-certificates.ts";
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -20,7 +20,7 @@ export const LIVES: Lifetimes = {
   dropHoldMs: HOUR_MS,
 };
 
-/** How a call ends: it arrives and is answered, never arrives, or arrives and its answer is lost. */
+/** The end of a call: it arrives and is answered, never arrives, or arrives and its answer is lost. */
 export type Fate = "answered" | "never arrives" | "answer lost";
 
 type Call = { readonly replica: Replica; readonly end: (fate: Fate) => void };
@@ -28,9 +28,9 @@ type Call = { readonly replica: Replica; readonly end: (fate: Fate) => void };
 export type Replica = {
   reconciler: Reconciler;
   clockOffsetMs: number;
-  look: Promise<void> | undefined;
+  running: Promise<void> | undefined;
   distrust: string | undefined;
-  lookedMs: number;
+  syncedAtMs: number;
   readonly events: AuthorityEvent[];
 };
 
@@ -39,16 +39,16 @@ export type World = {
   readonly replicas: readonly Replica[];
   readonly nowMs: () => number;
   readonly pass: (ms: number) => void;
-  readonly startLook: (replica: Replica) => Promise<void>;
+  readonly startReconcile: (replica: Replica) => Promise<void>;
   readonly endCall: (index: number, fate: Fate) => Promise<void>;
   readonly pendingCalls: () => number;
-  /** A person changes the Secret. */
+  /** Edits the Secret as an operator. */
   readonly editSecret: (data: Readonly<Record<string, string>> | undefined) => void;
-  /** Until when nothing is promised of these CAs, by their ids. */
+  /** The end of the time in which these CAs, by their ids, carry no guarantee. */
   readonly hurried: ReadonlyMap<string, number>;
   readonly crash: (replica: Replica) => Promise<void>;
-  /** A whole look during which every call is answered. */
-  readonly wholeLook: (replica: Replica) => Promise<void>;
+  /** A complete reconciliation in which every call is answered. */
+  readonly reconcile: (replica: Replica) => Promise<void>;
 };
 
 export function createWorld(size: number, webhooks = 2): World {
@@ -56,7 +56,7 @@ export function createWorld(size: number, webhooks = 2): World {
   let names = 0;
   let calls: Call[] = [];
   const store = apiStore(() => nowMs, webhooks);
-  const tools = pretendTools(() => {
+  const tools = fakeTools(() => {
     names += 1;
     return `CA ${names}`;
   });
@@ -99,28 +99,28 @@ export function createWorld(size: number, webhooks = 2): World {
     const replica: Replica = {
       reconciler: reconcilerOf(() => replica),
       clockOffsetMs: 0,
-      look: undefined,
+      running: undefined,
       distrust: undefined,
-      lookedMs: Number.NEGATIVE_INFINITY,
+      syncedAtMs: Number.NEGATIVE_INFINITY,
       events: [],
     };
     return replica;
   };
   const replicas = Array.from({ length: size }, born);
 
-  const startLook = async (replica: Replica): Promise<void> => {
-    if (replica.look !== undefined) return;
+  const startReconcile = async (replica: Replica): Promise<void> => {
+    if (replica.running !== undefined) return;
     const { reconciler } = replica;
     const finished = reconciler.reconcile().then(
       () => {
         if (replica.reconciler !== reconciler) return;
         replica.distrust = reconciler.distrust();
-        replica.lookedMs = nowMs;
+        replica.syncedAtMs = nowMs;
       },
       () => undefined,
     );
-    replica.look = finished.then(() => {
-      if (replica.reconciler === reconciler) replica.look = undefined;
+    replica.running = finished.then(() => {
+      if (replica.reconciler === reconciler) replica.running = undefined;
     });
     await settled();
   };
@@ -132,14 +132,14 @@ export function createWorld(size: number, webhooks = 2): World {
   };
 
   const hurried = new Map<string, number>();
-  /** A published signer counts as settled. One that a person puts there while it is being made known looks the same. */
+  /** A published signer counts as settled, even one that an operator set before all API servers trusted it. */
   const editSecret: World["editSecret"] = (data) => {
     store.setSecret(data);
     const signer = pemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;
     const isIn = (bundles: readonly string[]) => bundles.every((text) => hasCa(text, signer));
     const isPublished = isIn(store.configuration()?.bundles ?? []);
-    const isNews = heldVersions(store, nowMs).some(({ bundles }) => !isIn(bundles));
-    if (signer !== undefined && isPublished && isNews) hurried.set(signer, nowMs + LIVES.settleMs);
+    const isUnsettled = heldVersions(store, nowMs).some(({ bundles }) => !isIn(bundles));
+    if (signer !== undefined && isPublished && isUnsettled) hurried.set(signer, nowMs + LIVES.settleMs);
   };
 
   return {
@@ -151,20 +151,20 @@ export function createWorld(size: number, webhooks = 2): World {
     pass: (ms) => {
       nowMs += ms;
     },
-    startLook,
+    startReconcile,
     endCall,
     pendingCalls: () => calls.length,
     crash: async (replica) => {
       calls = calls.filter((pending) => pending.replica !== replica);
       replica.reconciler = reconcilerOf(() => replica);
-      replica.look = undefined;
+      replica.running = undefined;
       replica.distrust = undefined;
-      replica.lookedMs = Number.NEGATIVE_INFINITY;
+      replica.syncedAtMs = Number.NEGATIVE_INFINITY;
       await settled();
     },
-    wholeLook: async (replica) => {
-      await startLook(replica);
-      while (replica.look !== undefined) {
+    reconcile: async (replica) => {
+      await startReconcile(replica);
+      while (replica.running !== undefined) {
         const own = calls.findIndex((pending) => pending.replica === replica);
         if (own < 0) await settled();
         else await endCall(own, "answered");
@@ -173,7 +173,7 @@ export function createWorld(size: number, webhooks = 2): World {
   };
 }
 
-/** Whether this replica gets requests: its leaf is in time by its own clock and it believes to be trusted. */
+/** Reports whether this replica gets requests: its leaf is valid by its own clock and it considers itself trusted. */
 export function isReady(world: World, replica: Replica): boolean {
   const leaf = replica.reconciler.leaf();
   if (leaf === undefined || replica.distrust !== "") return false;
@@ -182,22 +182,22 @@ export function isReady(world: World, replica: Replica): boolean {
 
 /**
  * The oracle: ready replicas whose leaf some API server may refuse. An API server may hold any version that was
- * the current one within the settle time. What another program or a person wrote into a bundle is not the replicas' promise,
- * nor is a CA that a person made the signer while API servers were still learning of it.
+ * the current one within the settle time. Bundles that another program or an operator wrote are excluded,
+ * and so is a CA that an operator made the signer before it had settled.
  */
-export function brokenPromises(world: World, lookedWithinMs = Number.POSITIVE_INFINITY): readonly string[] {
+export function brokenPromises(world: World, syncedWithinMs = Number.POSITIVE_INFINITY): readonly string[] {
   const held = heldVersions(world.store, world.nowMs());
   return world.replicas.flatMap((replica, index) => {
     const leaf = replica.reconciler.leaf();
     if (leaf === undefined || !isReady(world, replica)) return [];
-    if (world.nowMs() - replica.lookedMs > lookedWithinMs) return [];
+    if (world.nowMs() - replica.syncedAtMs > syncedWithinMs) return [];
     if ((world.hurried.get(leaf.cert) ?? 0) > world.nowMs()) return [];
     const trusts = (bundle: string) => hasCa(bundle, leaf.cert);
     return held.some((version) => !version.bundles.every(trusts)) ? [`replica ${index}`] : [];
   });
 }
 
-/** What an API server may hold, of what replicas wrote. */
+/** Versions written by replicas that an API server may still hold. */
 function heldVersions(store: ApiStore, nowMs: number): ReturnType<ApiStore["versions"]> {
   return store.versions().filter((version) => version.byReplica && version.untilMs > nowMs - LIVES.settleMs);
 }

@@ -1,13 +1,13 @@
 /**
- * `npm run test:calm`: runs the suite again and again on a machine that is alone, busy, frozen at random, or in random
- * order, and prints which tests failed how often. `--busy=2` sets the runs of a condition (then the others are left out),
- * `--suite=test:programs` takes another suite than `npm test`; what stands after `--` is for the test runner, such as one file.
+ * `npm run test:stability`: repeats the suite on an idle host, a busy one, one that is frozen at random, and in random
+ * order, and prints the failed tests with their counts. `--busy=2` sets the runs of one condition and omits the others,
+ * `--suite=test:programs` selects another suite than `npm test`; arguments after `--` go to the test runner, such as one file.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { calmTable, failuresByTest } from "./calm-table.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { oneRun, type RunResult } from "./one-run.ts";
+import { failuresByTest, stabilityTable } from "./stability-table.ts";
 
 const TEXT = { type: "string" } as const;
 const options = Object.fromEntries([...CONDITIONS.map(({ name }) => name), "suite"].map((name) => [name, TEXT]));
@@ -34,6 +34,6 @@ for (const { condition, runs } of plan) {
     for (const { test } of failures) process.stdout.write(`  ${test}\n`);
   }
 }
-process.stdout.write(`\n${calmTable(results)}\n`);
+process.stdout.write(`\n${stabilityTable(results)}\n`);
 for (const words of failuresByTest(results)) process.stdout.write(`\n${words}\n`);
 if (results.some(({ failures }) => failures.length > 0)) process.exitCode = 1;

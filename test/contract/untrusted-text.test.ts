@@ -1,9 +1,9 @@
-/** Whatever text comes from outside, what is shown of it is one line of ASCII within its limit. */
+/** Untrusted text is shown as one line of ASCII within its limit. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { plainText } from "../../src/contract/untrusted-text.ts";
 
-describe("text from outside", () => {
+describe("untrusted text", () => {
   test.for([
     { text: "web-0", limit: 10, shown: "web-0" },
     { text: "a\u{1F600}b", limit: 10, shown: "a??b" },
@@ -13,11 +13,11 @@ describe("text from outside", () => {
     { text: "half \uD83D of one", limit: 20, shown: "half ? of one" },
     { text: "and so on…", limit: 20, shown: "and so on..." },
     { text: "two\nlines\u2028three\u0000", limit: 20, shown: "two?lines?three?" },
-  ])("such as $shown stays on one line", ({ text, limit, shown }) => {
+  ])("is shown as $shown", ({ text, limit, shown }) => {
     expect(plainText(text, limit)).toBe(shown);
   });
 
-  test("is printable and within its limit, characters beyond U+FFFF and halves of them included", () => {
+  test("is printable and within its limit, even with surrogate pairs and single surrogates", () => {
     const texts = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: fc.constantFrom("a", "\u{1F600}", "\uD83D", "\uDE00", "…") }),

@@ -1,7 +1,7 @@
-/** The parts of a Pod that no injection may touch, said without the program's own words for it. */
+/** Removes everything that an injection may set, independently of the source; the rest must be unchanged. */
 type Loose = { readonly [key: string]: unknown };
 
-/** What an injection may set, and what belongs to a mesh that has to keep off the manager's port. */
+/** Annotations that an injection may set, those of meshes included. */
 const MAY_CHANGE: readonly string[] = [
   "lastcall.dev/status",
   "kubectl.kubernetes.io/default-container",
@@ -9,7 +9,7 @@ const MAY_CHANGE: readonly string[] = [
   "config.linkerd.io/skip-inbound-ports",
 ];
 
-export function untouchable(pod: unknown): object {
+export function protectedFieldsOf(pod: unknown): object {
   const { metadata, spec, ...rest } = loose(pod);
   const { annotations, ...labels } = loose(metadata);
   const { containers, initContainers, terminationGracePeriodSeconds: _, ...podWide } = loose(spec);
@@ -17,11 +17,11 @@ export function untouchable(pod: unknown): object {
   return {
     ...rest,
     metadata: { ...labels, annotations: Object.fromEntries(kept) },
-    spec: { ...podWide, containers: untouchableIn(containers), initContainers: untouchableIn(initContainers) },
+    spec: { ...podWide, containers: protectedIn(containers), initContainers: protectedIn(initContainers) },
   };
 }
 
-function untouchableIn(containers: unknown): readonly object[] {
+function protectedIn(containers: unknown): readonly object[] {
   const given: readonly unknown[] = Array.isArray(containers) ? containers : [];
   return given
     .map(loose)
@@ -32,7 +32,7 @@ function untouchableIn(containers: unknown): readonly object[] {
     });
 }
 
-/** A probe without a grace period of its own gets the one that the Pod had. */
+/** A probe without its own grace period gets the Pod's original one. */
 function withoutGrace(probe: unknown): object {
   const { terminationGracePeriodSeconds: _, ...rest } = loose(probe);
   return rest;
