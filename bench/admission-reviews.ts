@@ -1,4 +1,4 @@
-/** The two Pods the benchmark asks about, as the API server sends them: defaults filled in, token volume mounted. */
+/** Builds the AdmissionReviews of a small and a large Pod as the API server sends them, with defaults and a token volume. */
 export type Size = "small" | "large";
 
 export const SIZES: readonly Size[] = ["small", "large"];
@@ -60,8 +60,8 @@ function reviewOf(containers: number, variables: number): object {
     serviceAccount: "checkout",
     securityContext: { seccompProfile: { type: "RuntimeDefault" } },
     schedulerName: "default-scheduler",
-    tolerations: ["not-ready", "unreachable"].map((why) => ({
-      key: `node.kubernetes.io/${why}`,
+    tolerations: ["not-ready", "unreachable"].map((reason) => ({
+      key: `node.kubernetes.io/${reason}`,
       operator: "Exists",
       effect: "NoExecute",
       tolerationSeconds: 300,

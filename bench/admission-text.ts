@@ -1,8 +1,8 @@
-/** The figures of the admission benchmark, and how a person reads them. */
+/** Defines the results of the admission benchmark and prints them as text. */
 import { type Goal, goalsOf } from "./admission-goals.ts";
 import { SIZES, type Size } from "./admission-reviews.ts";
 
-export type ServerFigures = {
+export type ServerResults = {
   readonly server: string;
   readonly cpuMicroseconds: number;
   readonly perSecondPerCore: number;
@@ -13,55 +13,52 @@ export type ServerFigures = {
   readonly halfLoadP99Ms: number;
 };
 
-export type IdleMemory = { readonly how: string; readonly bytes: number };
+export type IdleMemory = { readonly setup: string; readonly bytes: number };
 
-export type AdmissionFigures = {
+export type AdmissionResults = {
   readonly cores: number;
-  /** Of the last minute, as the run began and ended; the run itself is about two of it. */
+  /** One-minute averages at the start and at the end; the run itself causes about 2. */
   readonly loadAverage: { readonly before: number; readonly after: number };
   readonly bytes: Readonly<Record<Size, number>>;
-  readonly small: readonly ServerFigures[];
-  readonly large: readonly ServerFigures[];
-  /** Work per CPU second as a share of the floor's, 0 to 1. */
-  readonly shareOfFloor: Readonly<Record<Size, number>>;
+  readonly small: readonly ServerResults[];
+  readonly large: readonly ServerResults[];
+  readonly shareOfBaseline: Readonly<Record<Size, number>>;
   readonly idle: readonly IdleMemory[];
   readonly soakRequests: number;
-  /** Resident memory of the webhook at equal steps of the soak, its start first. */
   readonly soakBytes: readonly number[];
 };
 
-export function textOf(figures: AdmissionFigures): string {
-  const { before, after } = figures.loadAverage;
+export function textOf(results: AdmissionResults): string {
+  const { before, after } = results.loadAverage;
   const lines = [
-    `${figures.cores} cores; both servers took turns in one run.`,
-    `Load average ${before.toFixed(2)} before, ${after.toFixed(2)} after; the run alone makes about 2.`,
+    `${results.cores} cores; both servers were measured in turns.`,
+    `Load average ${before.toFixed(2)} before, ${after.toFixed(2)} after; the run alone causes about 2.`,
     "",
   ];
   for (const size of SIZES) {
-    const title = `${size} Pod, ${figures.bytes[size]} bytes`;
-    lines.push(...tableOf(title, figures.shareOfFloor[size], figures[size]), "");
+    const title = `${size} Pod, ${results.bytes[size]} bytes`;
+    lines.push(...tableOf(title, results.shareOfBaseline[size], results[size]), "");
   }
-  for (const { how, bytes } of figures.idle) lines.push(`idle memory, ${how}: ${megabytes(bytes)}`);
-  const steps = figures.soakBytes.map(megabytes).join(", ");
-  lines.push(`memory over ${figures.soakRequests} small requests: ${steps}`, "");
-  lines.push(...goalsOf(figures).map(lineOf), "");
+  for (const { setup, bytes } of results.idle) lines.push(`idle memory, ${setup}: ${megabytes(bytes)}`);
+  const steps = results.soakBytes.map(megabytes).join(", ");
+  lines.push(`memory over ${results.soakRequests} small requests: ${steps}`, "");
+  lines.push(...goalsOf(results).map(goalText), "");
   return lines.join("\n");
 }
 
-function lineOf({ goal, found, met }: Goal): string {
-  return `${met ? "met   " : "missed"}  ${goal} (${found})`;
+function goalText({ title, measured, met }: Goal): string {
+  return `${met ? "met   " : "missed"}  ${title} (${measured})`;
 }
 
-/** How much of the floor's work per CPU second the webhook gets done. */
-export function shareOfFloor(rows: readonly ServerFigures[]): number {
+export function shareOfBaseline(rows: readonly ServerResults[]): number {
   const cost = (name: string) => rows.find((row) => row.server === name)?.cpuMicroseconds ?? 0;
-  return cost("floor") / cost("webhook");
+  return cost("baseline") / cost("webhook");
 }
 
-function tableOf(title: string, share: number, rows: readonly ServerFigures[]): string[] {
-  const heads = ["CPU µs", "req/s/core", "req/s", "p50 ms", "p99 ms", "p99.9 ms", "p99 ms at half load"];
-  const lines = [`${title}: ${(100 * share).toFixed(1)} % of the floor`];
-  lines.push(`${"".padEnd(10)}${heads.map((head) => head.padStart(Math.max(10, head.length + 2))).join("")}`);
+function tableOf(title: string, share: number, rows: readonly ServerResults[]): string[] {
+  const headers = ["CPU µs", "req/s/core", "req/s", "p50 ms", "p99 ms", "p99.9 ms", "p99 ms at half load"];
+  const lines = [`${title}: ${(100 * share).toFixed(1)} % of the baseline`];
+  lines.push(`${"".padEnd(10)}${headers.map((header) => header.padStart(Math.max(10, header.length + 2))).join("")}`);
   for (const row of rows) {
     const cells = [
       row.cpuMicroseconds.toFixed(1),
@@ -72,7 +69,7 @@ function tableOf(title: string, share: number, rows: readonly ServerFigures[]): 
       row.p999Ms.toFixed(2),
       row.halfLoadP99Ms.toFixed(2),
     ];
-    const widths = heads.map((head) => Math.max(10, head.length + 2));
+    const widths = headers.map((header) => Math.max(10, header.length + 2));
     lines.push(`${row.server.padEnd(10)}${cells.map((cell, index) => cell.padStart(widths[index] ?? 10)).join("")}`);
   }
   return lines;

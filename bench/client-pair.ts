@@ -1,10 +1,10 @@
-/** A certificate that an API server shows to a webhook which demands one, and its key, both PEM. */
+/** Makes the client certificate of an API server and its key, both PEM. */
 import { generate } from "selfsigned";
 
 export type Pair = { readonly cert: string; readonly key: string };
 
 export async function clientPair(ca: Pair): Promise<Pair> {
-  const made = await generate([{ name: "commonName", value: "api-server" }], {
+  const certificate = await generate([{ name: "commonName", value: "api-server" }], {
     keyType: "ec",
     algorithm: "sha256",
     extensions: [
@@ -13,5 +13,5 @@ export async function clientPair(ca: Pair): Promise<Pair> {
     ],
     ca,
   });
-  return { cert: made.cert, key: made.private };
+  return { cert: certificate.cert, key: certificate.private };
 }

@@ -1,9 +1,9 @@
 /*
- * A server and a client of more connections than one process may have files: they share them out over processes.
+ * Serves or opens more connections than one process may have files, by sharing them out over child processes.
  *
  *   crowd serve   listens on 8080 (never reads), 8081 (answers a byte with a byte), 8082 (never answers a byte)
  *   crowd hold    per line of input: `open SERVER4 SERVER6 PORT COUNT4 COUNT6 SOURCE4 SOURCE6...` opens connections of
- *                 both families, from the sources in turn, and says `done`; `close` closes those of the last such line
+ *                 both families, from the sources in turn, and prints `done`; `close` closes those of the last `open`
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@
 #define PORTS 3
 #define ANSWERS 8081
 #define SILENT 8080
-/* Of one process: common limits are 20000 and more. */
+/* Connections of one process: common limits on files are 20000 and more. */
 #define SHARE 15000
 #define SHARES 32
 
@@ -32,10 +32,10 @@
 #endif
 
 static pid_t children[SHARES];
-static int born;
+static int started;
 
-static void fail(const char *what) {
-  fprintf(stderr, "crowd: %s: %s\n", what, strerror(errno));
+static void fail(const char *operation) {
+  fprintf(stderr, "crowd: %s: %s\n", operation, strerror(errno));
   exit(1);
 }
 
@@ -65,8 +65,7 @@ static int listener(const char *at, int port) {
   return fd;
 }
 
-/* Ends with its parent. */
-static pid_t child(void) {
+static pid_t forkChild(void) {
   pid_t pid = fork();
   if (pid < 0) fail("fork");
   if (pid == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -81,8 +80,8 @@ static void serve(void) {
   }
   puts("ready");
   fflush(stdout);
-  for (int n = 1; n < SHARES && child() != 0; n++) continue;
-  /* Every process takes what is there until it has its share. */
+  for (int n = 1; n < SHARES && forkChild() != 0; n++) continue;
+  /* All processes accept from the same sockets; each stops at its share. */
   for (int taken = 0; taken < SHARE;) {
     if (poll(all, 2 * PORTS, -1) < 0) fail("poll");
     for (int n = 0; n < 2 * PORTS; n++) {
@@ -103,7 +102,7 @@ static void dial(const char *server, int port, const char *source) {
   socklen_t toLength = address(server, port, &to);
   int fd = socket(to.ss_family, SOCK_STREAM, 0);
   int on = 1;
-  /* Gone without a trace when it is closed, since the server never reads. */
+  /* A reset leaves no FIN_WAIT socket behind, although the server never reads. */
   struct linger none = {1, 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
   setsockopt(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
@@ -114,22 +113,21 @@ static void dial(const char *server, int port, const char *source) {
   if (port == ANSWERS && recv(fd, &byte, 1, 0) != 1) fail("receive");
 }
 
-/* words: as in the line, of one family after the other. */
 static void dialShare(char **words, int six, int sources, int count) {
-  int told[2];
-  if (pipe(told) != 0) fail("pipe");
-  pid_t pid = child();
+  int done[2];
+  if (pipe(done) != 0) fail("pipe");
+  pid_t pid = forkChild();
   if (pid == 0) {
     for (int n = 0; n < count; n++) dial(words[1 + six], atoi(words[3]), words[6 + 2 * (n % sources) + six]);
-    if (write(told[1], "!", 1) != 1) fail("tell");
+    if (write(done[1], "!", 1) != 1) fail("report a share");
     for (;;) pause();
   }
-  close(told[1]);
+  close(done[1]);
   char byte;
-  if (read(told[0], &byte, 1) != 1) fail("a share");
-  close(told[0]);
-  if (born == SHARES) fail("too many");
-  children[born++] = pid;
+  if (read(done[0], &byte, 1) != 1) fail("open a share");
+  close(done[0]);
+  if (started == SHARES) fail("too many processes");
+  children[started++] = pid;
 }
 
 static void hold(void) {
@@ -140,17 +138,17 @@ static void hold(void) {
     int count = 0;
     for (char *word = strtok(line, " \n"); word != NULL && count < 64; word = strtok(NULL, " \n")) words[count++] = word;
     if (count == 1 && strcmp(words[0], "close") == 0) {
-      for (; born > last; born--) {
-        kill(children[born - 1], SIGKILL);
-        waitpid(children[born - 1], NULL, 0);
+      for (; started > last; started--) {
+        kill(children[started - 1], SIGKILL);
+        waitpid(children[started - 1], NULL, 0);
       }
     } else if (count > 7 && strcmp(words[0], "open") == 0) {
-      last = born;
+      last = started;
       for (int six = 0; six < 2; six++)
         for (int left = atoi(words[4 + six]); left > 0; left -= SHARE)
           dialShare(words, six, (count - 6) / 2, left < SHARE ? left : SHARE);
     } else {
-      fail("what");
+      fail("unknown line");
     }
     puts("done");
     fflush(stdout);

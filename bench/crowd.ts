@@ -1,6 +1,6 @@
 /**
- * `npm run bench:crowd [-- --connections N] [-- --node] [-- --binary FILE]`: a manager in its own 16Mi drains a Pod with 100 000
- * real connections, idle, busy and mixed, of both address families. Takes four minutes and 2 GB of kernel memory.
+ * `npm run bench:crowd [-- --connections N] [-- --node] [-- --binary FILE]`: drains a Pod with 100 000 real connections, idle,
+ * busy and mixed, of both address families, by a manager limited to 16Mi. Takes four minutes and 2 GB of kernel memory.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,8 +11,7 @@ import { openCgroup, whyNoCgroup } from "../test/manager/in-cgroup.ts";
 import { startCrowdManager } from "./crowd-drain.ts";
 import { type CrowdKind, crowdRefusal, startCrowdPod } from "./crowd-pod.ts";
 
-/** The manager's own limit. Node's is none of these. */
-const LIMIT_MIB = 16;
+const NATIVE_LIMIT_MIB = 16;
 const NODE_LIMIT_MIB = 512;
 const PEAK_KIB = 8 * 1_024;
 const SHARE_OF_CORE = 0.05;
@@ -28,7 +27,7 @@ const { values } = parseArgs({
 const connections = Number(values.connections);
 const refusal = crowdRefusal();
 if (refusal !== "") {
-  process.stderr.write(`bench:crowd: cannot be run here: ${refusal}\n`);
+  process.stderr.write(`bench:crowd: this host cannot run it: ${refusal}\n`);
   process.exit(1);
 }
 const folder = mkdtempSync(join(tmpdir(), "lastcall-crowd-"));
@@ -47,11 +46,11 @@ async function commandOf(): Promise<readonly string[]> {
 }
 
 async function measure(kind: CrowdKind, command: readonly string[]): Promise<void> {
-  const limits = { memoryMib: values.node === true ? NODE_LIMIT_MIB : LIMIT_MIB };
-  const unbounded = whyNoCgroup(limits);
-  const cgroup = unbounded === "" ? openCgroup(limits) : undefined;
-  const bound = (): string =>
-    cgroup === undefined ? unbounded : `${limits.memoryMib} MiB of memory, ${cgroup.memory().kills} killed`;
+  const limits = { memoryMib: values.node === true ? NODE_LIMIT_MIB : NATIVE_LIMIT_MIB };
+  const noCgroup = whyNoCgroup(limits);
+  const cgroup = noCgroup === "" ? openCgroup(limits) : undefined;
+  const limitText = (): string =>
+    cgroup === undefined ? noCgroup : `${limits.memoryMib} MiB of memory, ${cgroup.memory().kills} killed`;
   const pod = await startCrowdPod(folder);
   try {
     await pod.open(kind, connections);
@@ -68,17 +67,17 @@ async function measure(kind: CrowdKind, command: readonly string[]): Promise<voi
       const spentMs = performance.now() - fromMs;
       const { peakKiB, cpuMs } = manager.cost();
       const share = (cpuMs - before.cpuMs) / spentMs;
-      const said = `${report.outcome} after ${(spentMs / 1_000).toFixed(1)} s, ${report.leftTotal} open, evidence from ${report.evidenceSource}`;
+      const summary = `${report.outcome} after ${(spentMs / 1_000).toFixed(1)} s, ${report.leftTotal} open, evidence from ${report.evidenceSource}`;
       goal(kind, `peak ${peakKiB} KiB (idle ${before.peakKiB})`, peakKiB <= PEAK_KIB);
       goal(kind, `CPU ${(100 * share).toFixed(2)} % of a core`, share <= SHARE_OF_CORE);
       goal(
         kind,
-        said,
+        summary,
         report.outcome === (kind === "idle" ? "drained" : "timeout") && report.leftTotal === connections,
       );
-      process.stdout.write(`        ${bound()}\n`);
+      process.stdout.write(`        ${limitText()}\n`);
     } catch (error) {
-      goal(kind, `${String(error)} (${bound()})`, false);
+      goal(kind, `${String(error)} (${limitText()})`, false);
     } finally {
       await manager.end();
     }
@@ -88,7 +87,7 @@ async function measure(kind: CrowdKind, command: readonly string[]): Promise<voi
   }
 }
 
-function goal(kind: CrowdKind, says: string, met: boolean): void {
+function goal(kind: CrowdKind, title: string, met: boolean): void {
   if (!met) missed += 1;
-  process.stdout.write(`${met ? "met   " : "MISSED"}  ${connections} ${kind} connections: ${says}\n`);
+  process.stdout.write(`${met ? "met   " : "MISSED"}  ${connections} ${kind} connections: ${title}\n`);
 }

@@ -1,4 +1,4 @@
-/** One Pod of the drain benchmark: a real manager process on a loopback address of its own. */
+/** Starts a Pod of the drain benchmark: a real manager process on its own loopback address. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
@@ -13,7 +13,6 @@ const TOKEN = "bench";
 
 export type Pod = {
   readonly address: string;
-  /** Asks for the drain. @returns when it was over, and how */
   readonly drain: () => Promise<Drained>;
   readonly stop: () => Promise<void>;
 };
@@ -43,13 +42,13 @@ async function listening(child: ChildProcess, address: string): Promise<void> {
     const [chunk] = (await Promise.race([once(child.stdout ?? child, "data"), ended])) as [Buffer];
     text = `${text}${chunk.toString()}`;
   }
-  // No one reads its log any further.
+  // Nothing else reads the log, and a full pipe would block the manager.
   child.stdout?.resume();
 }
 
 function drain(address: string): Promise<Drained> {
   return new Promise((done, failed) => {
-    const asked = request(
+    const sent = request(
       { host: address, port: PORT, method: "POST", path: `/${TOKEN}/drain`, agent: false },
       (res) => {
         const releasedMs = performance.now();
@@ -63,14 +62,14 @@ function drain(address: string): Promise<Drained> {
         });
       },
     );
-    asked.on("error", failed);
-    asked.end();
+    sent.on("error", failed);
+    sent.end();
   });
 }
 
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
+  const exited = once(child, "exit");
   child.kill("SIGKILL");
-  await gone;
+  await exited;
 }

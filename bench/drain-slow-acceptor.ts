@@ -1,4 +1,4 @@
-/** A server that does not come to accepting for a while: `node drain-slow-acceptor.ts ADDRESS`, then a number of milliseconds per line on stdin. */
+/** Blocks its accept loop on demand: `node drain-slow-acceptor.ts ADDRESS`, then a number of milliseconds per line on stdin. */
 import { writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-/** The kinds of traffic a drain is measured under. Each tells when the last evidence of it was, by the client's clock. */
+/** Generates the traffic under which drains are measured. Each kind reports its last evidence by the client's clock. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { stop } from "./drain-pod.ts";
 
-/** Traffic around one drain: what runs before, what goes on after, and how to clean up. */
 export type Traffic = {
-  /** Starts when the drain is asked for. @returns the moment of the last evidence; -1 when there was none */
+  /** Continues the traffic from the drain's trigger on. @returns the time of the last evidence; -1 without any */
   readonly during: () => Promise<number>;
   readonly end: () => Promise<void>;
 };
@@ -27,20 +26,20 @@ export const KINDS: readonly Kind[] = [
 const LOAD_AFTER_TRIGGER_MS = 1_300;
 
 async function noTraffic(address: string): Promise<Traffic> {
-  const web = await serve(address, (_, res) => res.end());
-  return { during: async () => -1, end: web.end };
+  const server = await serve(address, (_, res) => res.end());
+  return { during: async () => -1, end: server.end };
 }
 
-/** New connections all the time, closed by the server, until the client goes elsewhere. */
+/** Continues as long as clients with outdated endpoints would. */
 async function shortRequests(address: string): Promise<Traffic> {
-  const web = await serve(address, (_, res) => res.setHeader("connection", "close").end("short"));
+  const server = await serve(address, (_, res) => res.setHeader("connection", "close").end("short"));
   return {
-    end: web.end,
+    end: server.end,
     during: async () => {
       const untilMs = performance.now() + LOAD_AFTER_TRIGGER_MS;
       let last = -1;
       while (performance.now() < untilMs) {
-        last = await fetchOnce(address, web.port, false);
+        last = await fetchOnce(address, server.port, false);
         await pause(23);
       }
       return last;
@@ -49,18 +48,18 @@ async function shortRequests(address: string): Promise<Traffic> {
 }
 
 async function longRequest(address: string): Promise<Traffic> {
-  const web = await serve(address, (_, res) => setTimeout(() => res.end("long"), 1_700));
-  const answered = fetchOnce(address, web.port, false);
+  const server = await serve(address, (_, res) => setTimeout(() => res.end("long"), 1_700));
+  const answered = fetchOnce(address, server.port, false);
   await pause(50);
-  return { during: () => answered, end: web.end };
+  return { during: () => answered, end: server.end };
 }
 
-/** A pool of kept connections that is used a little longer and then stays open without a word. */
+/** Uses a pool of keep-alive connections for a while after the trigger, then leaves them open and idle. */
 async function idleKeepAlive(address: string): Promise<Traffic> {
-  const web = await serve(address, (_, res) => res.end("kept"));
+  const server = await serve(address, (_, res) => res.end("kept"));
   const agents = [1, 2, 3, 4].map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
   const useAll = async (): Promise<number> => {
-    const answered = await Promise.all(agents.map((agent) => fetchOnce(address, web.port, agent)));
+    const answered = await Promise.all(agents.map((agent) => fetchOnce(address, server.port, agent)));
     return Math.max(...answered);
   };
   for (let n = 0; n < 3; n += 1) {
@@ -74,12 +73,11 @@ async function idleKeepAlive(address: string): Promise<Traffic> {
     },
     end: async () => {
       for (const agent of agents) agent.destroy();
-      await web.end();
+      await server.end();
     },
   };
 }
 
-/** Clients wait in the accept queue of a server that is busy otherwise. */
 async function busyBacklog(address: string): Promise<Traffic> {
   const child = spawn(process.execPath, [join(import.meta.dirname, "drain-slow-acceptor.ts"), address], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -97,9 +95,9 @@ async function busyBacklog(address: string): Promise<Traffic> {
   };
 }
 
-type Web = { readonly port: number; readonly end: () => Promise<void> };
+type Server = { readonly port: number; readonly end: () => Promise<void> };
 
-async function serve(address: string, handle: (req: IncomingMessage, res: ServerResponse) => void): Promise<Web> {
+async function serve(address: string, handle: (req: IncomingMessage, res: ServerResponse) => void): Promise<Server> {
   const server = createServer({ keepAliveTimeout: 120_000 }, handle);
   server.listen(0, address);
   await once(server, "listening");
@@ -111,7 +109,6 @@ async function serve(address: string, handle: (req: IncomingMessage, res: Server
   return { port: (server.address() as AddressInfo).port, end };
 }
 
-/** @returns when the whole answer was there */
 function fetchOnce(host: string, port: number, agent: Agent | false): Promise<number> {
   return new Promise((done, failed) => {
     get({ host, port, agent }, (res) => res.resume().on("end", () => done(performance.now()))).on("error", failed);

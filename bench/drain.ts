@@ -1,16 +1,16 @@
 /**
- * `npm run bench:drain [-- --json]`: how long a drain waits beyond what it must. Real managers drain real servers;
- * over-wait = release − max(trigger + drain delay, last evidence of traffic + quiet period), by the clock of the clients.
+ * `npm run bench:drain [-- --json]`: measures how much longer than necessary a drain waits. Real managers drain real servers;
+ * over-wait = release − max(trigger + drain delay, last evidence of traffic + quiet period), by the clients' clock.
  */
 import { DRAIN_DELAY_MS, type Pod, QUIET_PERIOD_MS, startPod } from "./drain-pod.ts";
 import { KINDS, type Kind } from "./drain-traffic.ts";
 
 const GOAL_MS = 250;
 const ROUNDS = 20;
-/** Of each kind in every round, side by side: more would measure the machine. */
+/** Per kind and round, all at the same time: with more, the host's CPU would be the limit. */
 const PODS_PER_KIND = 1;
 
-type Figures = {
+type Percentiles = {
   readonly drains: number;
   readonly p50: number;
   readonly p99: number;
@@ -18,8 +18,7 @@ type Figures = {
   readonly min: number;
 };
 
-/** @returns over-wait in ms */
-async function drainOnce(pod: Pod, kind: Kind): Promise<number> {
+async function measureOverWaitMs(pod: Pod, kind: Kind): Promise<number> {
   const traffic = await kind.start(pod.address);
   try {
     const triggerMs = performance.now();
@@ -35,7 +34,7 @@ async function runRound(round: number, into: Map<string, number[]>): Promise<voi
   const kinds = KINDS.flatMap((kind) => Array.from({ length: PODS_PER_KIND }, () => kind));
   const pods = await Promise.all(kinds.map((_, n) => startPod(`127.84.${round + 1}.${n + 1}`)));
   try {
-    const waits = await Promise.all(kinds.map((kind, n) => drainOnce(at(pods, n), kind)));
+    const waits = await Promise.all(kinds.map((kind, n) => measureOverWaitMs(at(pods, n), kind)));
     for (const [n, kind] of kinds.entries()) into.set(kind.name, [...(into.get(kind.name) ?? []), at(waits, n)]);
   } finally {
     await Promise.all(pods.map((pod) => pod.stop()));
@@ -48,7 +47,7 @@ function at<T>(list: readonly T[], index: number): T {
   return item;
 }
 
-function figuresOf(waits: readonly number[]): Figures {
+function percentilesOf(waits: readonly number[]): Percentiles {
   const sorted = [...waits].sort((a, b) => a - b);
   const rank = (share: number): number => at(sorted, Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1));
   const whole = (ms: number): number => Math.round(ms);
@@ -63,7 +62,7 @@ function figuresOf(waits: readonly number[]): Figures {
 
 const waits = new Map<string, number[]>();
 for (let round = 0; round < ROUNDS; round += 1) await runRound(round, waits);
-const table = KINDS.map((kind) => ({ traffic: kind.name, ...figuresOf(waits.get(kind.name) ?? []) }));
+const table = KINDS.map((kind) => ({ traffic: kind.name, ...percentilesOf(waits.get(kind.name) ?? []) }));
 const missed = table.filter((row) => row.p99 > GOAL_MS || row.min < -QUIET_PERIOD_MS / 2);
 
 if (process.argv.includes("--json")) {

@@ -1,4 +1,4 @@
-/** Resident memory of a webhook no one asks anything: from sources, and as a release bundles it. */
+/** Measures the resident memory of an idle webhook, run from sources and from the bundle of a release. */
 import { join } from "node:path";
 import { bundleInto } from "../release/bundle.ts";
 import type { IdleMemory } from "./admission-text.ts";
@@ -6,7 +6,6 @@ import { residentBytes } from "./process-cost.ts";
 import { startServer } from "./server-process.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** After this time the start is over and nothing moves any more. */
 const SETTLE_MS = 2_000;
 
 export type CertificatePair = { readonly cert: string; readonly key: string };
@@ -16,20 +15,20 @@ export async function idleMemory(folder: string, pair: CertificatePair): Promise
   await bundleInto(release);
   const bundle = [join(release, "lastcall/lastcall.mjs"), "webhook"];
   const files = [`--cert=${pair.cert}`, `--key=${pair.key}`];
-  const ways: readonly (readonly [string, readonly string[]])[] = [
+  const setups: readonly (readonly [string, readonly string[]])[] = [
     ["bundled as released, certificate from files", [...bundle, ...files]],
     ["bundled as released, certificate made in memory", bundle],
     ["from sources, certificate from files", [join(ROOT, "src/lastcall.ts"), "webhook", ...files]],
   ];
-  const found: IdleMemory[] = [];
-  for (const [how, args] of ways) {
-    const server = await startServer(how, [...args, "--port=0", "--host=127.0.0.1"], join(folder, "idle.log"));
+  const measured: IdleMemory[] = [];
+  for (const [setup, args] of setups) {
+    const server = await startServer(setup, [...args, "--port=0", "--host=127.0.0.1"], join(folder, "idle.log"));
     try {
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-      found.push({ how, bytes: residentBytes(server.pid) });
+      measured.push({ setup, bytes: residentBytes(server.pid) });
     } finally {
       await server.stop();
     }
   }
-  return found;
+  return measured;
 }

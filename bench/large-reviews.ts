@@ -1,6 +1,6 @@
 /**
- * `npm run bench:large [-- --program=PATH]`: how long small admissions wait while one tenant sends reviews as large and as
- * full as the API server lets through. Beside it the floor server, which only reads the same bodies.
+ * `npm run bench:large [-- --program=PATH]`: measures how long small admissions wait while one tenant sends the largest and
+ * most complex reviews that the API server accepts, and the same with the baseline server, which only parses the bodies.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -16,74 +16,77 @@ const HERE = import.meta.dirname;
 const ROUNDS = 5;
 
 type Part = { readonly [key: string]: unknown };
-type Hostile = { readonly says: string; readonly count: number; readonly pod: (count: number) => object };
+type LargeReview = { readonly title: string; readonly count: number; readonly pod: (count: number) => object };
 
-function many<T>(count: number, part: (at: number) => T): T[] {
-  return Array.from({ length: count }, (_, at) => part(at));
+function repeat<T>(count: number, part: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => part(index));
 }
 
 const APP: Part = { name: "app", image: "app:1" };
 const podOf = (spec: Part, annotations: Part = {}): object => ({ metadata: { name: "web-0", annotations }, spec });
 const probe = { httpGet: { port: 80 } };
 
-const REVIEWS: readonly Hostile[] = [
+const REVIEWS: readonly LargeReview[] = [
   {
-    says: "20 000 containers, as small as they can be",
+    title: "20 000 containers, as small as possible",
     count: 20_000,
-    pod: (count) => podOf({ containers: many(count, (at) => ({ name: `c${at}`, image: "x" })) }),
+    pod: (count) => podOf({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x" })) }),
   },
   {
-    says: "20 000 containers in 3 MiB",
+    title: "20 000 containers in 3 MiB",
     count: 20_000,
-    pod: (count) => podOf({ containers: many(count, (at) => ({ name: `c${at}`, image: "x".repeat(130) })) }),
+    pod: (count) => podOf({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(130) })) }),
   },
   {
-    says: "1 000 containers in 3 MiB, with three probes each",
+    title: "1 000 containers in 3 MiB, with 3 probes each",
     count: 1_000,
     pod: (count) => {
       const probes = { livenessProbe: probe, readinessProbe: probe, startupProbe: probe };
-      return podOf({ containers: many(count, (at) => ({ name: `c${at}`, image: "x".repeat(2_900), ...probes })) });
+      return podOf({
+        containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(2_900), ...probes })),
+      });
     },
   },
   {
-    says: "36 000 annotations that do not exist",
+    title: "36 000 unknown annotations",
     count: 36_000,
     pod: (count) =>
-      podOf({ containers: [APP] }, Object.fromEntries(many(count, (at) => [`lastcall.dev/key-${at}`, "x"]))),
+      podOf({ containers: [APP] }, Object.fromEntries(repeat(count, (index) => [`lastcall.dev/key-${index}`, "x"]))),
   },
   {
-    says: "400 000 names in a list",
+    title: "400 000 names in a list",
     count: 400_000,
-    pod: (count) => podOf({ containers: [APP] }, { "lastcall.dev/containers": many(count, (at) => `n${at}`).join() }),
+    pod: (count) =>
+      podOf({ containers: [APP] }, { "lastcall.dev/containers": repeat(count, (index) => `n${index}`).join() }),
   },
   {
-    says: "40 000 mounts and volumes beside a driver's socket",
+    title: "20 000 mounts and 20 000 volumes beside a driver's socket",
     count: 20_000,
     pod: (count) => {
-      const volumeMounts = many(count, (at) => ({ name: `v${at}`, mountPath: "/run/envoy" }));
-      const volumes = many(count, (at) => ({ name: `v${at}`, emptyDir: {} }));
+      const volumeMounts = repeat(count, (index) => ({ name: `v${index}`, mountPath: "/run/envoy" }));
+      const volumes = repeat(count, (index) => ({ name: `v${index}`, emptyDir: {} }));
       const driver = { "lastcall.dev/driver": "envoy", "lastcall.dev/driver-url": "unix:/run/envoy/x.sock" };
       return podOf({ volumes, containers: [{ ...APP, volumeMounts }] }, driver);
     },
   },
   {
-    says: "a manager with 60 arguments of 50 KB",
+    title: "a manager with 60 arguments of 50 KB",
     count: 57,
     pod: (count) => {
       const args = [
         "serve",
         "--port=17890",
         `--hooks=${"x,".repeat(25_000)}`,
-        ...many(count, () => "x,".repeat(25_000)),
+        ...repeat(count, () => "x,".repeat(25_000)),
       ];
       return podOf({ initContainers: [{ name: "lastcall", image: "x", args }], containers: [APP] });
     },
   },
   {
-    says: "a manager with 100 000 variables",
+    title: "a manager with 100 000 variables",
     count: 100_000,
     pod: (count) => {
-      const env = many(count, (at) => ({ name: `V${at}` }));
+      const env = repeat(count, (index) => ({ name: `V${index}` }));
       const manager = { name: "lastcall", image: "x", args: ["serve", "--port=17890"], env };
       return podOf({ initContainers: [manager], containers: [APP] });
     },
@@ -101,7 +104,7 @@ function reviewOf(pod: object): Buffer {
   return Buffer.from(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: body }));
 }
 
-/** Nothing came back when `bytes` is 0: the connection ended instead. */
+/** `bytes` is 0 if the connection ended without an answer. */
 type Answer = { readonly bytes: number; readonly ms: number };
 
 function post(server: ServerProcess, agent: Agent, body: Buffer): Promise<Answer> {
@@ -123,57 +126,55 @@ function post(server: ServerProcess, agent: Agent, body: Buffer): Promise<Answer
   });
 }
 
-type Figures = {
-  /** Of the small ones. */
-  readonly longestMs: number;
-  readonly medianMs: number;
-  /** Of the server, for one large one alone: for so long nothing else is answered, however busy the machine is. */
+type Measurement = {
+  readonly smallMaxMs: number;
+  readonly smallMedianMs: number;
+  /** CPU time of the server for one large review alone, during which it answers nothing else. */
   readonly cpuMs: number;
   readonly answerBytes: number;
-  /** Requests whose connection ended. */
   readonly unanswered: number;
 };
 
-async function measure(server: ServerProcess, ca: Buffer, body: Buffer): Promise<Figures> {
+async function measure(server: ServerProcess, ca: Buffer, body: Buffer): Promise<Measurement> {
   const agents = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 1, ca }));
   const [small, large] = agents;
   if (small === undefined || large === undefined) throw new Error("no agents");
-  // Connections and code are there before anything is measured.
+  // Warm-up: opens the connections and lets V8 compile the code before the measurement.
   for (const agent of agents) await post(server, agent, reviewBytes("small"));
   for (let round = 0; round < ROUNDS; round += 1) await post(server, large, body);
   const before = cpuMicroseconds(server.pid);
   for (let round = 0; round < ROUNDS; round += 1) await post(server, large, body);
   const cpuMs = (cpuMicroseconds(server.pid) - before) / ROUNDS / 1_000;
-  const smalls: Answer[] = [];
+  const smallAnswers: Answer[] = [];
   let isDone = false;
-  const asker = (async () => {
-    while (!isDone) smalls.push(await post(server, small, reviewBytes("small")));
+  const sender = (async () => {
+    while (!isDone) smallAnswers.push(await post(server, small, reviewBytes("small")));
   })();
-  const larges: Answer[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) larges.push(await post(server, large, body));
+  const largeAnswers: Answer[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) largeAnswers.push(await post(server, large, body));
   isDone = true;
-  await asker;
+  await sender;
   for (const agent of agents) agent.destroy();
-  const sorted = smalls.map(({ ms }) => ms).toSorted((left, right) => left - right);
+  const sorted = smallAnswers.map(({ ms }) => ms).toSorted((left, right) => left - right);
   return {
-    longestMs: sorted.at(-1) ?? 0,
-    medianMs: sorted[Math.floor(sorted.length / 2)] ?? 0,
+    smallMaxMs: sorted.at(-1) ?? 0,
+    smallMedianMs: sorted[Math.floor(sorted.length / 2)] ?? 0,
     cpuMs,
-    answerBytes: Math.max(...larges.map(({ bytes }) => bytes)),
-    unanswered: [...smalls, ...larges].filter(({ bytes }) => bytes === 0).length,
+    answerBytes: Math.max(...largeAnswers.map(({ bytes }) => bytes)),
+    unanswered: [...smallAnswers, ...largeAnswers].filter(({ bytes }) => bytes === 0).length,
   };
 }
 
-const usual = join(HERE, "../src/lastcall.ts");
-const { values } = parseArgs({ options: { program: { type: "string", default: usual } } });
+const defaultProgram = join(HERE, "../src/lastcall.ts");
+const { values } = parseArgs({ options: { program: { type: "string", default: defaultProgram } } });
 const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
 const running: ServerProcess[] = [];
 try {
-  const made = await makeCertificate("lastcall", Date.now());
+  const certificate = await makeCertificate("lastcall", Date.now());
   const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
-  writeFileSync(cert, made.source.current().cert);
-  writeFileSync(key, made.source.current().key);
-  writeFileSync(join(folder, "ca.crt"), made.caCertificate);
+  writeFileSync(cert, certificate.source.current().cert);
+  writeFileSync(key, certificate.source.current().key);
+  writeFileSync(join(folder, "ca.crt"), certificate.caCertificate);
   const ca = readFileSync(join(folder, "ca.crt"));
   const webhook = [
     values.program,
@@ -184,17 +185,21 @@ try {
     `--cert=${cert}`,
     `--key=${key}`,
   ];
-  running.push(await startServer("floor", [join(HERE, "floor-server.ts"), cert, key], join(folder, "floor.log")));
+  running.push(
+    await startServer("baseline", [join(HERE, "baseline-server.ts"), cert, key], join(folder, "baseline.log")),
+  );
   running.push(await startServer("webhook", webhook, join(folder, "webhook.log")));
-  process.stdout.write("small admissions beside large reviews, in ms; the floor server only reads and parses\n");
-  for (const { says, pod, count } of REVIEWS) {
+  process.stdout.write("latency of small admissions beside large reviews; the baseline server only reads and parses\n");
+  for (const { title, pod, count } of REVIEWS) {
     const body = reviewOf(pod(count));
-    process.stdout.write(`${says} (${(body.length / 1e6).toFixed(2)} MB)\n`);
+    process.stdout.write(`${title} (${(body.length / 1e6).toFixed(2)} MB)\n`);
     for (const server of running) {
-      const { longestMs, medianMs, cpuMs, answerBytes, unanswered } = await measure(server, ca, body);
-      const waited = `small ones waited ${medianMs.toFixed(1)}, at the longest ${longestMs.toFixed(0)}`;
-      const figures = [`the large one took ${cpuMs.toFixed(0)} of CPU time`, waited, `${unanswered} unanswered`];
-      process.stdout.write(`  ${server.name.padEnd(8)} ${figures.join(", ")}, its answer ${answerBytes} bytes\n`);
+      const { smallMaxMs, smallMedianMs, cpuMs, answerBytes, unanswered } = await measure(server, ca, body);
+      const latency = `small reviews: median ${smallMedianMs.toFixed(1)} ms, max ${smallMaxMs.toFixed(0)} ms`;
+      const cells = [`large review: ${cpuMs.toFixed(0)} ms of CPU time`, latency, `${unanswered} unanswered`];
+      process.stdout.write(
+        `  ${server.name.padEnd(8)} ${cells.join(", ")}, answer to the large review: ${answerBytes} bytes\n`,
+      );
     }
   }
 } finally {

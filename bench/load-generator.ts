@@ -1,6 +1,6 @@
 /**
- * Asks a server over kept TLS connections and writes what it saw as one line of JSON. A process of its own, with
- * prepared bytes on raw sockets, so that the server and not the client is what is measured.
+ * Sends reviews over keep-alive TLS connections and prints the latencies as one line of JSON. Prepared bytes on raw sockets
+ * keep the client from limiting the server.
  */
 import { readFileSync } from "node:fs";
 import { connect, type TLSSocket } from "node:tls";
@@ -11,7 +11,7 @@ export type LoadOrder = {
   readonly bodyFile: string;
   readonly connections: number;
   readonly requests: number;
-  /** Requests begin at this rate whatever the server does; 0: each connection asks again as soon as it is answered. */
+  /** Requests start at this rate whatever the server does; 0: each connection sends the next one after each answer. */
   readonly perSecond: number;
 };
 
@@ -19,7 +19,7 @@ export type LoadResult = {
   readonly answered: number;
   readonly failed: number;
   readonly seconds: number;
-  /** Milliseconds from the moment a request was due to its complete answer. */
+  /** Milliseconds from the time a request was due to its complete answer. */
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
@@ -31,11 +31,11 @@ const head = `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: applicat
 const bytes = Buffer.concat([Buffer.from(head), body]);
 const latencies: number[] = [];
 let failed = 0;
-let begun = 0;
-const waiting: number[] = [];
+let started = 0;
+const overdueMs: number[] = [];
 const free: Connection[] = [];
 
-type Connection = { readonly ask: (dueMs: number) => void };
+type Connection = { readonly send: (dueMs: number) => void };
 
 function openConnection(onAnswer: (connection: Connection) => void): Promise<Connection> {
   return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ function openConnection(onAnswer: (connection: Connection) => void): Promise<Con
     let dueMs = 0;
     let text = "";
     const connection: Connection = {
-      ask: (due) => {
+      send: (due) => {
         dueMs = due;
         socket.write(bytes);
       },
@@ -53,7 +53,7 @@ function openConnection(onAnswer: (connection: Connection) => void): Promise<Con
     socket.setEncoding("latin1");
     socket.on("data", (chunk: string) => {
       text += chunk;
-      if (text.length < lengthOf(text)) return;
+      if (text.length < answerLengthOf(text)) return;
       latencies.push(performance.now() - dueMs);
       if (!text.startsWith("HTTP/1.1 200")) failed += 1;
       text = "";
@@ -64,8 +64,7 @@ function openConnection(onAnswer: (connection: Connection) => void): Promise<Con
   });
 }
 
-/** Of the whole answer; infinite while its head is not complete. */
-function lengthOf(text: string): number {
+function answerLengthOf(text: string): number {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return Number.POSITIVE_INFINITY;
   const length = /content-length: ([0-9]+)/i.exec(text.slice(0, end))?.[1];
@@ -75,24 +74,24 @@ function lengthOf(text: string): number {
 function next(connection: Connection): void {
   if (latencies.length === order.requests) finish();
   if (order.perSecond > 0) {
-    const due = waiting.shift();
+    const due = overdueMs.shift();
     if (due === undefined) free.push(connection);
-    else connection.ask(due);
-  } else if (begun < order.requests) {
-    begun += 1;
-    connection.ask(performance.now());
+    else connection.send(due);
+  } else if (started < order.requests) {
+    started += 1;
+    connection.send(performance.now());
   }
 }
 
-function beginDue(startMs: number): void {
+function startDueRequests(startMs: number): void {
   const nowMs = performance.now();
-  while (begun < order.requests && startMs + (begun * 1000) / order.perSecond <= nowMs) {
-    begun += 1;
+  while (started < order.requests && startMs + (started * 1000) / order.perSecond <= nowMs) {
+    started += 1;
     const connection = free.pop();
-    if (connection === undefined) waiting.push(nowMs);
-    else connection.ask(nowMs);
+    if (connection === undefined) overdueMs.push(nowMs);
+    else connection.send(nowMs);
   }
-  if (begun < order.requests) setTimeout(() => beginDue(startMs), 1);
+  if (started < order.requests) setTimeout(() => startDueRequests(startMs), 1);
 }
 
 function finish(): void {
@@ -113,4 +112,4 @@ function finish(): void {
 const connections = await Promise.all(Array.from({ length: order.connections }, () => openConnection(next)));
 const startMs = performance.now();
 for (const connection of connections) next(connection);
-if (order.perSecond > 0) beginDue(startMs);
+if (order.perSecond > 0) startDueRequests(startMs);

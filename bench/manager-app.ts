@@ -1,4 +1,4 @@
-/** An app that reads every request and answers none: `node manager-app.ts PORT`. Tells how many requests it has. */
+/** Reads every request and never answers: `node manager-app.ts PORT`. Prints the number of requests after each. */
 import { writeSync } from "node:fs";
 import { createServer } from "node:net";
 

@@ -1,9 +1,8 @@
-/** What a process holds and how often it ran, from /proc. */
+/** Reads memory, threads and context switches of a process from /proc. */
 import { readdirSync, readFileSync } from "node:fs";
 
 export type Memory = {
   readonly rssKiB: number;
-  /** Shared pages divided by those who share them. */
   readonly pssKiB: number;
   readonly anonymousKiB: number;
 };
@@ -21,7 +20,7 @@ export function threadsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).length;
 }
 
-/** Context switches of all threads since the start, asked for and not: a process that sleeps has none. */
+/** Voluntary and involuntary context switches of all threads: a sleeping process has none. */
 export function switchesOf(pid: number): number {
   let switches = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -33,6 +32,6 @@ export function switchesOf(pid: number): number {
 
 function numberAfter(text: string, name: string): number {
   const found = text.indexOf(name);
-  if (found < 0) throw new Error(`the kernel does not tell ${name.trim()}`);
+  if (found < 0) throw new Error(`/proc has no field ${name.trim()}`);
   return Number.parseInt(text.slice(found + name.length), 10);
 }

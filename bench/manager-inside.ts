@@ -1,18 +1,25 @@
-/** Measures, in namespaces that end with this process: `node manager-inside.ts BUILDS.json [--json] [--quick]`. */
+/** Measures in namespaces that end with this process: `node manager-inside.ts BUILDS.json [--json] [--quick]`. */
 import { readFileSync } from "node:fs";
 import { createNamespaceNetwork } from "../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
 import { MOST_HOLDS } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
-import type { Figures } from "./manager-figures.ts";
 import { goalsOf } from "./manager-goals.ts";
 import { type Options, readOptions, USAGE } from "./manager-options.ts";
-import { type Drain, measureCalled, measureDrain, measureHeld, measureIdle, measureStarts } from "./manager-scenes.ts";
+import type { BuildResults } from "./manager-results.ts";
+import {
+  type Drain,
+  measureCalled,
+  measureDrain,
+  measureHeld,
+  measureIdle,
+  measureStarts,
+} from "./manager-scenarios.ts";
 import { goalText, tableOf } from "./manager-text.ts";
 
 const CONNECTIONS = [1, 100, 5_000];
 
-// The program that started this is gone when its end of the pipe is.
+// The pipe closes when the parent process ends.
 process.stdin.resume().on("end", () => process.exit(1));
 const options = readOptions(process.argv.slice(3));
 if (options === undefined) throw new Error(USAGE);
@@ -21,31 +28,31 @@ process.exitCode = await measureAll(await createNamespaceNetwork(), builds, opti
 process.stdin.destroy();
 
 async function measureAll(network: PodNetwork, builds: readonly Build[], options: Options): Promise<number> {
-  tell(`start to listen`, options);
+  printProgress(`start until listening`, options);
   const starts = await measureStarts(builds);
-  tell(`idle for ${options.idleSeconds} s`, options);
+  printProgress(`idle for ${options.idleSeconds} s`, options);
   const idle = await Promise.all(builds.map((build) => measureIdle(network, build, options.idleSeconds)));
   const managers = builds.filter(({ name }) => name !== "pause");
   const active = await measureManagers(network, managers, options);
-  const figures = builds.map((build, index): Figures => {
-    const still = idle[index];
-    if (still === undefined) throw new Error(`${build.name} was not measured`);
+  const results = builds.map((build, index): BuildResults => {
+    const idleResult = idle[index];
+    if (idleResult === undefined) throw new Error(`${build.name} was not measured`);
     const manager = active.get(build.name);
     return {
       build: build.name,
       bytes: build.bytes,
       strippedBytes: build.strippedBytes,
-      threads: still.threads,
-      idle: still.memory,
-      idleSwitches: still.switches,
+      threads: idleResult.threads,
+      idle: idleResult.memory,
+      idleSwitches: idleResult.switches,
       startMs: starts[build.name] ?? Number.NaN,
       ...(manager === undefined ? {} : { manager }),
     };
   });
-  return report(figures, options);
+  return report(results, options);
 }
 
-type Active = NonNullable<Figures["manager"]>;
+type Active = NonNullable<BuildResults["manager"]>;
 
 async function measureManagers(
   network: PodNetwork,
@@ -54,14 +61,14 @@ async function measureManagers(
 ): Promise<ReadonlyMap<string, Active>> {
   const client = managers.find(({ name }) => name === "native")?.command[0] ?? "";
   const found = new Map<string, Active & { readonly drains: Drain[] }>();
-  tell(`${MOST_HOLDS} hooks held, 10000 calls`, options);
+  printProgress(`${MOST_HOLDS} hooks held, 10000 calls`, options);
   for (const build of managers) {
     const held = await measureHeld(network, build);
     found.set(build.name, { held, called: await measureCalled(network, build), drains: [] });
   }
   for (const connections of CONNECTIONS) {
     for (const build of managers) {
-      tell(`${build.name} drains ${connections} connections for ${options.drainSeconds} s`, options);
+      printProgress(`${build.name} drains ${connections} connections for ${options.drainSeconds} s`, options);
       const drain = await measureDrain(network, build, { connections, seconds: options.drainSeconds, client });
       found.get(build.name)?.drains.push(drain);
     }
@@ -69,21 +76,21 @@ async function measureManagers(
   return found;
 }
 
-function report(figures: readonly Figures[], options: Options): number {
-  const goals = goalsOf(figures);
+function report(results: readonly BuildResults[], options: Options): number {
+  const goals = goalsOf(results);
   const missed = goals.filter(({ met }) => !met);
   if (options.json) {
     const { quick, idleSeconds, drainSeconds } = options;
     const passed = missed.length === 0;
-    process.stdout.write(`${JSON.stringify({ quick, idleSeconds, drainSeconds, builds: figures, goals, passed })}\n`);
+    process.stdout.write(`${JSON.stringify({ quick, idleSeconds, drainSeconds, builds: results, goals, passed })}\n`);
   } else {
-    if (options.quick) process.stdout.write("quick: shorter times than the goals were set for\n");
-    process.stdout.write(`\n${tableOf(figures, options)}\n\n${goals.map(goalText).join("\n")}\n`);
+    if (options.quick) process.stdout.write("quick: the goals were set for longer times\n");
+    process.stdout.write(`\n${tableOf(results, options)}\n\n${goals.map(goalText).join("\n")}\n`);
   }
-  for (const { goal, found } of missed) process.stderr.write(`missed: ${goal}: ${found}\n`);
+  for (const { title, measured } of missed) process.stderr.write(`missed: ${title}: ${measured}\n`);
   return missed.length > 0 ? 1 : 0;
 }
 
-function tell(what: string, { json }: Options): void {
-  if (!json) process.stdout.write(`measuring: ${what}\n`);
+function printProgress(step: string, { json }: Options): void {
+  if (!json) process.stdout.write(`measuring: ${step}\n`);
 }

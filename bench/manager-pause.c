@@ -1,4 +1,4 @@
-/* The least a container can be: says that it is there and waits for ever. What it costs is what nothing costs. */
+/* The lower bound of a container's cost: prints that it listens and waits forever. */
 #include <unistd.h>
 
 int main(void) {

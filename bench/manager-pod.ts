@@ -1,4 +1,4 @@
-/** One Pod of the manager benchmark: a network of its own with an app that never answers, and one of the builds. */
+/** Starts a Pod of the manager benchmark: its own network with an app that never answers, and one of the builds. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:http";
@@ -10,25 +10,23 @@ import type { Build } from "./manager-builds.ts";
 const TOKEN = "bench";
 const PORT = 17_890;
 const APP_PORT = 8_080;
-/** So many connections are opened at a time: more would wait in the backlog. */
 const BATCH = 200;
 
 export type Pod = {
   readonly pid: number;
-  /** Requests that are never answered, each on its own connection. @returns what closes them */
+  /** Opens connections with one unanswered request each. @returns a function that closes them */
   readonly occupy: (connections: number) => Promise<() => void>;
-  /** Runs the manager's own preStop hook to the end of the drain. @returns how that was called */
+  /** Runs the manager's own preStop hook to the end of the drain. @returns the drain's outcome */
   readonly drain: (client: string) => Promise<string>;
-  /** A call to the manager: settles when it is answered and rejects when it is cut. */
   readonly call: (path: string) => Promise<string>;
   readonly end: () => Promise<void>;
 };
 
 export async function startPod(place: PodAttachment, build: Build, flags: readonly string[]): Promise<Pod> {
   const app = start(place, [process.execPath, join(import.meta.dirname, "manager-app.ts"), String(APP_PORT)]);
-  await said(app, "ready");
+  await waitForOutput(app, "ready");
   const child = start(place, build.name === "pause" ? build.command : [...build.command, "serve", ...flags]);
-  await said(child, '"listening"');
+  await waitForOutput(child, '"listening"');
   child.stdout?.resume();
   return {
     pid: child.pid ?? 0,
@@ -43,7 +41,7 @@ export async function startPod(place: PodAttachment, build: Build, flags: readon
   };
 }
 
-/** Starts a program in the Pod's network; what it was started with becomes the program itself. */
+/** The network's wrapper execs the program, so the PID is the program's. */
 function start(place: PodAttachment, command: readonly string[]): ChildProcess {
   const [program = "", ...args] = place.inside(command);
   return spawn(program, args, {
@@ -52,25 +50,24 @@ function start(place: PodAttachment, command: readonly string[]): ChildProcess {
   });
 }
 
-/** Waits until a program has said `text`. @throws when it ends first */
-export async function said(child: ChildProcess, text: string): Promise<void> {
+/** @throws when the program ends before it prints the text */
+export async function waitForOutput(child: ChildProcess, text: string): Promise<void> {
   const { stdout } = child;
-  if (stdout === null) throw new Error("no one listens to the program");
-  let heard = "";
+  if (stdout === null) throw new Error("the program's stdout is not a pipe");
+  let output = "";
   for await (const chunk of stdout.iterator({ destroyOnReturn: false })) {
-    heard += String(chunk);
-    if (heard.includes(text)) return;
+    output += String(chunk);
+    if (output.includes(text)) return;
   }
-  throw new Error(`${child.spawnargs.join(" ")} ended before it said ${text}`);
+  throw new Error(`${child.spawnargs.join(" ")} ended before it printed ${text}`);
 }
 
 async function occupy(app: ChildProcess, host: string, connections: number): Promise<() => void> {
   const sockets: Socket[] = [];
-  const served = said(app, `served ${connections}\n`);
+  const served = waitForOutput(app, `served ${connections}\n`);
   while (sockets.length < connections) {
     const batch = Array.from({ length: Math.min(BATCH, connections - sockets.length) }, () => {
       const socket = connect(APP_PORT, host);
-      // Closed by the end of the app, when no one needs them any more.
       socket.on("error", () => {});
       sockets.push(socket);
       return once(socket, "connect").then(() => socket.write("GET / HTTP/1.1\r\n\r\n"));
@@ -91,25 +88,25 @@ async function drain(place: PodAttachment, client: string): Promise<string> {
   });
   await once(child, "close");
   const report: { readonly outcome?: string } = JSON.parse(text === "" ? "{}" : text);
-  return report.outcome ?? "nothing";
+  return report.outcome ?? "no report";
 }
 
 function callManager(host: string, path: string): Promise<string> {
   return new Promise((done, failed) => {
-    const asked = get({ host, port: PORT, path: `/${TOKEN}/${path}`, agent: false }, (res) => {
+    const sent = get({ host, port: PORT, path: `/${TOKEN}/${path}`, agent: false }, (res) => {
       let body = "";
       res.on("data", (chunk) => {
         body += String(chunk);
       });
       res.on("end", () => done(body));
     });
-    asked.on("error", failed);
+    sent.on("error", failed);
   });
 }
 
 export async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
+  const exited = once(child, "exit");
   child.kill("SIGKILL");
-  await gone;
+  await exited;
 }

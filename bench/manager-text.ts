@@ -1,29 +1,29 @@
-/** The table of a run, for people. */
+/** Prints the results of the manager benchmark as a table. */
 import { MOST_HOLDS } from "../src/manager/drain/hook-calls.ts";
 import type { Memory } from "./manager-cost.ts";
-import type { Figures } from "./manager-figures.ts";
 import type { Goal } from "./manager-goals.ts";
 import type { Options } from "./manager-options.ts";
+import type { BuildResults } from "./manager-results.ts";
 
-type Row = { readonly name: string; readonly cell: (figures: Figures) => string };
+type Row = { readonly name: string; readonly cell: (results: BuildResults) => string };
 
-const NOTHING = "-";
+const MISSING = "-";
 
-export function tableOf(figures: readonly Figures[], options: Options): string {
+export function tableOf(results: readonly BuildResults[], options: Options): string {
   const head = line(
     "",
-    figures.map(({ build }) => build),
+    results.map(({ build }) => build),
   );
-  const rows = rowsFor(figures, options).map(({ name, cell }) => line(name, figures.map(cell)));
+  const rows = rowsFor(results, options).map(({ name, cell }) => line(name, results.map(cell)));
   return [head, ...rows].join("\n");
 }
 
-function rowsFor(figures: readonly Figures[], options: Options): readonly Row[] {
-  const drains = figures[0]?.manager?.drains ?? [];
+function rowsFor(results: readonly BuildResults[], options: Options): readonly Row[] {
+  const drains = results[0]?.manager?.drains ?? [];
   return [
     { name: "size, KiB", cell: ({ bytes }) => (bytes / 1024).toFixed(1) },
     { name: "size without symbols, KiB", cell: ({ strippedBytes }) => (strippedBytes / 1024).toFixed(1) },
-    { name: "start to listen, ms (median)", cell: ({ startMs }) => startMs.toFixed(1) },
+    { name: "start until listening, ms (median)", cell: ({ startMs }) => startMs.toFixed(1) },
     { name: "threads", cell: ({ threads }) => String(threads) },
     { name: `context switches in ${options.idleSeconds} s idle`, cell: ({ idleSwitches }) => String(idleSwitches) },
     ...memoryRows("idle", ({ idle }) => idle),
@@ -31,25 +31,25 @@ function rowsFor(figures: readonly Figures[], options: Options): readonly Row[] 
     ...memoryRows("after 10000 calls", ({ manager }) => manager?.called),
     ...drains.map(({ connections }, index) => ({
       name: `drain, ${connections} connections, % of a core`,
-      cell: ({ manager }: Figures) => percent(manager?.drains[index]?.shareOfCore),
+      cell: ({ manager }: BuildResults) => percent(manager?.drains[index]?.shareOfCore),
     })),
   ];
 }
 
-function memoryRows(when: string, memory: (figures: Figures) => Memory | undefined): readonly Row[] {
+function memoryRows(when: string, memory: (results: BuildResults) => Memory | undefined): readonly Row[] {
   return [
-    { name: `${when}: RSS, KiB`, cell: (figures) => String(memory(figures)?.rssKiB ?? NOTHING) },
-    { name: `${when}: PSS, KiB`, cell: (figures) => String(memory(figures)?.pssKiB ?? NOTHING) },
-    { name: `${when}: anonymous, KiB`, cell: (figures) => String(memory(figures)?.anonymousKiB ?? NOTHING) },
+    { name: `${when}: RSS, KiB`, cell: (results) => String(memory(results)?.rssKiB ?? MISSING) },
+    { name: `${when}: PSS, KiB`, cell: (results) => String(memory(results)?.pssKiB ?? MISSING) },
+    { name: `${when}: anonymous, KiB`, cell: (results) => String(memory(results)?.anonymousKiB ?? MISSING) },
   ];
 }
 
-export function goalText({ goal, found, met }: Goal): string {
-  return `${met ? "met   " : "MISSED"}  ${goal}: ${found}`;
+export function goalText({ title, measured, met }: Goal): string {
+  return `${met ? "met   " : "MISSED"}  ${title}: ${measured}`;
 }
 
 function percent(share: number | undefined): string {
-  return share === undefined ? NOTHING : (100 * share).toFixed(2);
+  return share === undefined ? MISSING : (100 * share).toFixed(2);
 }
 
 function line(name: string, cells: readonly string[]): string {

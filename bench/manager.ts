@@ -1,6 +1,6 @@
 /**
- * `npm run bench:manager [-- --json] [-- --quick]`: what a manager costs the Pod it sits in, as native binary and on
- * Node, beside a program that only waits. Takes ten minutes; `--quick` two. Needs musl-gcc and network namespaces.
+ * `npm run bench:manager [-- --json] [-- --quick]`: measures the manager's cost per Pod as native binary and on Node, and that
+ * of a program that only waits. Takes ten minutes; `--quick` two. Needs musl-gcc and network namespaces.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,9 +13,9 @@ import { readOptions, USAGE } from "./manager-options.ts";
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 64;
 
-const words = process.argv.slice(2);
-if (readOptions(words) === undefined) {
-  process.stderr.write(`bench:manager: ${words.join(" ")} is not known; ${USAGE}\n`);
+const args = process.argv.slice(2);
+if (readOptions(args) === undefined) {
+  process.stderr.write(`bench:manager: unknown arguments: ${args.join(" ")}; ${USAGE}\n`);
   process.exit(EXIT_USAGE);
 }
 const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
@@ -30,9 +30,9 @@ try {
 }
 
 async function benchmark(): Promise<number> {
-  const offer = detectNamespaces();
-  if (!offer.supported) {
-    process.stderr.write(`bench:manager: needs network namespaces, which this machine refuses: ${offer.reason}\n`);
+  const namespaces = detectNamespaces();
+  if (!namespaces.supported) {
+    process.stderr.write(`bench:manager: this host cannot create a network namespace: ${namespaces.reason}\n`);
     return EXIT_FAILED;
   }
   const builds = join(folder, "builds.json");
@@ -41,8 +41,8 @@ async function benchmark(): Promise<number> {
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
   return runInside({
-    prefix: offer.prefix,
-    command: [process.execPath, join(import.meta.dirname, "manager-inside.ts"), builds, ...words],
+    prefix: namespaces.prefix,
+    command: [process.execPath, join(import.meta.dirname, "manager-inside.ts"), builds, ...args],
     environment: process.env,
     stop: stop.signal,
   });

@@ -1,6 +1,6 @@
 /**
- * The API server of the relay's benchmark, a process of its own: slices in pages and watches, Secrets, and the little
- * else the webhook asks for. Answers the order to withdraw Pods once every slice is written.
+ * Serves as the API server of the relay benchmark, in a process: EndpointSlices in pages and watches, Secrets, and the few
+ * other resources that the webhook reads. Answers the order to withdraw Pods when every slice is sent.
  */
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -8,16 +8,21 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import jsonPatch from "fast-json-patch";
-import { type ApiPlace, type ApiPlaceOrder, machineMs, type Withdrawn, type WithdrawOrder } from "./relay-messages.ts";
+import { NAMESPACES, namespaceAt, namespaceOf, SLICES, sliceOf } from "./relay-cluster.ts";
+import {
+  type ApiAddress,
+  type ApiAddressRequest,
+  machineMs,
+  type Withdrawn,
+  type WithdrawOrder,
+} from "./relay-messages.ts";
 import { sliceText } from "./relay-slice-text.ts";
-import { NAMESPACES, namespaceAt, namespaceOf, SLICES, sliceOf } from "./relay-world.ts";
 
 type Stored = { metadata: { name: string; resourceVersion?: string } };
 
-/** A server sends a bookmark before a watch it is about to end. */
 const BOOKMARK_BEFORE_MS = 2_000;
 
-const ending = new Set<number>();
+const terminating = new Set<number>();
 const versions = new Uint32Array(SLICES).fill(1);
 let version = 10;
 const watches = Array.from({ length: NAMESPACES }, () => new Set<ServerResponse>());
@@ -76,7 +81,7 @@ function listSlices(namespace: number, url: URL, reply: ServerResponse): void {
   const all = slicesIn(namespace);
   const limit = Number(url.searchParams.get("limit") ?? 0) || all.length;
   const [from = 0, at = version] = (url.searchParams.get("continue") ?? "").split("@").filter(Boolean).map(Number);
-  const page = all.slice(from, from + limit).map((slice) => sliceText(slice, versions[slice] ?? 0, ending));
+  const page = all.slice(from, from + limit).map((slice) => sliceText(slice, versions[slice] ?? 0, terminating));
   const next = from + limit < all.length ? { continue: `${from + limit}@${at}` } : {};
   const metadata = JSON.stringify({ resourceVersion: String(at), ...next });
   const head = `{"kind":"EndpointSliceList","apiVersion":"discovery.k8s.io/v1","metadata":${metadata}`;
@@ -87,10 +92,9 @@ function keepOpen(url: URL, reply: ServerResponse, closed: () => void): void {
   reply.writeHead(200, { "content-type": "application/json" });
   reply.flushHeaders();
   const lifeMs = Number(url.searchParams.get("timeoutSeconds") ?? 300) * 1_000;
-  const say = (): boolean =>
+  const sendBookmark = (): boolean =>
     reply.write(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"${version}"}}}\n`);
-  // A watch that is shorter gets none.
-  const bookmark = lifeMs > BOOKMARK_BEFORE_MS ? setTimeout(say, lifeMs - BOOKMARK_BEFORE_MS) : undefined;
+  const bookmark = lifeMs > BOOKMARK_BEFORE_MS ? setTimeout(sendBookmark, lifeMs - BOOKMARK_BEFORE_MS) : undefined;
   const end = setTimeout(() => {
     closed();
     reply.end();
@@ -103,30 +107,30 @@ function keepOpen(url: URL, reply: ServerResponse, closed: () => void): void {
 }
 
 function eventText(slice: number): string {
-  return `{"type":"MODIFIED","object":${sliceText(slice, versions[slice] ?? 0, ending)}}\n`;
+  return `{"type":"MODIFIED","object":${sliceText(slice, versions[slice] ?? 0, terminating)}}\n`;
 }
 
 function secret(method: string, path: string, body: string): Answer {
   const stored = secrets.get(path);
   if (method === "POST") {
-    const made: Stored = JSON.parse(body);
-    const name = `${path}/${made.metadata.name}`;
-    return secrets.has(name) ? refusal(409, "AlreadyExists") : [201, keep(name, made)];
+    const created: Stored = JSON.parse(body);
+    const name = `${path}/${created.metadata.name}`;
+    return secrets.has(name) ? failure(409, "AlreadyExists") : [201, store(name, created)];
   }
-  if (stored === undefined) return refusal(404, "NotFound");
+  if (stored === undefined) return failure(404, "NotFound");
   if (method === "GET") return [200, stored];
   try {
-    return [200, keep(path, jsonPatch.applyPatch(structuredClone(stored), JSON.parse(body), true).newDocument)];
+    return [200, store(path, jsonPatch.applyPatch(structuredClone(stored), JSON.parse(body), true).newDocument)];
   } catch {
-    return refusal(409, "Conflict");
+    return failure(409, "Conflict");
   }
 }
 
-function refusal(code: number, reason: string): Answer {
+function failure(code: number, reason: string): Answer {
   return [code, { kind: "Status", status: "Failure", code, reason }];
 }
 
-function keep(path: string, object: Stored): Stored {
+function store(path: string, object: Stored): Stored {
   version += 1;
   object.metadata.resourceVersion = String(version);
   secrets.set(path, object);
@@ -139,7 +143,7 @@ function json(reply: ServerResponse, status: number, body: unknown): void {
 
 function withdraw(pod: number): readonly [number, number] {
   const slice = sliceOf(pod);
-  ending.add(pod);
+  terminating.add(pod);
   version += 1;
   versions[slice] = version;
   const event = eventText(slice);
@@ -148,9 +152,9 @@ function withdraw(pod: number): readonly [number, number] {
   return [pod, nowMs];
 }
 
-process.on("message", async (order: WithdrawOrder | ApiPlaceOrder) => {
+process.on("message", async (order: WithdrawOrder | ApiAddressRequest) => {
   if (!("pods" in order)) {
-    process.send?.({ port: await listening } satisfies ApiPlace);
+    process.send?.({ port: await listening } satisfies ApiAddress);
     return;
   }
   const { pods, perSecond } = order;
@@ -158,7 +162,7 @@ process.on("message", async (order: WithdrawOrder | ApiPlaceOrder) => {
   const sentMs: (readonly [number, number])[] = [];
   for (const [index, pod] of pods.entries()) {
     const dueMs = perSecond === 0 ? 0 : startMs + (index * 1_000) / perSecond - machineMs();
-    // Without a rate, still one turn each, so that the network gets its share.
+    // Without a rate, setImmediate still lets the event loop write to the sockets.
     await new Promise((resolve) => (dueMs > 0 ? setTimeout(resolve, dueMs) : setImmediate(resolve)));
     sentMs.push(withdraw(pod));
   }

@@ -1,103 +1,107 @@
 import { expect, test } from "vitest";
 import { readSlice } from "../src/kubernetes/rotation/read-slice.ts";
 import { rotationOf } from "../src/kubernetes/rotation/rotation-of.ts";
-import { type RelayFigures, spreadOf } from "./relay-figures.ts";
+import { drainingPods, PODS, requestOf, SLICES, sliceOf } from "./relay-cluster.ts";
 import { goalsOf } from "./relay-goals.ts";
 import { readOptions } from "./relay-options.ts";
+import { type RelayResults, spreadOf } from "./relay-results.ts";
 import { sliceText } from "./relay-slice-text.ts";
-import { drainingPods, PODS, podAt, SLICES, sliceOf } from "./relay-world.ts";
 
 const quick = { count: 2_000, p50: 2, p99: 250, max: 900 };
-const round = { p50: 1, p99: 2, cpuShare: 0.1, ownCpuMs: 0.3 };
-const steady = { here: [round], aside: [round] };
-const GOOD: RelayFigures = {
+const round = { p50: 1, p99: 2, cpuShare: 0.1, mainThreadMs: 0.3 };
+const steady = { draining: [round], control: [round] };
+const GOOD: RelayResults = {
   cores: 2,
   loadAverage: { before: 1, after: 2 },
-  world: { endpoints: PODS, slices: SLICES, namespaces: 10, sliceBytes: 35_000 },
+  cluster: { endpoints: PODS, slices: SLICES, namespaces: 10, sliceBytes: 35_000 },
   streams: 6_000,
   openingSeconds: 20,
-  memory: { idle: 1e8, open: 2e8, told: 2e8, left: 1.5e8 },
+  memory: { idle: 1e8, open: 2e8, withdrawn: 2e8, closed: 1.5e8 },
   cpu: {
     openShare: 0.02,
     thousandHeartbeatsShare: 0.1,
     perEventMs: 0.4,
     events: 1_000,
     perStreamMs: 1,
-    perStreamBesideMs: 0,
+    perStreamMainMs: 0,
   },
   relayHeap: 1e8,
-  told: { beside: quick, alone: quick, burst: quick },
+  withdrawalMs: { beside: quick, alone: quick, burst: quick },
   burstSeconds: 1,
   admissions: { perSecond: 300, quiet: steady, opening: steady, events: steady },
   eventsPerSecond: 100,
   broken: 0,
-  why: "",
+  brokenReason: "",
 };
 
-function missed(figures: RelayFigures): string[] {
-  return goalsOf(figures)
+function missed(results: RelayResults): string[] {
+  return goalsOf(results)
     .filter(({ met }) => !met)
-    .map(({ goal }) => goal);
+    .map(({ title }) => title);
 }
 
-test("a run that keeps to every goal misses none", () => {
+test("a run within all limits misses no goal", () => {
   expect(missed(GOOD)).toEqual([]);
 });
 
-test("each goal is missed by its own figure", () => {
+test("each result above its limit misses only its own goal", () => {
   const slow = { ...quick, p99: 250.1 };
   const twice = {
     ...steady,
-    here: [
+    draining: [
       { ...round, p99: 9 },
       { ...round, p99: 4 },
     ],
   };
-  const { told, admissions } = GOOD;
-  expect(missed({ ...GOOD, streams: 6_001 })).toEqual(["every Pod is told that it is out"]);
-  expect(missed({ ...GOOD, told: { ...told, beside: slow } })).toEqual([expect.stringContaining("beside admissions")]);
-  expect(missed({ ...GOOD, told: { ...told, alone: slow } })).toEqual([expect.stringContaining("alone")]);
-  const both = (doing: string) => [
-    `admission p99 while ${doing}: below 2 times that in quiet`,
-    `admission p99 while ${doing}: below 2 times that of another process at the same time`,
+  const { withdrawalMs, admissions } = GOOD;
+  expect(missed({ ...GOOD, streams: 6_001 })).toEqual(["every Pod is notified of its withdrawal"]);
+  expect(missed({ ...GOOD, withdrawalMs: { ...withdrawalMs, beside: slow } })).toEqual([
+    expect.stringContaining("beside admissions"),
+  ]);
+  expect(missed({ ...GOOD, withdrawalMs: { ...withdrawalMs, alone: slow } })).toEqual([
+    expect.stringContaining("alone"),
+  ]);
+  const both = (load: string) => [
+    `admission p99 while ${load}: below 2 times that without drains`,
+    `admission p99 while ${load}: below 2 times that of the control at the same time`,
   ];
   expect(missed({ ...GOOD, admissions: { ...admissions, events: twice } })).toEqual(both("slices change"));
-  expect(missed({ ...GOOD, admissions: { ...admissions, opening: twice } })).toEqual(both("streams begin"));
-  const slowMachine = { here: twice.here, aside: twice.here };
-  expect(missed({ ...GOOD, admissions: { ...admissions, opening: slowMachine } })).toEqual([
-    both("streams begin")[0] ?? "",
+  expect(missed({ ...GOOD, admissions: { ...admissions, opening: twice } })).toEqual(both("streams open"));
+  const slowHost = { draining: twice.draining, control: twice.draining };
+  expect(missed({ ...GOOD, admissions: { ...admissions, opening: slowHost } })).toEqual([
+    both("streams open")[0] ?? "",
   ]);
 });
 
-test("what the machine does to a webhook without drains stands beside each figure", () => {
-  const slow = { here: [{ ...round, p99: 3 }], aside: [{ ...round, p99: 2.5 }] };
+test("each latency goal also reports the ratio of the control without drains", () => {
+  const slow = { draining: [{ ...round, p99: 3 }], control: [{ ...round, p99: 2.5 }] };
   const goals = goalsOf({ ...GOOD, admissions: { ...GOOD.admissions, events: slow } });
-  expect(goals.find(({ goal }) => goal.includes("slices change"))?.found).toMatch(/^1\.50; .*: 1\.25$/);
+  expect(goals.find(({ title }) => title.includes("slices change"))?.measured).toMatch(/^1\.50; .*: 1\.25$/);
 });
 
-test("a round in which the machine was busy spoils nothing", () => {
-  const busy = {
+test("one slow round does not miss a goal, as the best round counts", () => {
+  const oneSlow = {
     ...steady,
-    here: [
+    draining: [
       { ...round, p99: 900 },
       { ...round, p99: 3.9 },
     ],
   };
-  expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, events: busy, quiet: busy } })).toEqual([]);
+  expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, events: oneSlow, quiet: oneSlow } })).toEqual([]);
 });
 
-test("what was not measured counts as missed", () => {
-  expect(missed({ ...GOOD, told: { beside: spreadOf([]), alone: quick, burst: quick } })).toHaveLength(2);
-  expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, quiet: { here: [], aside: [] } } })).toHaveLength(2);
+test("goals without measurements are missed", () => {
+  expect(missed({ ...GOOD, withdrawalMs: { beside: spreadOf([]), alone: quick, burst: quick } })).toHaveLength(2);
+  expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, quiet: { draining: [], control: [] } } })).toHaveLength(2);
 });
 
-test("the Pods that drain are told apart, and each is in the slice it is withdrawn from", () => {
+test("draining Pods have different UIDs, and each leaves rotation only when its own endpoint terminates", () => {
   const pods = drainingPods(5_000);
-  expect(new Set(pods.map((pod) => podAt(pod).uid)).size).toBe(5_000);
+  expect(new Set(pods.map((pod) => requestOf(pod).uid)).size).toBe(5_000);
   for (const pod of [pods[0] ?? 0, pods[2_500] ?? 0, pods.at(-1) ?? 0]) {
-    const { pod: name, uid, addresses } = podAt(pod);
-    const stateWith = (ending: ReadonlySet<number>) => {
-      const slice = readSlice(JSON.parse(sliceText(sliceOf(pod), 1, ending)));
+    const { pod: name, uid, addresses } = requestOf(pod);
+    const stateWith = (terminating: ReadonlySet<number>) => {
+      const slice = readSlice(JSON.parse(sliceText(sliceOf(pod), 1, terminating)));
       return rotationOf(slice === undefined ? [] : [slice], { name, uid, addresses }).state;
     };
     expect([stateWith(new Set()), stateWith(new Set([pod])), stateWith(new Set([pod + 1]))]).toEqual([
@@ -108,9 +112,9 @@ test("the Pods that drain are told apart, and each is in the slice it is withdra
   }
 });
 
-test("a word or a number that cannot be meant is refused", () => {
+test("an unknown argument or a number out of range is refused", () => {
   expect(readOptions([])).toEqual({ json: false, streams: 5_000 });
   expect(readOptions(["--streams=500", "--json"])).toEqual({ json: true, streams: 500 });
-  for (const word of ["--stream=5", "--streams=99", "--streams=15001", "--streams=1e3", "x"])
-    expect(readOptions([word])).toBeUndefined();
+  for (const arg of ["--stream=5", "--streams=99", "--streams=15001", "--streams=1e3", "x"])
+    expect(readOptions([arg])).toBeUndefined();
 });

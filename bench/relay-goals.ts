@@ -1,40 +1,44 @@
-/** What the relay should cost at most, and whether a run kept to it. */
-import { type AdmissionRounds, type RelayFigures, type Spread, timesAside, timesQuiet } from "./relay-figures.ts";
+/** Checks the results of the relay benchmark against its limits. */
+import { type AdmissionRounds, type RelayResults, ratioToControl, ratioToQuiet, type Spread } from "./relay-results.ts";
 
-export type Goal = { readonly goal: string; readonly found: string; readonly met: boolean };
+export type Goal = { readonly title: string; readonly measured: string; readonly met: boolean };
 
-const TOLD_P99_MS = 250;
-/** Admissions must not wait twice as long because Pods drain: not as in quiet, and not as beside the relay's process. */
-const TIMES = 2;
+const WITHDRAWAL_P99_MS = 250;
+/** Limit on the p99 of admissions while Pods drain, as a multiple of that without drains and of the control's. */
+const RATIO = 2;
 
-export function goalsOf(figures: RelayFigures): readonly Goal[] {
-  const { streams, told, admissions } = figures;
-  const heard = told.beside.count + told.alone.count + told.burst.count;
-  const times = (doing: string, { here, aside }: ReturnType<typeof timesQuiet>): Goal => ({
-    goal: `admission p99 while ${doing}: below ${TIMES} times that in quiet`,
-    found: `${here.toFixed(2)}; meanwhile that of a webhook without drains: ${aside.toFixed(2)}`,
-    met: here < TIMES,
+export function goalsOf(results: RelayResults): readonly Goal[] {
+  const { streams, withdrawalMs, admissions } = results;
+  const reported = withdrawalMs.beside.count + withdrawalMs.alone.count + withdrawalMs.burst.count;
+  const toQuiet = (load: string, { draining, control }: ReturnType<typeof ratioToQuiet>): Goal => ({
+    title: `admission p99 while ${load}: below ${RATIO} times that without drains`,
+    measured: `${draining.toFixed(2)}; that of the control: ${control.toFixed(2)}`,
+    met: draining < RATIO,
   });
-  const beside = (doing: string, rounds: AdmissionRounds): Goal => ({
-    goal: `admission p99 while ${doing}: below ${TIMES} times that of another process at the same time`,
-    found: timesAside(rounds).toFixed(2),
-    met: timesAside(rounds) < TIMES,
+  const toControl = (load: string, rounds: AdmissionRounds): Goal => ({
+    title: `admission p99 while ${load}: below ${RATIO} times that of the control at the same time`,
+    measured: ratioToControl(rounds).toFixed(2),
+    met: ratioToControl(rounds) < RATIO,
   });
   return [
-    { goal: "every Pod is told that it is out", found: `${heard} of ${streams}`, met: heard === streams },
-    toldGoal("beside admissions", told.beside),
-    toldGoal("alone", told.alone),
-    times("slices change", timesQuiet(figures, admissions.events)),
-    beside("slices change", admissions.events),
-    times("streams begin", timesQuiet(figures, admissions.opening)),
-    beside("streams begin", admissions.opening),
+    {
+      title: "every Pod is notified of its withdrawal",
+      measured: `${reported} of ${streams}`,
+      met: reported === streams,
+    },
+    withdrawalGoal("beside admissions", withdrawalMs.beside),
+    withdrawalGoal("alone", withdrawalMs.alone),
+    toQuiet("slices change", ratioToQuiet(results, admissions.events)),
+    toControl("slices change", admissions.events),
+    toQuiet("streams open", ratioToQuiet(results, admissions.opening)),
+    toControl("streams open", admissions.opening),
   ];
 }
 
-function toldGoal(when: string, { p99 }: Spread): Goal {
+function withdrawalGoal(when: string, { p99 }: Spread): Goal {
   return {
-    goal: `from slice written to line read, ${when}: p99 at most ${TOLD_P99_MS} ms`,
-    found: `${p99.toFixed(1)} ms`,
-    met: p99 <= TOLD_P99_MS,
+    title: `from slice written to line read, ${when}: p99 at most ${WITHDRAWAL_P99_MS} ms`,
+    measured: `${p99.toFixed(1)} ms`,
+    met: p99 <= WITHDRAWAL_P99_MS,
   };
 }

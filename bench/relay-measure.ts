@@ -1,97 +1,102 @@
-/** The run of the relay's benchmark from the first admission to the last: who does what while what is measured. */
+/** Runs the relay benchmark: opens streams, changes slices and admits Pods, alone and at the same time. */
 import { availableParallelism, loadavg } from "node:os";
-import { cpuMicroseconds, firstThreadMicroseconds, residentBytes } from "./process-cost.ts";
-import { type Access, accessOf, metricOf, type WebhookPlace } from "./relay-access.ts";
+import { cpuMicroseconds, mainThreadMicroseconds, residentBytes } from "./process-cost.ts";
+import { type Access, accessOf, metricOf, type WebhookEndpoint } from "./relay-access.ts";
 import {
   ADMISSIONS_PER_SECOND,
   admissions,
-  type Pair,
   ROUND_SECONDS,
   rounds,
   roundsWithin,
+  type WebhookPair,
 } from "./relay-admissions.ts";
-import { type AdmissionRounds, median, type RelayFigures, spreadOf } from "./relay-figures.ts";
-import { asked, openHeartbeats, openStreams, type Scene, STREAMS_PER_SECOND, withdraw } from "./relay-scenes.ts";
+import { drainingPods, NAMESPACES, PODS, SLICES } from "./relay-cluster.ts";
+import { type AdmissionRounds, median, type RelayResults, spreadOf } from "./relay-results.ts";
+import {
+  openHeartbeats,
+  openStreams,
+  type Processes,
+  STREAMS_PER_SECOND,
+  streamResults,
+  withdraw,
+} from "./relay-scenarios.ts";
 import { sliceText } from "./relay-slice-text.ts";
-import { drainingPods, NAMESPACES, PODS, SLICES } from "./relay-world.ts";
 
-/** Slices written in a second, each with one Pod withdrawn. */
-const EVENTS_PER_SECOND = 100;
+const CHANGES_PER_SECOND = 100;
 const WARM_UP = 10_000;
 const QUIET_ROUNDS = 3;
 const SHARE_SECONDS = 10;
-/** More than have to wait for the relay alone in a rollout that goes well. */
+/** More than the Pods that wait only for the relay in a rollout without failures. */
 const HEARTBEATS = 500;
-/** The relay keeps watching a namespace for a while after its last Pod. */
-const LEFT_MS = 45_000;
+/** Until the relay has stopped its watches, which it keeps for a while after the last Pod of a namespace. */
+const CLOSED_MS = 45_000;
 
 export type Bench = {
-  readonly scene: Scene;
-  readonly place: WebhookPlace;
-  readonly admitting: Pair;
-  readonly say: (what: string) => void;
+  readonly processes: Processes;
+  readonly webhook: WebhookEndpoint;
+  readonly webhooks: WebhookPair;
+  readonly print: (line: string) => void;
 };
 
-export async function measure(bench: Bench, streams: number): Promise<RelayFigures> {
-  const { scene, place, admitting, say } = bench;
-  const { pid } = admitting.here;
+export async function measure(bench: Bench, streams: number): Promise<RelayResults> {
+  const { processes, webhook, webhooks, print } = bench;
+  const { pid } = webhooks.draining;
   const loadBefore = loadavg()[0] ?? 0;
-  const access = await accessOf(place);
-  for (const each of [admitting.here, admitting.aside]) await admissions(each, WARM_UP, 0);
-  const quiet = await rounds(admitting, QUIET_ROUNDS);
+  const access = await accessOf(webhook);
+  for (const each of [webhooks.draining, webhooks.control]) await admissions(each, WARM_UP, 0);
+  const quiet = await rounds(webhooks, QUIET_ROUNDS);
   const idle = residentBytes(pid);
 
   const pods = drainingPods(streams);
-  say(`${streams} streams begin`);
+  print(`${streams} streams open`);
   const opened = await open(bench, access, pods);
   const openBytes = residentBytes(pid);
-  const relayHeap = await metricOf(place, "lastcall_relay_heap_used_bytes");
-  say("streams are open, nothing changes");
-  const openShare = await shareOf(pid);
-  say(`${HEARTBEATS} more wait for nothing else`);
+  const relayHeap = await metricOf(webhook, "lastcall_relay_heap_used_bytes");
+  print("streams are open, no changes");
+  const openShare = await cpuShareOf(pid);
+  print(`${HEARTBEATS} more Pods wait only for the relay`);
   const thousandHeartbeatsShare = await heartbeatShare(bench, access, openShare);
 
-  // A fifth of the Pods alone, three fifths beside admissions, a fifth all at once.
-  const fifths = (wanted: readonly number[]) => pods.filter((_pod, index) => wanted.includes(index % 5));
-  say("slices change");
+  const fifths = (parts: readonly number[]) => pods.filter((_pod, index) => parts.includes(index % 5));
+  print("slices change");
   const alone = await changeAlone(bench, fifths([0]), openShare);
-  say("slices change beside admissions");
+  print("slices change beside admissions");
   const beside = fifths([1, 2, 3]);
-  const [besideTook, during] = await Promise.all([
-    withdraw(scene, { pods: beside, perSecond: EVENTS_PER_SECOND }),
-    rounds(admitting, roundsWithin(beside.length / EVENTS_PER_SECOND)),
+  const [besideMs, during] = await Promise.all([
+    withdraw(processes, { pods: beside, perSecond: CHANGES_PER_SECOND }),
+    rounds(webhooks, roundsWithin(beside.length / CHANGES_PER_SECOND)),
   ]);
-  say("the others' slices change at once");
-  const burstMs = performance.now();
-  const burstTook = await withdraw(scene, { pods: fifths([4]), perSecond: 0 });
-  const burstSeconds = (performance.now() - burstMs) / 1_000;
-  const told = residentBytes(pid);
-  const { broken, why } = await asked(scene);
+  print("all remaining slices change at once");
+  const burstStartMs = performance.now();
+  const burstMs = await withdraw(processes, { pods: fifths([4]), perSecond: 0 });
+  const burstSeconds = (performance.now() - burstStartMs) / 1_000;
+  const withdrawn = residentBytes(pid);
+  const { broken, brokenReason } = await streamResults(processes);
 
-  say("everyone leaves");
-  for (const asker of scene.askers) await asker.stop();
-  await pause(LEFT_MS);
-  const left = residentBytes(pid);
-  const quietAgain = await rounds(admitting, QUIET_ROUNDS);
-  const admittedWhileOpening = opened.rounds.here.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
-  const admittingMs = median(quiet.here.map(({ ownCpuMs }) => ownCpuMs)) * admittedWhileOpening;
+  print("all streams close");
+  for (const client of processes.clients) await client.stop();
+  await pause(CLOSED_MS);
+  const closed = residentBytes(pid);
+  const quietAgain = await rounds(webhooks, QUIET_ROUNDS);
+  const admittedWhileOpening = opened.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
+  const admissionMs = median(quiet.draining.map(({ mainThreadMs }) => mainThreadMs)) * admittedWhileOpening;
   return {
     cores: availableParallelism(),
     loadAverage: { before: loadBefore, after: loadavg()[0] ?? 0 },
-    world: { endpoints: PODS, slices: SLICES, namespaces: NAMESPACES, sliceBytes: sliceText(0, 1, new Set()).length },
+    cluster: { endpoints: PODS, slices: SLICES, namespaces: NAMESPACES, sliceBytes: sliceText(0, 1, new Set()).length },
     streams,
     openingSeconds: opened.seconds,
     relayHeap,
-    memory: { idle, open: openBytes, told, left },
+    memory: { idle, open: openBytes, withdrawn, closed },
     cpu: {
       openShare,
       thousandHeartbeatsShare,
       perEventMs: alone.perEventMs,
       events: alone.events,
-      perStreamMs: (opened.cpuMs - admittingMs) / streams,
-      perStreamBesideMs: (opened.ownCpuMs - admittingMs) / streams,
+      perStreamMs: (opened.cpuMs - admissionMs) / streams,
+      perStreamMainMs: (opened.mainThreadMs - admissionMs) / streams,
     },
-    told: { beside: spreadOf(besideTook), alone: spreadOf(alone.took), burst: spreadOf(burstTook) },
+    withdrawalMs: { beside: spreadOf(besideMs), alone: spreadOf(alone.latenciesMs), burst: spreadOf(burstMs) },
     burstSeconds,
     admissions: {
       perSecond: ADMISSIONS_PER_SECOND,
@@ -99,70 +104,68 @@ export async function measure(bench: Bench, streams: number): Promise<RelayFigur
       opening: opened.rounds,
       events: during,
     },
-    eventsPerSecond: EVENTS_PER_SECOND,
+    eventsPerSecond: CHANGES_PER_SECOND,
     broken,
-    why,
+    brokenReason,
   };
 }
 
 type Opened = {
   readonly seconds: number;
   readonly cpuMs: number;
-  readonly ownCpuMs: number;
+  readonly mainThreadMs: number;
   readonly rounds: AdmissionRounds;
 };
 
-async function open({ scene, admitting }: Bench, access: Access, pods: readonly number[]): Promise<Opened> {
-  const { pid } = admitting.here;
-  const [startMs, startCpu, startOwn] = [performance.now(), cpuMicroseconds(pid), firstThreadMicroseconds(pid)];
+async function open({ processes, webhooks }: Bench, access: Access, pods: readonly number[]): Promise<Opened> {
+  const { pid } = webhooks.draining;
+  const [startMs, startCpu, startMain] = [performance.now(), cpuMicroseconds(pid), mainThreadMicroseconds(pid)];
   const [seconds, opening] = await Promise.all([
-    openStreams(scene, access, pods).then(() => (performance.now() - startMs) / 1_000),
-    rounds(admitting, roundsWithin(pods.length / STREAMS_PER_SECOND)),
+    openStreams(processes, access, pods).then(() => (performance.now() - startMs) / 1_000),
+    rounds(webhooks, roundsWithin(pods.length / STREAMS_PER_SECOND)),
   ]);
-  const ownCpuMs = (firstThreadMicroseconds(pid) - startOwn) / 1_000;
-  return { seconds, cpuMs: (cpuMicroseconds(pid) - startCpu) / 1_000, ownCpuMs, rounds: opening };
+  const mainThreadMs = (mainThreadMicroseconds(pid) - startMain) / 1_000;
+  return { seconds, cpuMs: (cpuMicroseconds(pid) - startCpu) / 1_000, mainThreadMs, rounds: opening };
 }
 
-/** For a thousand, without what the other streams take. */
-async function heartbeatShare({ scene, admitting }: Bench, access: Access, openShare: number): Promise<number> {
-  const otherProcesses = drainingPods(HEARTBEATS).map((pod) => pod + 1);
-  const end = await openHeartbeats(scene.port, access, otherProcesses);
+async function heartbeatShare({ processes, webhooks }: Bench, access: Access, openShare: number): Promise<number> {
+  const pods = drainingPods(HEARTBEATS).map((pod) => pod + 1);
+  const end = await openHeartbeats(processes.port, access, pods);
   try {
-    return ((await shareOf(admitting.here.pid)) - openShare) * (1_000 / HEARTBEATS);
+    return ((await cpuShareOf(webhooks.draining.pid)) - openShare) * (1_000 / HEARTBEATS);
   } finally {
     await end();
   }
 }
 
-type Alone = { readonly took: readonly number[]; readonly perEventMs: number; readonly events: number };
+type Alone = { readonly latenciesMs: readonly number[]; readonly perEventMs: number; readonly events: number };
 
 async function changeAlone(
-  { scene, place, admitting }: Bench,
+  { processes, webhook, webhooks }: Bench,
   pods: readonly number[],
   openShare: number,
 ): Promise<Alone> {
-  const { pid } = admitting.here;
-  const before = await sliceEvents(place);
+  const { pid } = webhooks.draining;
+  const before = await sliceEvents(webhook);
   const [startMs, startCpu] = [performance.now(), cpuMicroseconds(pid)];
-  const took = await withdraw(scene, { pods, perSecond: EVENTS_PER_SECOND });
+  const latenciesMs = await withdraw(processes, { pods, perSecond: CHANGES_PER_SECOND });
   const cpuMs = (cpuMicroseconds(pid) - startCpu) / 1_000 - openShare * (performance.now() - startMs);
-  const events = (await sliceEvents(place)) - before;
-  return { took, perEventMs: cpuMs / events, events };
+  const events = (await sliceEvents(webhook)) - before;
+  return { latenciesMs, perEventMs: cpuMs / events, events };
 }
 
-/** Of one core, for as long as it takes to be sure. */
-async function shareOf(pid: number): Promise<number> {
+async function cpuShareOf(pid: number): Promise<number> {
   const [startMs, startCpu] = [performance.now(), cpuMicroseconds(pid)];
   await pause(SHARE_SECONDS * 1_000);
   return (cpuMicroseconds(pid) - startCpu) / 1_000 / (performance.now() - startMs);
 }
 
-function sliceEvents(place: WebhookPlace): Promise<number> {
-  return metricOf(place, "lastcall_relay_slice_events_total");
+function sliceEvents(webhook: WebhookEndpoint): Promise<number> {
+  return metricOf(webhook, "lastcall_relay_slice_events_total");
 }
 
 function both(first: AdmissionRounds, second: AdmissionRounds): AdmissionRounds {
-  return { here: [...first.here, ...second.here], aside: [...first.aside, ...second.aside] };
+  return { draining: [...first.draining, ...second.draining], control: [...first.control, ...second.control] };
 }
 
 function pause(ms: number): Promise<void> {

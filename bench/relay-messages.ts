@@ -1,70 +1,62 @@
-/** What the benchmark of the relay and its child processes say to each other. Times are of the machine's one clock. */
+/** Defines the messages between the relay benchmark and its child processes. Times are of a clock that all of them share. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { WithdrawalRequest } from "../src/contract/relay-wire.ts";
 
-export type AskOrder = {
+export type StreamOrder = {
   readonly port: number;
   readonly serverName: string;
-  /** PEM. */
-  readonly ca: string;
-  /** By namespace. */
-  readonly credentials: Readonly<Record<string, string>>;
-  readonly questions: readonly WithdrawalRequest[];
-  /** How many begin to ask in a second. */
-  readonly perSecond: number;
-  /** As managers do that wait for nothing but this word. */
+  readonly caPem: string;
+  readonly credentialByNamespace: Readonly<Record<string, string>>;
+  readonly requests: readonly WithdrawalRequest[];
+  readonly streamsPerSecond: number;
   readonly heartbeat: boolean;
 };
 
-export type ApiPlaceOrder = { readonly asks: "place" };
+export type ApiAddressRequest = { readonly request: "address" };
 
-export type ApiPlace = { readonly port: number };
+export type ApiAddress = { readonly port: number };
 
 export type WithdrawOrder = {
   readonly pods: readonly number[];
-  /** Slices written in a second, each with one Pod withdrawn; 0: as fast as they can be written. */
+  /** Slice changes per second, each withdrawing one Pod; 0: as fast as possible. */
   readonly perSecond: number;
 };
 
-/** When each Pod's slice was written, by number of the Pod. */
 export type Withdrawn = { readonly sentMs: readonly (readonly [pod: number, atMs: number])[] };
 
-export type Asked = {
-  /** By uid: when the line that says `out` was read. */
-  readonly outMs: Readonly<Record<string, number>>;
+export type StreamResults = {
+  readonly outMsByUid: Readonly<Record<string, number>>;
   readonly lines: number;
-  /** Streams that broke or were refused before they said `out`, with the first reason. */
   readonly broken: number;
-  readonly why: string;
+  readonly brokenReason: string;
 };
 
-/** Milliseconds of a clock that all processes share. */
+/** Milliseconds of CLOCK_MONOTONIC, which all processes of a host share. */
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
 export type Child = {
   readonly pid: number;
-  /** One order at a time; rejects when the process ends instead of answering, or does neither for long. */
+  /** One order at a time. Rejects when the process ends without an answer, or at the time limit. */
   readonly order: <T>(order: unknown) => Promise<T>;
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Pods and API servers are other machines: here they get only the time that the webhook leaves, and are interrupted at once
- * when it wants a core (Linux's policy SCHED_IDLE). Two cores shared evenly with thousands of clients would measure those.
+ * Pods and API servers stand for other hosts. SCHED_IDLE gives them only the CPU time that the webhook leaves, and preempts
+ * them at once when the webhook needs a core: otherwise the clients' load on two cores would be part of the result.
  */
-const YIELDING: readonly string[] = ["--idle", "0"];
+const IDLE_PRIORITY: readonly string[] = ["--idle", "0"];
 
-/** Longer than any order takes. */
 const ANSWER_LIMIT_MS = 300_000;
 
 export function startChild(file: string, args: readonly string[] = []): Child {
   const child: ChildProcess = fork(file, [...args], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     execPath: "chrt",
-    execArgv: [...YIELDING, process.execPath],
+    execArgv: [...IDLE_PRIORITY, process.execPath],
   });
   const ended = once(child, "exit");
   return {

@@ -1,4 +1,4 @@
-/** The words `npm run bench:relay` takes. */
+/** Reads the options of `npm run bench:relay`. */
 
 export type Options = { readonly json: boolean; readonly streams: number };
 
@@ -6,16 +6,15 @@ export const USAGE = "usage: npm run bench:relay [-- --json] [-- --streams=N], N
 
 const STREAMS = 5_000;
 
-/** `undefined` when a word is not known or a number is out of bounds. */
-export function readOptions(words: readonly string[]): Options | undefined {
+export function readOptions(args: readonly string[]): Options | undefined {
   let json = false;
   let streams = STREAMS;
-  for (const word of words) {
-    const given = /^--streams=([0-9]{1,5})$/.exec(word)?.[1];
-    if (word === "--json") json = true;
-    else if (given !== undefined) streams = Number(given);
+  for (const arg of args) {
+    const streamsText = /^--streams=([0-9]{1,5})$/.exec(arg)?.[1];
+    if (arg === "--json") json = true;
+    else if (streamsText !== undefined) streams = Number(streamsText);
     else return undefined;
   }
-  // One machine has no more ports and files for one process.
+  // Ports and files of one process limit the number of streams.
   return streams >= 100 && streams <= 15_000 ? { json, streams } : undefined;
 }

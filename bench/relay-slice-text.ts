@@ -1,14 +1,13 @@
 /**
- * EndpointSlices as an API server of version 1.35 writes them: every field, in its order, with managed fields, zones and
+ * Writes EndpointSlices as an API server of version 1.35 does: every field in its order, with managed fields, zones and
  * hints. About 38 KB for 100 endpoints.
  */
-import { addressAt, PODS_PER_SLICE, podAt, slicePlace } from "./relay-world.ts";
+import { addressAt, PODS_PER_SLICE, requestOf, sliceIdentity } from "./relay-cluster.ts";
 
-const MADE = "2026-03-02T09:14:07Z";
+const CREATED_AT = "2026-03-02T09:14:07Z";
 
-/** @param ending the Pods that are being deleted */
-export function sliceText(slice: number, version: number, ending: ReadonlySet<number>): string {
-  const { namespace, service, name } = slicePlace(slice);
+export function sliceText(slice: number, version: number, terminatingPods: ReadonlySet<number>): string {
+  const { namespace, service, name } = sliceIdentity(slice);
   const metadata = {
     name,
     generateName: `${service}-`,
@@ -16,14 +15,14 @@ export function sliceText(slice: number, version: number, ending: ReadonlySet<nu
     uid: `5f3c1c4e-6c0e-4b7e-9d0a-${String(slice).padStart(12, "0")}`,
     resourceVersion: String(version),
     generation: version % 1_000,
-    creationTimestamp: MADE,
+    creationTimestamp: CREATED_AT,
     labels: {
       app: service,
       "app.kubernetes.io/managed-by": "Helm",
       "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
       "kubernetes.io/service-name": service,
     },
-    annotations: { "endpoints.kubernetes.io/last-change-trigger-time": MADE },
+    annotations: { "endpoints.kubernetes.io/last-change-trigger-time": CREATED_AT },
     ownerReferences: [
       {
         apiVersion: "v1",
@@ -34,21 +33,21 @@ export function sliceText(slice: number, version: number, ending: ReadonlySet<nu
         blockOwnerDeletion: true,
       },
     ],
-    managedFields: [MANAGED],
+    managedFields: [MANAGED_FIELDS],
   };
   const first = slice * PODS_PER_SLICE;
-  const endpoints = Array.from({ length: PODS_PER_SLICE }, (_, index) => endpointText(first + index, ending));
+  const endpoints = Array.from({ length: PODS_PER_SLICE }, (_, index) => endpointText(first + index, terminatingPods));
   const head = `{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1","metadata":${JSON.stringify(metadata)}`;
   return `${head},"addressType":"IPv4","endpoints":[${endpoints.join(",")}],"ports":${PORTS}}`;
 }
 
 const PORTS = JSON.stringify([{ name: "http", protocol: "TCP", port: 8080 }]);
 
-const MANAGED = {
+const MANAGED_FIELDS = {
   manager: "kube-controller-manager",
   operation: "Update",
   apiVersion: "discovery.k8s.io/v1",
-  time: MADE,
+  time: CREATED_AT,
   fieldsType: "FieldsV1",
   fieldsV1: {
     "f:addressType": {},
@@ -69,18 +68,18 @@ const MANAGED = {
   },
 };
 
-/** What does not change of an endpoint is made once: the server of a benchmark must not be what is measured. */
-const known = new Map<number, readonly [head: string, tail: string]>();
+/** Caches the constant parts of endpoints, so that the API server does not limit the benchmark. */
+const cachedParts = new Map<number, readonly [head: string, tail: string]>();
 
-function endpointText(pod: number, ending: ReadonlySet<number>): string {
-  const parts = known.get(pod) ?? partsOf(pod);
-  known.set(pod, parts);
-  const ends = ending.has(pod);
-  return `${parts[0]}{"ready":${!ends},"serving":true,"terminating":${ends}}${parts[1]}`;
+function endpointText(pod: number, terminatingPods: ReadonlySet<number>): string {
+  const parts = cachedParts.get(pod) ?? partsOf(pod);
+  cachedParts.set(pod, parts);
+  const isTerminating = terminatingPods.has(pod);
+  return `${parts[0]}{"ready":${!isTerminating},"serving":true,"terminating":${isTerminating}}${parts[1]}`;
 }
 
 function partsOf(pod: number): readonly [string, string] {
-  const { namespace, pod: name, uid } = podAt(pod);
+  const { namespace, pod: name, uid } = requestOf(pod);
   const zone = `eu-west-1${"abc"[pod % 3]}`;
   const rest = {
     targetRef: { kind: "Pod", namespace, name, uid },

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:relay [-- --json] [-- --streams=N]`: the real webhook with its relay against an API server with 150 000
- * endpoints, 5 000 Pods that drain at once, and admissions in the same process meanwhile and in quiet.
+ * `npm run bench:relay [-- --json] [-- --streams=N]`: measures the relay of a real webhook with an API server of 150 000
+ * endpoints and 5 000 Pods that drain at once, and the webhook's admissions with and without these drains.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,20 +8,20 @@ import { join } from "node:path";
 import { makeCertificate } from "../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "./admission-reviews.ts";
 import { kubeconfigText, relayPortIn } from "./relay-access.ts";
-import type { RelayFigures } from "./relay-figures.ts";
 import { goalsOf } from "./relay-goals.ts";
 import { measure } from "./relay-measure.ts";
-import { type ApiPlace, startChild } from "./relay-messages.ts";
+import { type ApiAddress, type ApiAddressRequest, startChild } from "./relay-messages.ts";
 import { readOptions, USAGE } from "./relay-options.ts";
-import { startAsker } from "./relay-scenes.ts";
+import type { RelayResults } from "./relay-results.ts";
+import { startClientProcess } from "./relay-scenarios.ts";
 import { textOf } from "./relay-text.ts";
 import { startServer } from "./server-process.ts";
 
 const HERE = import.meta.dirname;
 const PROGRAM = join(HERE, "../src/lastcall.ts");
-const ASKERS = 4;
+const CLIENT_PROCESSES = 4;
 
-async function run(streams: number): Promise<RelayFigures> {
+async function run(streams: number): Promise<RelayResults> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
   const running: { readonly stop: () => Promise<void> }[] = [];
   const started = <T extends { readonly stop: () => Promise<void> }>(process: T): T => {
@@ -33,33 +33,33 @@ async function run(streams: number): Promise<RelayFigures> {
     return join(folder, name);
   };
   try {
-    const made = await makeCertificate("lastcall", Date.now());
-    const { cert, key } = made.source.current();
+    const certificate = await makeCertificate("lastcall", Date.now());
+    const { cert, key } = certificate.source.current();
     const [certFile, keyFile] = [file("tls.crt", cert), file("tls.key", key)];
-    const caFile = file("ca.crt", made.caCertificate);
+    const caFile = file("ca.crt", certificate.caCertificate);
     const bodyFile = file("review.json", reviewBytes("small"));
     const api = started(startChild(join(HERE, "relay-api-server.ts"), [certFile, keyFile]));
-    const { port: apiPort } = await api.order<ApiPlace>({ asks: "place" });
-    const kubeconfig = file("kubeconfig", kubeconfigText(apiPort, made.caCertificate));
+    const { port: apiPort } = await api.order<ApiAddress>({ request: "address" } satisfies ApiAddressRequest);
+    const kubeconfig = file("kubeconfig", kubeconfigText(apiPort, certificate.caCertificate));
     const flags = ["--port=0", "--host=127.0.0.1", "--opt-in=all", `--cert=${certFile}`, `--key=${keyFile}`];
     const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`];
     const relay = ["--relay-secret=lastcall-relay", "--relay-port=0", "--relay-address=127.0.0.1:8444"];
     const args = [PROGRAM, "webhook", ...flags, ...cluster, ...relay];
     const log = join(folder, "webhook.log");
-    const here = started(await startServer("webhook", args, log));
-    const aside = started(await startServer("webhook without drains", args, join(folder, "aside.log")));
-    const askers = Array.from({ length: ASKERS }, () => started(startAsker()));
+    const draining = started(await startServer("webhook", args, log));
+    const control = started(await startServer("control webhook", args, join(folder, "control.log")));
+    const clients = Array.from({ length: CLIENT_PROCESSES }, () => started(startClientProcess()));
     return await measure(
       {
-        scene: { port: await relayPortIn(log), api, askers },
-        place: { port: here.port, ca: made.caCertificate },
-        admitting: { here: { ...here, caFile, bodyFile }, aside: { ...aside, caFile, bodyFile } },
-        say: (what) => process.stderr.write(`${what}\n`),
+        processes: { port: await relayPortIn(log), api, clients },
+        webhook: { port: draining.port, ca: certificate.caCertificate },
+        webhooks: { draining: { ...draining, caFile, bodyFile }, control: { ...control, caFile, bodyFile } },
+        print: (line) => process.stderr.write(`${line}\n`),
       },
       streams,
     );
   } finally {
-    for (const each of running) await each.stop();
+    for (const process of running) await process.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -69,6 +69,6 @@ if (options === undefined) {
   process.stderr.write(USAGE);
   process.exitCode = 64;
 } else {
-  const figures = await run(options.streams);
-  process.stdout.write(options.json ? `${JSON.stringify({ ...figures, goals: goalsOf(figures) })}\n` : textOf(figures));
+  const results = await run(options.streams);
+  process.stdout.write(options.json ? `${JSON.stringify({ ...results, goals: goalsOf(results) })}\n` : textOf(results));
 }

@@ -1,4 +1,4 @@
-/** Starts a server that logs the port it got, and ends it again. */
+/** Starts a server on a free port, which it reads from the server's log. */
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 
@@ -9,7 +9,7 @@ export type ServerProcess = {
   readonly stop: () => Promise<void>;
 };
 
-/** The log goes to a file: reading it would take CPU time from the measurement. */
+/** The log goes to a file, as reading it during the measurement would take CPU time. */
 export async function startServer(name: string, args: readonly string[], logFile: string): Promise<ServerProcess> {
   const log = openSync(logFile, "w");
   const child = spawn(process.execPath, args, { stdio: ["ignore", log, "inherit"] });
@@ -22,7 +22,7 @@ export async function startServer(name: string, args: readonly string[], logFile
   }
   if (port === 0) {
     child.kill("SIGKILL");
-    throw new Error(`${name} did not start`);
+    throw new Error(`${name} ended, or did not log its port within 30 s`);
   }
   const stop = async () => {
     child.kill("SIGKILL");

@@ -1,6 +1,6 @@
 /**
- * `npm run certs [-- --name=NAME … --days=N --out=FOLDER]`: makes a CA and a certificate of it, for trying the webhook by
- * hand. Writes ca.crt, ca.key, tls.crt and tls.key as PEM; the keys are for their owner alone.
+ * `npm run certs [-- --name=NAME … --days=N --out=FOLDER]`: creates a CA and a certificate signed by it, to try the webhook by
+ * hand. Writes ca.crt, ca.key, tls.crt and tls.key as PEM; only their owner may read the keys.
  */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
@@ -10,29 +10,29 @@ import { makeCaPair, makeServerPair, type ServerNames, type Validity } from "../
 import { EXIT_FAULT, EXIT_USAGE } from "../src/contract/exit-codes.ts";
 
 const DAY_MS = 86_400_000;
-/** Clocks of machines differ; a certificate from the future is refused. */
+/** Clocks of hosts differ, and a certificate from the future is refused. */
 const BACKDATE_MS = 3_600_000;
 /** macOS and browsers refuse certificates that are valid for longer. */
 const LONGEST_DAYS = 825;
 const DEFAULT_NAMES = ["localhost", "127.0.0.1", "::1"];
 const OUT = join(import.meta.dirname, "out");
-/** Labels of letters, digits and dashes; the first may be a wildcard. X.509 takes 253 characters and 63 in a label. */
+/** Labels of letters, digits and dashes; the first may be a wildcard. X.509 allows 253 characters, 63 per label. */
 const DNS_NAME = /^(?=.{1,253}$)(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/i;
 
-type Order = { readonly names: ServerNames; readonly days: number; readonly out: string };
+type Options = { readonly names: ServerNames; readonly days: number; readonly out: string };
 
 function stop(status: number, message: string): never {
   process.stderr.write(`${message}\n`);
   process.exit(status);
 }
 
-function readOrder(words: readonly string[]): Order {
-  const options = {
+function readOptions(args: readonly string[]): Options {
+  const flags = {
     name: { type: "string", multiple: true },
     days: { type: "string" },
     out: { type: "string" },
   } as const;
-  const { values } = parseArgs({ args: [...words], options });
+  const { values } = parseArgs({ args: [...args], options: flags });
   const names = values.name ?? DEFAULT_NAMES;
   const wrong = names.find((name) => isIP(name) === 0 && !DNS_NAME.test(name));
   if (wrong !== undefined)
@@ -45,10 +45,10 @@ function readOrder(words: readonly string[]): Order {
   return { names: { dns, ip }, days: Number(days), out: values.out ?? OUT };
 }
 
-async function make({ names, days, out }: Order): Promise<readonly string[]> {
+async function make({ names, days, out }: Options): Promise<readonly string[]> {
   const nowMs = Date.now();
   const validity: Validity = { fromMs: nowMs - BACKDATE_MS, untilMs: nowMs + days * DAY_MS };
-  // Two CAs of one subject would be taken for one by clients that trust both.
+  // Clients that trust two CAs with the same subject would confuse them.
   const ca = await makeCaPair(`lastcall by hand, ${new Date(nowMs).toISOString()}`, validity);
   const { cert, key } = await makeServerPair(ca, names, validity);
   mkdirSync(out, { recursive: true });
@@ -57,25 +57,27 @@ async function make({ names, days, out }: Order): Promise<readonly string[]> {
     const file = join(out, name);
     const mode = name.endsWith(".key") ? 0o600 : 0o644;
     writeFileSync(file, text, { mode });
-    // The mode above is only that of a file that was not there before.
+    // writeFileSync applies the mode to new files only.
     chmodSync(file, mode);
     return file;
   });
 }
 
-function orderOf(words: readonly string[]): Order {
+function optionsOrExit(args: readonly string[]): Options {
   try {
-    return readOrder(words);
+    return readOptions(args);
   } catch (error) {
     return stop(EXIT_USAGE, error instanceof Error ? error.message : String(error));
   }
 }
 
-const order = orderOf(process.argv.slice(2));
+const chosen = optionsOrExit(process.argv.slice(2));
 try {
-  const files = await make(order);
-  const who = [...order.names.dns, ...(order.names.ip ?? [])].join(", ");
-  process.stdout.write(`for ${who}, valid for ${order.days} days:\n${files.map((file) => `  ${file}\n`).join("")}`);
+  const files = await make(chosen);
+  const names = [...chosen.names.dns, ...(chosen.names.ip ?? [])].join(", ");
+  process.stdout.write(
+    `certificate for ${names}, valid for ${chosen.days} days:\n${files.map((file) => `  ${file}\n`).join("")}`,
+  );
 } catch (error) {
-  stop(EXIT_FAULT, `--out ${order.out}: ${error instanceof Error ? error.message : String(error)}`);
+  stop(EXIT_FAULT, `--out ${chosen.out}: ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -1,4 +1,4 @@
-/** The words after `npm run cluster --`. */
+/** Parses the arguments of `npm run cluster --`. */
 import { parseArgs } from "node:util";
 import { GO_MODULES, isModuleName, KUBERNETES, type Minor, type ModuleName, NEWEST } from "./build/module-table.ts";
 

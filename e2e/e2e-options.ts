@@ -1,4 +1,4 @@
-/** The words after `npm run e2e --`. */
+/** Parses the arguments of `npm run e2e --`. */
 import { parseArgs } from "node:util";
 import { KUBERNETES, type Minor, NEWEST } from "./build/module-table.ts";
 import { isMinor } from "./command-line.ts";
@@ -9,22 +9,22 @@ export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBE
        npm run e2e -- --harness
        npm run e2e -- --context NAME --registry REGISTRY [--tag TAG] [-- WORDS FOR VITEST]
 
---bench measures and prints, and judges nothing. --others runs cases beside programs of other projects, built or installed first: Argo Workflows, Envoy, nginx. --harness tries the life of the cluster itself and needs that none is up. With --context the images are taken from REGISTRY/lastcall-manager:TAG and so on; TAG is "test" unless it is said.`;
+--bench measures and prints, without a goal. --others runs cases beside programs of other projects, built or installed first: Argo Workflows, Envoy, nginx. --harness tests the cluster itself and needs that none is up. With --context the images are pulled from REGISTRY/lastcall-manager:TAG and so on; TAG defaults to "test".`;
 
 export type E2eOptions = {
   readonly minor: Minor;
   readonly install: boolean;
-  /** The harness's own cases instead of the product's. */
+  /** Runs the cases of the test cluster itself. */
   readonly harness: boolean;
-  /** Measurements instead of cases. */
+  /** Runs measurements instead of cases. */
   readonly bench: boolean;
-  /** Cases beside programs of other projects instead of the product's own. */
+  /** Runs cases with programs of other projects. */
   readonly others: boolean;
-  /** Of the user's kubeconfig: a cluster that this does not start. */
+  /** A context of the user's kubeconfig: an existing cluster. */
   readonly context: string | undefined;
   readonly registry: string;
   readonly tag: string;
-  /** For vitest: parts of file names, `-t NAME`. */
+  /** Arguments of vitest: parts of file names, `-t NAME`. */
   readonly words: readonly string[];
 };
 

@@ -1,29 +1,29 @@
 /**
- * `npm run e2e`: the cases of `cases/` on a real cluster, one after the other. Without `--context` on the one of
- * `npm run cluster`, which is left as it was found: up if it was up. Other words are handed to vitest.
+ * `npm run e2e`: runs `cases/` on a real cluster, one file after the other. Without `--context` it uses the cluster of
+ * `npm run cluster`, which is stopped afterwards unless it was up before. Other arguments go to vitest.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { compilerCache } from "./build/compiler-cache.ts";
 import { type Suite, suiteEnvironment } from "./client/suite.ts";
+import { stateFolder } from "./cluster/state-folder.ts";
+import { readStatus } from "./cluster/status.ts";
 import { E2E_USAGE, type E2eOptions, readE2eOptions } from "./e2e-options.ts";
 import { foreignSuite } from "./foreign-suite.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
-import { stateFolder } from "./life/state-folder.ts";
-import { readStatus } from "./life/status.ts";
 import { alone, ownSuite } from "./own-suite.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (line: string): void => void process.stderr.write(`${line}\n`);
 const cache = cacheFolder(process.env);
-const place = { cache, compiled: compilerCache(cache, randomUUID()), say };
+const place = { cache, compiled: compilerCache(cache, randomUUID()), print };
 
 type Environment = Readonly<Record<string, string>>;
 
 type Folder = "cases" | "bench" | "others" | "harness";
 
-/** The status of vitest; its words go straight through. */
+/** Runs vitest with its output unchanged, and returns its exit status. */
 function runCases(folder: Folder, words: readonly string[], env: Environment): Promise<number> {
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
   const config = join(import.meta.dirname, "vitest.config.ts");
@@ -37,7 +37,7 @@ function runCases(folder: Folder, words: readonly string[], env: Environment): P
         stdio: "inherit",
       },
     );
-    // What the cases made is undone by them, and the cluster by this program: neither may be cut off.
+    // Cases clean up after themselves, and this program stops the cluster: neither may be interrupted.
     const stop = () => void child.kill("SIGTERM");
     process.on("SIGINT", stop).on("SIGTERM", stop);
     child.once("error", reject);
@@ -56,20 +56,20 @@ function folderOf({ bench, others }: E2eOptions): Folder {
 async function main(): Promise<number> {
   const options = readE2eOptions(process.argv.slice(2));
   if ("message" in options) {
-    say(`${options.message}\n\n${E2E_USAGE}`);
+    print(`${options.message}\n\n${E2E_USAGE}`);
     return 64;
   }
   if (options.harness) {
-    return alone(say, async () => {
+    return alone(print, async () => {
       if ((await readStatus(stateFolder())).state === "down") return runCases("harness", options.words, {});
-      say('A cluster is up, and these cases would end it; "cluster down" first.');
+      print('A cluster is up, which these cases would stop. Run "npm run cluster -- down" first.');
       return 1;
     });
   }
   const run = (suite: Suite) => runCases(folderOf(options), options.words, suiteEnvironment(suite));
   const artifacts = join(ROOT, "build/e2e");
   if (options.context !== undefined) {
-    return run(await foreignSuite({ ...options, context: options.context, artifacts, env: process.env, say }));
+    return run(await foreignSuite({ ...options, context: options.context, artifacts, env: process.env, print }));
   }
   const path = (process.env["PATH"] ?? "").split(":");
   return ownSuite({ minor: options.minor, install: options.install, root: ROOT, artifacts, path, place }, run);
@@ -78,7 +78,7 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main();
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
+  print(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 } finally {
   await place.compiled.close();

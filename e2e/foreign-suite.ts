@@ -1,4 +1,4 @@
-/** The suite on a cluster that someone else runs: kind, k3d, or a real one. */
+/** Runs the suite on an existing cluster: kind, k3d, or a real one. */
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { KubernetesListObject, V1Node } from "@kubernetes/client-node";
@@ -12,11 +12,11 @@ export type ForeignSuite = {
   readonly tag: string;
   readonly artifacts: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 };
 
-/** @throws when kubectl of PATH cannot reach it, or fewer than two of its nodes take Pods. */
-export async function foreignSuite({ context, registry, tag, artifacts, env, say }: ForeignSuite): Promise<Suite> {
+/** @throws if kubectl of PATH cannot reach it, or fewer than two of its nodes are schedulable. */
+export async function foreignSuite({ context, registry, tag, artifacts, env, print }: ForeignSuite): Promise<Suite> {
   const base: Suite = {
     kubeconfig: env["KUBECONFIG"] ?? join(homedir(), ".kube/config"),
     context,
@@ -34,7 +34,7 @@ export async function foreignSuite({ context, registry, tag, artifacts, env, say
   }
   for (const { metadata, status } of items) {
     const { kubeletVersion, containerRuntimeVersion, kernelVersion } = status?.nodeInfo ?? {};
-    say(`node ${metadata?.name}: kubelet ${kubeletVersion}, ${containerRuntimeVersion}, kernel ${kernelVersion}`);
+    print(`node ${metadata?.name}: kubelet ${kubeletVersion}, ${containerRuntimeVersion}, kernel ${kernelVersion}`);
   }
   return { ...base, nodes: [first, second] };
 }

@@ -1,41 +1,41 @@
-/** `npm run cluster`: a real Kubernetes of two nodes on a bare machine, for tests and for trying things out. */
+/** `npm run cluster`: a real Kubernetes of two nodes on a bare host, for tests and experiments. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { buildModule } from "./build/build-module.ts";
 import { compilerCache } from "./build/compiler-cache.ts";
 import type { Minor, ModuleName } from "./build/module-table.ts";
+import { bringDown } from "./cluster/down.ts";
+import { stateFolder } from "./cluster/state-folder.ts";
+import { readStatus, statusLines } from "./cluster/status.ts";
+import { bringUp } from "./cluster/up.ts";
 import { readCommand, USAGE } from "./command-line.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
 import { exclusively } from "./host/exclusive.ts";
 import { prepareMachine } from "./host/prepare-machine.ts";
 import { giveImages } from "./images/give-images.ts";
-import { bringDown } from "./life/down.ts";
-import { stateFolder } from "./life/state-folder.ts";
-import { readStatus, statusLines } from "./life/status.ts";
-import { bringUp } from "./life/up.ts";
 
-/** Exit statuses: 0 done, 1 it could not be done, 3 `status` and nothing usable is up, 64 wrong words. */
+/** Exit statuses: 0 success, 1 failure, 3 `status` without a usable cluster, 64 invalid arguments. */
 const EXIT = { done: 0, failed: 1, notUp: 3, usage: 64 } as const;
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const report = (line: string): void => void process.stderr.write(`${line}\n`);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const ROOT = join(import.meta.dirname, "..");
 const state = stateFolder();
 const cache = cacheFolder(process.env);
-const place = { cache, compiled: compilerCache(cache, randomUUID()), say };
+const place = { cache, compiled: compilerCache(cache, randomUUID()), print: report };
 const locked = <T>(work: () => Promise<T>) =>
-  exclusively(state.lock, work, () => say("Another command is at work on the cluster, waiting."));
+  exclusively(state.lock, work, () => report("Waiting for another command that uses the cluster."));
 
 async function up(minor: Minor, install: boolean): Promise<number> {
-  await prepareMachine({ install, path: (process.env["PATH"] ?? "").split(":"), say });
+  await prepareMachine({ install, path: (process.env["PATH"] ?? "").split(":"), print: report });
   const { wasUp } = await locked(() => bringUp(minor, state, place));
-  if (wasUp) say("It was up already.");
+  if (wasUp) report("The cluster was already up.");
   return status(false);
 }
 
 async function down(): Promise<number> {
   const ended = await locked(() => bringDown(state));
-  say(ended ? "The cluster is down." : "No cluster was up.");
+  report(ended ? "The cluster is down." : "No cluster was up.");
   return EXIT.done;
 }
 
@@ -49,7 +49,7 @@ async function status(json: boolean): Promise<number> {
 async function images(): Promise<number> {
   const read = await readStatus(state);
   if (read.state !== "up") {
-    say('No cluster is up that could take images; "cluster up" brings one up.');
+    report('No cluster is up. Run "npm run cluster -- up" first.');
     return EXIT.notUp;
   }
   for (const name of Object.values(await giveImages(ROOT, state, place.cache))) print(name);
@@ -78,17 +78,17 @@ async function main(words: readonly string[]): Promise<number> {
       print(USAGE);
       return EXIT.done;
     case "wrong":
-      say(`${command.message}\n\n${USAGE}`);
+      report(`${command.message}\n\n${USAGE}`);
       return EXIT.usage;
   }
 }
 
-// The reader of the output may have enough of it.
+// The reader of the output may exit early.
 process.stdout.on("error", () => {});
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
+  report(error instanceof Error ? error.message : String(error));
   process.exitCode = EXIT.failed;
 } finally {
   await place.compiled.close();

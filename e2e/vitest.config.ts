@@ -7,7 +7,7 @@ export default defineConfig({
     include: ["**/*.e2e.ts"],
     // The harness's own cases have no cluster yet.
     globalSetup: process.env["LASTCALL_E2E"] === undefined ? [] : ["with-lastcall.ts"],
-    // One cluster, two cores: cases beside each other would measure each other.
+    // With one cluster and two cores parallel cases would disturb each other.
     fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,

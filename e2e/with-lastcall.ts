@@ -1,11 +1,11 @@
-/** Around all cases: lastcall is installed once, and gone at the end. */
+/** Installs lastcall once before all cases, and removes it at the end. */
 import { install, uninstall } from "./client/installation.ts";
 import { readSuite } from "./client/suite.ts";
 
 // biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
 export default async function setup(): Promise<() => Promise<void>> {
   const suite = readSuite(process.env);
-  // What an earlier run left in an odd state must not decide this one.
+  // Remains of an interrupted earlier run must not affect this one.
   await uninstall(suite);
   await install(suite);
   return () => uninstall(suite);

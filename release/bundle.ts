@@ -1,4 +1,4 @@
-/** The programs as plain JavaScript, as images carry them. */
+/** Bundles the programs as plain JavaScript for the images and the npm package. */
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
@@ -12,7 +12,7 @@ const PLAIN: BuildOptions = {
   format: "esm",
   target: "node24",
   outExtension: { ".js": ".mjs" },
-  // Packages in the older module format ask for a require that this format lacks.
+  // CommonJS packages call require, which ES modules lack.
   banner: {
     js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
   },
@@ -20,12 +20,11 @@ const PLAIN: BuildOptions = {
   logLevel: "warning",
 };
 
-/** By program, all but the folder it is written to. */
 const PROGRAMS = {
   lastcall: {
     ...PLAIN,
     entryPoints: { lastcall: "src/lastcall.ts" },
-    // What a command does not need stays a file that is never read: the API server's client alone is megabytes.
+    // A command loads only the chunks that it needs: the API server's client alone is megabytes.
     splitting: true,
     chunkNames: "parts/[name]-[hash]",
   },
@@ -39,15 +38,15 @@ const PROGRAMS = {
 export type BundledProgram = keyof typeof PROGRAMS;
 
 /**
- * Writes `lastcall/lastcall.mjs` with the parts it loads when it needs them, and `manager/lastcall-manager.mjs`, which
- * stands alone but for koffi: that loads a compiled file that lies beside its own. Replaces what was there.
+ * Writes `lastcall/lastcall.mjs` with its lazily loaded chunks, and `manager/lastcall-manager.mjs`. The latter does not
+ * include koffi, which loads a compiled library beside its own file. Replaces the folder.
  */
 export async function bundleInto(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   for (const [name, options] of Object.entries(PROGRAMS)) await build({ ...options, outdir: `${folder}/${name}` });
 }
 
-/** The sources whose code is in a program's bundle, from the project's folder. Writes nothing. */
+/** Lists the sources in a program's bundle, relative to the project's folder. Writes nothing. */
 export async function sourcesOf(program: BundledProgram): Promise<readonly string[]> {
   const { metafile } = await build({ ...PROGRAMS[program], outdir: "build/unwritten", write: false, metafile: true });
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** The package's command: the bundle, or the reason why the package has none. */
+/** Runs the bundle as the npm package's command, or reports that the package has none. */
 import { existsSync } from "node:fs";
 
-// .npmrc turns scripts off, prepack too, so a plain `npm pack` in a fresh clone packs no bundle.
+// .npmrc disables scripts, including prepack, so a plain `npm pack` in a fresh clone packs no bundle.
 const bundle = new URL("../build/release/lastcall/lastcall.mjs", import.meta.url);
 if (existsSync(bundle)) await import(bundle.href);
 else {

@@ -1,4 +1,4 @@
-/** `npm run bundle`: the programs as plain JavaScript in build/release. */
+/** `npm run bundle`: bundles the programs as plain JavaScript into build/release. */
 import { fileURLToPath } from "node:url";
 import { bundleInto } from "./bundle.ts";
 

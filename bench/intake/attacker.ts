@@ -1,13 +1,16 @@
-/** A process of its own that attacks a port until it is ended, and then says in one line how often it was closed. */
-import { ATTACKS, type AttackTally, attack, TOGETHER } from "./attacks.ts";
+/** Attacks a port until SIGTERM, then prints its connection counts: `node attacker.ts ATTACK PORT [ADDRESSES]`. */
+import { ATTACKS, type AttackCounts, attack, COMBINATIONS } from "./attacks.ts";
 
-const [kind = "", port = "", addresses = "0"] = process.argv.slice(2);
-const chosen = (TOGETHER[kind] ?? [kind]).map((name) => ATTACKS[name]);
-const tally: AttackTally = { opened: 0, closed: 0 };
-for (const one of chosen) {
-  if (one === undefined) throw new Error(`there is no attack ${kind}`);
-  const from = Number(addresses);
-  attack(from > 0 ? { ...one, addresses: from } : one, Number(port), tally);
+const [name = "", port = "", sourceAddresses = "0"] = process.argv.slice(2);
+const chosen = (COMBINATIONS[name] ?? [name]).map((part) => ATTACKS[part]);
+const counts: AttackCounts = { opened: 0, closed: 0 };
+for (const definition of chosen) {
+  if (definition === undefined)
+    throw new Error(
+      `attack "${name}" does not exist; expected one of ${Object.keys({ ...ATTACKS, ...COMBINATIONS }).join(", ")}`,
+    );
+  const override = Number(sourceAddresses);
+  attack(override > 0 ? { ...definition, sourceAddresses: override } : definition, Number(port), counts);
 }
-process.once("SIGTERM", () => process.stdout.write(`${JSON.stringify(tally)}\n`, () => process.exit(0)));
+process.once("SIGTERM", () => process.stdout.write(`${JSON.stringify(counts)}\n`, () => process.exit(0)));
 process.stdout.write("attacking\n");

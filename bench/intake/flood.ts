@@ -1,7 +1,7 @@
 /**
- * `npm run bench:flood [-- --tree=FOLDER …] [-- --turns=6]`: the webhook as its image runs it under an honest flood, 8
- * connections of 265 KB reviews and then 100 000 small ones. Other trees of this project, with their packages installed, are
- * bundled by their own `release` and measured in the same run: rates of two runs, or of a bundle and a source, do not compare.
+ * `npm run bench:flood [-- --tree=FOLDER …] [-- --turns=6]`: measures memory and throughput of the webhook, run as in its
+ * image, under 2 000 reviews of 265 KB and then 100 000 small ones on 8 connections. Other checkouts with installed packages are
+ * bundled by their own `release` and measured in the same run, as rates of two runs are not comparable.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,28 +13,27 @@ import type { bundleInto } from "../../release/bundle.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes, SIZES, type Size } from "../admission-reviews.ts";
 import type { LoadOrder, LoadResult } from "../load-generator.ts";
-import { cpuMicroseconds, mostResidentBytes } from "../process-cost.ts";
+import { cpuMicroseconds, peakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 
 const HERE = import.meta.dirname;
 const CONNECTIONS = 8;
 const REQUESTS: Readonly<Record<Size, number>> = { large: 2_000, small: 100_000 };
-/** Large ones first: they are what fills the memory. */
+// Large reviews cause the peak of memory, so they come first.
 const ORDER: readonly Size[] = ["large", "small"];
-/** A process each, because their speeds differ by 15 % with what V8 happens to compile. */
+/** Processes per program: their speeds differ by 15 %, depending on the code that V8 happens to compile. */
 const DEFAULT_TURNS = 6;
 
 type Program = {
   readonly name: string;
-  readonly words: readonly string[];
-  /** One of each process. */
-  readonly mostMb: number[];
+  readonly args: readonly string[];
+  readonly peakMb: number[];
   readonly perSecond: Record<Size, number[]>;
   readonly cpu: Record<Size, number[]>;
 };
 
-function program(name: string, words: readonly string[]): Program {
-  return { name, words, mostMb: [], perSecond: { small: [], large: [] }, cpu: { small: [], large: [] } };
+function program(name: string, args: readonly string[]): Program {
+  return { name, args, peakMb: [], perSecond: { small: [], large: [] }, cpu: { small: [], large: [] } };
 }
 
 async function load(folder: string, server: ServerProcess, size: Size): Promise<LoadResult> {
@@ -54,29 +53,28 @@ async function load(folder: string, server: ServerProcess, size: Size): Promise<
   return result;
 }
 
-/** One process of the program, from its start to its end. */
-async function flood(folder: string, { name, words, ...seen }: Program, flags: readonly string[]): Promise<void> {
-  const server = await startServer(name, [...words, ...flags], join(folder, "server.log"));
+async function flood(folder: string, { name, args, ...results }: Program, flags: readonly string[]): Promise<void> {
+  const server = await startServer(name, [...args, ...flags], join(folder, "server.log"));
   try {
     for (const size of ORDER) {
       const before = cpuMicroseconds(server.pid);
       const { answered, seconds } = await load(folder, server, size);
-      seen.perSecond[size].push(answered / seconds);
-      seen.cpu[size].push((cpuMicroseconds(server.pid) - before) / answered);
+      results.perSecond[size].push(answered / seconds);
+      results.cpu[size].push((cpuMicroseconds(server.pid) - before) / answered);
     }
-    seen.mostMb.push((mostResidentBytes(server.pid) ?? 0) / 1e6);
+    results.peakMb.push((peakResidentBytes(server.pid) ?? 0) / 1e6);
   } finally {
     await server.stop();
   }
 }
 
-function textOf({ name, mostMb, perSecond, cpu }: Program, beside: Program): string {
+function textOf({ name, peakMb, perSecond, cpu }: Program, reference: Program): string {
   const rates = SIZES.map((size) => {
     const rate = median(perSecond[size]);
-    const ratio = (rate / median(beside.perSecond[size])).toFixed(2);
-    return `${size} ${rate.toFixed(0)} (x ${ratio}), ${median(cpu[size]).toFixed(0)} µs of CPU each`;
+    const ratio = (rate / median(reference.perSecond[size])).toFixed(2);
+    return `${size} ${rate.toFixed(0)} (x ${ratio}), ${median(cpu[size]).toFixed(0)} µs of CPU time each`;
   });
-  const memory = `most resident memory ${Math.max(...mostMb).toFixed(0)} MB`;
+  const memory = `peak resident memory ${Math.max(...peakMb).toFixed(0)} MB`;
   return `${name}: ${memory}; admissions a second: ${rates.join("; ")}`;
 }
 
@@ -94,10 +92,10 @@ if (!Number.isInteger(turns) || turns < 1)
   throw new Error(`--turns got "${values.turns}", expected a whole number from 1`);
 const folder = mkdtempSync(join(tmpdir(), "lastcall-flood-"));
 try {
-  const made = await makeCertificate("lastcall", Date.now());
-  writeFileSync(join(folder, "tls.crt"), made.source.current().cert);
-  writeFileSync(join(folder, "tls.key"), made.source.current().key);
-  writeFileSync(join(folder, "ca.crt"), made.caCertificate);
+  const certificate = await makeCertificate("lastcall", Date.now());
+  writeFileSync(join(folder, "tls.crt"), certificate.source.current().cert);
+  writeFileSync(join(folder, "tls.key"), certificate.source.current().key);
+  writeFileSync(join(folder, "ca.crt"), certificate.caCertificate);
   for (const size of SIZES) writeFileSync(join(folder, `${size}.json`), reviewBytes(size));
   const programs: Program[] = [];
   for (const [index, tree] of [...(values.tree ?? []), join(HERE, "../..")].entries()) {
@@ -110,7 +108,7 @@ try {
   const flags = ["webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
   for (let turn = 0; turn < turns; turn += 1) {
-    // None always runs after the same one.
+    // Alternating the order spreads a drift of the host over all programs.
     for (const each of turn % 2 === 0 ? programs : [...programs].reverse()) await flood(folder, each, flags);
   }
   for (const each of programs) process.stdout.write(`${textOf(each, programs[0] ?? each)}\n`);

@@ -1,6 +1,6 @@
 /**
- * Builds the programs of a Go module once and keeps them. What is kept is found by what made it: the module's files, the
- * Go version, the target and the flags. A build appears at once and whole, by a rename.
+ * Builds the programs of a Go module once and caches them by their inputs: the module's files, the
+ * Go version, the target and the flags. A finished build appears by a rename.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -15,13 +15,13 @@ import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
 const MODULES = join(import.meta.dirname, "..", "modules");
 
 export type BuildPlace = {
-  /** Where finished builds are kept. */
+  /** The folder of finished builds. */
   readonly cache: string;
   readonly compiled: CompilerCache;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 };
 
-/** The folder with the module's programs; builds them when they are not kept yet. Rejects with the end of Go's own words. */
+/** Returns the folder with the module's programs, and builds them if they are not cached. Rejects with the end of Go's output. */
 export async function buildModule(name: ModuleName, place: BuildPlace): Promise<{ readonly binaries: string }> {
   const module: GoModule = GO_MODULES[name];
   const binaries = join(place.cache, "bin", `${name}-${buildKey(name, module)}`);
@@ -33,7 +33,7 @@ export async function buildModule(name: ModuleName, place: BuildPlace): Promise<
       if (!isWhole(binaries, module)) await compile({ name, module, binaries, place });
       return { binaries };
     },
-    () => place.say(`${name}: someone else is building it, waiting`),
+    () => place.print(`${name}: waiting for another process that builds it`),
   );
 }
 
@@ -50,7 +50,7 @@ function buildKey(name: ModuleName, module: GoModule): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Version and target together, as the Go of this module says them: a go.mod may ask for a newer one than the machine's. */
+/** Go's version and target for this module: its go.mod may require a newer Go than the host's. */
 function goVersion(name: ModuleName): string {
   const { status, stdout, error } = spawnSync("go", ["version"], { cwd: join(MODULES, name), encoding: "utf8" });
   if (status !== 0) {
@@ -68,8 +68,8 @@ type Compilation = {
 
 async function compile({ name, module, binaries, place }: Compilation): Promise<void> {
   const started = Date.now();
-  place.say(`${name}: building ${module.programs.join(", ")}`);
-  // A compiler may outlive a build that was killed: whatever it still writes lands in a folder of its own.
+  place.print(`${name}: building ${module.programs.join(", ")}`);
+  // A compiler may outlive a killed build, so each build has its own folder.
   for (const left of unfinishedOf(binaries)) rmSync(left, { recursive: true, force: true });
   const unfinished = `${binaries}.unfinished-${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
@@ -86,7 +86,7 @@ async function compile({ name, module, binaries, place }: Compilation): Promise<
   renameSync(unfinished, binaries);
   const megabytes = module.programs.map((program) => statSync(join(binaries, program)).size / 1e6);
   const sum = Math.round(megabytes.reduce((all, one) => all + one, 0));
-  place.say(`${name}: built in ${Math.round((Date.now() - started) / 1000)} s, ${sum} MB`);
+  place.print(`${name}: built in ${Math.round((Date.now() - started) / 1000)} s, ${sum} MB`);
 }
 
 function unfinishedOf(binaries: string): readonly string[] {
@@ -97,7 +97,7 @@ function unfinishedOf(binaries: string): readonly string[] {
     .map((name) => join(folder, name));
 }
 
-/** Go at low priority: a build must not starve whatever else the machine runs. */
+/** Runs Go at low priority, so that a build does not starve other programs. */
 function go(name: ModuleName, args: readonly string[], compiled: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const [command, words] = mortal("nice", ["-n", "15", "go", ...args]);

@@ -1,20 +1,20 @@
 /**
- * What the compiler made on its way: large (4 GB for one Kubernetes) and of no use afterwards. One process's builds share
- * it, then it is deleted; a lock beside it tells whether its process lives, whatever number that has where.
+ * The Go build cache: large (4 GB for one Kubernetes) and useless afterwards. The builds of one process share
+ * it, then it is deleted. A lock beside it shows whether its process is alive, independently of PID namespaces.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "../host/exclusive.ts";
 
 export type CompilerCache = {
-  /** Made when it is first asked for; what killed builds left is deleted then. */
+  /** Created at the first use, which also deletes the caches of killed builds. */
   readonly folder: () => Promise<string>;
   readonly close: () => Promise<void>;
 };
 
 type Opened = { readonly folder: string; readonly release: () => Promise<void> };
 
-/** @param name unlike that of any other process, for example a random one. */
+/** @param name unique among processes, for example random. */
 export function compilerCache(cache: string, name: string): CompilerCache {
   let opened: Promise<Opened> | undefined;
   return {
@@ -31,7 +31,7 @@ export function compilerCache(cache: string, name: string): CompilerCache {
 async function open(cache: string, name: string): Promise<Opened> {
   await deleteAbandoned(cache);
   const folder = join(cache, `compiler-${name}`);
-  // Before the folder: who looks for abandoned ones finds it locked.
+  // Locked before the folder exists, so that a search for abandoned folders finds it locked.
   const release = await tryLock(`${folder}.lock`);
   if (release === undefined) throw new Error(`Another process uses ${folder}.`);
   mkdirSync(folder, { recursive: true });

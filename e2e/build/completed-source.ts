@@ -1,6 +1,6 @@
 /**
- * A module with files that its published form lacks: a copy of its source with them laid over it, and a go.mod that puts
- * the copy in the module's place. Go's own overlays end at its module cache.
+ * Adds files that the published form of a module lacks: it copies the source, adds the files, and writes a go.mod that
+ * replaces the module by the copy. Go's overlays do not apply to its module cache.
  */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,17 +9,17 @@ import { join } from "node:path";
 export type Completion = {
   /** The module's path. */
   readonly module: string;
-  /** Below the folder of the go.mod; laid out as the module is. */
+  /** Below the folder of the go.mod, with the module's layout. */
   readonly files: string;
 };
 
-/** The go.mod to build with. @param folder of the go.mod that asks for the module; @param scratch is the caller's to delete */
+/** Returns the go.mod for the build. @param folder folder of the original go.mod @param scratch deleted by the caller */
 export function completedModfile(completion: Completion, folder: string, scratch: string): string {
   const published = sourceOf(completion.module, folder);
   const copy = join(scratch, "source");
   mkdirSync(scratch, { recursive: true });
   cpSync(published, copy, { recursive: true });
-  // Go keeps its sources read-only, folders too.
+  // Sources in Go's module cache are read-only, folders included.
   run("chmod", ["-R", "u+w", copy], folder);
   cpSync(join(folder, completion.files), copy, { recursive: true });
   const modfile = join(scratch, "go.mod");
@@ -29,7 +29,7 @@ export function completedModfile(completion: Completion, folder: string, scratch
   return modfile;
 }
 
-/** Where Go keeps a module that the go.mod of a folder asks for; fetched when it is not there. */
+/** Returns the folder of a required module in Go's module cache, and downloads it if it is missing. */
 export function sourceOf(module: string, folder: string): string {
   run("go", ["mod", "download", module], folder);
   return run("go", ["list", "-m", "-f", "{{.Dir}}", module], folder).trim();

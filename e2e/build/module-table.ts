@@ -1,20 +1,20 @@
-/** What is built from Go modules: the folder of each under `modules/`, its packages and how they are told their version. */
+/** The Go modules to build: their folders under `modules/`, packages and version flags. */
 import type { Completion } from "./completed-source.ts";
 
 export type GoModule = {
-  /** Import paths that become programs; of other modules, each is also a `tool` line of the go.mod. */
+  /** Import paths of the programs; those of other modules are also `tool` lines of the go.mod. */
   readonly packages: readonly string[];
-  /** Programs that must be there afterwards. */
+  /** Programs that the build must produce. */
   readonly programs: readonly string[];
-  /** What `go build -o` calls a program, where the last part of its import path is not its name. */
+  /** The program name of `go build -o`, if it differs from the last part of the import path. */
   readonly output?: string;
   /** Linker flags after `-s -w`. */
   readonly link: readonly string[];
-  /** A module whose published source does not compile as it is. */
+  /** A module whose published source lacks files. */
   readonly completion?: Completion;
 };
 
-/** Minor versions of Kubernetes that can be built, with the exact version their go.mod pins. */
+/** Buildable minor versions of Kubernetes, with the exact version in their go.mod. */
 export const KUBERNETES = { "1.37": "1.37.0", "1.36": "1.36.3", "1.35": "1.35.4" } as const;
 export type Minor = keyof typeof KUBERNETES;
 export const NEWEST: Minor = "1.37";
@@ -28,7 +28,7 @@ const KUBERNETES_PROGRAMS = [
   "kubectl",
 ];
 
-/** Without these an API server calls itself v0.0.0, and charts with a `kubeVersion` and feature checks go wrong. */
+/** Without these an API server reports v0.0.0, which breaks charts with a `kubeVersion` and feature checks. */
 function versionFlags(version: string): readonly string[] {
   const [major = "", minor = ""] = version.split(".");
   return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((place) => [

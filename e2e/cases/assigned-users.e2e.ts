@@ -1,4 +1,4 @@
-/** Clusters that assign users by namespace, as OpenShift does: the manager takes the one it is given. */
+/** Clusters that assign users by namespace, as OpenShift does: the manager runs as the assigned user. */
 import type { KubernetesObject, V1Pod, V1SecurityContext } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -15,19 +15,19 @@ const RANGE = "openshift.io/sa.scc.uid-range";
 const ASSIGNED = 1_000_620_000;
 const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 
-// From 1.36 on; before, the assigner would have to be one more webhook.
+// Mutating admission policies exist from 1.36 on; earlier, the assigner would need another webhook.
 const ASSIGNERS = ["get", "mutatingadmissionpolicies.v1.admissionregistration.k8s.io"];
 const canAssign = (await kubectlOf(suite).attempt(ASSIGNERS)).status === 0;
 const REASON = canAssign ? "" : " (skipped: this API server has no MutatingAdmissionPolicy v1)";
 
 describe.skipIf(!canAssign)(`where users are assigned by namespace, and others refused${REASON}`, () => {
-  test("the manager runs as the assigned user where the namespace shows a range, and drains", async () => {
+  test("the manager runs as the assigned user if the namespace has a user range, and drains", async () => {
     await withAssignedUsers("assigned-users", async (namespace) => {
       const asked = appOf(namespace, BRIEF);
       expect(await refusal(namespace, asked)).toContain(`only user ${ASSIGNED} may run here`);
       await namespace.kubectl.run(["annotate", "namespace", namespace.name, `${RANGE}=${ASSIGNED}/10000`]);
-      // lastcall hears of the annotation a moment after it was made.
-      await waitUntil({ what: "lastcall knows the range", withinMs: 30_000, everyMs: 300 }, async () =>
+      // lastcall's watch delivers the annotation after a moment.
+      await waitUntil({ what: "lastcall has the range", withinMs: 30_000, everyMs: 300 }, async () =>
         (await refusal(namespace, asked)) === "" ? true : undefined,
       );
       const { pod, report, warnings } = await drainOne(namespace, asked);
@@ -37,8 +37,8 @@ describe.skipIf(!canAssign)(`where users are assigned by namespace, and others r
     });
   });
 
-  test("the manager runs as the assigned user where an annotation leaves it open, and drains", async () => {
-    await withAssignedUsers("assigned-users-said", async (namespace) => {
+  test("the manager runs as the assigned user if an annotation leaves the user unset, and drains", async () => {
+    await withAssignedUsers("assigned-users-set", async (namespace) => {
       const { pod, report } = await drainOne(
         namespace,
         appOf(namespace, { ...BRIEF, "lastcall.dev/run-as-user": "unset" }),
@@ -51,7 +51,7 @@ describe.skipIf(!canAssign)(`where users are assigned by namespace, and others r
 
 const WITHOUT_US = { "lastcall.dev/inject": "disabled" };
 
-/** The judge refuses another user, and the assigner gives its own to a container that names none. */
+/** Waits until the validator refuses other users, and the assigner sets its own for a container without one. */
 async function policiesHold(namespace: CaseNamespace): Promise<void> {
   await waitUntil({ what: "the policies on users are in force", withinMs: 60_000, everyMs: 300 }, async () => {
     const refused = (await refusal(namespace, appOf(namespace, WITHOUT_US, { runAsUser: 7 }))) !== "";
@@ -65,7 +65,7 @@ function appOf(namespace: CaseNamespace, annotations: Record<string, string>, us
   return barePod(namespace, APP, [container], { annotations });
 }
 
-/** @returns why the Pod is refused; empty when it is not */
+/** @returns the reason of the refusal; "" if the Pod is accepted */
 async function refusal(namespace: CaseNamespace, pod: V1Pod): Promise<string> {
   const asked = ["create", "--dry-run=server", "--filename=-"];
   const { status, complaint } = await namespace.here.attempt(asked, JSON.stringify(pod));
@@ -88,7 +88,7 @@ async function withAssignedUsers(name: string, work: (namespace: CaseNamespace) 
 
 type Policy = KubernetesObject & { readonly spec: unknown };
 
-/** The assigner fills in what no container says, after the webhooks too; the judge refuses every other user. */
+/** The assigner sets a missing user, also after the webhooks; the validator refuses every other user. */
 function policiesFor(name: string): readonly Policy[] {
   const matchConstraints = {
     namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
@@ -132,14 +132,14 @@ function policiesFor(name: string): readonly Policy[] {
     {
       ...group,
       kind: "ValidatingAdmissionPolicy",
-      metadata: { name: `${name}-judge` },
+      metadata: { name: `${name}-validator` },
       spec: { matchConstraints, failurePolicy: "Fail", validations },
     },
     {
       ...group,
       kind: "ValidatingAdmissionPolicyBinding",
-      metadata: { name: `${name}-judge` },
-      spec: { policyName: `${name}-judge`, validationActions: ["Deny"] },
+      metadata: { name: `${name}-validator` },
+      spec: { policyName: `${name}-validator`, validationActions: ["Deny"] },
     },
   ];
 }

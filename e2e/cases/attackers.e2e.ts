@@ -1,4 +1,4 @@
-/** Pods of another namespace, without a right or a secret, churn on every manager and on the webhook while Pods are replaced. */
+/** Pods of another namespace, without rights and secrets, attack every manager and the webhook during a rollout. */
 import type { CoreV1EventList, KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { afterAll, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
@@ -17,14 +17,14 @@ import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 const RESTRICTED = { "pod-security.kubernetes.io/enforce": "restricted" };
-/** Where hooks and webhook fail, the Pods' whole grace period is waited for. */
+/** If hooks and webhook failed, the rollout would take the Pods' complete grace periods. */
 const ENOUGH_FOR_A_FAILURE_MS = 600_000;
-/** Then they end by themselves. */
+/** The attackers' own time limit. */
 const SECONDS = 120;
-/** Guaranteed, so that each manager has a CPU limit of 10m: the least it has to answer with. */
+/** QoS Guaranteed, so that each manager has a CPU limit of 10m, its minimum. */
 const SIZE = { cpu: "300m", memory: "128Mi" };
 const SIZED = { container: { resources: { requests: SIZE, limits: SIZE } } };
-/** Before the rollout begins, so that it begins under attack. Fewer prove nothing. */
+/** Required before the rollout, so that it starts under attack. Fewer would prove nothing. */
 const ENOUGH_ON_MANAGERS = 3_000;
 const ENOUGH_ON_WEBHOOK = 200;
 
@@ -44,12 +44,12 @@ test("no request and no admission fails in a rollout while Pods of another names
       const { creations, ...seen } = await attackedRollout(namespace, others);
       const { failures, ...admissions } = creations;
       const ends = managers.map(reported);
-      const tally = { ...seen, admissions, ends, webhook: await lifeOf(namespace, replicas) };
-      namespace.keep("attacked.json", JSON.stringify({ ...tally, failures }, null, 2));
-      process.stdout.write(`${JSON.stringify({ ...tally, firstFailure: failures[0] }, null, 1)}\n`);
-      expect(tally.requests).toBeGreaterThan(ENOUGH_REQUESTS);
-      expect(tally.admissions.asked).toBeGreaterThan(ENOUGH_REQUESTS);
-      expect(tally).toMatchObject({
+      const counts = { ...seen, admissions, ends, webhook: await lifeOf(namespace, replicas) };
+      namespace.keep("attacked.json", JSON.stringify({ ...counts, failures }, null, 2));
+      process.stdout.write(`${JSON.stringify({ ...counts, firstFailure: failures[0] }, null, 1)}\n`);
+      expect(counts.requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(counts.admissions.asked).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(counts).toMatchObject({
         rollout: "complete",
         failedRequests: 0,
         failedHooks: [],
@@ -80,13 +80,13 @@ async function attackedRollout(namespace: CaseNamespace, others: CaseNamespace) 
       await restartRollout(namespace);
       await namespace.settled(`app=${APP}`);
     } catch (error) {
-      // What else came of it is told all the same.
+      // The other results are reported even if this one fails.
       rollout = error instanceof Error ? error.message : String(error);
     } finally {
       await aiming.stop();
     }
   };
-  // Stopped whatever becomes of the load, and its tally is asked for below.
+  // Stopped even if the load fails; its counts are read below.
   const { requests, failed } = await underLoad(namespace, attackAndRoll).finally(() => creations.stop());
   return {
     ...{ rollout, requests, failedRequests: failed },
@@ -96,7 +96,7 @@ async function attackedRollout(namespace: CaseNamespace, others: CaseNamespace) 
   };
 }
 
-/** At every Pod of the app that has an address, the coming ones from their first second. */
+/** Aims at every Pod of the app with an address, new ones from their first second. */
 function keepAiming(namespace: CaseNamespace, attackers: Attackers): { readonly stop: () => Promise<void> } {
   let isStopped = false;
   let last = "";
@@ -107,7 +107,7 @@ function keepAiming(namespace: CaseNamespace, attackers: Attackers): { readonly 
   };
   const all = (async () => {
     while (!isStopped) {
-      // An attacker that has ended is no longer to be aimed.
+      // An attacker that has exited cannot be aimed.
       await aimOnce().catch((error: Error) => namespace.note(`not aimed: ${error.message}`));
       await pauseMs(500);
     }
@@ -131,13 +131,13 @@ function addressOfWebhook(namespace: CaseNamespace): Promise<string> {
   return namespace.kubectl.run([...where, "--output=jsonpath={.spec.clusterIP}"]);
 }
 
-/** What the kubelets say of hooks that were not answered. */
+/** The kubelets' Events for unanswered hooks. */
 async function failedHooks(namespace: CaseNamespace): Promise<readonly string[]> {
   const which = ["get", "events", "--field-selector=reason=FailedPreStopHook"];
   return (await namespace.here.json<CoreV1EventList>(which)).items.map(({ message }) => message ?? "");
 }
 
-/** The manager's own word about its Pod's end. */
+/** The manager's report of its drain. */
 function reported(manager: PodLog): string {
   const line = manager.lines().find((one) => one.includes('"drain report"'));
   if (line === undefined) return "no report";
@@ -145,7 +145,7 @@ function reported(manager: PodLog): string {
   return `${report.outcome} after ${report.trigger}`;
 }
 
-/** Whether a replica ended in between, and of what. */
+/** Restarts of the replicas, with their reasons. */
 async function lifeOf(namespace: CaseNamespace, replicas: readonly string[]) {
   const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
   const { items } = await namespace.kubectl.json<KubernetesListObject<V1Pod>>(where);

@@ -1,4 +1,4 @@
-/** Others who make or change Pods: a kubelet of its own, and a second webhook. */
+/** Pods that a kubelet creates by itself, and a second webhook that changes Pods. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V1Pod } from "@kubernetes/client-node";
@@ -10,15 +10,15 @@ import { drainOne, THE_END } from "../client/one-drain.ts";
 import { APP, appContainer, barePod } from "../client/sample-app.ts";
 import { startStripping } from "../client/second-webhook.ts";
 import { readSuite } from "../client/suite.ts";
+import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
-import { stateFolder } from "../life/state-folder.ts";
 
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 
-// Both need this machine to be the cluster's own.
+// Both need the suite's own cluster on this host.
 describe.skipIf(suite.context !== undefined)("beside others", () => {
-  test("a Pod from a file on its node is mirrored untouched, and runs", async () => {
+  test("a static Pod is mirrored unchanged, and runs", async () => {
     await inNamespace(suite, "static-pod", LABELS, async (namespace) => {
       const [node] = suite.nodes;
       const file = join(stateFolder().staticPodsOf(node), `${namespace.name}.json`);
@@ -45,7 +45,7 @@ describe.skipIf(suite.context !== undefined)("beside others", () => {
     });
   });
 
-  test("a second webhook that strips the manager's restartPolicy is made up for, and told of", async () => {
+  test("a restartPolicy that a second webhook removes is restored, with a warning", async () => {
     await inNamespace(suite, "stripped", LABELS, async (namespace) => {
       const second = await startStripping(namespace);
       try {

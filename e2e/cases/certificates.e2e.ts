@@ -1,4 +1,4 @@
-/** The CA of the replicas changes while Pods are made and the configuration fails closed; nothing else of it does. */
+/** The CA of the replicas changes while Pods are created and the configuration fails closed; the account may change nothing else. */
 import { createHash } from "node:crypto";
 import type { V1MutatingWebhookConfiguration, V1Secret } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,14 +21,14 @@ const inRelease = ["--namespace", RELEASE_NAMESPACE];
 const WEBHOOK = "deployment/lastcall-webhook";
 const SECRET = [...inRelease, "secret", "lastcall-ca"];
 
-/** A minute and ten seconds otherwise: 20 changes would take half an hour. API servers learn of a bundle within a second. */
+/** By default a minute and ten seconds: 20 changes would take half an hour. API servers receive a bundle within a second. */
 const QUICKER = { LASTCALL_CA_SETTLE: "3s", LASTCALL_CERTIFICATE_CHECK: "1s" };
 
 beforeAll(async () => {
   await install(suite, { failurePolicy: "Fail" });
   await setEnvironment(Object.entries(QUICKER).map(([name, value]) => `${name}=${value}`));
 }, 400_000);
-// The chart does not know the variables, so no later install takes them away.
+// The chart does not manage these variables, so later upgrades keep them.
 afterAll(async () => {
   await setEnvironment(Object.keys(QUICKER).map((name) => `${name}-`));
   await install(suite);
@@ -43,10 +43,10 @@ test("20 CAs follow each other and none of 50 creations a second fails", { timeo
       for (let at = 0; at < ROTATIONS; at += 1)
         signers.push(await rotate(namespace, signers[at] ?? "", at % 2 === 0 ? "the Secret" : "its key"));
     } finally {
-      const tally = await creations.stop();
-      namespace.keep("creations.json", JSON.stringify(tally, null, 2));
-      expect(tally).toMatchObject({ failed: 0, missed: 0, failures: [] });
-      expect(tally.asked).toBeGreaterThan(ROTATIONS * PER_SECOND);
+      const counts = await creations.stop();
+      namespace.keep("creations.json", JSON.stringify(counts, null, 2));
+      expect(counts).toMatchObject({ failed: 0, missed: 0, failures: [] });
+      expect(counts.asked).toBeGreaterThan(ROTATIONS * PER_SECOND);
     }
     expect(new Set(signers).size).toBe(ROTATIONS + 1);
     await waitUntil({ what: "both replicas are trusted", withinMs: 60_000, everyMs: 500 }, async () =>
@@ -124,7 +124,7 @@ describe("the webhook's own account", () => {
   ])("may not: $op $path", async (operation) => {
     const { status, complaint } = await patched(operation);
     expect(status).not.toBe(0);
-    // Names that are there twice are refused by the API server's own check.
+    // The API server's own validation refuses duplicate names.
     expect(complaint).toContain(
       operation.op === "copy"
         ? ""
@@ -132,7 +132,7 @@ describe("the webhook's own account", () => {
     );
   });
 
-  test("is the only one that is held to that", async () => {
+  test("is the only restricted account", async () => {
     const operation = { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 };
     expect(await patched(operation, [])).toMatchObject({ status: 0 });
   });
@@ -143,12 +143,12 @@ describe("the webhook's own account", () => {
     "clusterroles/lastcall-webhook",
     "clusterrolebindings/lastcall-webhook",
     "mutatingwebhookconfigurations/others",
-  ])("may do nothing to %s", async (object) => {
+  ])("may not change %s", async (object) => {
     for (const verb of ["patch", "update", "delete"])
       expect((await kubectl.attempt(["auth", "can-i", verb, object, `--as=${account}`])).output.trim()).toBe("no");
   });
 
-  test("may neither delete its configuration nor make one", async () => {
+  test("may neither delete its configuration nor create one", async () => {
     for (const verb of ["update", "delete", "create", "deletecollection"])
       expect((await kubectl.attempt(["auth", "can-i", verb, configuration, `--as=${account}`])).output.trim()).toBe(
         "no",
@@ -156,7 +156,7 @@ describe("the webhook's own account", () => {
   });
 });
 
-/** Takes away what signs. Resolves once another CA does. */
+/** Removes the signing CA. Resolves once another CA signs. */
 async function rotate(namespace: CaseNamespace, old: string, taken: "the Secret" | "its key"): Promise<string> {
   const removeKey = `--patch=${JSON.stringify([{ op: "remove", path: "/data/ca.key" }])}`;
   await kubectl.run(taken === "the Secret" ? ["delete", ...SECRET] : ["patch", ...SECRET, "--type=json", removeKey]);
@@ -168,7 +168,7 @@ async function rotate(namespace: CaseNamespace, old: string, taken: "the Secret"
   return found;
 }
 
-/** The first characters of its certificate's hash; empty while none can sign. */
+/** The first characters of the CA certificate's hash; empty without a signer. */
 async function signer(): Promise<string> {
   const { status, output } = await kubectl.attempt(["get", ...SECRET, "--output=json"]);
   if (status !== 0) return "";

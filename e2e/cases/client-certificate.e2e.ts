@@ -1,4 +1,4 @@
-/** Reviews only from an API server that shows a certificate of the client CA. */
+/** Reviews are accepted only from an API server with a certificate of the client CA. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { afterAll, describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
@@ -17,7 +17,7 @@ const REASON =
 afterAll(() => install(suite));
 
 describe.skipIf(webhookClientCa === undefined)(`an API server that shows a certificate to the webhook${REASON}`, () => {
-  test("has its Pods injected where one is required, and others are refused and counted", async () => {
+  test("an API server with the client certificate gets injections, and other clients are refused and counted", async () => {
     await inNamespace(suite, "client-certificate", { labels: OPT_IN }, async (namespace) => {
       await install(suite, { failurePolicy: "Fail", webhook: { clientCA: webhookClientCa } });
       const { kubectl } = namespace;
@@ -34,7 +34,7 @@ describe.skipIf(webhookClientCa === undefined)(`an API server that shows a certi
 const REFUSED = "lastcall_requests_refused_total";
 const NO_CERTIFICATE = 'reason="no_certificate"';
 
-/** Through the API server's proxy, which shows none. @returns what kubectl said */
+/** Sends a review through the API server's proxy, which has no client certificate. @returns kubectl's output */
 async function reviewWithoutCertificate(kubectl: Kubectl, { metadata, spec }: V1Pod): Promise<string> {
   const port = spec?.containers[0]?.ports?.[0]?.containerPort ?? 0;
   const path = `/api/v1/namespaces/${metadata?.namespace}/pods/https:${metadata?.name}:${port}/proxy/mutate`;

@@ -1,4 +1,4 @@
-/** Pods that are meant to finish: the manager must not keep them. */
+/** Pods that run to completion: the manager must not delay it. */
 import type { KubernetesListObject, V1CronJob, V1Job, V1Pod, V1PodTemplateSpec } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -10,25 +10,25 @@ import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-/** The manager waits 2 s for the apps' hooks, times are whole seconds, and the kubelet needs a moment. */
+/** The manager waits 2 s for the apps' hooks, times have whole seconds, and the kubelet needs a moment. */
 const AT_MOST_LATER_MS = 10_000;
 
-describe("work that finishes", () => {
-  test("completes on time as a Job and as a CronJob, with its manager when it asks for one, else untouched", async () => {
+describe("a Pod that runs to completion", () => {
+  test("completes on time in a Job and in a CronJob, with a manager if it opts in, otherwise unchanged", async () => {
     await inNamespace(suite, "completion", { labels: OPT_IN }, async (namespace) => {
-      const [asking, silent] = [{ "lastcall.dev/inject": "enabled" }, {}].map((annotations) =>
+      const [optedIn, plain] = [{ "lastcall.dev/inject": "enabled" }, {}].map((annotations) =>
         work(namespace, annotations),
       );
-      if (asking === undefined || silent === undefined) throw new Error("no templates");
+      if (optedIn === undefined || plain === undefined) throw new Error("no templates");
       await namespace.apply([
-        job(namespace, "asking", asking),
-        job(namespace, "silent", silent),
-        cronJob(namespace, asking),
+        job(namespace, "opted-in", optedIn),
+        job(namespace, "plain", plain),
+        cronJob(namespace, optedIn),
       ]);
-      for (const name of ["asking", "silent"])
+      for (const name of ["opted-in", "plain"])
         await namespace.here.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=60s"]);
       expect(namesOf(await podOf(namespace, "silent"))).toEqual(["work"]);
-      await expectOnTime(namespace, await podOf(namespace, "asking"));
+      await expectOnTime(namespace, await podOf(namespace, "opted-in"));
       await expectOnTime(namespace, await podOf(namespace, await firstJobOf(namespace, "every-minute")));
     });
   });
@@ -45,13 +45,13 @@ async function expectOnTime(namespace: CaseNamespace, pod: V1Pod): Promise<void>
   const laterMs = Number(new Date(manager?.finishedAt ?? 0)) - Number(new Date(ended?.finishedAt ?? 0));
   namespace.note(`the manager of ${name} ended ${laterMs} ms after the work`);
   expect(laterMs).toBeLessThanOrEqual(AT_MOST_LATER_MS);
-  // Without the app's hook the manager must not wait for traffic, however short.
-  const said = await namespace.here.run(["logs", String(name), `--container=${MANAGER}`]);
-  const report = said.split("\n").find((line) => line.includes('"drain report"'));
+  // Without the app's hook the manager must not wait for traffic, not even briefly.
+  const output = await namespace.here.run(["logs", String(name), `--container=${MANAGER}`]);
+  const report = output.split("\n").find((line) => line.includes('"drain report"'));
   expect(JSON.parse(report ?? "{}")).toMatchObject({ report: { outcome: "not-needed", trigger: "hook" } });
 }
 
-/** The Job is made at the next full minute. */
+/** The CronJob creates the Job at the next full minute. */
 function firstJobOf(namespace: CaseNamespace, cron: string): Promise<string> {
   return waitUntil({ what: `a Job of ${cron} is complete`, withinMs: 120_000, everyMs: 500 }, async () => {
     const { items } = await namespace.here.json<KubernetesListObject<V1Job>>(["get", "jobs"]);

@@ -1,4 +1,4 @@
-/** The ways a Pod ends that are not a rollout. */
+/** The ends of Pods other than by rollouts. */
 import type { KubernetesListObject, V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -31,7 +31,7 @@ describe("under mixed load no request fails", () => {
     });
   });
 
-  test("when a node is drained, lastcall's own Pods on it among the evicted", async () => {
+  test("when a node is drained that also runs lastcall's own Pods", async () => {
     await inNamespace(suite, "node-drain", LABELS, async (namespace) => {
       await namespace.apply([...sampleApp(namespace), disruptionBudget(namespace)]);
       await namespace.rolledOut(`deployment/${APP}`);
@@ -40,7 +40,7 @@ describe("under mixed load no request fails", () => {
       try {
         let evicted = "";
         const { requests, failed } = await underLoad(namespace, async () => {
-          // The load's own Pods stay.
+          // The Pods of the load are not evicted.
           const words = ["drain", node, "--pod-selector=role!=load", "--timeout=150s"];
           evicted = await namespace.kubectl.run(words);
         });
@@ -57,7 +57,7 @@ describe("under mixed load no request fails", () => {
     });
   });
 
-  // Needs to see the runtime's processes: not on a cluster elsewhere.
+  // Needs the runtime's processes on this host.
   test.skipIf(suite.context !== undefined)(
     "when the node is so busy that the manager's own hook starts 4 s late",
     async () => {
@@ -81,7 +81,7 @@ describe("under mixed load no request fails", () => {
         });
         const report = await drainReport(manager);
         namespace.keep("report.json", JSON.stringify(report, null, 2));
-        // One app hook alone could be a restart; the slices say that it is the Pod's end before the manager's hook does.
+        // One app hook alone could be a restart; the slices show the Pod's end before the manager's hook is called.
         expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
         expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 5_000);
@@ -92,11 +92,11 @@ describe("under mixed load no request fails", () => {
   );
 });
 
-// Needs to see the runtime's processes: not on a cluster elsewhere.
+// Needs the runtime's processes on this host.
 describe.skipIf(suite.context !== undefined)(
   "a Pod that no slice speaks of, on a node that starts its own hook 4 s late",
   () => {
-    test("is known to end at its app's hook by the relay, which reads Pods", async () => {
+    test("is recognised as ending at its app's hook, by the relay, which reads Pods", async () => {
       await inNamespace(suite, "late-hook-read", LABELS, async (namespace) => {
         const { report, appMs } = await lateHook(namespace);
         expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
@@ -106,7 +106,7 @@ describe.skipIf(suite.context !== undefined)(
   },
 );
 
-describe("where the relay may not read Pods", () => {
+describe("if the relay may not read Pods", () => {
   beforeAll(() => install(suite, { relay: { readPods: false } }), 400_000);
   afterAll(() => install(suite), 400_000);
 
@@ -121,27 +121,27 @@ describe("where the relay may not read Pods", () => {
     },
   );
 
-  test("a Pod that is given less time than its drain needs is cut at that time, and its manager says that it was forced", async () => {
+  test("a Pod with less time than its drain needs is cut then, and its manager reports the outcome forced", async () => {
     await inNamespace(suite, "short-grace", LABELS, async (namespace) => {
       await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
       await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
       await injectedPods(namespace);
       const app = followLog(namespace, APP, "app");
       const manager = followLog(namespace, APP, MANAGER);
-      await app.heard("started");
+      await app.waitFor("started");
       const deletedAtMs = await deletePod(namespace, APP, 3);
       expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 3_000);
       const report = await drainReport(manager);
       expect(report).toMatchObject({ phase: "done", outcome: "forced", trigger: "hook" });
-      // The whole drain delay was not there to be waited for.
+      // The grace period is shorter than the drain delay.
       expect(report.milliseconds.withdrawing).toBeLessThan(5_000);
       await namespace.settled("", 30);
     });
   });
 });
 
-describe("a sole Pod", () => {
-  test("that nothing replaces before it is gone serves new clients until its drain ends", async () => {
+describe("a single Pod", () => {
+  test("that is replaced only after its end serves new clients until its drain ends", async () => {
     await inNamespace(suite, "sole-pod", LABELS, async (namespace) => {
       const annotations = { "lastcall.dev/drain-timeout": "15s" };
       await namespace.apply(sampleApp(namespace, { replicas: 1, annotations, strategy: { type: "Recreate" } }));
@@ -150,18 +150,18 @@ describe("a sole Pod", () => {
       if (pod === undefined) throw new Error("no Pod");
       const app = followLog(namespace, nameOf(pod), "app");
       const manager = followLog(namespace, nameOf(pod), MANAGER);
-      await app.heard("started");
+      await app.waitFor("started");
       const { requests, failed } = await servedWhileEnding(namespace);
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
-      // The clients were still there when the load was told to stop, so only then could it become quiet.
+      // The clients stayed until the load was stopped, so traffic could become quiet only then.
       expect((await drainReport(manager)).milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
       await namespace.rolledOut(`deployment/${APP}`);
     });
   });
 });
 
-/** A Pod without Services ends on a node that starts the manager's hook 4 s late. `appMs`: from then until the app's signal. */
+/** Deletes a Pod without Services on a node that starts the manager's hook 4 s late. `appMs`: from the deletion to the app's signal. */
 async function lateHook(namespace: CaseNamespace) {
   await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
   await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
@@ -169,7 +169,7 @@ async function lateHook(namespace: CaseNamespace) {
   if (pod === undefined) throw new Error("no Pod");
   const app = followLog(namespace, APP, "app");
   const manager = followLog(namespace, APP, MANAGER);
-  await app.heard("started");
+  await app.waitFor("started");
   const shim = stopShimOf(pod);
   let deletedAtMs = 0;
   try {
@@ -191,18 +191,18 @@ function disruptionBudget(namespace: CaseNamespace): V1PodDisruptionBudget {
   };
 }
 
-/** A node that has Pods of lastcall itself. */
+/** A node that runs Pods of lastcall itself. */
 async function nodeOfWebhook({ kubectl }: CaseNamespace): Promise<string> {
   const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
   const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(where);
-  // Those of a rollout that is just over are on their way already.
+  // Pods of a just completed rollout are already terminating.
   const staying = items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
   const [node] = staying.map(({ spec }) => spec?.nodeName ?? "").sort();
   if (node === undefined) throw new Error(`There is no Pod in ${RELEASE_NAMESPACE}.`);
   return node;
 }
 
-/** Resolves once the API server has taken it, with the time just before. */
+/** Resolves with the time just before the request, once the API server has accepted it. */
 async function deletePod(namespace: CaseNamespace, pod: string, graceSeconds?: number): Promise<number> {
   const beforeMs = Date.now();
   const grace = graceSeconds === undefined ? [] : [`--grace-period=${graceSeconds}`];
@@ -210,7 +210,7 @@ async function deletePod(namespace: CaseNamespace, pod: string, graceSeconds?: n
   return beforeMs;
 }
 
-/** Load up to well before the Pod's deadline: afterwards no one would be there to answer. */
+/** The load ends well before the Pod's deadline, after which nothing would answer. */
 async function servedWhileEnding(namespace: CaseNamespace): Promise<LoadSum> {
   const target = { host: await clusterIp(namespace, APP), port: 80 };
   const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));

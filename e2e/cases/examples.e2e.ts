@@ -1,10 +1,10 @@
-/** The manifests of the guides on a real API server, and on its nodes where their programs can be had without a registry. */
+/** The manifests of the guides on a real API server, and on its nodes if their programs are available. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { guideNamed } from "../../test/guides/manifests.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { nameExamplePrograms } from "../client/example-programs.ts";
-import { applyGuide, expectRunning, namespaceLabels, tell } from "../client/guide-on-cluster.ts";
+import { applyGuide, expectRunning, namespaceLabels, report } from "../client/guide-on-cluster.ts";
 import { nameOf } from "../client/injected-pods.ts";
 import { keepDrain } from "../client/kept-drain.ts";
 import { clusterIp, startLoadOn } from "../client/load.ts";
@@ -14,14 +14,14 @@ import { ENOUGH_REQUESTS } from "../client/under-load.ts";
 
 const suite = readSuite(process.env);
 
-// Their images are names given to the suite's own, which only its own nodes know.
+// Their image names are aliases of the suite's images, which exist only on its own nodes.
 describe.skipIf(suite.context !== undefined)("the manifest of the guide for", () => {
   beforeAll(() => nameExamplePrograms(suite));
 
-  // Namespaces take a while to go; those of one name stand apart.
+  // Namespaces take a while to terminate, so manifests with the same namespace are not adjacent.
   meshed("istio");
 
-  test("rabbitmq runs its consumers, and lets one go at once", async () => {
+  test("rabbitmq runs its consumers, and a deleted one ends at once", async () => {
     await onCluster("rabbitmq", "orders", async (namespace, running) => {
       expect(running).toEqual(["Deployment/consumer"]);
       await namespace.rolledOut("deployment/consumer");
@@ -33,7 +33,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide for", ()
   meshed("linkerd");
   admitted("contour", "projectcontour");
 
-  test("jobs runs both, gives one a manager, and drains that one's Pod when it is deleted at work", async () => {
+  test("jobs runs both, injects one, and drains its Pod when it is deleted while it works", async () => {
     await onCluster("jobs", "shop", async (namespace, running) => {
       expect(running).toEqual(["Job/report", "Job/import"]);
       const byJob = "batch.kubernetes.io/job-name=import";
@@ -47,22 +47,22 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide for", ()
 
   admitted("ingress-nginx", "ingress-nginx");
 
-  test("envoy-gateway and argo-workflows is of kinds that only its controller brings", async () => {
+  test("envoy-gateway and argo-workflows need the kinds of their controllers", async () => {
     await inNamespace(suite, "unknown-kinds", {}, async (namespace) => {
       for (const guide of ["envoy-gateway", "argo-workflows"]) {
         const how = ["create", "--dry-run=server", "--filename=-"];
         const { status, complaint } = await namespace.kubectl.attempt(how, guideNamed(guide).manifest);
         expect(status).not.toBe(0);
         expect(complaint).toContain("ensure CRDs are installed first");
-        tell(namespace, `${guide}: not applied. Its kinds come with its controller, which is not on this cluster.`);
+        report(namespace, `${guide}: not applied. Its kinds come with its controller, which is not on this cluster.`);
       }
     });
   });
 });
 
-/** No mesh is there; what the manifest says to one is. */
+/** The cluster has no mesh, but the mesh's annotations are tested. */
 function meshed(guide: "istio" | "linkerd"): void {
-  test(`${guide} runs as it is, tells the mesh of the manager's port, and a Pod's end fails no request`, async () => {
+  test(`${guide} runs unchanged, excludes the manager's port from the mesh, and the end of a Pod fails no request`, async () => {
     await onCluster(guide, "shop", async (namespace, running) => {
       expect(running).toEqual(["Deployment/web"]);
       await namespace.rolledOut("deployment/web");
@@ -79,7 +79,7 @@ function meshed(guide: "istio" | "linkerd"): void {
 }
 
 function admitted(guide: string, name: string): void {
-  test(`${guide} is admitted, and its Pods are injected as the command line injects them`, async () => {
+  test(`${guide} is admitted, and its Pods are injected as by the command line`, async () => {
     await onCluster(guide, name, async (_, running) => expect(running).toEqual([]));
   });
 }
@@ -92,12 +92,12 @@ function onCluster(guide: string, name: string, work: Work): Promise<void> {
   });
 }
 
-/** The end of one of them; its drain is kept for the guide's picture. */
+/** Deletes one of the Pods; its drain is saved for the guide's picture. */
 async function deletedPod(namespace: CaseNamespace, selector: string, guide: string): Promise<DrainReport> {
   const [pod] = await namespace.pods(selector);
   const name = pod === undefined ? "" : nameOf(pod);
   const manager = followLog(namespace, name, MANAGER);
-  await manager.heard("listening");
+  await manager.waitFor("listening");
   await namespace.here.run(["delete", "pod", name, "--wait=false"]);
   const report = await drainReport(manager, 90);
   await keepDrain(namespace, guide, name);

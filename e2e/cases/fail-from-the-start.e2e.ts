@@ -1,4 +1,4 @@
-/** A cluster that is built again from values with `failurePolicy: Fail`: no step by hand, and no Pod is refused on the way. */
+/** A new cluster with `failurePolicy: Fail` in its values: no manual step, and no Pod is refused during the installation. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { install, OPT_IN, uninstall } from "../client/installation.ts";
@@ -16,7 +16,7 @@ const FAIL = { failurePolicy: "Fail" };
 beforeAll(() => uninstall(suite), 200_000);
 afterAll(() => install(suite), 400_000);
 
-test("it comes up open, closes itself, stays closed through an upgrade, and opens where that configuration goes", async () => {
+test("a release starts open, fails closed by itself, stays closed through an upgrade, and opens when the configuration is deleted", async () => {
   await inNamespace(suite, "fail-from-the-start", { labels: OPT_IN }, async (namespace) => {
     const pod = barePod(namespace, "asked", [appContainer(namespace)]);
     const asked = () => wouldCreate(namespace.here, [pod]);
@@ -25,10 +25,10 @@ test("it comes up open, closes itself, stays closed through an upgrade, and open
       await install(suite, FAIL);
       await install(suite, { ...FAIL, webhook: { timeoutSeconds: 6 } });
     } finally {
-      const tally = await creations.stop();
-      namespace.keep("creations.json", JSON.stringify(tally, null, 2));
-      expect(tally).toMatchObject({ failed: 0 });
-      expect(tally.missed).toBeGreaterThan(0);
+      const counts = await creations.stop();
+      namespace.keep("creations.json", JSON.stringify(counts, null, 2));
+      expect(counts).toMatchObject({ failed: 0 });
+      expect(counts.missed).toBeGreaterThan(0);
     }
     expect((await asked()).pods.map(isInjected)).toEqual([true]);
 

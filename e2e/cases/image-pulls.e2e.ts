@@ -1,4 +1,4 @@
-/** A manager's image that no node can pull: Pods that came first wait, and those after them start without a manager. */
+/** A manager's image that no node can pull: the first Pods wait, and later ones start without a manager. */
 import { expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { install, OPT_IN } from "../client/installation.ts";
@@ -9,7 +9,7 @@ import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 
-test("a namespace whose nodes cannot pull the manager gets Pods without it, with the reason, and others stay injected", async () => {
+test("a namespace for which nodes cannot pull the manager gets Pods without it, with the reason, and others are still injected", async () => {
   const [repository = ""] = imageOf(suite, "lastcall-manager").split(/:(?=[^/]*$)/);
   try {
     await install(suite, {}, "lastcall-manager", { repository, tag: "absent", pullPolicy: "IfNotPresent" });
@@ -18,7 +18,7 @@ test("a namespace whose nodes cannot pull the manager gets Pods without it, with
       expect((await namespace.pods()).map(isInjected)).toEqual([true]);
       const next = barePod(namespace, APP, [appContainer(namespace)]);
       const answer = await waitUntil(
-        { what: "the webhook has heard of it", withinMs: 120_000, everyMs: 1_000 },
+        { what: "the webhook has read the Events", withinMs: 120_000, everyMs: 1_000 },
         async () => {
           const asked = await wouldCreate(namespace.here, [next]);
           return asked.pods.some(isInjected) ? undefined : asked;

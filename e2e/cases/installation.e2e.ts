@@ -1,4 +1,4 @@
-/** From a cluster that never heard of lastcall back to one, by the words of the documentation. */
+/** Installs, uses and removes lastcall with the documented commands, and compares the cluster before and after. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VERSION } from "../../src/contract/version.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -11,16 +11,16 @@ import { isInjected, wouldCreate } from "../client/server-answer.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { imageOf, readSuite, type Suite } from "../client/suite.ts";
 import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
 import { nameImage } from "../images/import-images.ts";
-import { stateFolder } from "../life/state-folder.ts";
 
 const suite = readSuite(process.env);
 const kubectl = kubectlOf(suite);
-/** The documentation's own words. */
+/** Pages with the commands. */
 const [RELEASE, NAMESPACE, SHOP] = ["lastcall", "lastcall", "shop"];
 
-// Its images have the names of a release, which only the suite's own cluster can be given.
+// The images have the names of a release, which only the suite's own cluster can import.
 describe.skipIf(suite.context !== undefined)("the documentation's commands", () => {
   let before: readonly string[] = [];
 
@@ -34,13 +34,13 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
   });
 
   afterAll(async () => {
-    // Where the case failed before its uninstallation, the release would keep its namespace and the suite's own release out.
+    // If the case failed before the uninstallation, the release would block its namespace and the suite's own release.
     await helm(["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
     await kubectl.run(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
     await install(suite);
   });
 
-  test("install it, prove it, and end the loss of requests; a step to Fail and back keeps it; then it is gone", async () => {
+  test("the documented commands install lastcall, test it, stop the loss of requests, switch to Fail and back, and remove it completely", async () => {
     await inNamespace(suite, SHOP, {}, async (shop) => {
       await shop.apply(sampleApp(shop));
       await shop.rolledOut(`deployment/${APP}`);
@@ -69,7 +69,7 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
         }
       });
       expect(await everythingIn(kubectl)).toEqual(before);
-      // What was injected goes on and ends as it should; its successors have nothing of lastcall.
+      // Injected Pods still drain; their successors are not injected.
       await restartRollout(shop);
       await shop.settled(`app=${APP}`);
       expect((await shop.pods(`app=${APP}`)).map(isInjected)).toEqual([false, false]);
@@ -85,7 +85,7 @@ async function stepToFail(shop: CaseNamespace): Promise<void> {
   await untilEnforcing(suite);
 }
 
-/** With `Fail` in force: the webhook must not go before the configuration that asks for it. */
+/** Uninstalls while `Fail` is in force: the webhook must not be removed before its configuration. */
 async function expectNoneBlocked(shop: CaseNamespace, work: () => Promise<void>): Promise<void> {
   await waitUntil({ what: "Pods are injected", withinMs: 30_000 }, async () =>
     (await wouldCreate(shop.here, [asked(shop)])).pods.every(isInjected) ? true : undefined,
@@ -94,10 +94,10 @@ async function expectNoneBlocked(shop: CaseNamespace, work: () => Promise<void>)
   try {
     await work();
   } finally {
-    const tally = await creations.stop();
-    shop.keep("creations.json", JSON.stringify(tally, null, 2));
-    expect([tally.failed, ...tally.failures.filter((line) => line.includes("Z failed: "))]).toEqual([0]);
-    expect(tally.missed).toBeGreaterThan(0);
+    const counts = await creations.stop();
+    shop.keep("creations.json", JSON.stringify(counts, null, 2));
+    expect([counts.failed, ...counts.failures.filter((line) => line.includes("Z failed: "))]).toEqual([0]);
+    expect(counts.missed).toBeGreaterThan(0);
   }
 }
 
@@ -113,11 +113,11 @@ function helm(args: readonly string[]): Promise<string> {
   return runDocumented(suite, ["helm", ...args, "--namespace", NAMESPACE].join(" "));
 }
 
-/** What changes by itself, belongs to the case, or comes and goes with a Service. */
+/** Excludes objects that change by themselves, belong to the case, or follow a Service. */
 const PASSING =
   /^(Event|IPAddress|Lease|CertificateSigningRequest|PodMetrics|NodeMetrics) |^[A-Za-z]+ shop |^Namespace \S+ shop$/;
 
-/** Every object of the cluster as `Kind namespace name`. */
+/** Lists every object of the cluster as `Kind namespace name`. */
 async function everythingIn({ run }: Kubectl): Promise<readonly string[]> {
   const kinds = (await run(["api-resources", "--verbs=list", "--output=name"])).trim().split("\n");
   const columns = "custom-columns=:kind,:metadata.namespace,:metadata.name";
@@ -126,7 +126,7 @@ async function everythingIn({ run }: Kubectl): Promise<readonly string[]> {
   return [...new Set(lines.filter((line) => line !== "" && !PASSING.test(line)))].sort();
 }
 
-/** The names that a push to a registry would give them. */
+/** The image names after a push to a registry. */
 async function nameAsReleased(own: Suite): Promise<void> {
   for (const node of own.nodes) {
     for (const name of ["lastcall-webhook", "lastcall-manager"] as const) {

@@ -1,4 +1,4 @@
-/** The manager as regular container, and no container at all: the same promise, kept by other means. */
+/** The modes classic, with the manager as a regular container, and sleep, without a manager. */
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { injectedPods } from "../client/injected-pods.ts";
@@ -25,7 +25,7 @@ describe("a rollout under mixed load fails no request", () => {
     });
   });
 
-  test("in mode sleep, with nothing but the kubelet's own sleep, when that outlasts every connection", async () => {
+  test("in mode sleep, with only the kubelet's sleep, if that outlasts every connection", async () => {
     await inNamespace(suite, "mode-sleep", LABELS, async (namespace) => {
       const annotations = { "lastcall.dev/mode": "sleep", "lastcall.dev/drain-delay": "12s" };
       await namespace.apply(sampleApp(namespace, { annotations }));

@@ -1,4 +1,4 @@
-/** The release's namespace goes before the release, while the configuration fails closed. */
+/** The release's namespace is deleted before the release, while the configuration fails closed. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { documentedCommands, runDocumented } from "../client/documented-commands.ts";
@@ -23,14 +23,14 @@ const asked = (namespace: CaseNamespace) => barePod(namespace, "asked", [appCont
 
 const wouldDelete = () => kubectl.attempt(["delete", "namespace", RELEASE_NAMESPACE, "--dry-run=server"]);
 
-/** Policies go from each API server a moment after they are deleted, too. */
+/** API servers apply deleted policies for another moment. */
 const untilAllowed = () =>
   waitUntil({ what: "the deletion is no longer refused", withinMs: 30_000, everyMs: 10 }, async () =>
     (await wouldDelete()).status === 0 ? true : undefined,
   );
 
-test("the API server refuses to delete it, and says what to do", async () => {
-  // Policies reach each API server a moment after they are made.
+test("the API server refuses the deletion, with a remedy", async () => {
+  // API servers apply new policies after a moment.
   const complaint = await waitUntil({ what: "the policy is in force", withinMs: 30_000, everyMs: 500 }, async () => {
     const { status, complaint: words } = await wouldDelete();
     return status === 0 ? undefined : words;
@@ -38,12 +38,12 @@ test("the API server refuses to delete it, and says what to do", async () => {
   expect(complaint).toContain(`helm uninstall lastcall --namespace ${RELEASE_NAMESPACE}`);
 });
 
-test("as soon as the configuration is gone, it may go", async () => {
+test("the namespace can be deleted once the configuration is deleted", async () => {
   await kubectl.run(["delete", "mutatingwebhookconfiguration", "enforce.lastcall.dev"]);
   await untilAllowed();
 }, 300_000);
 
-test("deleted all the same, it leaves a configuration that refuses Pods, until the page's way out", async () => {
+test("a forced deletion leaves a configuration that refuses Pods, until the documented remedy", async () => {
   await install(suite, { failurePolicy: "Fail", admissionPolicy: { guards: false } });
   await untilAllowed();
   await inNamespace(suite, "left-behind", { labels: OPT_IN }, async (namespace) => {

@@ -1,4 +1,4 @@
-/** Namespaces and their first Pods in one breath, beside reviews that strangers make up. */
+/** Namespaces and their first Pods created together, beside forged reviews. */
 import { Agent, request } from "node:https";
 import type { KubernetesListObject, V1Namespace, V1Pod, V1Service, V1ServiceAccount } from "@kubernetes/client-node";
 import { expect, test } from "vitest";
@@ -13,9 +13,9 @@ const suite = readSuite(process.env);
 const kubectl = kubectlOf(suite);
 
 const NAMESPACES = 20;
-const STRANGERS = 20;
+const FORGERS = 20;
 
-// From outside a cluster its Services cannot be reached.
+// Services are reachable only from inside the cluster.
 test.skipIf(suite.context !== undefined)(
   "every Pod gets the annotations of a namespace that was made milliseconds before it",
   { timeout: 300_000 },
@@ -44,7 +44,7 @@ test.skipIf(suite.context !== undefined)(
   },
 );
 
-/** A Pod that no node ever gets; its account, because a new namespace has none for the first moments. */
+/** A Pod that is never scheduled, with its own account, since a new namespace has none for a moment. */
 function namespaceWithPod(name: string): KubernetesListObject<V1Namespace | V1ServiceAccount | V1Pod> {
   const annotations = { "lastcall.dev/drain-delay": "7s" };
   const pod: V1Pod = {
@@ -68,7 +68,7 @@ function namespaceWithPod(name: string): KubernetesListObject<V1Namespace | V1Se
   };
 }
 
-/** Posts reviews of Pods in made-up namespaces, each with a mistake that its owner would be told, until it is stopped. */
+/** Posts reviews of Pods in invented namespaces, each with a mistake that would cause an Event, until it is stopped. */
 async function forgedReviews(): Promise<{ readonly stop: () => Promise<number> }> {
   const service = await kubectl.json<V1Service>([
     "--namespace",
@@ -77,7 +77,7 @@ async function forgedReviews(): Promise<{ readonly stop: () => Promise<number> }
     "service",
     "lastcall-webhook",
   ]);
-  const agent = new Agent({ keepAlive: true, maxSockets: STRANGERS, rejectUnauthorized: false });
+  const agent = new Agent({ keepAlive: true, maxSockets: FORGERS, rejectUnauthorized: false });
   let posted = 0;
   let over = false;
   const post = (): Promise<void> =>
@@ -92,10 +92,10 @@ async function forgedReviews(): Promise<{ readonly stop: () => Promise<number> }
       sent.on("error", () => resolve());
       sent.end(body);
     });
-  const stranger = async (): Promise<void> => {
+  const forger = async (): Promise<void> => {
     while (!over) await post();
   };
-  const all = Promise.all(Array.from({ length: STRANGERS }, stranger));
+  const all = Promise.all(Array.from({ length: FORGERS }, forger));
   return {
     stop: async () => {
       over = true;

@@ -1,4 +1,4 @@
-/** Containers that bring a preStop hook of their own. */
+/** Containers with their own preStop hooks. */
 import type { V1Container, V1LifecycleHandler, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -12,21 +12,21 @@ const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 
 const FIRST_PORT = 8100;
-/** What a shell script would do: speak in the container's log. */
+/** Writes to the container's log, as a shell script could. */
 const SPEAK = `require("node:fs").writeFileSync("/proc/1/fd/1", '{"atMs":' + Date.now() + ',"what":"hook run"}\\n')`;
 const EXEC: V1LifecycleHandler = { exec: { command: ["/usr/local/bin/node", "-e", SPEAK] } };
 const SLEEP: V1LifecycleHandler = { sleep: { seconds: 3 } };
 const NO_SLEEP: V1LifecycleHandler = { sleep: { seconds: 0 } };
-/** The image has no shell: it must not be run where a sleeping hook is ours to hold. */
+/** The image has no shell, so a sleeping hook that the drain replaces must not run. */
 const SHELL_SLEEP: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
-/** Calls another container, which lives on: what the kubelet does with the connection is seen there. */
+/** Calls another container, which keeps running and observes the kubelet's connection. */
 const callTo = (at: number): V1LifecycleHandler => ({
   httpGet: { path: "/hook", port: FIRST_PORT + at, scheme: "HTTP" },
 });
 const CONNECT: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
 
 describe("with prestop: keep", () => {
-  test("hooks of all five kinds stay and do what they say, and the container without one is held", async () => {
+  test("hooks of all five kinds stay and run, and the container without one is held", async () => {
     await inNamespace(suite, "own-hooks-kept", LABELS, async (namespace) => {
       const others = { connect: CONNECT, sleep: SLEEP, "no-sleep": NO_SLEEP };
       const hooks = { free: undefined, exec: EXEC, call: callTo(0), ...others };
@@ -37,9 +37,9 @@ describe("with prestop: keep", () => {
       expect(hookOf(pod, "free")?.httpGet?.port).toBe(17_890);
       const logs = logsOf(namespace, Object.keys(hooks));
       const after = await endPod(namespace, logs);
-      await logs["exec"]?.heard('"hook run"');
+      await logs["exec"]?.waitFor('"hook run"');
       await expectKeptConnection(logs["free"]);
-      // None of them waits for the drain.
+      // None of these hooks waits for the drain.
       for (const name of ["exec", "call", "connect", "sleep", "no-sleep"])
         expect(after[name], name).toBeLessThan(Number(after["free"]));
       expect(after["sleep"]).toBeGreaterThanOrEqual(3_000);
@@ -49,7 +49,7 @@ describe("with prestop: keep", () => {
 });
 
 describe("with prestop: auto", () => {
-  test("hooks that only sleep are held by the drain at least as long, and every other stays", async () => {
+  test("hooks that only sleep are replaced by a hold of at least their time, and all others stay", async () => {
     await inNamespace(suite, "own-hooks-auto", LABELS, async (namespace) => {
       const hooks = { sleep: SLEEP, exec: EXEC, call: callTo(0), shell: SHELL_SLEEP, "no-sleep": NO_SLEEP };
       const pod = await start(namespace, hooks, {});
@@ -61,7 +61,7 @@ describe("with prestop: auto", () => {
       expect(managerOf(pod).args).toContain("--drain-delay=7s");
       const logs = logsOf(namespace, Object.keys(hooks));
       const after = await endPod(namespace, logs);
-      await logs["exec"]?.heard('"hook run"');
+      await logs["exec"]?.waitFor('"hook run"');
       await expectKeptConnection(logs["sleep"]);
       for (const name of ["sleep", "shell"]) expect(after[name], name).toBeGreaterThanOrEqual(7_000);
       for (const name of ["exec", "call", "no-sleep"])
@@ -107,20 +107,20 @@ function logsOf(namespace: CaseNamespace, containers: readonly string[]): Readon
   return Object.fromEntries(containers.map((name) => [name, followLog(namespace, "hooked", name)]));
 }
 
-/** The kubelet leaves it open behind the answer, as the demo's Pod runner does; the drain does not wait for it. */
+/** The kubelet keeps the hook's connection open after the answer, as the demo's Pod runner does; the drain does not wait for it. */
 async function expectKeptConnection(log: PodLog | undefined): Promise<void> {
   if (log === undefined) throw new Error("no log");
-  await log.heard('"hook called"');
-  await log.heard('"SIGTERM"');
+  await log.waitFor('"hook called"');
+  await log.waitFor('"SIGTERM"');
   expect(log.lines().filter((line) => line.includes("hook's connection closed"))).toEqual([]);
 }
 
-/** Deletes the Pod; milliseconds from then to each container's stop signal. */
+/** Deletes the Pod and returns the milliseconds until each container's stop signal. */
 async function endPod(
   namespace: CaseNamespace,
   logs: Readonly<Record<string, PodLog>>,
 ): Promise<Readonly<Record<string, number>>> {
-  await Promise.all(Object.values(logs).map((log) => log.heard("started")));
+  await Promise.all(Object.values(logs).map((log) => log.waitFor("started")));
   const deletedAtMs = Date.now();
   await namespace.here.run(["delete", "pod", "hooked", "--wait=false"]);
   const times = Object.entries(logs).map(async ([name, log]) => [name, (await metAtMs(log, "SIGTERM")) - deletedAtMs]);

@@ -1,4 +1,4 @@
-/** Pods that are made differently: each is injected, becomes ready, is drained and ends. */
+/** Unusual Pods: each is injected, becomes ready, drains and ends. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
@@ -9,12 +9,12 @@ import { followLog, metAtMs, type PodLog } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { warningsIn } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
+import { PAUSE_IMAGE } from "../cluster/node-programs.ts";
 import { waitUntil } from "../host/wait.ts";
-import { PAUSE_IMAGE } from "../life/node-programs.ts";
 
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
-/** The shortest drain there is. */
+/** The shortest possible drain. */
 const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 const TOKEN_PLACE = "/var/run/secrets/kubernetes.io/serviceaccount";
 
@@ -41,7 +41,7 @@ describe("in a namespace that enforces the restricted Pod Security level", () =>
 
 describe("the API server's own token", () => {
   for (const mounts of [true, false]) {
-    test(`is ${mounts ? "mounted into the app" : "nowhere"} when the Pod asks for ${mounts ? "it" : "none"}, and the Pod drains`, async () => {
+    test(`is ${mounts ? "mounted only into the app" : "not mounted"} if the Pod ${mounts ? "enables" : "disables"} it, and the Pod drains`, async () => {
       await inNamespace(suite, `token-${mounts}`, LABELS, async (namespace) => {
         const pod = { automountServiceAccountToken: mounts };
         const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF, pod });
@@ -62,7 +62,7 @@ describe("the API server's own token", () => {
 });
 
 describe("a Pod", () => {
-  test("whose containers share one process namespace is drained before its app is stopped", async () => {
+  test("with a shared process namespace is drained before its app is stopped", async () => {
     await inNamespace(suite, "shared-processes", LABELS, async (namespace) => {
       const asked = barePod(namespace, APP, [appContainer(namespace)], {
         annotations: BRIEF,
@@ -71,7 +71,7 @@ describe("a Pod", () => {
       const apps: PodLog[] = [];
       const { report, deletedAtMs } = await drainOne(namespace, asked, async () => {
         apps.push(followLog(namespace, APP, "app"));
-        await apps[0]?.heard("started");
+        await apps[0]?.waitFor("started");
       });
       expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
       const [app] = apps;
@@ -80,7 +80,7 @@ describe("a Pod", () => {
     });
   });
 
-  // Its image is only on the suite's own cluster for certain.
+  // Only the suite's own cluster certainly has the image.
   test.skipIf(suite.context !== undefined)("made of one static program that listens nowhere ends at once", async () => {
     await inNamespace(suite, "distroless", LABELS, async (namespace) => {
       const container = {
@@ -95,20 +95,20 @@ describe("a Pod", () => {
     });
   });
 
-  test("with a root no one can write takes a debugging container, and is drained all the same", async () => {
+  test("with a read-only root file system accepts an ephemeral container, and drains", async () => {
     await inNamespace(suite, "debugged", LABELS, async (namespace) => {
       const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF });
       const { report } = await drainOne(namespace, asked, async (pod) => {
         expect(managerOf(pod).securityContext?.readOnlyRootFilesystem).toBe(true);
         const image = pod.spec?.containers[0]?.image;
-        const words = ["/usr/local/bin/node", "-e", "setTimeout(() => console.log('looked around'), 500)"];
+        const words = ["/usr/local/bin/node", "-e", "setTimeout(() => console.log('inspected'), 500)"];
         await namespace.here.run([
           ...["debug", `pod/${APP}`, "--container=visitor", `--image=${image}`, "--image-pull-policy=IfNotPresent"],
           ...["--profile=restricted", "--target=app", "--", ...words],
         ]);
-        await waitUntil({ what: "the visitor has looked around", withinMs: 60_000, everyMs: 300 }, async () => {
+        await waitUntil({ what: "the ephemeral container has finished", withinMs: 60_000, everyMs: 300 }, async () => {
           const log = await namespace.here.attempt(["logs", APP, "--container=visitor"]);
-          return log.output.includes("looked around") ? true : undefined;
+          return log.output.includes("inspected") ? true : undefined;
         });
         const visited = await namespace.here.json<V1Pod>(["get", "pod", APP]);
         expect(visited.spec?.initContainers).toEqual(pod.spec?.initContainers);
@@ -118,9 +118,9 @@ describe("a Pod", () => {
   });
 });
 
-describe("kubectl logs and exec without a container's name", () => {
+describe("kubectl logs and exec without a container name", () => {
   for (const mode of ["native", "classic"]) {
-    test(`reach the app as before in mode ${mode}`, async () => {
+    test(`reach the app in mode ${mode}`, async () => {
       await inNamespace(suite, `default-container-${mode}`, LABELS, async (namespace) => {
         const annotations = { ...BRIEF, "lastcall.dev/mode": mode };
         await drainOne(namespace, barePod(namespace, APP, [appContainer(namespace)], { annotations }), async () => {

@@ -1,4 +1,4 @@
-/** The library that sends kept clients away from inside: on nodes that mount images, and on nodes that do not. */
+/** The preload library, which closes kept-alive connections: on nodes that can mount images, and on others. */
 import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
@@ -12,16 +12,16 @@ import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
-import { PAUSE_IMAGE } from "../life/node-programs.ts";
+import { PAUSE_IMAGE } from "../cluster/node-programs.ts";
 
 const suite = readSuite(process.env);
-/** Image volumes and all else that injection adds must be allowed there. */
+/** The restricted level must allow image volumes and all other injected parts. */
 const LABELS = { labels: { ...OPT_IN, "pod-security.kubernetes.io/enforce": "restricted" } };
-/** Not so long that a drain to its deadline would be waited for, and longer than any that ends by quiet. */
+/** Longer than any drain that ends by quiet, and short enough to wait for a drain to its deadline. */
 const TIMEOUT = { "lastcall.dev/drain-timeout": "12s" };
 const PRELOAD = { ...TIMEOUT, "lastcall.dev/preload": "http1" };
 
-/** The version of what cannot mount an image; `undefined` where all nodes can. */
+/** The version of a runtime that cannot mount images; `undefined` if all nodes can. */
 async function tooOld(namespace: CaseNamespace): Promise<string | undefined> {
   const { items } = await namespace.kubectl.json<V1NodeList>(["get", "nodes"]);
   const nodes = items.map((node) => keepNode(JSON.parse(JSON.stringify(node))));
@@ -30,7 +30,7 @@ async function tooOld(namespace: CaseNamespace): Promise<string | undefined> {
   return version !== undefined && isAtLeast(version, 1, 36) ? oldRuntime(nodes) : kubelet;
 }
 
-describe("a rollout of an app that knows nothing of drains, under clients that never leave", () => {
+describe("a rollout of an app without drain support, with endless clients", () => {
   test("with preload: http1 fails no request, and every drain ends by quiet", async (context) => {
     await inNamespace(suite, "preload", LABELS, async (namespace) => {
       const old = await tooOld(namespace);
@@ -44,7 +44,7 @@ describe("a rollout of an app that knows nothing of drains, under clients that n
     });
   });
 
-  test("without it waits for them to the deadline", async () => {
+  test("without it waits for the clients until the deadline", async () => {
     await inNamespace(suite, "preload-not", LABELS, async (namespace) => {
       const { reports } = await rolledOver(namespace, TIMEOUT);
       expect(reports.map(({ outcome }) => outcome)).toContain("timeout");
@@ -53,9 +53,9 @@ describe("a rollout of an app that knows nothing of drains, under clients that n
   });
 });
 
-// Its image is only on the suite's own cluster for certain.
+// Only the suite's own cluster certainly has the image.
 test.skipIf(suite.context !== undefined)(
-  "a static program with preload: http1 runs as before, and the report says that no process loaded the library",
+  "a static program with preload: http1 runs as before, and the report shows that no process loaded the library",
   async (context) => {
     await inNamespace(suite, "preload-static", LABELS, async (namespace) => {
       const old = await tooOld(namespace);
@@ -72,8 +72,8 @@ test.skipIf(suite.context !== undefined)(
   },
 );
 
-describe("a Pod that asks for the library where a node cannot mount images", () => {
-  test("runs and drains without it, and its creator hears why", async (context) => {
+describe("a Pod with the preload setting, if a node cannot mount images,", () => {
+  test("runs and drains without the library, with a warning", async (context) => {
     await inNamespace(suite, "preload-old", LABELS, async (namespace) => {
       const old = await tooOld(namespace);
       if (old === undefined) return context.skip("all nodes mount images");
@@ -88,7 +88,7 @@ describe("a Pod that asks for the library where a node cannot mount images", () 
 
 type RolledOver = { readonly reports: readonly DrainReport[]; readonly requests: number; readonly failed: number };
 
-/** Replaces both Pods of a Deployment while clients send on kept connections without end. */
+/** Replaces both Pods of a Deployment while endless clients send on kept-alive connections. */
 async function rolledOver(
   namespace: CaseNamespace,
   annotations: Readonly<Record<string, string>>,

@@ -1,10 +1,10 @@
-/** The relay's CA and keys change while Pods that were given the earlier ones run and drain. */
+/** The relay's CA and keys change while Pods with the earlier ones run and drain. */
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { ownSlice } from "../client/own-slice.ts";
-import { givenAnew, givenNow, lose, renew } from "../client/relay-secret.ts";
+import { currentAccess, lose, renew, renewedAccess } from "../client/relay-secret.ts";
 import { deleted, listened, oneBehindService } from "../client/running-app.ts";
 import { APP } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
@@ -14,18 +14,18 @@ const LABELS = { labels: OPT_IN };
 const BRIEF = { annotations: { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" } };
 
 describe("when the relay's CA and key are renewed", () => {
-  test("a drain under way goes on, and Pods with the earlier ones and with the new ones hear of their withdrawal", async () => {
+  test("a running drain continues, and Pods with the earlier and the new ones receive their withdrawal", async () => {
     await inNamespace(suite, "relay-renewed", LABELS, async (namespace) => {
-      const before = await givenNow(namespace);
+      const before = await currentAccess(namespace);
       const draining = await oneBehindService(namespace, BRIEF);
       const slice = await ownSlice(namespace, "slow", draining.pod);
       const ended = deleted(namespace, draining);
-      await draining.manager.heard('"phase":"withdrawing"');
+      await draining.manager.waitFor('"phase":"withdrawing"');
       await namespace.rolledOut(`deployment/${APP}`);
       const early = await listened(namespace);
       await renew(namespace);
-      const after = await givenAnew(namespace, before);
-      await slice.say({ ready: false, serving: true, terminating: true });
+      const after = await renewedAccess(namespace, before);
+      await slice.set({ ready: false, serving: true, terminating: true });
       expect(await ended).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(await deleted(namespace, early)).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       await namespace.rolledOut(`deployment/${APP}`);
@@ -37,12 +37,12 @@ describe("when the relay's CA and key are renewed", () => {
 });
 
 describe("when the relay's Secret is deleted", () => {
-  test("earlier Pods drain by their delay and say why, and later ones have the relay again", async () => {
+  test("earlier Pods drain by their delay and report the reason, and later ones use the relay again", async () => {
     await inNamespace(suite, "relay-again", LABELS, async (namespace) => {
-      const before = await givenNow(namespace);
+      const before = await currentAccess(namespace);
       const early = await oneBehindService(namespace, BRIEF);
       await lose(namespace);
-      await givenAnew(namespace, before);
+      await renewedAccess(namespace, before);
       const report = await deleted(namespace, early);
       expect(report).toMatchObject({ outcome: "drained", trigger: "hook", withdrawnAfterMs: -1 });
       expect(report.relay).toMatch(/^unknown: /);

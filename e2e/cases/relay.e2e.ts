@@ -1,4 +1,4 @@
-/** The relay on a real API server: managers learn when slices offer their Pod no more, and people hear how drains ended. */
+/** The relay on a real API server: managers receive the withdrawal of their Pods, and users see the results of drains. */
 import type { CoreV1Event, KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
@@ -21,17 +21,17 @@ const LABELS = { labels: OPT_IN };
 const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 const WEBHOOK = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"];
 
-describe("a Pod whose Services let go of it at different times", () => {
-  test("is not stopped before the last one has, and its report says when that was", async () => {
+describe("a Pod that its Services withdraw at different times", () => {
+  test("is stopped only after the last withdrawal, and its report has the time", async () => {
     await inNamespace(suite, "relay-lag", LABELS, async (namespace) => {
       const running = await oneBehindService(namespace, { annotations: BRIEF });
       const slice = await ownSlice(namespace, "slow", running.pod);
       const ended = deleted(namespace, running);
-      await running.manager.heard('"phase":"withdrawing"');
+      await running.manager.waitFor('"phase":"withdrawing"');
       const fromMs = Date.now();
       await pauseMs(8_000);
       expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
-      await slice.say({ ready: false, serving: true, terminating: true });
+      await slice.set({ ready: false, serving: true, terminating: true });
       const report = await ended;
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(8_000);
@@ -41,7 +41,7 @@ describe("a Pod whose Services let go of it at different times", () => {
     });
   });
 
-  test("is stopped at the deadline when one never does, and its report says who still offered it", async () => {
+  test("is stopped at the deadline without a withdrawal, and its report names the Service", async () => {
     await inNamespace(suite, "relay-never", LABELS, async (namespace) => {
       const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "8s" };
       const running = await oneBehindService(namespace, { annotations });
@@ -53,7 +53,7 @@ describe("a Pod whose Services let go of it at different times", () => {
   });
 });
 
-test("a Pod that its kubelet stops by itself waits no longer than slices lag, and is still in rotation", async () => {
+test("a Pod that the kubelet stops by itself waits no longer than the lag of slices, while still in rotation", async () => {
   await inNamespace(suite, "relay-kubelet", LABELS, async (namespace) => {
     const pod = { activeDeadlineSeconds: 15, restartPolicy: "Always" };
     const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF, pod });
@@ -72,8 +72,8 @@ test("a Pod that its kubelet stops by itself waits no longer than slices lag, an
   });
 });
 
-describe("without a relay that answers", () => {
-  test("drains end as their delay and the sockets say, and name what was missing", async () => {
+describe("without a reachable relay", () => {
+  test("drains end by their delay and the sockets, and report the failure", async () => {
     await inNamespace(suite, "relay-gone", LABELS, async (namespace) => {
       const running = await oneBehindService(namespace, { annotations: BRIEF });
       await namespace.kubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
@@ -90,12 +90,12 @@ describe("without a relay that answers", () => {
     });
   });
 
-  test("a drain that waits for slices goes on by its delay once every replica is gone", async () => {
+  test("a drain that waits for slices continues by its delay once every replica is gone", async () => {
     await inNamespace(suite, "relay-lost", LABELS, async (namespace) => {
       const running = await oneBehindService(namespace, { annotations: BRIEF });
       await ownSlice(namespace, "slow", running.pod);
       const ended = deleted(namespace, running);
-      await running.manager.heard('"phase":"withdrawing"');
+      await running.manager.waitFor('"phase":"withdrawing"');
       await pauseMs(4_000);
       expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
       const kill = ["--grace-period=1", "--wait=false", "--selector=app.kubernetes.io/component=webhook"];
@@ -114,8 +114,8 @@ describe("without a relay that answers", () => {
   });
 });
 
-describe("what people see of drains", () => {
-  test("the command line merges the replicas, draws a drain, and the owner hears of it", async () => {
+describe("for users", () => {
+  test("the command line merges the replicas and draws a drain, and the owner has an Event", async () => {
     await inNamespace(suite, "relay-people", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: BRIEF }));
       await namespace.rolledOut(`deployment/${APP}`);
@@ -146,24 +146,24 @@ describe("what people see of drains", () => {
       namespace.keep("timeline-of-one.txt", drawn.output);
       expect(drawn.output).toContain(old[0]);
       const { items } = await namespace.here.json<KubernetesListObject<CoreV1Event>>(["get", "events"]);
-      const told = items.filter(({ reason }) => reason === "Drained");
-      expect(told.length).toBeGreaterThan(0);
-      expect(new Set(told.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(["ReplicaSet"]));
+      const recorded = items.filter(({ reason }) => reason === "Drained");
+      expect(recorded.length).toBeGreaterThan(0);
+      expect(new Set(recorded.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(["ReplicaSet"]));
     });
   });
 });
 
-describe("a relay that may read Pods, which is the default", () => {
-  test("tells a shortened grace period, and the app keeps its own budget", { timeout: 400_000 }, async () => {
+describe("a relay that may read Pods, the default,", () => {
+  test("sends a shortened grace period, and the app keeps its own time", { timeout: 400_000 }, async () => {
     await inNamespace(suite, "relay-grace", LABELS, async (namespace) => {
       const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "60s" };
       const pod = { terminationGracePeriodSeconds: 10 };
       const running = await oneBehindService(namespace, { annotations, pod });
-      // Kept in rotation, the drain would last its whole minute.
+      // The Pod stays in rotation, so the drain would last its complete minute.
       await ownSlice(namespace, "stuck", running.pod);
       const beforeMs = Date.now();
       const report = await deleted(namespace, running, "--grace-period=20");
-      // 20 s given, 10 s of them the app's, 2 s of margin.
+      // Of 20 s, 10 s are the app's and 2 s the margin.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
       const signalledMs = (await metAtMs(running.app, "SIGTERM")) - beforeMs;
       expect(signalledMs).toBeGreaterThanOrEqual(7_000);

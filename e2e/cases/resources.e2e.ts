@@ -1,4 +1,4 @@
-/** What a Pod may use, and what its namespace allows: none of it changes because of the manager. */
+/** Resources of a Pod and limits of its namespace, which the manager must not change. */
 import type { KubernetesObject, V1Container, V1Pod, V1ResourceRequirements } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -17,13 +17,13 @@ const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "
 const EQUAL = { requests: { cpu: "100m", memory: "128Mi" }, limits: { cpu: "100m", memory: "128Mi" } };
 const UNEQUAL = { requests: { cpu: "50m", memory: "64Mi" }, limits: { cpu: "200m", memory: "128Mi" } };
 
-describe("the quality-of-service class", () => {
+describe("the QoS class", () => {
   for (const [qos, resources] of [
     ["Guaranteed", EQUAL],
     ["Burstable", { requests: { memory: "64Mi" } }],
     ["BestEffort", {}],
   ] as const) {
-    test(`${qos} stays, on the Pod and on its node, and its manager has what it needs to drain`, async () => {
+    test(`${qos} stays the same on the Pod and on its node, and the manager has enough resources to drain`, async () => {
       await inNamespace(suite, `qos-${qos.toLowerCase()}`, LABELS, async (namespace) => {
         const { pod, report, warnings } = await drainOne(namespace, sized(namespace, resources));
         expect(pod.status?.qosClass).toBe(qos);
@@ -34,8 +34,8 @@ describe("the quality-of-service class", () => {
   }
 });
 
-describe("resources of the Pod as a whole", () => {
-  test("hold with the manager in it when they have room, and else it asks for none and says so", async () => {
+describe("Pod-level resources", () => {
+  test("include the manager if they have room, otherwise the manager requests none, with a problem", async () => {
     await inNamespace(suite, "pod-level", LABELS, async (namespace) => {
       const { pod, report, warnings } = await drainOne(namespace, sized(namespace, {}, { resources: EQUAL }));
       expect(pod.status?.qosClass).toBe("Guaranteed");
@@ -51,12 +51,12 @@ describe("resources of the Pod as a whole", () => {
 });
 
 describe("a LimitRange", () => {
-  test("with a least amount raises the manager's to it, and the Pod runs", async () => {
+  test("with a minimum raises the manager's resources to it, and the Pod runs", async () => {
     await inNamespace(suite, "limit-range", LABELS, async (namespace) => {
       const min = { cpu: "20m", memory: "32Mi" };
       await namespace.apply([limitRange(namespace, { min, max: { cpu: "1", memory: "512Mi" } })]);
       const asked = sized(namespace, UNEQUAL);
-      await heardOf(namespace, async () => {
+      await untilWatched(namespace, async () => {
         const [pod] = (await wouldCreate(namespace.here, [asked])).pods;
         return pod !== undefined && managerOf(pod).resources?.requests?.["memory"] === min.memory;
       });
@@ -66,11 +66,11 @@ describe("a LimitRange", () => {
     });
   });
 
-  test("with no room for a manager leaves the Pod as it was, and its creator hears why", async () => {
+  test("without room for a manager leaves the Pod unchanged, with a warning", async () => {
     await inNamespace(suite, "limit-range-small", LABELS, async (namespace) => {
       await namespace.apply([limitRange(namespace, { max: { cpu: "1", memory: "8Mi" } })]);
       const asked = sized(namespace, { limits: { cpu: "100m", memory: "8Mi" } });
-      const answer = await heardOf(namespace, async () => {
+      const answer = await untilWatched(namespace, async () => {
         const { status, complaint } = await namespace.here.attempt(
           ["create", "--dry-run=server", "--filename=-"],
           JSON.stringify(asked),
@@ -81,7 +81,7 @@ describe("a LimitRange", () => {
     });
   });
 
-  test("with defaults gives them to the manager where the Pod says nothing either", async () => {
+  test("with defaults applies them to the manager if the Pod sets nothing either", async () => {
     await inNamespace(suite, "limit-range-defaults", LABELS, async (namespace) => {
       const amounts = { cpu: "50m", memory: "64Mi" };
       await namespace.apply([limitRange(namespace, { default: amounts, defaultRequest: amounts })]);
@@ -92,7 +92,7 @@ describe("a LimitRange", () => {
   });
 });
 
-describe("a ResourceQuota that demands every amount", () => {
+describe("a ResourceQuota for every resource", () => {
   test("admits the Pods of a Deployment whose own containers name them all", async () => {
     await inNamespace(suite, "quota", LABELS, async (namespace) => {
       const hard = {
@@ -114,11 +114,11 @@ describe("a ResourceQuota that demands every amount", () => {
   });
 });
 
-/** lastcall hears of a LimitRange a moment after it was made. */
-function heardOf<T>(namespace: CaseNamespace, look: () => Promise<T | false>): Promise<T> {
-  const what = `lastcall knows the LimitRange of ${namespace.name}`;
+/** Waits until lastcall's watch has delivered a new LimitRange. */
+function untilWatched<T>(namespace: CaseNamespace, attempt: () => Promise<T | false>): Promise<T> {
+  const what = `lastcall has the LimitRange of ${namespace.name}`;
   return waitUntil({ what, withinMs: 30_000, everyMs: 300 }, async () => {
-    const seen = await look();
+    const seen = await attempt();
     return seen === false ? undefined : seen;
   });
 }

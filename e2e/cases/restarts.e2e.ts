@@ -1,4 +1,4 @@
-/** A container that ends while its Pod goes on: nothing may be drained for that. */
+/** A container that restarts while its Pod stays must not cause a drain. */
 import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -20,7 +20,7 @@ const HTTP_DRIVER = {
 const LIVENESS = { httpGet: { path: "/live", port: APP_PORT }, periodSeconds: 1, failureThreshold: 1 };
 
 describe("an app that fails its liveness probe", () => {
-  test("is restarted at most 6 s later than without lastcall, is told nothing, and drains when the Pod ends", async () => {
+  test("is restarted at most 6 s later than without lastcall, without a drain, and drains when the Pod ends", async () => {
     await inNamespace(suite, "liveness", LABELS, async (namespace) => {
       const container = appContainer(namespace, { livenessProbe: LIVENESS });
       const disabled = { "lastcall.dev/inject": "disabled" };
@@ -35,25 +35,25 @@ describe("an app that fails its liveness probe", () => {
       namespace.note(`SIGTERM after ${withIt} ms with and ${without} ms without lastcall`);
       expect(withIt - without).toBeLessThanOrEqual(6_000);
 
-      const restarted = JSON.parse(await manager.heard('"restarted"'));
+      const restarted = JSON.parse(await manager.waitFor('"restarted"'));
       expect(restarted).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none" });
       await restartsOf(namespace, "with", "app", 1);
       const app = followLog(namespace, "with", "app");
-      await app.heard("started");
+      await app.waitFor("started");
       const before = await namespace.here.run(["logs", "with", "--container=app", "--previous"]);
       expect(before).toContain("SIGTERM");
-      expect(before).not.toContain("told to drain");
+      expect(before).not.toContain("drain requested");
 
       await namespace.here.run(["delete", "pod", "with", "--wait=false"]);
       expect(await drainReport(manager)).toMatchObject({ outcome: "drained", trigger: THE_END });
       await app.ended;
-      expect(app.lines().filter((line) => line.includes("told to drain"))).toHaveLength(1);
+      expect(app.lines().filter((line) => line.includes("drain requested"))).toHaveLength(1);
     });
   });
 });
 
-describe("an app that crashes again and again", () => {
-  test("is restarted as ever beside a manager that stays, and its Pod ends at once", async () => {
+describe("an app in a crash loop", () => {
+  test("is restarted as without lastcall, beside a manager that keeps running, and its Pod ends at once", async () => {
     await inNamespace(suite, "crash-loop", LABELS, async (namespace) => {
       await namespace.apply([
         barePod(namespace, "crashing", [nodeContainer(namespace, "app", ["-e", "process.exit(1)"])]),
@@ -63,7 +63,7 @@ describe("an app that crashes again and again", () => {
       expect(statusOf(pod, MANAGER)).toMatchObject({ restartCount: 0 });
       expect(statusOf(pod, MANAGER)?.state?.running).toBeDefined();
       const manager = followLog(namespace, "crashing", MANAGER);
-      await manager.heard("listening");
+      await manager.waitFor("listening");
       await namespace.here.run(["delete", "pod", "crashing", "--wait=false"]);
       expect(await drainReport(manager)).toMatchObject({ outcome: "not-needed" });
       await namespace.settled("", 30);
@@ -71,10 +71,10 @@ describe("an app that crashes again and again", () => {
   });
 });
 
-/** From the first failed liveness probe to the stop signal, by the app's own clock. */
+/** The time from the first failed liveness probe to the stop signal, by the app's clock. */
 async function endsAfterMs(namespace: CaseNamespace, pod: string): Promise<number> {
   const app = followLog(namespace, pod, "app");
-  await app.heard("started");
+  await app.waitFor("started");
   const sicken = `fetch("http://127.0.0.1:${APP_PORT}/sicken", { method: "POST" })`;
   await namespace.here.run(["exec", pod, "--container=app", "--", "/usr/local/bin/node", "-e", sicken]);
   const failedAtMs = await metAtMs(app, "failed its liveness probe");

@@ -9,7 +9,7 @@ import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 
-/** What an app offers that answers `Connection: close` once it was told to drain. */
+/** Settings of an app that answers with `Connection: close` after a drain request. */
 const HTTP_DRIVER = {
   "lastcall.dev/drain-url": "http://127.0.0.1:8080/drain",
   "lastcall.dev/active-url": "http://127.0.0.1:8080/active",
@@ -29,7 +29,7 @@ describe("a rollout across two nodes under mixed load fails no request", () => {
     });
   });
 
-  test("with a StatefulSet, whose Pods end before their successors start", async () => {
+  test("of a StatefulSet, whose Pods end before their successors start", async () => {
     await inNamespace(suite, "rollout-stateful", LABELS, async (namespace) => {
       await namespace.apply(sampleStatefulSet(namespace));
       await namespace.rolledOut(`statefulset/${APP}`);
@@ -40,7 +40,7 @@ describe("a rollout across two nodes under mixed load fails no request", () => {
     });
   });
 
-  test("with clients that never leave, when the app can send them away", async () => {
+  test("with endless clients, when the app can disconnect them", async () => {
     await inNamespace(suite, "rollout-endless", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { annotations: HTTP_DRIVER }));
       await namespace.rolledOut(`deployment/${APP}`);
@@ -54,7 +54,7 @@ describe("a rollout across two nodes under mixed load fails no request", () => {
   describe("with the manager on Node", () => {
     afterAll(() => install(suite));
 
-    test("in place of the native one", async () => {
+    test("instead of the native one", async () => {
       await install(suite, {}, "lastcall-manager-node");
       await inNamespace(suite, "rollout-node", LABELS, async (namespace) => {
         await namespace.apply(sampleApp(namespace));

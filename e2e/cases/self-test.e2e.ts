@@ -1,4 +1,4 @@
-/** `helm test`: what it proves, and what it says where Pods could not start with a manager. */
+/** `helm test`: its proof, and its message if Pods cannot start with a manager. */
 import { expect, test } from "vitest";
 import { helm, install } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
@@ -8,13 +8,13 @@ import { imageOf, readSuite } from "../client/suite.ts";
 const suite = readSuite(process.env);
 const TEST = ["test", RELEASE, "--timeout=180s"];
 
-test("passes where nodes can pull and run the manager, and leaves no Pod behind", async () => {
+test("helm test passes if nodes can pull and run the manager, and leaves no Pod behind", async () => {
   await helm(suite, TEST);
   const left = ["get", "pods", "--namespace=default", "--ignore-not-found", "--output=name", "lastcall-self-test"];
   expect(await kubectlOf(suite).run(left)).toBe("");
 });
 
-test("fails where the manager's image cannot be pulled, and says what the node said", async () => {
+test("helm test fails if the manager's image cannot be pulled, and quotes the node's error", async () => {
   const [repository = ""] = imageOf(suite, "lastcall-manager").split(/:(?=[^/]*$)/);
   try {
     await install(suite, { selfTest: { wait: "10s" } }, "lastcall-manager", {

@@ -21,7 +21,7 @@ describe("the cluster", () => {
     });
   });
 
-  test("shows the fault: a rollout without lastcall fails requests", async () => {
+  test("shows the problem: a rollout without lastcall fails requests", async () => {
     await inNamespace(suite, "fault-shown", {}, async (namespace) => {
       await namespace.apply(sampleApp(namespace));
       await namespace.rolledOut(`deployment/${APP}`);

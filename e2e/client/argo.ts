@@ -1,4 +1,4 @@
-/** Argo Workflows in a namespace of its own: the real controller and executor, its own definitions and rights. */
+/** Installs Argo Workflows in its own namespace: the real controller and executor, with their CRDs and RBAC. */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,21 +6,21 @@ import type { KubernetesObject, V1ConfigMap, V1Deployment } from "@kubernetes/cl
 import { buildModule } from "../build/build-module.ts";
 import { compilerCache } from "../build/compiler-cache.ts";
 import { sourceOf } from "../build/completed-source.ts";
+import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
 import { importImages } from "../images/import-images.ts";
 import { programArchive } from "../images/program-archive.ts";
-import { stateFolder } from "../life/state-folder.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import type { Suite } from "./suite.ts";
 
 const CONTROLLER = "localhost/workflow-controller:test";
 const EXECUTOR = "localhost/argoexec:test";
-/** The user that Argo's own images name. */
+/** The user of Argo's images. */
 const USER = "8737:8737";
 const ARGO = "github.com/argoproj/argo-workflows/v3";
 const MODULE = join(import.meta.dirname, "../modules/argo");
 
-/** What its manifests are called, below `manifests`. */
+/** The file names of its manifests, below `manifests`. */
 const DEFINITIONS = "base/crds/minimal";
 const RIGHTS = [
   "base/workflow-controller/workflow-controller-sa.yaml",
@@ -30,13 +30,13 @@ const RIGHTS = [
   "quick-start/base/executor-default-rolebinding.yaml",
 ];
 
-/** Builds both programs unless they are kept, and gives them to the nodes. */
+/** Builds both programs unless they are cached, and imports them on the nodes. */
 export async function giveArgo(suite: Suite): Promise<void> {
   const cache = cacheFolder(process.env);
   const compiled = compilerCache(cache, randomUUID());
   try {
-    const say = (line: string) => void process.stderr.write(`${line}\n`);
-    const { binaries } = await buildModule("argo", { cache, compiled, say });
+    const print = (line: string) => void process.stderr.write(`${line}\n`);
+    const { binaries } = await buildModule("argo", { cache, compiled, print });
     const packed = [
       { name: CONTROLLER, program: join(binaries, "workflow-controller"), user: USER },
       { name: EXECUTOR, program: join(binaries, "argoexec"), user: USER },
@@ -50,7 +50,7 @@ export async function giveArgo(suite: Suite): Promise<void> {
 
 export type Entrypoints = Readonly<Record<string, readonly string[]>>;
 
-/** @param entrypoints of images whose steps name no command: the controller would ask a registry. */
+/** @param entrypoints entrypoints of images whose steps have no command, for which the controller would query a registry */
 export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoints): Promise<void> {
   const manifests = join(sourceOf(ARGO, MODULE), "manifests");
   const definitions = join(manifests, DEFINITIONS);
@@ -61,7 +61,7 @@ export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoin
   await namespace.rolledOut("deployment/workflow-controller");
 }
 
-/** Its objects in this namespace first, while the controller is there to take its marks off them. */
+/** Deletes workflows first, while the controller can still remove their finalizers. */
 export async function stopArgo(namespace: CaseNamespace): Promise<void> {
   await namespace.here.attempt(["delete", "workflows.argoproj.io", "--all", "--timeout=60s"]);
   const definitions = join(sourceOf(ARGO, MODULE), "manifests", DEFINITIONS);

@@ -1,4 +1,4 @@
-/** Attackers as Pods of a namespace of their own, without a right in it. */
+/** Runs attackers as Pods of their own namespace, without any rights. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { type AttackCounts, type AttackerLine, CONTROL_PORT, sumOfCounts } from "../programs/attack-counts.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
@@ -10,18 +10,18 @@ export type AttackPlan = {
   readonly on: "manager" | "webhook";
   readonly port: number;
   readonly perNode: number;
-  /** They end by themselves after this. */
+  /** The attackers exit after this time. */
   readonly seconds: number;
 };
 
 export type Attackers = {
-  /** From now on these addresses, and only these. */
+  /** Sets the attacked addresses. */
   readonly aim: (addresses: readonly string[]) => Promise<void>;
-  /** By manner, of all of them together; a second old at most. */
+  /** The counts of all attackers by attack, at most a second old. */
   readonly counts: () => Promise<AttackCounts>;
 };
 
-/** Each has an address of its own. Resolves once they are ready; until they are aimed they do nothing. */
+/** Starts attackers, each with its own address, and resolves once they are ready; they wait for their first addresses. */
 export async function startAttackers(namespace: CaseNamespace, plan: AttackPlan): Promise<Attackers> {
   const pods = namespace.suite.nodes.flatMap((node) =>
     Array.from({ length: plan.perNode }, (_, n) => attackerPod(namespace, `${plan.name}-${node}-${n}`, node, plan)),
@@ -29,7 +29,7 @@ export async function startAttackers(namespace: CaseNamespace, plan: AttackPlan)
   await namespace.apply(pods);
   const names = pods.map(({ metadata }) => metadata?.name ?? "");
   await namespace.here.run(["wait", "--for=condition=Ready", "--timeout=60s", ...names.map((one) => `pod/${one}`)]);
-  // Through the API server, so that any cluster will do.
+  // Uses the API server's proxy, which works on any cluster.
   const control = (name: string) => `/api/v1/namespaces/${namespace.name}/pods/${name}:${CONTROL_PORT}/proxy/`;
   return {
     aim: async (addresses) => {
@@ -66,7 +66,7 @@ function attackerPod(namespace: CaseNamespace, name: string, node: string, plan:
           image: imageOf(namespace.suite, "lastcall-test-app"),
           imagePullPolicy: "IfNotPresent",
           args: ["/app/attacker.mjs", ...args],
-          // Its machine is the cluster's too: all attackers together take at most one core.
+          // All attackers together use at most one core of the shared host.
           resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { cpu: "150m", memory: "1Gi" } },
           readinessProbe: { httpGet: { path: "/", port: CONTROL_PORT }, periodSeconds: 1 },
           securityContext: restricted(),

@@ -1,4 +1,4 @@
-/** A namespace for one case: made, watched, written down and deleted. */
+/** Creates a namespace for one case, records it, and deletes it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubernetesListObject, KubernetesObject, V1Pod } from "@kubernetes/client-node";
@@ -10,31 +10,31 @@ import { recordTimeline } from "./timeline.ts";
 export type CaseNamespace = {
   readonly name: string;
   readonly suite: Suite;
-  /** Without `--namespace`; for the cluster's own objects. */
+  /** kubectl without `--namespace`, for cluster-scoped objects. */
   readonly kubectl: Kubectl;
   /** kubectl in this namespace. */
   readonly here: Kubectl;
-  /** Applies manifests; what they do not say lands in this namespace. */
+  /** Applies manifests, by default into this namespace. */
   readonly apply: (manifests: string | readonly KubernetesObject[]) => Promise<void>;
-  /** Pods that carry the label, terminating ones among them. */
+  /** Pods with the label, terminating ones included. */
   readonly pods: (selector?: string) => Promise<readonly V1Pod[]>;
   /** Waits for a rollout to be complete. */
   readonly rolledOut: (workload: string, withinSeconds?: number) => Promise<void>;
-  /** Waits until no Pod with the label is on its way out: a rollout is complete before its old Pods are gone. */
+  /** Waits until no Pod with the label is terminating: a rollout is complete before its old Pods are gone. */
   readonly settled: (selector?: string, withinSeconds?: number) => Promise<void>;
-  /** A line of the case's own in its timeline. */
+  /** Adds a line to the timeline. */
   readonly note: (line: string) => void;
-  /** A file among the case's artifacts. */
+  /** Writes a file to the case's artifacts. */
   readonly keep: (file: string, content: string) => void;
 };
 
 export type NamespaceOptions = {
   readonly labels?: Readonly<Record<string, string>>;
-  /** `logs` unless it is said. */
+  /** `logs` by default. */
   readonly timeline?: "pods" | "logs";
 };
 
-/** Runs the case; whatever comes of it, its timeline is kept and the namespace deleted. */
+/** Runs the case; even after a failure its timeline is saved and the namespace deleted. */
 export async function inNamespace(
   suite: Suite,
   name: string,
@@ -58,7 +58,7 @@ export async function inNamespace(
     const pods = await kubectl.attempt(["--namespace", name, "get", "pods", "--output=yaml"]);
     keep("pods.yaml", pods.output);
     keep("timeline.txt", `${(await timeline.end()).join("\n")}\n`);
-    // Empty namespaces go 5 s later, and no other case wants this one.
+    // A namespace takes 5 s to be deleted, and no other case uses this one.
     await deleteNamespace(kubectl, name, "--wait=false");
   }
 }
@@ -103,7 +103,7 @@ function listOf(objects: readonly KubernetesObject[]): unknown {
   return { apiVersion: "v1", kind: "List", items: objects };
 }
 
-/** Pods are refused until the namespace has its ServiceAccount. */
+/** Waits for the namespace's ServiceAccount, without which Pods are refused. */
 async function makeNamespace(kubectl: Kubectl, name: string, labels: Readonly<Record<string, string>>): Promise<void> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
   await kubectl.run(["create", "--filename=-"], JSON.stringify(namespace));
@@ -112,7 +112,7 @@ async function makeNamespace(kubectl: Kubectl, name: string, labels: Readonly<Re
   );
 }
 
-/** Pods go at once: nothing of a case matters after it. */
+/** Deletes Pods without a grace period, since the case is over. */
 async function deleteNamespace(kubectl: Kubectl, name: string, wait = "--timeout=90s"): Promise<void> {
   if ((await kubectl.attempt(["get", "namespace", name])).status !== 0) return;
   await kubectl.attempt([

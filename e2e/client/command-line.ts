@@ -1,14 +1,14 @@
-/** The project's own command line against the suite's cluster. */
+/** Runs the project's command line against the suite's cluster. */
 import { join } from "node:path";
 import { attempt } from "../host/run.ts";
 import type { Suite } from "./suite.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
 
-export type Said = { readonly output: string; readonly complaint: string };
+export type Output = { readonly output: string; readonly complaint: string };
 
-/** @throws with its own words when it fails */
-export async function lastcall(suite: Suite, args: readonly string[]): Promise<Said> {
+/** @throws with its output if it fails */
+export async function lastcall(suite: Suite, args: readonly string[]): Promise<Output> {
   const context = suite.context === undefined ? [] : ["--context", suite.context];
   const words = [...args, "--kubeconfig", suite.kubeconfig, ...context];
   const { status, output, complaint } = await attempt(process.execPath, [PROGRAM, ...words]);

@@ -1,4 +1,4 @@
-/** Commands as a page of the documentation shows them, run as a reader would. */
+/** Runs commands of a documentation page as a reader would. */
 import { readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { attempt } from "../host/run.ts";
@@ -6,7 +6,7 @@ import type { Suite } from "./suite.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Lines of the fenced blocks below a heading, up to the next one of its level. @throws when there are none */
+/** Returns the lines of the code blocks below a heading, up to the next heading of its level. @throws if there are none */
 export function documentedCommands(page: string, heading: string): readonly string[] {
   const text = readFileSync(join(ROOT, page), "utf8");
   const [, after] = text.split(`\n${heading}\n`);
@@ -23,7 +23,7 @@ export function documentedCommands(page: string, heading: string): readonly stri
   return commands;
 }
 
-/** In the repository, with kubectl and helm of the suite. Standard output. @throws with the command's own words */
+/** Runs in the repository, with the suite's kubectl and helm. @returns standard output. @throws with the command's output */
 export async function runDocumented(suite: Suite, command: string, variables: Variables = {}): Promise<string> {
   const tools = [suite.kubectl, suite.helm].map((tool) => dirname(tool)).join(delimiter);
   const env = { ...process.env, PATH: `${tools}${delimiter}${process.env["PATH"]}`, KUBECONFIG: suite.kubeconfig };
@@ -35,5 +35,5 @@ export async function runDocumented(suite: Suite, command: string, variables: Va
   return output;
 }
 
-/** What the page leaves to its reader. */
+/** Replacements of the page's placeholders. */
 export type Variables = Readonly<Record<string, string>>;

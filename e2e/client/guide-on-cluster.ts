@@ -1,4 +1,4 @@
-/** The manifest of a guide against the API server: every Pod as the guide says, and what can run does run. */
+/** Applies the manifest of a guide: dry runs for every Pod, and real objects if their programs can run. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { expect } from "vitest";
 import { lastcall as inProcess } from "../../test/cli/run-lastcall.ts";
@@ -11,18 +11,18 @@ import { wouldCreate } from "./server-answer.ts";
 
 type PodShape = Pick<V1Pod, "metadata" | "spec">;
 
-/** Labels of the namespace as the manifest has them, for the namespace of the case. */
+/** The labels of the manifest's namespace, for the namespace of the case. */
 export function namespaceLabels(guide: string): Readonly<Record<string, string>> {
   const objects = objectsOf(guide);
   return { ...objects.find(({ kind }) => kind === "Namespace")?.metadata?.labels };
 }
 
 /**
- * Asks the API server for every Pod of the manifest in a dry run, then applies what has images here for good, and the
- * rest in a dry run, telling why.
+ * Creates every Pod of the manifest in a dry run, then applies the objects whose images are available, and the
+ * others in a dry run with a reason.
  *
- * @param given further images that the nodes have
- * @returns the names of what runs, such as `Deployment/web`.
+ * @param given additional images of the nodes
+ * @returns the names of running objects, such as `Deployment/web`.
  */
 export async function applyGuide(
   namespace: CaseNamespace,
@@ -46,14 +46,14 @@ export async function applyGuide(
       running.push(pod.owner);
       continue;
     }
-    tell(namespace, `${guide}: ${pod.owner} is only asked for in a dry run. ${missing.join("; ")}.`);
+    report(namespace, `${guide}: ${pod.owner} is only asked for in a dry run. ${missing.join("; ")}.`);
     const dry = ["apply", "--server-side", "--dry-run=server", "--filename=-"];
     await namespace.here.run(dry, JSON.stringify(object));
   }
   return running;
 }
 
-/** Pods that run are what the dry run said. @throws when there is none */
+/** Expects that the running Pods equal the dry run's. @throws if there is none */
 export async function expectRunning(namespace: CaseNamespace, guide: string, owner: string, selector: string) {
   const expected = (await expectedOf(guideNamed(guide).manifest)).get(owner);
   const pods = await namespace.pods(selector);
@@ -61,13 +61,13 @@ export async function expectRunning(namespace: CaseNamespace, guide: string, own
   for (const pod of pods) expect(injectionSeen(pod)).toEqual(expected);
 }
 
-/** The person at the terminal hears what was not run, and so does the case's timeline. */
-export function tell(namespace: CaseNamespace, line: string): void {
+/** Prints the line and adds it to the case's timeline. */
+export function report(namespace: CaseNamespace, line: string): void {
   namespace.note(line);
   process.stderr.write(`${line}\n`);
 }
 
-/** The webhook learns of a namespace's annotations a moment after they are written. */
+/** The webhook's watch delivers a namespace's annotations after a moment. */
 async function expectInjected(namespace: CaseNamespace, example: ExamplePod, expected: InjectionSeen | undefined) {
   const what = `the webhook injects the Pod of ${example.owner} as the command line does`;
   await waitUntil({ what, withinMs: 30_000, everyMs: 300 }, async () => {
@@ -88,7 +88,7 @@ function asPod({ owner, pod }: ExamplePod): V1Pod {
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name }, ...(spec === undefined ? {} : { spec }) };
 }
 
-/** A Pod is refused when its account is not there; the project that the guide is about brings it. */
+/** Creates missing service accounts, which the guide's project would install, since Pods without them are refused. */
 async function makeAccounts(namespace: CaseNamespace, pods: readonly ExamplePod[]): Promise<void> {
   const named = pods.flatMap(({ pod }) => (pod as PodShape).spec?.serviceAccountName ?? []);
   for (const name of new Set(named)) await namespace.here.run(["create", "serviceaccount", name]);

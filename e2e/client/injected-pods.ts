@@ -1,9 +1,9 @@
-/** Pods that are known to carry the manager: a case about it must not pass without it. */
+/** Checks that Pods have a manager, so that a case cannot pass without one. */
 import type { V1Container, V1Pod } from "@kubernetes/client-node";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { MANAGER } from "./pod-log.ts";
 
-/** @throws naming the Pod that has none, or when there is no Pod at all. */
+/** @throws with the name of a Pod without a manager, or if there is no Pod. */
 export async function injectedPods(namespace: CaseNamespace, selector = ""): Promise<readonly V1Pod[]> {
   const pods = await namespace.pods(selector);
   if (pods.length === 0) throw new Error(`There is no Pod with ${selector} in ${namespace.name}.`);
@@ -11,7 +11,7 @@ export async function injectedPods(namespace: CaseNamespace, selector = ""): Pro
   return pods;
 }
 
-/** @throws when the Pod has no manager. */
+/** @throws if the Pod has no manager. */
 export function managerOf(pod: V1Pod): V1Container {
   const all = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
   const manager = all.find(({ name }) => name === MANAGER);

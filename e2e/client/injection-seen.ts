@@ -1,25 +1,25 @@
-/** What injection did to a Pod, in words that the API server's defaults and the cluster's own values do not touch. */
+/** Summarises the injection of a Pod, independently of the API server's defaults and the cluster's values. */
 import type { V1Container, V1Pod } from "@kubernetes/client-node";
 import { MANAGER } from "./pod-log.ts";
 
 export type InjectionSeen = {
   readonly graceSeconds: number | undefined;
-  /** The manager's flags; none without a manager. */
+  /** The manager's flags; empty without a manager. */
   readonly flags: readonly string[];
   /** Names of containers that call the manager before they stop. */
   readonly held: readonly string[];
-  /** Ports that a mesh is told to leave alone. */
+  /** Ports that a mesh must not redirect. */
   readonly meshPorts: readonly string[];
 };
 
 const MESH_PORTS = ["traffic.sidecar.istio.io/excludeInboundPorts", "config.linkerd.io/skip-inbound-ports"];
 
-/** A Pod or a template of one. */
+/** A Pod or a Pod template. */
 export function injectionSeen({ metadata, spec }: Pick<V1Pod, "metadata" | "spec">): InjectionSeen {
   const containers = spec?.containers ?? [];
   const manager = [...(spec?.initContainers ?? []), ...containers].find(({ name }) => name === MANAGER);
   return {
-    // The API server's default, where no one says anything.
+    // The API server's default.
     graceSeconds: spec?.terminationGracePeriodSeconds ?? 30,
     flags: manager?.args ?? [],
     held: containers.filter((container) => callsManager(container)).map(({ name }) => name),

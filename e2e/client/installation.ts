@@ -1,4 +1,4 @@
-/** lastcall on the suite's cluster, installed by helm from the chart of this work tree. */
+/** Installs lastcall on the suite's cluster, with helm from the chart of this work tree. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,21 +10,21 @@ import { RELEASE, RELEASE_NAMESPACE } from "./release.ts";
 import { isInjected, wouldCreate } from "./server-answer.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
-/** What opts a namespace in. */
+/** The label that opts a namespace in. */
 export const OPT_IN = { "lastcall.dev/inject": "enabled" } as const;
 
 const CHART = join(import.meta.dirname, "../../charts/lastcall");
 
-/** Values of the chart beyond the images, for example `{failurePolicy: "Fail"}`. */
+/** Values of the chart besides the images, for example `{failurePolicy: "Fail"}`. */
 export type ChartValues = Readonly<Record<string, unknown>>;
 
-/** Both builds of the manager behave alike. */
+/** The builds of the manager. */
 export type ManagerImage = "lastcall-manager" | "lastcall-manager-node";
 
 /**
- * Installs, or changes what is installed, and waits until every earlier replica is gone and the API server asks for
- * injection. Until then a connection it keeps may lead to an earlier one, and it learns of configurations and of the
- * Service's endpoints a moment after helm saw the replicas ready.
+ * Installs or upgrades lastcall, and waits until every earlier replica is gone and the API server gets
+ * injections. Until then a kept-alive connection may lead to an earlier replica, and it receives configurations and the
+ * Service's endpoints a moment after the replicas are ready.
  */
 export async function install(
   suite: Suite,
@@ -50,21 +50,21 @@ export async function install(
   if (values["failurePolicy"] === "Fail") await untilEnforcing(suite);
 }
 
-/** With `Fail` the replicas close the release by themselves, once they have seen injection work. */
+/** Waits until the replicas fail closed, after their proof of injection. */
 export async function untilEnforcing(suite: Suite): Promise<void> {
   await waitUntil({ what: "the release has closed itself", withinMs: 60_000, everyMs: 500 }, async () =>
     (await enforcedPolicies(suite)) === "Fail Fail" ? true : undefined,
   );
 }
 
-/** Of the configuration that fails closed; empty where it was not filled yet, or is not there. */
+/** The entries of the enforcing configuration; empty if it is not filled yet or missing. */
 export function enforcedPolicies(suite: Suite): Promise<string> {
   const path = "--output=jsonpath={.webhooks[*].failurePolicy}";
   const name = "mutatingwebhookconfiguration/enforce.lastcall.dev";
   return kubectlOf(suite).run(["get", name, "--ignore-not-found", path]);
 }
 
-/** For a case that let replicas come back: they are ready before the API server's node knows where they are. */
+/** Waits for restarted replicas: they are ready before the API server's node has their addresses. */
 export async function untilInjecting(suite: Suite): Promise<void> {
   await waitUntil({ what: "the API server asks for injection", withinMs: 30_000 }, async () => {
     const { pods } = await wouldCreate(kubectlOf(suite), [PROBE]);
@@ -72,7 +72,7 @@ export async function untilInjecting(suite: Suite): Promise<void> {
   });
 }
 
-/** Never kept. */
+/** A dry run of this Pod, which is never stored. */
 const PROBE: V1Pod = {
   apiVersion: "v1",
   kind: "Pod",
@@ -85,7 +85,7 @@ export async function uninstall(suite: Suite): Promise<void> {
   await kubectlOf(suite).run(["delete", "namespace", RELEASE_NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
 }
 
-/** helm in the release's namespace. @throws with helm's own words */
+/** Runs helm in the release's namespace. @throws with helm's output */
 export async function helm(suite: Suite, args: readonly string[]): Promise<string> {
   const context = suite.context === undefined ? [] : [`--kube-context=${suite.context}`];
   const where = [`--kubeconfig=${suite.kubeconfig}`, ...context, `--namespace=${RELEASE_NAMESPACE}`];
@@ -99,7 +99,7 @@ function imageValues(suite: Suite, manager: ManagerImage, others: ChartValues): 
   return { webhook, manager: { ...placeOf(imageOf(suite, manager)), ...others } };
 }
 
-/** `localhost/lastcall-webhook:test` in the chart's words. */
+/** Splits `localhost/lastcall-webhook:test` into the chart's values. */
 function placeOf(image: string): { readonly repository: string; readonly tag: string } {
   const colon = image.lastIndexOf(":");
   return { repository: image.slice(0, colon), tag: image.slice(colon + 1) };

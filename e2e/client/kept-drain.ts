@@ -1,11 +1,11 @@
-/** A drain of a case as lastcall remembers it, kept for the picture of a guide. */
+/** Saves lastcall's record of a drain for the picture of a guide. */
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { lastcall } from "./command-line.ts";
 import { RELEASE_NAMESPACE } from "./release.ts";
 
-/** Keeps `NAME.drain.json` among the case's artifacts. @throws when no replica has heard of the drain within 15 s */
+/** Saves `NAME.drain.json` among the case's artifacts. @throws if no replica has the drain within 15 s */
 export async function keepDrain(namespace: CaseNamespace, name: string, pod: string): Promise<DrainRecord> {
   const where = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE, "--json"];
   const record = await waitUntil(

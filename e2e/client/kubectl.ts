@@ -1,16 +1,16 @@
-/** kubectl against the suite's cluster: what people do, done the same way. */
+/** Runs kubectl against the suite's cluster, as users do. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Attempt, attempt, mortal } from "../host/run.ts";
 import type { Suite } from "./suite.ts";
 
 export type Kubectl = {
-  /** Standard output. Rejects with kubectl's own words. */
+  /** Returns standard output. Rejects with kubectl's error. */
   readonly run: (args: readonly string[], input?: string) => Promise<string>;
-  /** For what may be refused: the status is part of the answer. */
+  /** For commands that may fail: returns the exit status too. */
   readonly attempt: (args: readonly string[], input?: string) => Promise<Attempt>;
-  /** What it prints as JSON. The caller says what kind of object that is. */
+  /** Returns the printed JSON, with the type that the caller expects. */
   readonly json: <T>(args: readonly string[], input?: string) => Promise<T>;
-  /** One that runs until it is ended; lines of its output are handed over. */
+  /** Starts a command that runs until it is ended, with a callback per line of output. */
   readonly follow: (args: readonly string[], onLine: (line: string) => void) => ChildProcess;
 };
 

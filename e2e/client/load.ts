@@ -1,4 +1,4 @@
-/** The load client as a Pod on a chosen node. */
+/** Runs the load client as a Pod on a chosen node. */
 import type { V1Pod } from "@kubernetes/client-node";
 import type { RequestCounts } from "../../src/demo/load/load.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -12,16 +12,16 @@ export type LoadOptions = {
   /** A Service's name in this namespace, or an address. */
   readonly host: string;
   readonly port: number;
-  /** Further flags of the client, for example `{pooled: 8, slow: 0}`. */
+  /** Additional flags of the client, for example `{pooled: 8, slow: 0}`. */
   readonly flags?: Readonly<Record<string, number | string>>;
 };
 
 export type RunningLoad = {
-  /** Lets requests under way end and gives the tally, which is also kept as an artifact. */
+  /** Completes open requests and returns the counts, which are also saved as an artifact. */
   readonly stop: () => Promise<LoadResult>;
 };
 
-/** Resolves once the client runs. `host` must be an address: the cluster has no name service. */
+/** Resolves once the client runs. `host` must be an address: the cluster has no DNS. */
 export async function startLoadOn(namespace: CaseNamespace, node: string, options: LoadOptions): Promise<RunningLoad> {
   const name = `load-${node}`;
   await namespace.apply([loadPod(namespace, name, node, options)]);
@@ -47,7 +47,7 @@ export async function startLoadOn(namespace: CaseNamespace, node: string, option
   };
 }
 
-/** What all clients saw together. */
+/** The sum of all clients' counts. */
 export function sumOf(results: readonly LoadResult[]): { readonly requests: number; readonly failed: number } {
   return results.reduce(
     (sum, { requests, failed }) => ({ requests: sum.requests + requests, failed: sum.failed + failed }),
@@ -65,7 +65,7 @@ function loadPod(namespace: CaseNamespace, name: string, node: string, options: 
   return {
     apiVersion: "v1",
     kind: "Pod",
-    // Its own end is not the case's concern.
+    // The client's own exit status is irrelevant.
     metadata: { name, namespace: namespace.name, labels: { "lastcall.dev/inject": "disabled", role: "load" } },
     spec: {
       nodeName: node,
@@ -84,7 +84,7 @@ function loadPod(namespace: CaseNamespace, name: string, node: string, options: 
   };
 }
 
-/** What a restricted namespace asks of a container; every container of the tests keeps to it. */
+/** The security context that a restricted namespace requires of every container. */
 export function restricted() {
   return {
     allowPrivilegeEscalation: false,

@@ -1,4 +1,4 @@
-/** One Pod from its creation over a ready manager to its end. */
+/** Creates a Pod, waits for its manager, and deletes the Pod. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { expect } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
@@ -8,19 +8,19 @@ import { drainReport, followLog, MANAGER } from "./pod-log.ts";
 import { create } from "./server-answer.ts";
 
 export type OneDrain = {
-  /** As it ran. */
+  /** The running Pod. */
   readonly pod: V1Pod;
-  /** Of its creation. */
+  /** The warnings of its creation. */
   readonly warnings: readonly string[];
   readonly report: DrainReport;
-  /** By this machine's clock, just before. */
+  /** The time just before the deletion, by the host's clock. */
   readonly deletedAtMs: number;
 };
 
-/** A report's trigger where a Pod ends: its own hook, or the relay's word, whichever is sooner. */
+/** The trigger in a report of a deleted Pod: its own hook, or the relay's status, whichever is first. */
 export const THE_END = expect.stringMatching(/^(hook|relay)$/);
 
-/** @param whileItRuns what the case looks at before the Pod is deleted */
+/** @param whileItRuns checks of the case before the Pod is deleted */
 export async function drainOne(
   namespace: CaseNamespace,
   asked: V1Pod,
@@ -32,7 +32,7 @@ export async function drainOne(
   const pod = await namespace.here.json<V1Pod>(["get", "pod", name]);
   managerOf(pod);
   const manager = followLog(namespace, name, MANAGER);
-  await manager.heard("listening");
+  await manager.waitFor("listening");
   await whileItRuns(pod);
   const deletedAtMs = Date.now();
   await namespace.here.run(["delete", "pod", name, "--wait=false"]);

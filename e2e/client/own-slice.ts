@@ -1,20 +1,20 @@
-/** A Service without a selector, and the slice of it that the case keeps by hand: it lags for as long as the case likes. */
+/** Creates a Service without a selector, whose slice the case controls, so that it can lag arbitrarily. */
 import type { V1EndpointConditions, V1EndpointSlice, V1Pod, V1Service } from "@kubernetes/client-node";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { nameOf } from "./injected-pods.ts";
 import { APP_PORT } from "./sample-app.ts";
 
 export type OwnSlice = {
-  /** Sets the conditions of its one endpoint. */
-  readonly say: (conditions: V1EndpointConditions) => Promise<void>;
+  /** Sets the conditions of its only endpoint. */
+  readonly set: (conditions: V1EndpointConditions) => Promise<void>;
 };
 
-/** Offers the Pod from the first. */
+/** The Pod is in the slice from the start. */
 export async function ownSlice(namespace: CaseNamespace, service: string, pod: V1Pod): Promise<OwnSlice> {
-  const say = (conditions: V1EndpointConditions) =>
+  const set = (conditions: V1EndpointConditions) =>
     namespace.apply([serviceOf(namespace, service), sliceOf(namespace, service, { pod, conditions })]);
-  await say({ ready: true, serving: true, terminating: false });
-  return { say };
+  await set({ ready: true, serving: true, terminating: false });
+  return { set };
 }
 
 function serviceOf(namespace: CaseNamespace, name: string): V1Service {

@@ -1,4 +1,4 @@
-/** The Secret that holds what the relay is known by: its renewal by another replica, and its loss. */
+/** Renews and deletes the Secret with the relay's CA and keys. */
 import type { V1Secret } from "@kubernetes/client-node";
 import { CA_LIFE_MS } from "../../src/relay/identity/identity.ts";
 import { entriesOf, IDENTITY_TOOLS } from "../../src/relay/identity/secret-content.ts";
@@ -13,16 +13,16 @@ import { webhookPods } from "./webhook-metrics.ts";
 const SECRET = ["--namespace", RELEASE_NAMESPACE, "secret", "lastcall-relay"];
 const HOUR_MS = 3_600_000;
 
-/** What a Pod is given to know the relay by, and to be known. */
+/** The relay's identity in an injected Pod. */
 export type Given = {
-  /** The name that the relay has to prove; it changes with the CA. */
+  /** The relay's server name, which changes with the CA. */
   readonly name: string;
   /** The key that signed the Pod's credential. */
   readonly kid: string;
 };
 
-/** What the next Pod would be given. @throws when it would be given no relay */
-export async function givenNow(namespace: CaseNamespace): Promise<Given> {
+/** Returns the access that the next Pod would get. @throws if it would get none */
+export async function currentAccess(namespace: CaseNamespace): Promise<Given> {
   const { pods } = await wouldCreate(namespace.here, [barePod(namespace, "asked", [appContainer(namespace)])]);
   const [pod] = pods;
   const env = pod === undefined ? [] : (managerOf(pod).env ?? []);
@@ -32,10 +32,10 @@ export async function givenNow(namespace: CaseNamespace): Promise<Given> {
   return { name, kid };
 }
 
-/** Waits until Pods of every replica would be given something else than before: one after the other may answer. */
-export function givenAnew(namespace: CaseNamespace, before: Given): Promise<Given> {
+/** Waits until all replicas inject a new identity; any of them may answer. */
+export function renewedAccess(namespace: CaseNamespace, before: Given): Promise<Given> {
   return waitUntil({ what: "Pods are given another CA and key", withinMs: 90_000, everyMs: 500 }, async () => {
-    const several = [await givenNow(namespace), await givenNow(namespace), await givenNow(namespace)];
+    const several = [await currentAccess(namespace), await currentAccess(namespace), await currentAccess(namespace)];
     const [first] = several;
     const same = several.every(({ name, kid }) => name === first?.name && kid === first.kid);
     return same && first?.name !== before.name && first?.kid !== before.kid ? first : undefined;
@@ -43,8 +43,8 @@ export function givenAnew(namespace: CaseNamespace, before: Given): Promise<Give
 }
 
 /**
- * Adds a CA and a key as a replica does when the present ones are old. Ones made now would not be given to Pods before the
- * present ones are: of CAs the one valid longest is, and a key is settled for an hour before it signs.
+ * Adds a CA and a key as a replica does when the current ones are old. They are backdated, since new ones would not be used
+ * before the current ones: Pods get the CA that is valid longest, and a key signs an hour after its creation.
  */
 export async function renew(namespace: CaseNamespace): Promise<void> {
   const nowMs = Date.now();
@@ -59,18 +59,18 @@ export async function renew(namespace: CaseNamespace): Promise<void> {
   namespace.note(`added to ${Object.keys(secret.data ?? {}).join(", ")}: ${Object.keys(data).join(", ")}`);
 }
 
-/** As the documentation tells people who want everything new at once. Resolves when every replica has noticed. */
+/** Deletes the Secret, as documented for an immediate renewal. Resolves when every replica has detected it. */
 export async function lose(namespace: CaseNamespace): Promise<void> {
   const replicas = (await webhookPods(namespace.kubectl)).map(nameOf);
   const since = new Date(Date.now() - 1_000).toISOString();
   await namespace.kubectl.run(["delete", ...SECRET]);
   namespace.note("deleted the relay's Secret");
-  await waitUntil({ what: "every replica knows that the CAs are gone", withinMs: 60_000, everyMs: 500 }, async () => {
+  await waitUntil({ what: "every replica has detected the missing CAs", withinMs: 60_000, everyMs: 500 }, async () => {
     const logs = replicas.map((name) => ["--namespace", RELEASE_NAMESPACE, "logs", name, `--since-time=${since}`]);
     const texts = await Promise.all(logs.map((words) => namespace.kubectl.run(words)));
     return texts.every((text) => text.includes(LOST)) ? true : undefined;
   });
 }
 
-/** Of a replica's log. */
+/** The line in a replica's log. */
 const LOST = "lost CAs that Pods pin";

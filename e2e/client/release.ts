@@ -1,3 +1,3 @@
-/** What the suite's installation is called. */
+/** The names of the suite's installation. */
 export const RELEASE = "lastcall";
 export const RELEASE_NAMESPACE = "lastcall-system";

@@ -1,4 +1,4 @@
-/** A Deployment of one Pod behind a Service of its own, listened to, and its end. */
+/** Runs a Deployment of one Pod behind a Service, follows its logs, and deletes its Pod. */
 import type { V1Pod } from "@kubernetes/client-node";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
@@ -8,25 +8,25 @@ import { APP, type SampleOptions, sampleApp } from "./sample-app.ts";
 
 export type Running = { readonly pod: V1Pod; readonly app: PodLog; readonly manager: PodLog };
 
-/** @throws when its Pod has no manager */
+/** @throws if its Pod has no manager */
 export async function oneBehindService(namespace: CaseNamespace, options: SampleOptions): Promise<Running> {
   await namespace.apply(sampleApp(namespace, { replicas: 1, ...options }));
   await namespace.rolledOut(`deployment/${APP}`);
   return listened(namespace);
 }
 
-/** The Pod that is not on its way out. */
+/** The Pod that is not terminating. */
 export async function listened(namespace: CaseNamespace): Promise<Running> {
   const pods = await injectedPods(namespace, `app=${APP}`);
   const pod = pods.find(({ metadata }) => metadata?.deletionTimestamp === undefined);
   if (pod === undefined) throw new Error("no Pod");
   const app = followLog(namespace, nameOf(pod), "app");
   const manager = followLog(namespace, nameOf(pod), MANAGER);
-  await Promise.all([app.heard("started"), manager.heard("listening")]);
+  await Promise.all([app.waitFor("started"), manager.waitFor("listening")]);
   return { pod, app, manager };
 }
 
-/** @param flags of the deletion */
+/** @param flags flags of the deletion */
 export async function deleted(
   namespace: CaseNamespace,
   { pod, manager }: Running,

@@ -1,6 +1,6 @@
 /**
- * Makes a node slow at starting processes in one Pod: the runtime's shim, which starts them, is stopped for a while. What
- * runs in the Pod already, and the network, go on. Only on the suite's own cluster, whose processes this machine sees.
+ * Delays the start of processes in one Pod by stopping the runtime's shim for a while. Processes that
+ * run already, and the network, are not affected. Only on the suite's own cluster, whose processes are on this host.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { V1Pod } from "@kubernetes/client-node";
@@ -8,7 +8,7 @@ import { identityOf, isAlive, parentOf } from "../host/process-identity.ts";
 
 export type StoppedShim = { readonly goOn: () => void };
 
-/** @throws when the Pod's shim is not found. */
+/** @throws if the Pod's shim is not found. */
 export function stopShimOf(pod: V1Pod): StoppedShim {
   const uid = pod.metadata?.uid ?? "no uid";
   const inside = processes().find((pid) => textOf(pid, "cgroup").includes(`pod${uid}/`));

@@ -1,4 +1,4 @@
-/** The application of the cases: it dies at SIGTERM like most do, with requests in its hands, and says what it met. */
+/** The application of the cases: it exits at SIGTERM at once, even with open requests, and logs its lifecycle. */
 import type {
   KubernetesObject,
   V1Container,
@@ -21,14 +21,14 @@ const LABELS = { app: APP };
 
 export type SampleOptions = {
   readonly replicas?: number;
-  /** Annotations of the Pods, ours among them. */
+  /** Annotations of the Pods. */
   readonly annotations?: Readonly<Record<string, string>>;
   readonly container?: Partial<V1Container>;
   readonly pod?: Partial<V1PodSpec>;
   readonly strategy?: V1DeploymentStrategy;
 };
 
-/** One Pod on each node, as far as there are nodes; a rollout starts the new Pod before it ends the old one. */
+/** A Deployment with one Pod per node; a rollout starts the new Pod before it deletes the old one. */
 export function sampleApp(namespace: CaseNamespace, options: SampleOptions = {}): readonly KubernetesObject[] {
   const deployment: V1Deployment = {
     apiVersion: "apps/v1",
@@ -44,7 +44,7 @@ export function sampleApp(namespace: CaseNamespace, options: SampleOptions = {})
   return [deployment, sampleService(namespace)];
 }
 
-/** A Pod of its own on each node; a rolling update ends each before its successor starts. */
+/** A StatefulSet with one Pod per node; a rollout deletes each before its successor starts. */
 export function sampleStatefulSet(namespace: CaseNamespace, options: SampleOptions = {}): readonly KubernetesObject[] {
   const set: V1StatefulSet = {
     apiVersion: "apps/v1",
@@ -64,7 +64,7 @@ export type PodOptions = Pick<SampleOptions, "annotations" | "pod"> & {
   readonly labels?: Readonly<Record<string, string>>;
 };
 
-/** A Pod that no one replaces. */
+/** A Pod without a controller. */
 export function barePod(
   namespace: CaseNamespace,
   name: string,
@@ -79,7 +79,7 @@ export function barePod(
   };
 }
 
-/** The application as one container of a Pod. */
+/** The application as a container of a Pod. */
 export function appContainer(namespace: CaseNamespace, changes: Partial<V1Container> = {}): V1Container {
   return {
     ...nodeContainer(namespace, "app", ["/app/candid-app.mjs"]),
@@ -89,7 +89,7 @@ export function appContainer(namespace: CaseNamespace, changes: Partial<V1Contai
   };
 }
 
-/** Node with words of the case's own, such as `["-e", "setTimeout(() => {}, 2000)"]`. */
+/** Node with the case's arguments, such as `["-e", "setTimeout(() => {}, 2000)"]`. */
 export function nodeContainer(namespace: CaseNamespace, name: string, args: readonly string[]): V1Container {
   return {
     name,

@@ -1,27 +1,27 @@
 /**
- * Another admission webhook, on this machine, which only the suite's own cluster reaches. It does what an old one with
- * typed objects does to a sidecar: it writes back containers without the field it does not know.
+ * Another admission webhook on this host, which only the suite's own cluster reaches. Like an old webhook with
+ * typed objects, it writes containers back without restartPolicy, a field that it does not have.
  */
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { V1MutatingWebhookConfiguration, V1Pod } from "@kubernetes/client-node";
 import { makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
+import { HOST_ADDRESS } from "../cluster/addresses.ts";
 import { waitUntil } from "../host/wait.ts";
-import { HOST_ADDRESS } from "../life/addresses.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { appContainer, barePod } from "./sample-app.ts";
 import { wouldCreate } from "./server-answer.ts";
 
 export type SecondWebhook = {
-  /** How many Pods it has taken the field from. */
+  /** The number of Pods from which it removed the field. */
   readonly stripped: () => number;
   readonly close: () => Promise<void>;
 };
 
 type Review = { readonly request: { readonly uid: string; readonly object: V1Pod } };
 
-/** Asked about the Pods of this namespace, after lastcall. Resolves once the API server does ask. */
+/** Registers it for the Pods of this namespace, after lastcall. Resolves once the API server calls it. */
 export async function startStripping(namespace: CaseNamespace): Promise<SecondWebhook> {
   let stripped = 0;
   const validity = { fromMs: Date.now() - 3_600_000, untilMs: Date.now() + 3_600_000 };
@@ -75,7 +75,7 @@ function configurationFor(namespace: string, url: string, caCert: string): V1Mut
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
-    // Sorts, and so runs, after drain.lastcall.dev.
+    // Sorts after drain.lastcall.dev, and so runs after it.
     metadata: { name: `strips.${namespace}.example` },
     webhooks: [
       {

@@ -1,22 +1,22 @@
-/** What the API server would make of Pods, and what it says about them: server-side dry runs. */
+/** Server-side dry runs of Pods, with the stored form and the warnings. */
 import type { KubernetesListObject, KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import type { Kubectl } from "./kubectl.ts";
 import { MANAGER } from "./pod-log.ts";
 
 export type Answer = {
-  /** As they would be stored, in the order asked. */
+  /** The Pods as they would be stored, in order. */
   readonly pods: readonly V1Pod[];
-  /** What kubectl shows the one who creates them, without the word `Warning`. */
+  /** kubectl's warnings, without the word `Warning`. */
   readonly warnings: readonly string[];
 };
 
-/** Nothing is kept. @throws with kubectl's words when one of them is refused */
+/** Runs a dry run. @throws with kubectl's output if a Pod is refused */
 export async function wouldCreate(kubectl: Kubectl, pods: readonly V1Pod[]): Promise<Answer> {
   const list: KubernetesListObject<KubernetesObject> = { apiVersion: "v1", kind: "List", items: [...pods] };
   return created(kubectl, ["--dry-run=server"], JSON.stringify(list));
 }
 
-/** Creates one for good. */
+/** Creates a Pod. */
 export async function create(kubectl: Kubectl, pod: V1Pod): Promise<Answer> {
   return created(kubectl, [], JSON.stringify(pod));
 }
@@ -30,7 +30,7 @@ async function created(kubectl: Kubectl, flags: readonly string[], input: string
   return { pods: documents(output), warnings: warningsIn(complaint) };
 }
 
-/** One object, a list, or objects one after the other. */
+/** Reads one object, a list, or several objects. */
 function documents(output: string): readonly V1Pod[] {
   return output
     .split(/(?<=^\})\n/m)

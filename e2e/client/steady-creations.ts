@@ -1,6 +1,6 @@
 /**
- * Pods asked for at a steady rate over a few kept connections, as server-side dry runs: the whole way of an admission, and
- * nothing is stored. The rate is that of the starts, whatever the answers take.
+ * Creates Pods at a steady rate over a few kept-alive connections, as server-side dry runs: complete admissions without
+ * stored objects. The rate is that of the requests, however long the answers take.
  */
 import { Agent, type RequestOptions, request } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
@@ -8,20 +8,20 @@ import { KubeConfig, type V1Pod } from "@kubernetes/client-node";
 import { isInjected } from "./server-answer.ts";
 import type { Suite } from "./suite.ts";
 
-export type CreationTally = {
+export type CreationCounts = {
   readonly asked: number;
   /** Refused, or not answered in time. */
   readonly failed: number;
-  /** Let in without injection. */
+  /** Admitted without injection. */
   readonly missed: number;
-  /** When and what went wrong, the first of them. */
+  /** The first failures, each with its time. */
   readonly failures: readonly string[];
 };
 
 export type SteadyCreations = {
   readonly soFar: () => number;
-  /** Resolves when all that were asked are answered. */
-  readonly stop: () => Promise<CreationTally>;
+  /** Stops, and resolves when all requests are answered. */
+  readonly stop: () => Promise<CreationCounts>;
 };
 
 export type CreationPlan = { readonly perSecond: number; readonly pod: V1Pod; readonly namespace: string };
@@ -67,7 +67,7 @@ export async function createSteadily(suite: Suite, plan: CreationPlan): Promise<
 
 type Fate = { readonly fate: "injected" | "missed" | "failed"; readonly why: string };
 
-/** Asks for the Pod once. */
+/** Sends one dry run of the Pod. */
 async function creator(suite: Suite, { namespace, pod }: CreationPlan): Promise<() => Promise<Fate>> {
   const config = new KubeConfig();
   config.loadFromFile(suite.kubeconfig);

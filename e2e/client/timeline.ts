@@ -1,18 +1,18 @@
-/** What happened in a namespace, in order: every change of its Pods, its Events, and what the managers said. */
+/** Records the changes of a namespace's Pods, its Events and the managers' logs, in order. */
 import type { ChildProcess } from "node:child_process";
 import type { CoreV1Event, V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
 import type { Kubectl } from "./kubectl.ts";
 
 export type Timeline = {
   readonly note: (line: string) => void;
-  /** Stops watching; the lines by time. */
+  /** Stops watching and returns the lines by time. */
   readonly end: () => Promise<readonly string[]>;
 };
 
 export type TimelineSource = {
   readonly kubectl: Kubectl;
   readonly namespace: string;
-  /** `pods`: without the managers' logs, each of which takes a process to follow. */
+  /** `pods` omits the managers' logs, each of which needs a process. */
   readonly depth: "pods" | "logs";
 };
 
@@ -57,7 +57,7 @@ export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): T
   };
 }
 
-/** Puts documents together that are printed one after the other, indented: each ends with a line of one bracket. */
+/** Splits a stream of indented JSON documents: each ends with a line of one bracket. */
 export function documents<T>(onObject: (object: T) => void): (line: string) => void {
   let text = "";
   return (line) => {

@@ -1,11 +1,11 @@
-/** Mixed load from both nodes around something that happens to the application. */
+/** Runs mixed load from both nodes during a change of the application. */
 import type { CaseNamespace } from "./case-namespace.ts";
 import { clusterIp, type LoadOptions, startLoadOn, sumOf } from "./load.ts";
 import { APP } from "./sample-app.ts";
 
 export type LoadSum = { readonly requests: number; readonly failed: number };
 
-/** The load stops when what happened is over and every Pod that had to leave is gone. */
+/** The load stops when the change is complete and every replaced Pod is gone. */
 export async function underLoad(
   namespace: CaseNamespace,
   happen: () => Promise<unknown>,
@@ -23,5 +23,5 @@ export async function restartRollout(namespace: CaseNamespace, workload = `deplo
   await namespace.rolledOut(workload);
 }
 
-/** Fewer requests than this prove nothing. */
+/** Fewer requests would prove nothing. */
 export const ENOUGH_REQUESTS = 100;

@@ -1,11 +1,11 @@
-/** What the replicas of the webhook count, read through the API server so that any cluster will do. */
+/** Reads the metrics of the webhook's replicas through the API server's proxy, which works on any cluster. */
 import type { KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import type { Kubectl } from "./kubectl.ts";
 import { RELEASE_NAMESPACE } from "./release.ts";
 
 const COMPONENT = "app.kubernetes.io/component=webhook";
 
-/** Replicas that run and are not on their way out. */
+/** Replicas that run and are not terminating. */
 export async function webhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPACE): Promise<readonly V1Pod[]> {
   const which = ["--namespace", namespace, "get", "pods", `--selector=${COMPONENT}`];
   const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(which);
@@ -14,7 +14,7 @@ export async function webhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPAC
   );
 }
 
-/** The samples of one name that hold all these words, one number per replica that has any. */
+/** The sums of samples of one name that contain all these texts, per replica. */
 export async function samplesOf(
   kubectl: Kubectl,
   name: string,

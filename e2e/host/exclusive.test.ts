@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const ignore = () => {};
 
-/** A promise that is resolved from outside. */
+/** A promise with its resolve function. */
 function signal() {
   let resolve = () => {};
   const promise = new Promise<void>((done) => {
@@ -22,7 +22,7 @@ function signal() {
 }
 
 describe("the lock", () => {
-  test("lets one in at a time, and tells who waits", async () => {
+  test("admits one at a time, and reports a wait", async () => {
     const order: string[] = [];
     const first = signal();
     const started = signal();

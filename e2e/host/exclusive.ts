@@ -1,9 +1,9 @@
-/** One process at a time, machine-wide. The kernel lets go of the lock when its holder dies, so no lock is ever stale. */
+/** A lock for one process of the host. The kernel releases it when the holder dies, so no lock is ever stale. */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Runs `work` while holding the lock on `file`; `onWait` is called once when someone else holds it. */
+/** Runs `work` while holding the lock on `file`; `onWait` is called once if another process holds it. */
 export async function exclusively<T>(file: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
   let release = await acquire(file, ["--nonblock"]);
@@ -19,13 +19,13 @@ export async function exclusively<T>(file: string, work: () => Promise<T>, onWai
   }
 }
 
-/** Holds the lock until it is released or this process ends; `undefined` when someone else holds it. */
+/** Holds the lock until it is released or this process ends; `undefined` if another process holds it. */
 export function tryLock(file: string): Promise<(() => Promise<void>) | undefined> {
   mkdirSync(dirname(file), { recursive: true });
   return acquire(file, ["--nonblock"]);
 }
 
-/** The holder is a child that ends with its standard input, which closes when this process ends in whatever way. */
+/** The holder is a child that exits when its standard input closes, which happens even if this process is killed. */
 function acquire(file: string, flags: readonly string[]): Promise<(() => Promise<void>) | undefined> {
   return new Promise((resolve, reject) => {
     const holder = spawn("flock", [...flags, file, "sh", "-c", "echo held; exec cat >/dev/null"], {

@@ -1,4 +1,4 @@
-/** Checks that this machine can carry a cluster, before anything is begun. */
+/** Checks the requirements of a cluster before anything is started. */
 import { installMissing, missingRequirements, missingSentence } from "./requirements.ts";
 import { cgroupMode } from "./this-host.ts";
 
@@ -6,11 +6,11 @@ export type Preparation = {
   readonly install: boolean;
   /** Folders of PATH. */
   readonly path: readonly string[];
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 };
 
-/** @throws with a sentence that says what is missing and what would help. */
-export async function prepareMachine({ install, path, say }: Preparation): Promise<void> {
+/** @throws with the missing requirements and a remedy. */
+export async function prepareMachine({ install, path, print }: Preparation): Promise<void> {
   if (process.platform !== "linux" || process.getuid?.() !== 0) {
     throw new Error("A cluster needs Linux and root: kubelets make cgroups, mounts and network namespaces.");
   }
@@ -23,7 +23,7 @@ export async function prepareMachine({ install, path, say }: Preparation): Promi
   const missing = missingRequirements(path);
   if (missing.names.length === 0) return;
   if (!install || missing.apt.length === 0) throw new Error(missingSentence(missing));
-  say(`apt-get install ${missing.apt.join(" ")}`);
+  print(`apt-get install ${missing.apt.join(" ")}`);
   await installMissing(missing);
   const still = missingRequirements(path);
   if (still.names.length > 0) throw new Error(missingSentence(still));

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { identityOf, isAlive, parentOf } from "./process-identity.ts";
 
-describe("a process's identity", () => {
-  test("holds as long as the process lives", async () => {
+describe("the identity of a process", () => {
+  test("is valid as long as the process lives", async () => {
     const child = spawn("sleep", ["60"]);
     await once(child, "spawn");
     const identity = identityOf(child.pid ?? 0);
@@ -19,12 +19,12 @@ describe("a process's identity", () => {
     expect(isAlive({ pid: process.pid, startTicks: (mine?.startTicks ?? 0) - 1 })).toBe(false);
   });
 
-  test("of no one is none", () => {
+  test("is undefined without a process", () => {
     expect(identityOf(2 ** 30)).toBeUndefined();
   });
 });
 
-test("a process knows the one above it; no one has none", () => {
+test("the parent of a process is returned, and 0 without one", () => {
   expect(parentOf(process.pid)).toBe(process.ppid);
   expect(parentOf(2 ** 30)).toBe(0);
 });

@@ -1,13 +1,13 @@
-/** Which process is meant: a number alone may have been given to another one since. */
+/** Identifies a process beyond its PID, which the kernel reuses. */
 import { readFileSync } from "node:fs";
 
 export type ProcessIdentity = {
   readonly pid: number;
-  /** Start in clock ticks since boot: two processes of one number never share it. */
+  /** The start in clock ticks since boot, unique among processes with the same PID. */
   readonly startTicks: number;
 };
 
-/** `undefined` when there is no such process, or only its unburied rest. */
+/** `undefined` without such a process, or for a zombie. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const fields = statFields(pid);
   const startTicks = Number(fields[19]);
@@ -18,7 +18,7 @@ export function isAlive(process: ProcessIdentity): boolean {
   return identityOf(process.pid)?.startTicks === process.startTicks;
 }
 
-/** 0 when there is no such process, or none above it. */
+/** Returns 0 without such a process or without a parent. */
 export function parentOf(pid: number): number {
   return Number(statFields(pid)[1] ?? 0);
 }
@@ -33,7 +33,7 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** Fields after the name, which may itself hold spaces and brackets: state first, start time twentieth. */
+/** Fields after the name, which may contain spaces and brackets: state first, start time twentieth. */
 function statFields(pid: number): readonly string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

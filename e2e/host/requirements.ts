@@ -1,11 +1,11 @@
-/** What the machine must have, and where Debian keeps it. */
+/** Requirements of the host, with their Debian packages. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { join } from "node:path";
 import { attempt, run } from "./run.ts";
 
 type Requirement = {
   readonly name: string;
-  /** Debian's package; without one the sentence says what to do. */
+  /** The Debian package; without one the message has the remedy. */
   readonly from: { readonly apt: string } | { readonly advice: string };
   readonly isThere: (path: readonly string[]) => boolean;
 };
@@ -16,7 +16,7 @@ const program = (name: string, apt: string): Requirement => ({
   isThere: (path) => path.some((folder) => isExecutable(join(folder, name))),
 });
 
-/** Where distributions and the projects themselves put network plugins. */
+/** Folders of network plugins in distributions and projects. */
 const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 const CNI_PLUGINS = ["ptp", "host-local", "loopback", "portmap"];
 
@@ -46,7 +46,7 @@ const FOR_RUNNING = [
   },
 ];
 
-/** Administrators' folders are not on everyone's PATH. */
+/** Administrators' folders, which some users lack in PATH. */
 export const SYSTEM_PATH: readonly string[] = [
   "/usr/local/sbin",
   "/usr/local/bin",
@@ -84,7 +84,7 @@ export function missingSentence(missing: Missing): string {
   return `This machine lacks ${missing.names.join(", ")}. What helps: ${repairs.join("; ")}.`;
 }
 
-/** Debian's packages for what is missing. Rejects with apt's own words. */
+/** Installs the missing Debian packages. Rejects with apt's error. */
 export async function installMissing(missing: Missing): Promise<void> {
   if (missing.apt.length === 0) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

@@ -10,20 +10,20 @@ import { waitUntil } from "./wait.ts";
 const RUN = JSON.stringify(join(import.meta.dirname, "run.ts"));
 
 describe("running a program", () => {
-  test("gives its output, and hands it its input", async () => {
+  test("returns its output, and passes its input", async () => {
     expect(await run("cat", [], { input: "words" })).toBe("words");
   });
 
-  test("that fails names the command, its status and what it said", async () => {
+  test("reports the command, the status and standard error of a failure", async () => {
     const failing = run("sh", ["-c", "echo no luck >&2; exit 3"]);
     await expect(failing).rejects.toThrow(/^sh -c .* ended with 3: no luck$/);
   });
 
-  test("that does not exist is a status, not a crash", async () => {
+  test("returns a status for a missing program", async () => {
     expect(await attempt("no-such-program-of-lastcall", [])).toMatchObject({ status: 127 });
   });
 
-  test("ends it when the program that runs it is killed", async () => {
+  test("ends the program when its parent is killed", async () => {
     const source = `import { run } from ${RUN}; run("sleep", ["60"]);`;
     const runner = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: "ignore" });
     await once(runner, "spawn");

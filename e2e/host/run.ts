@@ -1,4 +1,4 @@
-/** Runs one program to its end. */
+/** Runs a program until it exits. */
 import { spawn } from "node:child_process";
 
 export type RunOptions = {
@@ -8,15 +8,15 @@ export type RunOptions = {
 };
 
 /**
- * The words of a command that ends when this process does, in whatever way: a bring-up that is killed leaves none of its
- * helpers behind. Only Linux knows how.
+ * The arguments for a command that ends with this process, even if that is killed, so that no helper is left
+ * behind. Only on Linux.
  */
 export function mortal(program: string, args: readonly string[]): readonly [string, readonly string[]] {
   if (process.platform !== "linux") return [program, args];
   return ["setpriv", ["--pdeathsig", "KILL", "--", program, ...args]];
 }
 
-/** Its standard output. Rejects with the command, its status and the end of what it wrote to standard error. */
+/** Returns standard output. Rejects with the command, its status and the end of its standard error. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { status, output, complaint } = await attempt(program, args, options);
   if (status === 0) return output;
@@ -25,7 +25,7 @@ export async function run(program: string, args: readonly string[], options: Run
 
 export type Attempt = { readonly status: number; readonly output: string; readonly complaint: string };
 
-/** The same for a program that may fail: its status is part of the answer. 127 when there is no such program. */
+/** The same for a program that may fail: returns its exit status, or 127 without the program. */
 export function attempt(program: string, args: readonly string[], options: RunOptions = {}): Promise<Attempt> {
   return new Promise((resolve) => {
     const [command, words] = mortal(program, args);
@@ -42,7 +42,7 @@ export function attempt(program: string, args: readonly string[], options: RunOp
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       complaint += chunk;
     });
-    // A program may end without reading what it was given.
+    // A program may exit without reading its input.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
     child.once("error", (error) => resolve({ status: 127, output, complaint: error.message }));

@@ -1,4 +1,4 @@
-/** What the cluster runs on: the part of an outcome that the project does not control. */
+/** Describes the host of the cluster, on which results depend. */
 import { existsSync, readFileSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export function cgroupMode(): CgroupMode {
   return existsSync(`${CGROUP_ROOT}/memory/tasks`) ? "v1" : "none";
 }
 
-/** @param containerd folder with its programs */
+/** @param containerd the folder of containerd's programs */
 export async function describeHost(containerd: string): Promise<Host> {
   const [runtime, runc] = await Promise.all([
     attempt(join(containerd, "containerd"), ["--version"]),
@@ -34,7 +34,7 @@ export async function describeHost(containerd: string): Promise<Host> {
   };
 }
 
-/** Memory and processors, for the reader of a slow run. */
+/** Memory and processors, to explain a slow run. */
 export function machineSize(): string {
   const memory = /MemTotal: +([0-9]+) kB/.exec(readFileSync("/proc/meminfo", "utf8"))?.[1] ?? "0";
   const processors = readFileSync("/proc/cpuinfo", "utf8").match(/^processor/gm)?.length ?? 0;

@@ -4,23 +4,23 @@ import { GivenUp, waitUntil } from "./wait.ts";
 const soon = { what: "it rains", withinMs: 30, everyMs: 1 };
 
 describe("waiting", () => {
-  test("takes the first answer and lets looks fail before it", async () => {
-    let looks = 0;
+  test("resolves with the first value, after failed checks", async () => {
+    let checks = 0;
     const answer = await waitUntil({ ...soon, withinMs: 10_000 }, () => {
-      looks += 1;
-      if (looks === 1) throw new Error("not yet there");
-      return looks === 3 ? "rain" : undefined;
+      checks += 1;
+      if (checks === 1) throw new Error("not yet there");
+      return checks === 3 ? "rain" : undefined;
     });
     expect(answer).toBe("rain");
   });
 
-  test("ends with what was waited for and the words of the last look", async () => {
-    const look = () => Promise.reject(new Error("blue sky"));
-    await expect(waitUntil(soon, look)).rejects.toThrow(/until it rains\. Last: blue sky/);
+  test("fails with the awaited event and the last error", async () => {
+    const check = () => Promise.reject(new Error("blue sky"));
+    await expect(waitUntil(soon, check)).rejects.toThrow(/until it rains\. Last: blue sky/);
   });
 
-  test("ends at once when a look knows better", async () => {
-    const look = () => Promise.reject(new GivenUp("a desert"));
-    await expect(waitUntil({ ...soon, withinMs: 600_000 }, look)).rejects.toThrow("a desert");
+  test("fails at once when a check gives up", async () => {
+    const check = () => Promise.reject(new GivenUp("a desert"));
+    await expect(waitUntil({ ...soon, withinMs: 600_000 }, check)).rejects.toThrow("a desert");
   });
 });

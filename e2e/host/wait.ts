@@ -1,22 +1,22 @@
-/** Waiting for something outside to become true. The only timers of the harness. */
+/** Waits until a check of external state passes. The only timers of the test cluster. */
 import { setTimeout as pause } from "node:timers/promises";
 
 export type Wait = {
-  /** What is waited for, for the message: `node n1 is Ready`. */
+  /** The awaited event, for the message: `node n1 is Ready`. */
   readonly what: string;
   readonly withinMs: number;
   readonly everyMs?: number;
 };
 
 /**
- * The first answer that is not `undefined`. A look that throws counts as "not yet" and its words are kept.
+ * Resolves with the first value that is not `undefined`. A check that throws is repeated, and its message is kept.
  *
- * @throws after `withinMs`, naming what was waited for and the last look's words.
+ * @throws after `withinMs`, with the awaited event and the last message.
  */
-export async function waitUntil<T>(wait: Wait, look: Look<T>): Promise<T> {
+export async function waitUntil<T>(wait: Wait, check: Check<T>): Promise<T> {
   const endMs = performance.now() + wait.withinMs;
   for (;;) {
-    const { seen, words } = await lookOnce(look);
+    const { seen, words } = await checkOnce(check);
     if (seen !== undefined) return seen;
     if (performance.now() >= endMs) {
       throw new Error(`Waited ${wait.withinMs / 1000} s in vain until ${wait.what}.${words}`);
@@ -25,22 +25,22 @@ export async function waitUntil<T>(wait: Wait, look: Look<T>): Promise<T> {
   }
 }
 
-/** `undefined` means: not yet. */
-export type Look<T> = () => Promise<T | undefined> | T | undefined;
+/** `undefined` means not yet. */
+export type Check<T> = () => Promise<T | undefined> | T | undefined;
 
-/** Thrown by a look that knows that waiting on is useless. */
+/** Thrown by a check to stop waiting at once. */
 export class GivenUp extends Error {}
 
-async function lookOnce<T>(look: Look<T>): Promise<{ readonly seen: T | undefined; readonly words: string }> {
+async function checkOnce<T>(check: Check<T>): Promise<{ readonly seen: T | undefined; readonly words: string }> {
   try {
-    return { seen: await look(), words: "" };
+    return { seen: await check(), words: "" };
   } catch (error) {
     if (error instanceof GivenUp) throw error;
     return { seen: undefined, words: ` Last: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
-/** For what has no sign to wait for: a time that is itself the matter. */
+/** Lets time pass where there is no event to wait for. */
 export function pauseMs(ms: number): Promise<void> {
   return pause(ms);
 }

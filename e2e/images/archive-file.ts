@@ -1,4 +1,4 @@
-/** An archive kept in the cache by its content, so that what did not change is not written again. */
+/** Caches archives by content, so that an unchanged one is not written again. */
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -15,10 +15,10 @@ import {
 import { join } from "node:path";
 import { dockerArchive, type Image } from "./docker-archive.ts";
 
-/** Archives that no one asked for this long are of work trees of the past. */
+/** Archives that were not used for this long are deleted. */
 const KEPT_MS = 24 * 3600 * 1000;
 
-/** The file's path. Appears whole, by a rename. */
+/** Writes the file by a rename, and returns its path. */
 export function writeArchive(images: readonly Image[], cache: string, nowMs: number): string {
   const parts = dockerArchive(images);
   const hash = createHash("sha256");

@@ -1,4 +1,4 @@
-/** All images of the project and its tests in one archive, made from this work tree. */
+/** Builds all images of the project and its tests from this work tree, as one archive. */
 import { basename, join } from "node:path";
 import { build as bundle } from "esbuild";
 import { buildManager } from "../../native/build/build.ts";
@@ -14,14 +14,14 @@ import type { TarEntry } from "./tar.ts";
 
 export type BuiltImages = {
   readonly file: string;
-  /** Full name of each image, with a tag. */
+  /** The full name of each image, with its tag. */
   readonly names: Readonly<Partial<Record<ImageName, string>>>;
 };
 
-/** The tag says nothing about the content: archives are imported over what was there. */
+/** A fixed tag: an import replaces earlier images. */
 const TAG = "test";
 
-/** @param registry in front of the names, `localhost` for images that are imported. */
+/** @param registry prefix of the names, `localhost` for imported images. */
 export async function buildImages(root: string, cache: string, registry = "localhost"): Promise<BuiltImages> {
   await bundleInto(join(root, "build/release"));
   await buildManager("x64");
@@ -52,7 +52,7 @@ async function makeImage(name: ImageName, { root, registry, node }: Making): Pro
   };
 }
 
-/** One program of the tests in `/app`, as a layer of its own. @param source its file */
+/** Bundles one program of the tests into `/app`, as its own layer. @param source its file */
 export async function bundleLayer(source: string): Promise<Layer> {
   const entry = await bundled(source);
   return makeLayer([...folderOf([entry]), entry]);

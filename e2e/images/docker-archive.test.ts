@@ -18,11 +18,11 @@ function read(archive: Buffer, path: string): Buffer {
 }
 
 describe("an archive of images", () => {
-  test("is the same bytes for the same images", () => {
+  test("is identical for the same images", () => {
     expect(Buffer.concat(dockerArchive([image, other]))).toEqual(Buffer.concat(dockerArchive([image, other])));
   });
 
-  test("names each layer by the digest its settings promise", () => {
+  test("names each layer by the digest in its config", () => {
     const archive = Buffer.concat(dockerArchive([image]));
     const [{ Config, Layers, RepoTags }] = JSON.parse(read(archive, "manifest.json").toString());
     expect(RepoTags).toEqual(["localhost/app:1"]);
@@ -32,7 +32,7 @@ describe("an archive of images", () => {
     expect(settings.config).toMatchObject({ User: "65532:65532", Entrypoint: ["/node", "/app"] });
   });
 
-  test("holds a layer that two images share once", () => {
+  test("contains a shared layer once", () => {
     const names = execFileSync("tar", ["-tf", "-"], { input: Buffer.concat(dockerArchive([image, other])) });
     expect(names.toString().match(new RegExp(`${base.digest}.tar`, "g"))).toHaveLength(1);
   });

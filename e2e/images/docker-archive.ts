@@ -1,14 +1,14 @@
-/** Images as one file that every container runtime imports, without a container engine. Deterministic. */
+/** Writes images as one archive that every container runtime imports, without a container engine. Deterministic. */
 import { createHash } from "node:crypto";
 import { type TarEntry, tarParts } from "./tar.ts";
 
-/** A folder tree, lowest first in an image. Images that share one share its bytes in the file, and on the nodes. */
+/** A layer; an image lists the lowest first. Images share the bytes of a common layer in the file and on the nodes. */
 export type Layer = { readonly digest: string; readonly tar: readonly Uint8Array[] };
 
 export type ImageSettings = {
-  /** With a tag that is not `latest`, which would mean: always pull. */
+  /** With a tag other than `latest`, which is always pulled. */
   readonly name: string;
-  /** Number of the user and, after a colon, of the group. */
+  /** User id and, after a colon, group id. */
   readonly user: string;
   readonly entrypoint: readonly string[];
   readonly env?: readonly string[];
@@ -53,7 +53,7 @@ function configOf(image: Image): unknown {
   };
 }
 
-/** Words of image registries for Node's. */
+/** Node's architecture names in the terms of image registries. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 function sha256(parts: readonly Uint8Array[]): string {

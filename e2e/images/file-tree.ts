@@ -1,10 +1,10 @@
-/** Files and folders of the machine as entries of an archive: sorted, with every folder above them, owned by no one. */
+/** Lists files and folders of the host as archive entries: sorted, with all parent folders, without owners. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { TarEntry } from "./tar.ts";
 
 export type Content = {
-  /** A file or folder of the machine; links are followed. */
+  /** A file or folder of the host; links are followed. */
   readonly from: string;
   /** Absolute path in the image. */
   readonly to: string;
@@ -17,7 +17,7 @@ export function treeEntries(contents: readonly Content[]): readonly TarEntry[] {
     ...[...folders].map((path) => ({ path, mode: 0o755, content: undefined })),
     ...[...files].map(([path, from]) => ({ path, mode: modeOf(from), content: readFileSync(from) })),
   ];
-  // A folder's path is a prefix of what it holds, so it comes first.
+  // A folder's path is a prefix of its contents' paths, so it comes first.
   return [...entries].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
@@ -31,7 +31,7 @@ function parentsOf(path: string): readonly string[] {
   return names.map((_, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** Only whether it can be run is kept: the rest depends on who checked the repository out. */
+/** Keeps only the executable bit: the other mode bits depend on the checkout. */
 function modeOf(file: string): number {
   return (statSync(file).mode & 0o100) === 0 ? 0o644 : 0o755;
 }

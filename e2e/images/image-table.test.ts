@@ -5,7 +5,7 @@ import { IMAGES, type ImageRow, USER } from "./image-table.ts";
 
 const DOCKERFILE = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
 
-/** The lines of the stage that `docker build --target=TARGET` ends with. */
+/** The lines of the stage that `docker build --target=TARGET` builds. */
 function stageOf(target: string): readonly string[] {
   const from = DOCKERFILE.split(/^(?=FROM )/m).find((stage) => stage.split("\n", 1)[0]?.endsWith(` AS ${target}`));
   if (from === undefined) throw new Error(`The Dockerfile has no target ${target}.`);
@@ -24,7 +24,7 @@ describe.each([
   { target: "manager-node", row: IMAGES["lastcall-manager-node"] },
   { target: "webhook", row: IMAGES["lastcall-webhook"] },
 ] satisfies readonly { target: string; row: ImageRow }[])("the Dockerfile's target $target", ({ target, row }) => {
-  test("carries what the image of the tests carries", () => {
+  test("contains the same files as the image of the tests", () => {
     expect(copiesOf(target)).toEqual(row.contents);
   });
 

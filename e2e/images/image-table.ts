@@ -1,17 +1,17 @@
-/** What each image carries, as data: the Dockerfile's targets hold the same. */
+/** The contents of each image; the Dockerfile's targets have the same. */
 import type { Content } from "./file-tree.ts";
 
 export type ImageRow = {
-  /** `node` puts Node and the libraries it is linked to below the rest. */
+  /** `node` adds Node with its libraries as the base layer. */
   readonly base: "scratch" | "node";
-  /** Sources relative to the repository's root. */
+  /** Sources, relative to the repository's root. */
   readonly contents: readonly Content[];
   /** Programs of the tests, each bundled into one file in `/app`. */
   readonly bundles: readonly string[];
   readonly entrypoint: readonly string[];
 };
 
-/** No one of any image: the user of every container here. */
+/** The unprivileged user of every container here. */
 export const USER = "65532:65532";
 export const NODE = "/usr/local/bin/node";
 
@@ -65,7 +65,7 @@ export const IMAGES = {
     ],
     entrypoint: [NODE],
   },
-  // What the manifests of the examples name has no words after it, so each needs an image that starts by itself.
+  // The manifests of the examples have no arguments, so each program needs an image with its own entrypoint.
   "lastcall-example-app": {
     base: "node",
     contents: [],
@@ -95,7 +95,7 @@ export const IMAGES = {
   },
 } as const satisfies Readonly<Record<string, ImageRow>>;
 
-/** Of Node and V8, as the webhook's image starts them. */
+/** Flags of Node and V8, as in the webhook's image. */
 export const WEBHOOK_FLAGS = IMAGES["lastcall-webhook"].entrypoint.filter((word) => word.startsWith("--"));
 
 export type ImageName = keyof typeof IMAGES;

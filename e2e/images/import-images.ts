@@ -1,12 +1,13 @@
-/** Archives into a node's container runtime. */
+/** Imports archives into a node's container runtime. */
+
+import { stateFolder } from "../cluster/state-folder.ts";
 import { attempt, run } from "../host/run.ts";
 import { waitUntil } from "../host/wait.ts";
-import { stateFolder } from "../life/state-folder.ts";
 
-/** The namespace of containerd that kubelets look in. */
+/** The containerd namespace of kubelets. */
 const CRI = ["--namespace", "k8s.io"];
 
-/** Waits until the runtime answers on its socket, then gives it every image of the files. */
+/** Waits until the runtime answers on its socket, then imports every image of the files. */
 export async function importImages(files: readonly string[], socket: string): Promise<void> {
   await waitUntil({ what: `containerd answers on ${socket}`, withinMs: 30_000 }, async () =>
     (await attempt(stateFolder().ctr, ["--address", socket, "version"])).status === 0 ? true : undefined,
@@ -14,7 +15,7 @@ export async function importImages(files: readonly string[], socket: string): Pr
   for (const file of files) await run(stateFolder().ctr, ["--address", socket, ...CRI, "images", "import", file]);
 }
 
-/** A second name for an image the runtime has. */
+/** Adds a second name to an imported image. */
 export async function nameImage(socket: string, image: string, name: string): Promise<void> {
   await run(stateFolder().ctr, ["--address", socket, ...CRI, "images", "tag", "--force", image, name]);
 }

@@ -1,4 +1,4 @@
-/** Node and the shared libraries it is linked to: enough to run on nothing. */
+/** Packs Node with its linked libraries, as the only base of an image. */
 import { join } from "node:path";
 import { run } from "../host/run.ts";
 import { type Layer, makeLayer } from "./docker-archive.ts";

@@ -1,11 +1,11 @@
-/** The image of the container that holds every Pod's namespaces. */
+/** Builds the image of the container that holds a Pod's namespaces. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PAUSE_IMAGE } from "../life/node-programs.ts";
+import { PAUSE_IMAGE } from "../cluster/node-programs.ts";
 import { writeArchive } from "./archive-file.ts";
 import { makeLayer } from "./docker-archive.ts";
 
-/** The archive's path. @param binaries folder with the built program. */
+/** @param binaries folder with the built program. @returns the archive's path */
 export function pauseArchive(binaries: string, cache: string, nowMs: number): string {
   const layer = makeLayer([{ path: "pause", mode: 0o755, content: readFileSync(join(binaries, "pause")) }]);
   return writeArchive(

@@ -10,7 +10,7 @@ const LINKED = "/bin/true";
 /** In bytes; a C library is 2 MB. */
 const LIMIT = 64 * 1024 * 1024;
 
-test("a program is packed with the libraries it is linked to, above what lies below it", async () => {
+test("a program is packed with its linked libraries, above the given base layer", async () => {
   const cache = mkdtempSync(join(tmpdir(), "lastcall-archive-"));
   try {
     const below = makeLayer([{ path: "below", mode: 0o644, content: new TextEncoder().encode("what lies below") }]);

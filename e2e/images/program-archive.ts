@@ -1,4 +1,4 @@
-/** A program of another project as an image: the file itself, and the libraries it is linked to. */
+/** Packs a program of another project as an image, with its linked libraries. */
 import { basename } from "node:path";
 import { attempt } from "../host/run.ts";
 import { writeArchive } from "./archive-file.ts";
@@ -8,17 +8,17 @@ import { type Content, treeEntries } from "./file-tree.ts";
 export type PackedProgram = {
   /** With a tag. */
   readonly name: string;
-  /** A file of this machine; in the image it is in `/bin`, under its own name. */
+  /** A file of the host; in the image it is in `/bin`, with the same name. */
   readonly program: string;
-  /** Number of the user and, after a colon, of the group. */
+  /** User id and, after a colon, group id. */
   readonly user: string;
-  /** What lies below it, for example what starts it. */
+  /** The base layer, for example with a launcher. */
   readonly below?: readonly Layer[];
-  /** The program itself unless it is said. */
+  /** The program itself by default. */
   readonly entrypoint?: readonly string[];
 };
 
-/** The archive's path. @param cache folder that archives are kept in */
+/** @param cache folder of archives. @returns the archive's path */
 export async function programArchive(packed: readonly PackedProgram[], cache: string, nowMs: number): Promise<string> {
   const images = await Promise.all(
     packed.map(async ({ name, program, user, below = [], entrypoint }) => {
@@ -30,7 +30,7 @@ export async function programArchive(packed: readonly PackedProgram[], cache: st
   return writeArchive(images, cache, nowMs);
 }
 
-/** None for a program that is linked statically, which ldd says with a status of its own. */
+/** Returns none for a statically linked program, for which ldd has its own exit status. */
 async function librariesOf(program: string): Promise<readonly Content[]> {
   const { output } = await attempt("ldd", [program]);
   return [...output.matchAll(/(\/\S+) \(0x/g)].flatMap(([, path]) =>

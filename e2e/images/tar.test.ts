@@ -17,7 +17,7 @@ function unpacked(parts: readonly Uint8Array[]): string {
 }
 
 describe("a tar archive", () => {
-  test("gives tar the same files, contents and modes back", () => {
+  test("is extracted by tar to the same files, contents and modes", () => {
     const long = `${"folder/".repeat(20)}file`;
     const into = unpacked(
       tarParts([
@@ -33,7 +33,7 @@ describe("a tar archive", () => {
     expect(readFileSync(join(into, long))).toEqual(Buffer.alloc(1000, 7));
   });
 
-  test("is made of whole blocks whatever the contents are", () => {
+  test("consists of complete blocks for any contents", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 2000 }), { maxLength: 5 }), (contents) => {
         const parts = tarParts(contents.map((content, at) => ({ path: `file-${at}`, mode: 0o644, content })));
@@ -42,7 +42,7 @@ describe("a tar archive", () => {
     );
   });
 
-  test("refuses a path it cannot hold instead of cutting it", () => {
+  test("refuses a path that is too long instead of truncating it", () => {
     expect(() => tarParts([{ path: "x".repeat(101), mode: 0o644, content: undefined }])).toThrow("too long");
   });
 });

@@ -1,7 +1,7 @@
-/** Writes tar archives (ustar) that are the same bytes for the same content: no owner, no time, entries as given. Pure. */
+/** Writes reproducible tar archives (ustar): without owners and times, entries in the given order. Pure. */
 
 export type TarEntry = {
-  /** Without a leading slash; at most 255 bytes, of which the last 100 without a cut. */
+  /** Without a leading slash; at most 255 bytes, split at a slash within the last 100. */
   readonly path: string;
   readonly mode: number;
   /** A folder has no content. */
@@ -10,7 +10,7 @@ export type TarEntry = {
 
 const BLOCK = 512;
 
-/** The parts of an archive in order; together they are the file. Content is not copied. @throws when a path is too long. */
+/** Returns the parts of the archive in order, without copying contents. @throws if a path is too long. */
 export function tarParts(entries: readonly TarEntry[]): readonly Uint8Array[] {
   const parts = entries.flatMap((entry) => {
     const content = entry.content ?? new Uint8Array();
@@ -44,7 +44,7 @@ function header(entry: TarEntry): Uint8Array {
   return block;
 }
 
-/** A long path is cut at a slash: up to 155 bytes before it, up to 100 after it. */
+/** Splits a long path at a slash: up to 155 bytes before it, up to 100 after it. */
 function split(path: string): { readonly prefix: string; readonly name: string } {
   if (Buffer.byteLength(path) <= 100) return { prefix: "", name: path };
   for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) {

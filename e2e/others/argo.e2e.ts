@@ -1,4 +1,4 @@
-/** Workflows under Argo's own controller and executor: steps end when their work does, and those that serve are drained. */
+/** Workflows with Argo's real controller and executor: steps end with their work, and serving steps are drained. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { guideNamed } from "../../test/guides/manifests.ts";
@@ -10,14 +10,14 @@ import { keepDrain } from "../client/kept-drain.ts";
 import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
 import { isInjected } from "../client/server-answer.ts";
 import { imageOf, readSuite } from "../client/suite.ts";
+import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
 import { IMAGES } from "../images/image-table.ts";
 import { nameImage } from "../images/import-images.ts";
-import { stateFolder } from "../life/state-folder.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "crawl";
-/** Of a step's name, as Argo writes it on its Pod. */
+/** The annotation with the step's name on its Pod. */
 const NODE_NAME = "workflows.argoproj.io/node-name";
 const AT_MOST_LATER_MS = 15_000;
 
@@ -47,19 +47,19 @@ beforeAll(async () => {
 }, 1_800_000);
 
 describe("under Argo's controller", () => {
-  test("the guide's workflow succeeds, and only the step that asks has a manager, which leaves with its work", async () => {
+  test("the guide's workflow succeeds, and only the step that opts in has a manager, which exits with its work", async () => {
     await withArgo(async (namespace) => {
       const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
       const index = await podOfStep(namespace, "index");
       expect(managerOf(index).args).toContain("--completes");
       expect(isInjected(await podOfStep(namespace, "read"))).toBe(false);
       expect(await ended(namespace, name)).toMatchObject({ phase: "Succeeded" });
-      // Argo stops its daemon itself: no hook of an app runs, and nothing is drained.
+      // Argo stops its daemon itself: no app hook runs, and nothing is drained.
       await expectLeft(namespace, nameOf(index));
     });
   });
 
-  test("a step with a manager hands its results to the next one, and its Pod ends with its work", async () => {
+  test("a step with a manager passes its results to the next one, and its Pod ends with its work", async () => {
     await withArgo(async (namespace) => {
       const name = await submitted(namespace, JSON.stringify(resultsWorkflow(namespace)));
       const { phase, nodes } = await ended(namespace, name);
@@ -75,7 +75,7 @@ describe("under Argo's controller", () => {
     });
   });
 
-  test("a workflow deleted in the middle drains the step that serves, and then signals it", async () => {
+  test("a deleted workflow drains the serving step, and then signals it", async () => {
     await withArgo(async (namespace) => {
       const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
       await podOfStep(namespace, "read");
@@ -83,7 +83,7 @@ describe("under Argo's controller", () => {
       const pod = nameOf(index);
       const app = followLog(namespace, pod, "main");
       const manager = followLog(namespace, pod, MANAGER);
-      await Promise.all([app.heard("started"), manager.heard("listening")]);
+      await Promise.all([app.waitFor("started"), manager.waitFor("listening")]);
       const fromMs = Date.now();
       await namespace.here.run(["delete", "workflow", name, "--wait=false"]);
       const report = await drainReport(manager, 90);
@@ -94,7 +94,7 @@ describe("under Argo's controller", () => {
     });
   });
 
-  test("a workflow that is terminated ends at once: Argo signals the step itself, and the manager does not keep it", async () => {
+  test("a terminated workflow ends at once: Argo signals the step itself, and the manager does not delay it", async () => {
     await withArgo(async (namespace) => {
       const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
       await podOfStep(namespace, "read");
@@ -107,7 +107,7 @@ describe("under Argo's controller", () => {
   });
 });
 
-/** The namespace asks for injection, which its workflows' Pods do not follow. */
+/** The namespace opts in, which does not apply to Pods of workflows. */
 function withArgo(work: (namespace: CaseNamespace) => Promise<void>): Promise<void> {
   return inNamespace(suite, NAMESPACE, { labels: OPT_IN }, async (namespace) => {
     const entrypoints = {
@@ -127,13 +127,13 @@ function withArgo(work: (namespace: CaseNamespace) => Promise<void>): Promise<vo
   });
 }
 
-/** Its name. */
+/** Returns the workflow's name. */
 async function submitted(namespace: CaseNamespace, manifest: string): Promise<string> {
   const made = await namespace.here.run(["create", "--filename=-", "--output=name"], manifest);
   return made.trim().split("/").at(-1) ?? "";
 }
 
-/** The Pod of a step, once its containers run. */
+/** Returns the Pod of a step, once its containers run. */
 function podOfStep(namespace: CaseNamespace, step: string): Promise<V1Pod> {
   return waitUntil({ what: `the step ${step} runs`, withinMs: 120_000, everyMs: 300 }, async () =>
     (await namespace.pods()).find(
@@ -150,7 +150,7 @@ function ended(namespace: CaseNamespace, name: string): Promise<NonNullable<Work
   });
 }
 
-/** The Pod has ended by itself, and its manager soon after its work. */
+/** Expects that the Pod ended by itself, and its manager soon after its work. */
 async function expectLeft(namespace: CaseNamespace, name: string): Promise<void> {
   const pod = await waitUntil({ what: `Pod ${name} has ended`, withinMs: 90_000, everyMs: 500 }, async () => {
     const seen = await namespace.here.json<V1Pod>(["get", "pod", name]);
@@ -166,7 +166,7 @@ async function expectLeft(namespace: CaseNamespace, name: string): Promise<void>
   expect(laterMs).toBeLessThanOrEqual(AT_MOST_LATER_MS);
 }
 
-/** The first step writes a file that Argo hands to the second as a word. */
+/** The first step writes a file that Argo passes to the second as an argument. */
 function resultsWorkflow(namespace: CaseNamespace): unknown {
   const image = imageOf(namespace.suite, "lastcall-test-app");
   const node = "/usr/local/bin/node";
@@ -174,7 +174,7 @@ function resultsWorkflow(namespace: CaseNamespace): unknown {
   const container = { image, imagePullPolicy: "IfNotPresent", volumeMounts: [{ name: "out", mountPath: "/out" }] };
   const outputs = { parameters: [{ name: "result", valueFrom: { path: "/out/result" } }] };
   const writes = (words: string) => [node, "-e", `require("fs").writeFileSync("/out/result", ${words})`];
-  const asking = { labels: { step: "make", "lastcall.dev/inject": "enabled" } };
+  const optIn = { labels: { step: "make", "lastcall.dev/inject": "enabled" } };
   return {
     apiVersion: "argoproj.io/v1alpha1",
     kind: "Workflow",
@@ -195,7 +195,7 @@ function resultsWorkflow(namespace: CaseNamespace): unknown {
             ],
           ],
         },
-        { name: "make", metadata: asking, ...volume, container: { ...container, command: writes("'42'") }, outputs },
+        { name: "make", metadata: optIn, ...volume, container: { ...container, command: writes("'42'") }, outputs },
         {
           name: "use",
           ...volume,

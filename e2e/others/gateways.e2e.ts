@@ -1,4 +1,4 @@
-/** The gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in Pods as their projects make them. */
+/** The gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in the Pods of their projects. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V1Pod, V1Service } from "@kubernetes/client-node";
@@ -19,24 +19,24 @@ import { staticEnvoy } from "../programs/static-envoy.ts";
 const suite = readSuite(process.env);
 const MANAGED = join(import.meta.dirname, "../../test/golden/envoy-gateway-managed/input.yaml");
 const SERVICE = "gateway";
-/** Of a report whose driver counted requests; sockets cannot tell. */
+/** The reason in a report whose driver counted requests, unlike one from sockets. */
 const COUNTED = "no request was active";
 
 beforeAll(() => giveGateways(suite), 1_200_000);
 
-describe("a Pod that ends loses no request", () => {
-  test("of Contour's Envoy, as the guide's manifest makes it", async () => {
+describe("the end of a Pod loses no request", () => {
+  test("of Contour's Envoy, with the guide's manifest", async () => {
     const why = await guideRuns("contour", "projectcontour", { app: "envoy" }, 8080, "deployment/envoy");
-    // Through the Unix socket, as the user that may write to it.
+    // Uses the Unix socket, with the user that may write to it.
     expect(why).toContain(COUNTED);
   });
 
-  test("of ingress-nginx, as the guide's manifest makes it", async () => {
+  test("of ingress-nginx, with the guide's manifest", async () => {
     const labels = { "app.kubernetes.io/component": "controller" };
     await guideRuns("ingress-nginx", "ingress-nginx", labels, 80, "deployment/ingress-nginx-controller");
   });
 
-  test("of Envoy Gateway's Envoy, as its controller makes it and as the guide's EnvoyProxy asks for it", async () => {
+  test("of Envoy Gateway's Envoy, in its controller's Pod with the guide's EnvoyProxy", async () => {
     await inNamespace(suite, "envoy-gateway-system", {}, async (namespace) => {
       const labels = { app: "envoy" };
       await namespace.apply([behind(labels, 8080), ...["proxy-0", "proxy-1"].map((name) => managedPod(name, labels))]);
@@ -67,13 +67,13 @@ async function guideRuns(
   return why;
 }
 
-/** One of the Pods is deleted under load from both nodes. Why its drain took its time; it is kept for the guide's picture. */
+/** Deletes one of the Pods under load from both nodes, saves its drain for the guide's picture, and returns the drain's reason. */
 async function expectNoLoss(namespace: CaseNamespace, guide: string, selector: string): Promise<string> {
   const [pod] = await namespace.pods(selector);
   const name = pod === undefined ? "" : nameOf(pod);
   if (pod !== undefined) managerOf(pod);
   const manager = followLog(namespace, name, MANAGER);
-  await manager.heard("listening");
+  await manager.waitFor("listening");
   const target = { host: await clusterIp(namespace, SERVICE), port: 80 };
   const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
   await namespace.here.run(["delete", "pod", name, "--wait=false"]);
@@ -99,14 +99,14 @@ function behind(selector: Readonly<Record<string, string>>, targetPort: number):
 
 type Given = { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> };
 
-/** What the guide's EnvoyProxy gives to the Pods that Envoy Gateway's controller makes. */
+/** The Pod settings of the guide's EnvoyProxy. */
 function givenByGuide(): Given {
   const [proxy] = documentsOf(guideNamed("envoy-gateway").manifest);
   const read = proxy as { spec: { provider: { kubernetes: { envoyDeployment: { pod: Given } } } } };
   return read.spec.provider.kubernetes.envoyDeployment.pod;
 }
 
-/** Envoy's flags name no configuration in that Pod: one given here stands in for the control plane's. */
+/** In that Pod Envoy gets its configuration from the control plane, which a file replaces here. */
 function managedPod(name: string, labels: Readonly<Record<string, string>>): V1Pod {
   const pod: V1Pod = parse(readFileSync(MANAGED, "utf8"));
   const given = givenByGuide();

@@ -1,9 +1,9 @@
-/** What attackers count, by manner, and how they are spoken with. */
+/** Counts of attackers by attack, and the protocol of their control port. */
 import type { CrowdCounts } from "./crowd.ts";
 
 export type AttackCounts = Readonly<Record<string, CrowdCounts>>;
 
-/** Every second on standard output, and last of all when it ends. */
+/** Printed every second to standard output, and once more at the exit. */
 export type AttackerLine = {
   readonly at: string;
   readonly what: string;
@@ -11,21 +11,21 @@ export type AttackerLine = {
   readonly counts: AttackCounts;
 };
 
-/** Of an attacker's Pod: a POST of a JSON list of addresses aims it. */
+/** The control port of an attacker: a POST of a JSON list sets the attacked addresses. */
 export const CONTROL_PORT = 9000;
 
 export function sumOfCounts(all: readonly AttackCounts[]): AttackCounts {
   const names = new Set(all.flatMap((one) => Object.keys(one)));
-  const sum = (name: string, figure: keyof CrowdCounts) =>
-    all.reduce((total, one) => total + (one[name]?.[figure] ?? 0), 0);
+  const sum = (name: string, count: keyof CrowdCounts) =>
+    all.reduce((total, one) => total + (one[name]?.[count] ?? 0), 0);
   return Object.fromEntries(
     [...names].map((name) => [
       name,
       {
-        begun: sum(name, "begun"),
+        opened: sum(name, "opened"),
         connected: sum(name, "connected"),
         answered: sum(name, "answered"),
-        thrownOut: sum(name, "thrownOut"),
+        closedByServer: sum(name, "closedByServer"),
       },
     ]),
   );

@@ -1,10 +1,10 @@
-/** What a Pod without rights or secrets can do to a port that it can reach. Numbers are those of one attacker's Pod. */
+/** Attacks of a Pod without rights and secrets on a reachable port. Numbers are per attacker's Pod. */
 import type { Socket } from "node:net";
 import type { Manner } from "./crowd.ts";
 
 /**
- * On the port of one Pod's manager. Four attackers make 440 silent strangers and 500 connections a second of it: what
- * evicts a stranger to take the next one is done with at 400, and under a container's 10m of CPU at 200 a second.
+ * Attacks on a manager's port. Four attackers open 440 silent connections, and 500 a second: a manager that
+ * evicts old connections for new ones fails at 400, and with a CPU limit of 10m at 200 a second.
  */
 export const ON_MANAGER: readonly Manner[] = [
   { name: "silent", atOnce: 110, perSecond: 40, misbehave: () => {} },
@@ -24,16 +24,16 @@ export const ON_MANAGER: readonly Manner[] = [
   },
 ];
 
-/** Just below what the webhook reads of one body. */
+/** Just below the webhook's body limit. */
 const LARGE_BODY_BYTES = 7 * 1024 * 1024;
 const head = (framing: string) =>
   `POST /mutate HTTP/1.1\r\nHost: lastcall-webhook\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`;
 const ONE_BYTE_CHUNKS = Buffer.from("1\r\n \r\n".repeat(13_000));
 const ENDLESS_HEADER = Buffer.from(`X-Header: ${"h".repeat(1_000)}\r\n`);
-/** Of chunks that makes 130 000 a second of one connection: a memory that keeps each is full in half a minute. */
+/** As chunks that is 130 000 a second per connection: a server that keeps each runs out of memory in half a minute. */
 const WRITE_EVERY_MS = 100;
 
-/** On the webhook's Service, over TLS: each handshake costs both sides, so rates are small. */
+/** Attacks on the webhook's Service over TLS: handshakes cost both sides, so rates are small. */
 export const ON_WEBHOOK: readonly Manner[] = [
   {
     name: "one-byte chunks without end",
@@ -74,7 +74,7 @@ export const ON_WEBHOOK: readonly Manner[] = [
   { name: "idle", atOnce: 200, perSecond: 15, misbehave: () => {} },
 ];
 
-/** As long as the other side reads. */
+/** Writes for as long as the server reads. */
 function writeWithoutEnd(socket: Socket, bytes: Buffer, everyMs: number): void {
   const timer = setInterval(() => {
     if (!socket.writableNeedDrain) socket.write(bytes);

@@ -1,6 +1,6 @@
 /**
- * An attacker in a Pod of its own: `attacker.mjs --on manager|webhook --port N --seconds N`. It attacks the addresses that
- * it was told last on its control port. It ends by itself after its seconds or at SIGTERM; its last line has its counts so far.
+ * An attacker in its own Pod: `attacker.mjs --on manager|webhook --port N --seconds N`. It attacks the addresses of the
+ * last request on its control port. It exits after its seconds or at SIGTERM; its last line has its total counts.
  */
 import { createServer } from "node:http";
 import { connect } from "node:net";
@@ -18,7 +18,7 @@ const isManager = values.on === "manager";
 const port = Number(values.port);
 const manners = isManager ? ON_MANAGER : ON_WEBHOOK;
 
-/** Of every address that was ever attacked, the counts among them. */
+/** The crowds and their counts, for every address that was attacked. */
 const attacked = new Map<string, readonly { readonly name: string; readonly crowd: Crowd }[]>();
 let targets: readonly string[] = [];
 
@@ -35,7 +35,7 @@ function aim(addresses: readonly string[]): void {
 
 function dialled(host: string) {
   if (isManager) return { socket: connect({ host, port }), ready: "connect" };
-  // The attacker does not care whom it speaks to.
+  // The attacker does not verify the server.
   return { socket: connectTls({ host, port, rejectUnauthorized: false }), ready: "secureConnect" };
 }
 
@@ -43,25 +43,25 @@ function counts(): AttackCounts {
   return sumOfCounts([...attacked.values()].flat().map(({ name, crowd }) => ({ [name]: crowd.counts() })));
 }
 
-function say(what: string): void {
+function print(what: string): void {
   const line: AttackerLine = { at: new Date().toISOString(), what, targets, counts: counts() };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
 function end(): void {
   aim([]);
-  say("ended");
+  print("ended");
   process.exit(0);
 }
 
 const control = createServer(async (request, response) => {
   if (request.method === "POST") {
     aim(JSON.parse(await text(request)));
-    say("aims");
+    print("aims");
   }
   response.end();
 });
-control.listen(CONTROL_PORT, "::", () => say("ready"));
-setInterval(() => say("attacks"), 1_000);
+control.listen(CONTROL_PORT, "::", () => print("ready"));
+setInterval(() => print("attacks"), 1_000);
 setTimeout(end, Number(values.seconds) * 1_000);
 process.once("SIGTERM", end);

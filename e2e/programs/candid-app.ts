@@ -1,8 +1,8 @@
 /**
- * An application that says what happens to it: one JSON line per thing, with its time. Dies at SIGTERM like most do.
+ * An application that logs its lifecycle as JSON lines with times. It exits at SIGTERM at once, like most do.
  *
  * `/slow?ms=N` answers late; `/live` is a liveness probe that fails after `POST /sicken`; `POST /drain` and `GET /active`
- * are for the `http` driver; `/hook` is for a preStop hook of its own. Port from PORT.
+ * are for the `http` driver; `/hook` is for its own preStop hook. The port comes from PORT.
  */
 import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
@@ -11,7 +11,7 @@ let sick = false;
 let draining = false;
 let active = 0;
 
-function say(what: string, more: object = {}): void {
+function log(what: string, more: object = {}): void {
   process.stdout.write(`${JSON.stringify({ atMs: Date.now(), what, ...more })}\n`);
 }
 
@@ -22,7 +22,7 @@ const server = createServer(async (request, response) => {
       response.end("ok\n");
       return;
     case "GET /live":
-      if (sick) say("failed its liveness probe");
+      if (sick) log("failed its liveness probe");
       response.statusCode = sick ? 500 : 200;
       response.end();
       return;
@@ -34,13 +34,13 @@ const server = createServer(async (request, response) => {
       response.end(String(active));
       return;
     case "POST /drain":
-      say("told to drain");
+      log("drain requested");
       draining = true;
       response.end();
       return;
     case "GET /hook":
-      say("hook called", { agent: request.headers["user-agent"], connection: request.headers.connection });
-      request.socket.once("close", () => say("hook's connection closed"));
+      log("hook called", { agent: request.headers["user-agent"], connection: request.headers.connection });
+      request.socket.once("close", () => log("hook's connection closed"));
       response.end();
       return;
     default:
@@ -54,10 +54,10 @@ const server = createServer(async (request, response) => {
   }
 });
 
-// Longer than any client keeps a connection: the app must not be the one that closes first.
+// Longer than any client keeps a connection, so that the app never closes one first.
 server.keepAliveTimeout = 75_000;
-server.listen(Number(process.env["PORT"] ?? "8080"), "::", () => say("started"));
+server.listen(Number(process.env["PORT"] ?? "8080"), "::", () => log("started"));
 process.once("SIGTERM", () => {
-  say("SIGTERM");
+  log("SIGTERM");
   process.exit(143);
 });

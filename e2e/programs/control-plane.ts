@@ -1,12 +1,12 @@
 /**
- * Stands for the programs that Contour and Envoy Gateway put beside their Envoys. `bootstrap FILE` writes Envoy's
- * configuration, without a control plane behind it; `envoy shutdown-manager` answers its probes and begins no drain.
+ * A fake of the programs that Contour and Envoy Gateway run beside their Envoys. `bootstrap FILE` writes Envoy's
+ * configuration, without a control plane; `envoy shutdown-manager` answers its probes and starts no drain.
  */
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { staticEnvoy } from "./static-envoy.ts";
 
-/** Contour's and Envoy Gateway's. */
+/** The ports of Contour and of Envoy Gateway. */
 const MANAGER_PORTS = [8090, 19_002];
 
 const [command, ...words] = process.argv.slice(2);

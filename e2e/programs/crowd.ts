@@ -1,34 +1,34 @@
-/** Connections that misbehave in one manner: a bounded number at once and a second, opened again when they are closed. */
+/** Opens misbehaving connections of one kind, at a limited number and rate, and reopens closed ones. */
 import type { Socket } from "node:net";
 
 export type Manner = {
   readonly name: string;
-  /** At most so many at once, and so many begun in a second. */
+  /** Limits of open connections, and of new ones per second. */
   readonly atOnce: number;
   readonly perSecond: number;
-  /** What it does once it is connected. */
+  /** Behaviour of a connected client. */
   readonly misbehave: (socket: Socket) => void;
-  /** It leaves by itself after this; else it stays for as long as it may. */
+  /** The client disconnects after this time; without it, it stays as long as the server allows. */
   readonly leavesAfterMs?: number;
 };
 
 export type CrowdCounts = {
-  readonly begun: number;
+  readonly opened: number;
   readonly connected: number;
-  /** Connections that were given at least one byte back. */
+  /** Connections that received at least one byte. */
   readonly answered: number;
-  /** Ended by the other side, in whatever way, after they were connected. */
-  readonly thrownOut: number;
+  /** Established connections that the server closed or reset. */
+  readonly closedByServer: number;
 };
 
 export type Crowd = { readonly counts: () => CrowdCounts; readonly end: () => void };
 
-/** A crowd begins what its rate allows this often; a connection that was thrown out is back as soon. */
+/** The interval at which a crowd opens the connections that its rate allows, closed ones included. */
 const TURN_MS = 20;
 
-/** @param dial opens one connection; `ready` names the event after which it can be written to */
+/** @param dial opens one connection; `ready` is the event after which it is writable */
 export function startCrowd(manner: Manner, dial: () => { readonly socket: Socket; readonly ready: string }): Crowd {
-  const counts = { begun: 0, connected: 0, answered: 0, thrownOut: 0 };
+  const counts = { opened: 0, connected: 0, answered: 0, closedByServer: 0 };
   const open = new Set<Socket>();
   let allowed = 0;
   const turn = setInterval(() => {
@@ -49,7 +49,7 @@ export function startCrowd(manner: Manner, dial: () => { readonly socket: Socket
     let leaves = false;
     let leaving: NodeJS.Timeout | undefined;
     open.add(socket);
-    counts.begun += 1;
+    counts.opened += 1;
     const leave = () => {
       leaves = true;
       socket.destroy();
@@ -70,7 +70,7 @@ export function startCrowd(manner: Manner, dial: () => { readonly socket: Socket
     socket.once("close", () => {
       clearTimeout(leaving);
       open.delete(socket);
-      if (isConnected && !leaves) counts.thrownOut += 1;
+      if (isConnected && !leaves) counts.closedByServer += 1;
     });
   }
 }

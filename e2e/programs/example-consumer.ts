@@ -1,4 +1,4 @@
-/** Stands for a consumer of the examples: no port; at SIGTERM it takes nothing new and finishes what it has. */
+/** A fake consumer of the examples, without a port: at SIGTERM it accepts no new work and finishes its current work. */
 const LAST_MESSAGE_MS = 2_000;
 
 const working = setInterval(() => {}, 60_000);

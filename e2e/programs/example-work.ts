@@ -1,4 +1,4 @@
-/** Stands for the work of a Job of the examples: it answers on port 8080 while it works, and is done after a few seconds. */
+/** A fake Job of the examples: it answers on port 8080 while it works, and completes after a few seconds. */
 import { createServer } from "node:http";
 
 const WORK_MS = 8_000;

@@ -1,10 +1,10 @@
-/** When which request failed, beside the counts: a failed request is looked for in the Pods' timeline. */
+/** Records the time of each failed request, to find it in the Pods' timeline. */
 import type { FailureKind } from "../../src/demo/load/http-client.ts";
 import type { ClientKind, RequestCounter } from "../../src/demo/load/load.ts";
 
 export type FailedRequest = { readonly at: string; readonly client: ClientKind; readonly kind: FailureKind };
 
-/** Enough to see a pattern; the counts have the rest. */
+/** Enough for a pattern; the counts include all failures. */
 const MOST = 20;
 
 export function recordFailures(

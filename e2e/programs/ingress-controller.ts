@@ -1,6 +1,6 @@
 /**
- * Stands for the controller of ingress-nginx: a real nginx on port 80 with a configuration that stays as it is, `/healthz`
- * on port 10254, and at SIGTERM nginx's graceful end. Its flags are not looked at.
+ * A fake controller of ingress-nginx: a real nginx on port 80 with a fixed configuration, `/healthz`
+ * on port 10254, and nginx's graceful shutdown at SIGTERM. It ignores its flags.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) =>
 
 mkdirSync("/tmp", { recursive: true });
 mkdirSync("/etc", { recursive: true });
-// nginx looks its user up, and the image has no one.
+// nginx resolves its user, and the image has no user database.
 writeFileSync("/etc/passwd", "root:x:0:0::/:/\n");
 writeFileSync("/etc/group", "root:x:0:\n");
 writeFileSync(

@@ -1,6 +1,6 @@
 /**
- * The load client in a Pod: `load-client.mjs --host IP --port N --for 30s …`. Mixed load from the demo's raw client, which
- * never retries. Stops at its time or at SIGTERM, lets requests under way end, and prints one JSON line with the tally.
+ * The load client in a Pod: `load-client.mjs --host IP --port N --for 30s …`. It sends mixed load with the demo's client, which
+ * never retries. It stops after its time or at SIGTERM, completes open requests, and prints its counts as one JSON line.
  */
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -53,8 +53,8 @@ const shape: LoadShape = {
   path: values.path ?? "/",
   slowPath: DEFAULT_LOAD.slowPath,
 };
-const tally = createRequestCounter();
-const failures = recordFailures(tally, () => Date.now());
+const counter = createRequestCounter();
+const failures = recordFailures(counter, () => Date.now());
 const stopping = new AbortController();
 process.once("SIGTERM", () => stopping.abort());
 
@@ -75,16 +75,16 @@ const load = startLoad(shape, {
 process.stdout.write(`${JSON.stringify({ started: new Date().toISOString(), host, ...numbers })}\n`);
 await realClock.wait(numbers.seconds * 1000, stopping.signal);
 await load.stop();
-const result = `${JSON.stringify({ ...tally.counts(), failures: failures.list() })}\n`;
+const result = `${JSON.stringify({ ...counter.counts(), failures: failures.list() })}\n`;
 process.stdout.write(result);
-// Also where a kubelet shows it as the container's last words, so that it outlives the log.
+// Also as the container's termination message, which outlives the log.
 try {
   writeFileSync("/dev/termination-log", result);
 } catch {
-  // Not in a Pod.
+  // The file exists only in a Pod.
 }
 
-/** A node's proxy learns of a new Service's first Pods late, and refuses until then: that is no one's end. */
+/** A node's proxy receives a new Service's first Pods late, and refuses connections until then; that is not a failure of a rollout. */
 async function untilReached(to: string, port: number): Promise<void> {
   const giveUpMs = performance.now() + REACH_LIMIT_MS;
   while (!(await accepts(to, port))) {

@@ -1,10 +1,10 @@
-/** Envoy's configuration as a file, in place of what a control plane would send it: one listener, which answers itself. */
+/** A static Envoy configuration in place of a control plane: one listener with a direct response. */
 
 export type StaticEnvoy = {
   /** A path, or a port on loopback. */
   readonly admin: string | number;
   readonly webPort: number;
-  /** Answers `/ready` with 200 until Envoy is told to fail its health checks. */
+  /** Answers `/ready` with 200 until Envoy is set to fail its health checks. */
   readonly readyPort: number;
 };
 

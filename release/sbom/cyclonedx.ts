@@ -1,4 +1,4 @@
-/** The part of CycloneDX 1.6 that our SBOMs use, and the document around components. Equal input gives equal bytes. */
+/** Writes SBOMs in the part of CycloneDX 1.6 that lastcall uses. Equal input gives equal bytes. */
 import { createHash } from "node:crypto";
 
 export type Component = {
@@ -7,7 +7,7 @@ export type Component = {
   readonly group?: string;
   readonly name: string;
   readonly version: string;
-  /** `excluded`: took part in the build, and is not in the image. */
+  /** `excluded`: used by the build, but not in the image. */
   readonly scope: "required" | "excluded";
   readonly hashes?: readonly { readonly alg: "SHA-256" | "SHA-512"; readonly content: string }[];
   readonly licenses?: readonly (
@@ -18,18 +18,18 @@ export type Component = {
   readonly purl: string;
 };
 
-/** Components, and by bom-ref what each of them uses. */
+/** `uses` lists the dependencies of a component, by bom-ref. */
 export type Parts = {
   readonly components: readonly Component[];
   readonly uses: ReadonlyMap<string, readonly string[]>;
 };
 
-/** The image's key in `uses`, where a part of it names what lastcall's own source uses. */
+/** The image's key in `uses`, for the dependencies of lastcall's own source. */
 export const IMAGE = "";
 
 type Image = { readonly name: string; readonly version: string; readonly parts: readonly Parts[] };
 
-/** The document has neither a time nor a random number: its serial number is a hash of the rest. */
+/** The document contains neither a time nor a random number: its serial number is a hash of the rest. */
 export function sbomOf({ name, version, parts }: Image): string {
   const components = parts.flatMap((part) => part.components).toSorted(byRef);
   const uses = new Map(parts.flatMap((part) => [...part.uses]));
@@ -61,12 +61,12 @@ export function sbomOf({ name, version, parts }: Image): string {
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-/** An identifier of SPDX, or an expression of several. */
+/** @param license SPDX identifier or expression */
 export function licensesOf(license: string): NonNullable<Component["licenses"]> {
   return / (?:OR|AND|WITH) /.test(license) ? [{ expression: license }] : [{ license: { id: license } }];
 }
 
-/** A UUID of version 8, which leaves the other bits to us. */
+/** A UUID of version 8, whose other bits are free to use. */
 function serialNumberOf(text: string): string {
   const hash = createHash("sha256").update(text).digest("hex");
   const groups = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`];

@@ -1,17 +1,17 @@
-/** What the Dockerfile pins: the base image, and Debian's packages of the build stage. */
+/** Reads the pinned versions of the Dockerfile: the base image and the build stage's Debian packages. */
 import { readFileSync } from "node:fs";
 import { type Component, licensesOf } from "./cyclonedx.ts";
 
 export type DockerfileFacts = {
   readonly base: { readonly repository: string; readonly tag: string; readonly sha256: string };
-  /** Version by package. */
+  /** Versions by package. */
   readonly debian: ReadonlyMap<string, string>;
 };
 
 const PACKAGE = /^\s+([a-z][a-z0-9.+-]*)=(\S+)/gm;
 const BASE = /^ARG NODE_IMAGE=(\S+):([^:@\s]+)@sha256:([0-9a-f]{64})$/m;
 
-/** @throws Error where a pin is missing */
+/** @throws Error when a pin is missing */
 export function readDockerfile(file: string): DockerfileFacts {
   const text = readFileSync(file, "utf8");
   const [, repository, tag, sha256] = BASE.exec(text) ?? [];
@@ -21,7 +21,7 @@ export function readDockerfile(file: string): DockerfileFacts {
   return { base: { repository, tag, sha256 }, debian };
 }
 
-/** The base image as one component; its Debian packages stand in the SBOM that its maker attaches to it. */
+/** The base image is one component: its publisher's SBOM lists its Debian packages. */
 export function baseImage({ base }: DockerfileFacts, scope: Component["scope"]): Component {
   const { repository, tag, sha256 } = base;
   const name = repository.slice(repository.lastIndexOf("/") + 1);
@@ -30,7 +30,7 @@ export function baseImage({ base }: DockerfileFacts, scope: Component["scope"]):
   return { type: "container", "bom-ref": purl, name, version: tag, scope, hashes, purl };
 }
 
-/** The Node that the base image holds, by its own name: scanners look for that. */
+/** Node is a component besides its base image, because scanners match it by name. */
 export function nodeOf({ base }: DockerfileFacts): Component {
   const version = base.tag.split("-", 1)[0] ?? "";
   const purl = `pkg:generic/node@${version}`;
@@ -41,12 +41,12 @@ export function nodeOf({ base }: DockerfileFacts): Component {
 
 type Debian = { readonly name: string; readonly license: string; readonly scope: Component["scope"] };
 
-/** @throws Error where the Dockerfile installs another version every day */
-export function debianPackage({ debian }: DockerfileFacts, architecture: string, asked: Debian): Component {
-  const { name, license, scope } = asked;
+/** @throws Error when the Dockerfile does not pin the package's version */
+export function debianPackage({ debian }: DockerfileFacts, architecture: string, wanted: Debian): Component {
+  const { name, license, scope } = wanted;
   const version = debian.get(name);
-  if (version === undefined) throw new Error(`the Dockerfile pins no version of ${name}`);
-  // A + is a blank to some readers of URLs; the version's epoch ends with a colon.
+  if (version === undefined) throw new Error(`the Dockerfile does not pin a version of ${name}`);
+  // Some URL parsers decode + as a space; a version's epoch ends with a colon.
   const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=bookworm`;
   return { type: "library", "bom-ref": purl, name, version, scope, licenses: licensesOf(license), purl };
 }

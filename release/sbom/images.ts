@@ -1,4 +1,4 @@
-/** The SBOM of each image, from the lock files, the Dockerfile, the table of linked parts, and what the bundler reads. */
+/** Writes the SBOM of each image from the lock files, the Dockerfile, the linked parts and the bundler's inputs. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "../../src/contract/version.ts";
@@ -10,19 +10,18 @@ import { nativeParts } from "./native-parts.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Of the Dockerfile's targets. */
 export const SBOM_NAMES = ["manager", "manager-node", "webhook"] as const;
 export type SbomName = (typeof SBOM_NAMES)[number];
 
-/** Node's word for a processor, and Debian's. */
+/** Debian's architecture by Node's `process.arch`. */
 const DEBIAN_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
-/** @param processor of the image. @throws Error where a fact is missing */
+/** @param processor the image's `process.arch`. @throws Error when a version or hash is missing */
 export async function sbomOfImage(image: SbomName, processor: string = process.arch): Promise<string> {
   const facts = readDockerfile(`${ROOT}/Dockerfile`);
   const parts: Readonly<Record<SbomName, () => Promise<readonly Parts[]>>> = {
     manager: async () => [nativeParts(facts, DEBIAN_ARCHITECTURES[processor] ?? processor)],
-    // Loaded at run time, so the bundler does not see them.
+    // koffi is loaded at run time, so it is not among the bundler's inputs.
     "manager-node": () =>
       onNode(facts, "manager", ["node_modules/koffi", `node_modules/@koromix/koffi-linux-${processor}`]),
     webhook: () => onNode(facts, "lastcall"),
@@ -30,7 +29,7 @@ export async function sbomOfImage(image: SbomName, processor: string = process.a
   return sbomOf({ name: `lastcall-${image}`, version: VERSION, parts: await parts[image]() });
 }
 
-/** @returns the files. @param folder is made where it is missing */
+/** @param folder created if missing. @returns the files */
 export async function writeSboms(folder: string): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true });
   return Promise.all(
@@ -42,15 +41,15 @@ export async function writeSboms(folder: string): Promise<readonly string[]> {
   );
 }
 
-async function onNode(facts: DockerfileFacts, program: BundledProgram, beside: readonly string[] = []) {
+async function onNode(facts: DockerfileFacts, program: BundledProgram, unbundled: readonly string[] = []) {
   const base = baseImage(facts, "required");
   const node = nodeOf(facts);
-  const packages = lockedPackages(readLock(`${ROOT}/package-lock.json`), [...(await packagesIn(program)), ...beside]);
+  const packages = lockedPackages(readLock(`${ROOT}/package-lock.json`), [...(await packagesIn(program)), ...unbundled]);
   const uses = new Map([[base["bom-ref"], [node["bom-ref"]]]]);
   return [packages, { components: [base, node], uses }];
 }
 
-/** The folders of the packages that a bundle has code of. */
+/** Lists the folders of the packages in a bundle. */
 async function packagesIn(program: BundledProgram): Promise<readonly string[]> {
   const sources = await sourcesOf(program);
   const folders = sources.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);

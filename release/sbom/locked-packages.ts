@@ -1,9 +1,9 @@
-/** Packages of a lock file of npm as components. */
+/** Converts packages of an npm lock file to components. */
 import { readFileSync } from "node:fs";
 import { type Component, IMAGE, licensesOf, type Parts } from "./cyclonedx.ts";
 
 type Locked = {
-  /** Only where the folder has another name. */
+  /** Only of aliased packages, whose folder has another name. */
   readonly name?: string;
   readonly version?: string;
   readonly integrity?: string;
@@ -21,7 +21,7 @@ export function readLock(file: string): Lock {
   return JSON.parse(readFileSync(file, "utf8")).packages;
 }
 
-/** @throws Error where the lock file lacks a folder or its version or hash: an SBOM with gaps is not written */
+/** @throws Error when the lock file lacks a folder or its version or hash */
 export function lockedPackages(lock: Lock, folders: readonly string[], scope: Component["scope"] = "required"): Parts {
   const components = new Map<string, Component>();
   const refsUsedBy = (folder: string): readonly string[] => {
@@ -33,7 +33,7 @@ export function lockedPackages(lock: Lock, folders: readonly string[], scope: Co
     const component = componentOf(lock, folder, scope);
     const ref = component["bom-ref"];
     components.set(ref, component);
-    // The same version may lie in two folders.
+    // Two folders may contain the same version.
     const refs = new Set([...(uses.get(ref) ?? []), ...refsUsedBy(folder)]);
     if (refs.size > 0) uses.set(ref, [...refs]);
   }
@@ -60,7 +60,7 @@ function componentOf(lock: Lock, folder: string, scope: Component["scope"]): Com
   };
 }
 
-/** The folders that Node would load a package's dependencies from: the nearest node_modules that has them. */
+/** Resolves a package's dependencies as Node does: from the nearest node_modules that has them. */
 function usedBy(lock: Lock, folder: string): readonly string[] {
   const { devDependencies, dependencies, optionalDependencies, peerDependencies } = lock[folder] ?? {};
   const names = Object.keys({ ...devDependencies, ...dependencies, ...optionalDependencies, ...peerDependencies });

@@ -1,4 +1,4 @@
-/** `npm run sbom`: a CycloneDX SBOM of each image, in build/sbom. */
+/** `npm run sbom`: writes a CycloneDX SBOM of each image into build/sbom. */
 import { fileURLToPath } from "node:url";
 import { writeSboms } from "./images.ts";
 

@@ -1,4 +1,4 @@
-/** What the manager's binary is made of, and what compiled it. */
+/** Lists the components of the manager's binary and of its build. */
 import { LINKED_PARTS, RUNTIME_PACKAGE } from "../../native/build/linked-parts.ts";
 import { TOOLCHAIN } from "../../native/build/places.ts";
 import { type Component, licensesOf, type Parts } from "./cyclonedx.ts";
@@ -7,7 +7,7 @@ import { lockedPackages, readLock } from "./locked-packages.ts";
 
 const COMPILER = ["node_modules/scriptc", "node_modules/@scriptc/compiler"];
 
-/** Archives of these are linked statically. */
+/** Statically linked. */
 const LIBRARIES = [
   { name: "musl-dev", license: "MIT", scope: "required" },
   { name: "libgcc-12-dev", license: "GPL-3.0-or-later WITH GCC-exception-3.1", scope: "required" },
@@ -18,18 +18,18 @@ const TOOLS = [
   { name: "binutils", license: "GPL-3.0-or-later", scope: "excluded" },
 ] as const;
 
-/** @param architecture as Debian calls it */
+/** @param architecture in Debian's notation */
 export function nativeParts(facts: DockerfileFacts, architecture: string): Parts {
   const lock = readLock(`${TOOLCHAIN}/package-lock.json`);
   const runtime = lockedPackages(lock, [RUNTIME_PACKAGE]);
   const compiler = lockedPackages(lock, COMPILER, "excluded");
-  const debian = [...LIBRARIES, ...TOOLS].map((asked) => debianPackage(facts, architecture, asked));
+  const debian = [...LIBRARIES, ...TOOLS].map((wanted) => debianPackage(facts, architecture, wanted));
   const vendored = LINKED_PARTS.map(({ name, version, license, purl, cpe }): Component => {
     const licenses = licensesOf(license);
     const base = { type: "library", "bom-ref": purl, name, version, scope: "required", licenses } as const;
     return { ...base, ...(cpe === undefined ? {} : { cpe }), purl };
   });
-  const carried = vendored.map((component) => component["bom-ref"]);
+  const vendoredRefs = vendored.map((component) => component["bom-ref"]);
   return {
     components: [
       ...runtime.components,
@@ -38,6 +38,6 @@ export function nativeParts(facts: DockerfileFacts, architecture: string): Parts
       ...compiler.components,
       baseImage(facts, "excluded"),
     ],
-    uses: new Map([...compiler.uses, ...runtime.components.map((component) => [component["bom-ref"], carried] as const)]),
+    uses: new Map([...compiler.uses, ...runtime.components.map((component) => [component["bom-ref"], vendoredRefs] as const)]),
   };
 }

@@ -10,12 +10,12 @@ import (
 	argoerrors "github.com/argoproj/argo-workflows/v3/util/errors"
 )
 
-// Term is how a step is asked to end.
+// Term is the stop signal of a step.
 const Term = syscall.SIGTERM
 
 const reapEvery = 200 * time.Millisecond
 
-// CanIgnoreSignal tells which signals the executor meets by itself and never passes on.
+// CanIgnoreSignal reports the signals that the executor does not forward.
 func CanIgnoreSignal(s os.Signal) bool {
 	switch s {
 	case syscall.SIGCHLD, syscall.SIGURG:
@@ -24,12 +24,12 @@ func CanIgnoreSignal(s os.Signal) bool {
 	return false
 }
 
-// Setpgid makes the step the head of a group, so that a signal reaches whatever it starts.
+// Setpgid starts the step in its own process group, so that a signal reaches its children.
 func Setpgid(attributes *syscall.SysProcAttr) {
 	attributes.Setpgid = true
 }
 
-// Kill signals the group of a process, or the process alone when it has none.
+// Kill signals the group of a process, or the process itself without one.
 func Kill(pid int, s syscall.Signal) error {
 	if group, err := syscall.Getpgid(pid); err == nil {
 		pid = -group
@@ -37,7 +37,7 @@ func Kill(pid int, s syscall.Signal) error {
 	return syscall.Kill(pid, s)
 }
 
-// Wait waits for the step and takes along what it left behind: as process 1 of the container no one else does.
+// Wait waits for the step and reaps orphans, as process 1 of the container must.
 func Wait(process *os.Process) error {
 	step := process.Pid
 	if err := process.Release(); err != nil {

@@ -1,13 +1,13 @@
-/** Keys and certificates of the cluster: one certificate per identity, no bootstrap. */
+/** Creates the keys and certificates of the cluster: one certificate per identity, without bootstrap tokens. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../host/run.ts";
 import { API_SERVER, API_SERVICE, NODES } from "./addresses.ts";
 
 const CLUSTER_CA = "ca";
-/** Signs only what the API server shows to webhooks, as the documentation advises. */
+/** Signs only the API server's client certificates for webhooks, as documented. */
 export const WEBHOOK_CLIENT_CA = "webhook-client-ca";
-/** What the API server shows to lastcall's webhook. */
+/** The API server's client certificate for lastcall's webhook. */
 export const WEBHOOK_CLIENT = "webhook-client";
 
 type Identity = {
@@ -56,7 +56,7 @@ function client(file: string, subject: string): Identity {
 const EC_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 const DAYS = ["-days", "30"];
 
-/** Writes everything into `folder`, which only its owner may read. Elliptic curves: half a second for all. */
+/** Writes all files into `folder`, which only its owner may read. With elliptic curves it takes half a second. */
 export async function makeCertificates(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await Promise.all([CLUSTER_CA, WEBHOOK_CLIENT_CA].map((authority) => makeAuthority(authority, folder)));
@@ -102,7 +102,7 @@ async function certify(
   if (kubeconfig) writeFileSync(at("kubeconfig"), kubeconfigText(file, folder), { mode: 0o600 });
 }
 
-/** Different for each; a counter file would make the signings wait for each other. */
+/** Random, since a counter file would serialise the signings. */
 function serialOf(file: string): string {
   return String(1000 + IDENTITIES.findIndex((identity) => identity.file === file));
 }

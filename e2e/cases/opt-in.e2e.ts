@@ -1,4 +1,4 @@
-/** Selectors, conditions and the policy that checks them, on a real API server. */
+/** Selectors, match conditions and the reporting policy on a real API server. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -15,7 +15,7 @@ const WISHES = ["enabled", "disabled", undefined] as const;
 type Wish = (typeof WISHES)[number];
 
 /**
- * Selectors see labels only, so an annotation cannot opt a Pod in; the handler sees both, so either can opt it out.
+ * Selectors match only labels, so an annotation cannot opt a Pod in; the webhook reads both, so either can opt it out.
  *
  * | namespace | Pod's label | Pod's annotation | injected |
  * |---|---|---|---|
@@ -30,9 +30,9 @@ function expected(namespace: Wish, label: Wish, annotation: Wish): boolean {
   return namespace === "enabled" || label === "enabled";
 }
 
-describe("who is injected", () => {
+describe("injection", () => {
   for (const wish of WISHES) {
-    test(`follows the labels and the annotation of the Pod in a namespace that says ${wish ?? "nothing"}`, async () => {
+    test(`follows the Pod's label and annotation in a namespace labelled ${wish ?? "without the label"}`, async () => {
       const name = `who-${wish ?? "silent"}`;
       await inNamespace(suite, name, { labels: wishOf(wish) }, async (namespace) => {
         const asked = WISHES.flatMap((label) => WISHES.map((annotation) => ({ label, annotation })));
@@ -41,7 +41,7 @@ describe("who is injected", () => {
         expect(answers.map(isInjected)).toEqual(
           asked.map(({ label, annotation }) => expected(wish, label, annotation)),
         );
-        // A Pod that opted out has nothing to be told; one that only an annotation opts in has.
+        // A Pod that opts out gets no warning; one that opts in only by annotation does.
         expect(warnings).toEqual(
           wish === "enabled" ? [] : [expect.stringContaining(`annotation ${KEY}: Set it as a label`)],
         );
@@ -49,7 +49,7 @@ describe("who is injected", () => {
     });
   }
 
-  test("excludes the system's namespaces and lastcall's own, whatever the Pod says", async () => {
+  test("excludes system namespaces and lastcall's own, whatever the Pod's labels", async () => {
     await inNamespace(suite, "who-system", {}, async (namespace) => {
       for (const untouched of ["kube-system", "kube-public", "kube-node-lease", RELEASE_NAMESPACE]) {
         const pod = wishingPod(namespace, "enabled", undefined);
@@ -61,8 +61,8 @@ describe("who is injected", () => {
   });
 });
 
-describe("a Pod that is left alone on purpose", () => {
-  test("gets its reason where it asked for injection itself, and never the warning of one that was missed", async () => {
+describe("a Pod that is skipped on purpose", () => {
+  test("gets the reason if it opted in, and never the warning of a missed Pod", async () => {
     await inNamespace(suite, "on-purpose", { labels: OPT_IN }, async (namespace) => {
       const ownHook = { lifecycle: { preStop: { exec: { command: ["/usr/local/bin/node", "-e", "0"] } } } };
       const container = appContainer(namespace);
@@ -95,14 +95,14 @@ describe("a Pod that is left alone on purpose", () => {
         ]);
         expect(pods[0]?.spec?.initContainers ?? []).toEqual([]);
         expect([pod.metadata?.name, ...warnings.filter((line) => line.includes(MISSED))]).toEqual([pod.metadata?.name]);
-        const told = warnings.filter((line) => line.startsWith("lastcall: not injected: "));
-        expect([pod.metadata?.name, told.length]).toEqual([pod.metadata?.name, reason === "" ? 0 : 1]);
-        expect(told.join("")).toContain(reason);
+        const skips = warnings.filter((line) => line.startsWith("lastcall: not injected: "));
+        expect([pod.metadata?.name, skips.length]).toEqual([pod.metadata?.name, reason === "" ? 0 : 1]);
+        expect(skips.join("")).toContain(reason);
       }
     });
   });
 
-  test("in mode sleep is no Pod that was missed", async () => {
+  test("is not reported as missed in mode sleep", async () => {
     await inNamespace(suite, "on-purpose-sleep", { labels: OPT_IN }, async (namespace) => {
       const pod = barePod(namespace, "sleeping", [appContainer(namespace)], {
         annotations: { "lastcall.dev/mode": "sleep" },
@@ -120,7 +120,7 @@ const ONLY_WINDOWS = {
   },
 };
 
-/** Of the policy that reports Pods which came through without injection. */
+/** The warning of the policy that reports Pods without injection. */
 const MISSED = "was let in without it";
 
 function wishOf(wish: Wish): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-/** The control plane's programs and their flags. All run on n1, so its proxy carries the API server's webhook calls. */
+/** Programs and flags of the control plane. All run on n1, so that its proxy forwards the API server's webhook calls. */
 import { join } from "node:path";
 import { API_SERVICE, NODES, SERVICE_NETWORK } from "./addresses.ts";
 import type { Component } from "./component.ts";
@@ -10,7 +10,7 @@ export type Programs = { readonly kubernetes: string; readonly containerd: strin
 
 const ETCD = "http://127.0.0.1:2379";
 
-/** Start together; the API server tries until etcd answers. */
+/** Programs that start together; the API server retries until etcd answers. */
 export function storeAndApi(programs: Programs, state: StateFolder): readonly Component[] {
   const pki = (name: string) => join(state.pki, name);
   return [
@@ -20,7 +20,7 @@ export function storeAndApi(programs: Programs, state: StateFolder): readonly Co
       program: join(programs.etcd, "etcd"),
       flags: [
         `--data-dir=${join(state.root, "etcd")}`,
-        // Nothing here outlives the machine.
+        // The data need not survive a crash of the host.
         "--unsafe-no-fsync",
         `--listen-client-urls=${ETCD}`,
         `--advertise-client-urls=${ETCD}`,
@@ -57,7 +57,7 @@ export function storeAndApi(programs: Programs, state: StateFolder): readonly Co
   ];
 }
 
-/** Started when the API server answers. */
+/** Programs that start once the API server answers. */
 export function controllers(programs: Programs, state: StateFolder): readonly Component[] {
   const pki = (name: string) => join(state.pki, name);
   const identity = (name: string) =>
@@ -76,7 +76,7 @@ export function controllers(programs: Programs, state: StateFolder): readonly Co
         `--cluster-signing-cert-file=${pki("ca.crt")}`,
         `--cluster-signing-key-file=${pki("ca.key")}`,
         "--use-service-account-credentials",
-        // At the usual 20 a second its controllers start 5 s late, and so long no namespace has a ServiceAccount.
+        // At the default of 20 requests a second the controllers start 5 s late, until when no namespace has a ServiceAccount.
         "--kube-api-qps=1000",
         "--kube-api-burst=1000",
         "--leader-elect=false",
@@ -93,5 +93,5 @@ export function controllers(programs: Programs, state: StateFolder): readonly Co
   ];
 }
 
-/** The API as Pods know it. */
+/** The address of the API server for Pods. */
 export const API_IN_PODS = `https://${API_SERVICE}`;

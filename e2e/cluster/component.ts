@@ -1,4 +1,4 @@
-/** A program of the cluster as data, and how it is started inside the namespaces. */
+/** Describes a program of the cluster, and starts it inside the namespaces. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SYSTEM_PATH } from "../host/requirements.ts";
@@ -10,14 +10,14 @@ export type Component = {
   readonly node: "n1" | "n2";
   readonly program: string;
   readonly flags: readonly string[];
-  /** Whether it is started again when it ends, as its unit does on a real node. */
+  /** Whether it is restarted after its exit, as by systemd on a real node. */
   readonly restarts?: boolean;
 };
 
-/** Not `ip netns exec`: that mounts /sys again and hides the cgroups. */
+/** Not `ip netns exec`, which mounts /sys again and hides the cgroups. */
 const ENTER_N2 = ["nsenter", "--net=/run/netns/n2", "--uts=/run/uts-n2"];
 
-/** Has the first process of the namespaces start it. Nothing of this process's environment is passed on. */
+/** Starts it through the first process of the namespaces, without this process' environment. */
 export function startComponent(component: Component, state: StateFolder): void {
   const enter = component.node === "n2" ? ENTER_N2 : [];
   const environment = ["env", "-i", `PATH=${SYSTEM_PATH.join(":")}`, `HOME=${state.root}`];
@@ -27,7 +27,7 @@ export function startComponent(component: Component, state: StateFolder): void {
   const script = join(state.start, `${component.name}.sh`);
   const runs = `${command} >>${log} 2>&1 </dev/null`;
   writeFileSync(script, component.restarts ? `while :; do ${runs}; sleep 1; done\n` : `exec ${runs}\n`);
-  // A line this short reaches a pipe whole.
+  // A line this short is written to a pipe atomically.
   writeFileSync(join(state.start, "queue"), `${script}\n`, { flag: "r+" });
 }
 

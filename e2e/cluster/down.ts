@@ -1,4 +1,4 @@
-/** Ends a cluster: its own processes by number and start, then its cable, cgroups and files. Ending nothing is no error. */
+/** Ends a cluster: its processes by PID and start time, then its network, cgroups and files. Without a cluster it does nothing. */
 import { existsSync, rmSync } from "node:fs";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -8,10 +8,10 @@ import { disconnectHost } from "./namespaces.ts";
 import { readRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
-/** Whether there was anything to end. Ask under the lock. */
+/** Returns whether there was a cluster. Call it under the lock. */
 export async function bringDown(state: StateFolder): Promise<boolean> {
   const record = readRecord(state.record);
-  // The first process inside takes all others along; the one outside ends with it.
+  // The end of the first process in the namespaces ends all others, and unshare with them.
   const processes = record === undefined ? findLostCluster(state) : [record.init, record.outer];
   for (const process of processes) end(process);
   for (const process of processes) {
@@ -33,6 +33,6 @@ function end(target: ProcessIdentity): void {
   try {
     process.kill(target.pid, "SIGKILL");
   } catch {
-    // It ended by itself in between.
+    // The process has just ended by itself.
   }
 }

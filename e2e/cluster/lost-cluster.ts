@@ -1,12 +1,12 @@
-/** A cluster whose record was lost, to a cleaner of /tmp for example: found by the words it was started with. */
+/** Finds a cluster without its record, for example after a cleanup of /tmp, by the arguments of its processes. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { childrenOf, identityOf, type ProcessIdentity } from "../host/process-identity.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 /**
- * Our own unshare, its script, this very state folder, and a log on this very file system: in another mount namespace the
- * same path is another folder, and the cluster someone else's.
+ * Matches unshare, its script, this state folder, and a log on this file system: in another mount namespace the
+ * same path is another folder of another cluster.
  */
 export function findLostCluster(state: StateFolder): readonly ProcessIdentity[] {
   return readdirSync("/proc")
@@ -23,7 +23,7 @@ function isOurs(words: readonly string[], state: StateFolder): boolean {
   );
 }
 
-/** Its log stays open when the folder is deleted, and keeps telling the file system. */
+/** The log stays open after the folder is deleted, and identifies the file system. */
 function writesBeside(pid: number, state: StateFolder): boolean {
   try {
     return statSync(`/proc/${pid}/fd/1`).dev === statSync(dirname(state.root)).dev;

@@ -1,4 +1,4 @@
-/** Warnings at kubectl, Events on owners, numbers in the metrics; and silence where nothing happened. */
+/** Warnings in kubectl, Events on owners, counts in the metrics; and none of them for dry runs. */
 import type {
   CoreV1Event,
   KubernetesListObject,
@@ -21,8 +21,8 @@ const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 const BAD = { "lastcall.dev/drain-timeout": "90" };
 
-describe("a value that cannot be read", () => {
-  test("is told to the client that creates the Pod, and to the owner of Pods that a controller creates; the default is used", async () => {
+describe("an invalid value", () => {
+  test("is a warning for the client that creates the Pod, an Event on the owner of a controller's Pods, and replaced by the default", async () => {
     await inNamespace(suite, "bad-value", LABELS, async (namespace) => {
       const { pods, warnings } = await create(
         namespace.here,
@@ -49,19 +49,19 @@ describe("a value that cannot be read", () => {
 });
 
 describe("a Pod on its node's network", () => {
-  test("runs untouched; its creator, its owner and the metrics hear why", async () => {
+  test("runs unchanged, and warning, Event and metrics have the reason", async () => {
     await inNamespace(suite, "host-network", LABELS, async (namespace) => {
       const counted = () =>
         samplesOf(namespace.kubectl, "lastcall_admissions_total", ['reason="host_network"', 'dry_run="false"']);
       const before = sumOfSamples(await counted());
-      // Any free port, lest two of them meet on a node.
+      // Any free port, so that two Pods do not collide on a node.
       const env = [{ name: "PORT", value: "0" }];
       const container = { ...nodeContainer(namespace, "app", ["/app/candid-app.mjs"]), env };
       const { warnings } = await create(
         namespace.here,
         barePod(namespace, "by-hand", [container], { pod: { hostNetwork: true } }),
       );
-      // What it was, and then the field that decided.
+      // The decision, and the field that decided it.
       expect(warnings).toEqual([
         expect.stringContaining("not injected: with hostNetwork"),
         expect.stringContaining("spec.hostNetwork"),
@@ -82,20 +82,20 @@ describe("a Pod on its node's network", () => {
   });
 });
 
-describe("a question that is none", () => {
-  test("leaves no trace: dry runs and diffs write no Event and change no byte of what is stored", async () => {
+describe("a dry run", () => {
+  test("or a diff writes no Event and changes no stored object", async () => {
     await inNamespace(suite, "no-trace", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 1 }));
       await namespace.rolledOut(`deployment/${APP}`);
       const [running] = await injectedPods(namespace, `app=${APP}`);
       const before = await settledBytes(namespace);
-      // Both would be told to the owner, were it more than a question.
+      // Without the dry run both would be Events on the owner.
       const pods = [{ hostNetwork: true }, {}].map((pod, at) => ownedPod(namespace, running, `asked-${at}`, pod));
       expect((await wouldCreate(namespace.here, pods)).pods).toHaveLength(2);
       await expectDiff(namespace, sampleApp(namespace, { replicas: 1 }), 0);
       await expectDiff(namespace, [barePod(namespace, "new", [appContainer(namespace)])], 1);
       await namespace.here.run(["apply", "--dry-run=server", "--filename=-"], JSON.stringify(pods[1]));
-      // Events are written beside the answers, one after the other: the one of a real creation comes after all of these.
+      // Events are written asynchronously in order, so the Event of a real creation comes after those of earlier requests.
       await create(namespace.here, ownedPod(namespace, running, "meant", { hostNetwork: true }));
       await eventOf(namespace, "NotInjected");
       await pauseMs(1_000);
@@ -110,7 +110,7 @@ describe("a question that is none", () => {
   });
 });
 
-/** 0: nothing would change; 1: something would. */
+/** The exit status: 0 without a difference, 1 with one. */
 async function expectDiff(
   namespace: CaseNamespace,
   objects: readonly KubernetesObject[],
@@ -122,7 +122,7 @@ async function expectDiff(
   if (status === 1) expect(answer.output).toContain("/lastcall");
 }
 
-/** A Pod that claims to belong to the owner of another one. Without its labels: the owner lets go of it. */
+/** A Pod with the owner reference of another one, without its labels, so that the owner releases it. */
 function ownedPod(
   namespace: CaseNamespace,
   sibling: V1Pod | undefined,
@@ -140,7 +140,7 @@ function bytesOf(namespace: CaseNamespace): Promise<string> {
   return namespace.here.run(["get", "deployments,replicasets,pods", "--output=json", "--show-managed-fields"]);
 }
 
-/** Controllers write on for a moment after a rollout is complete. */
+/** Waits for the controllers' last writes after a completed rollout. */
 function settledBytes(namespace: CaseNamespace): Promise<string> {
   let last = "";
   return waitUntil({ what: "no one writes any more", withinMs: 60_000, everyMs: 2_000 }, async () => {

@@ -1,16 +1,16 @@
-/** What a running cluster wrote about itself, so that another process can use it, and end it and nothing else. */
+/** The record of a running cluster, with which another process can use it and end exactly its processes. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Minor } from "../build/module-table.ts";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import type { Host } from "../host/this-host.ts";
 
 export type ClusterRecord = {
-  /** `starting` was left behind by a bring-up that did not end well. */
+  /** `starting` is left behind by a failed start. */
   readonly stage: "starting" | "up";
   readonly minor: Minor;
-  /** Folder with the Kubernetes programs in use. */
+  /** The folder of the used Kubernetes programs. */
   readonly binaries: string;
-  /** The unshare process outside, whose end ends everything, and the first process inside. */
+  /** The unshare process on the host, whose end ends everything, and the first process in the namespaces. */
   readonly outer: ProcessIdentity;
   readonly init: ProcessIdentity;
   readonly host: Host;
@@ -34,7 +34,7 @@ export function isRunning(record: ClusterRecord): boolean {
   return isAlive(record.outer) && isAlive(record.init);
 }
 
-/** Written by this program only; what matters is that nothing half-made is taken for a process to end. */
+/** Validates the record, so that no incomplete one ends a wrong process. */
 function isRecord(value: unknown): value is ClusterRecord {
   return (
     isObject(value) && isIdentity(value["outer"]) && isIdentity(value["init"]) && typeof value["binaries"] === "string"

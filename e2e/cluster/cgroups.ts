@@ -1,4 +1,4 @@
-/** The cgroups above all Pods, in every hierarchy of version 1. Made and removed by exact path, never by a pattern. */
+/** Creates and removes the parent cgroups of all Pods in every v1 hierarchy, by exact path and never by a pattern. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CGROUP_ROOT } from "../host/this-host.ts";
@@ -8,8 +8,8 @@ import { CGROUP, NODES } from "./addresses.ts";
 const CONTROLLERS = ["cpu", "cpuacct", "cpuset", "memory", "pids", "devices", "freezer", "blkio", "systemd"];
 
 /**
- * All Pods together would weigh as much as one single process of the machine (1024), which is less than on any real node:
- * with a dozen compilers beside them a hook of theirs took 14 s to start.
+ * By default all Pods together would have the CPU weight of one process (1024), less than on any real node:
+ * beside a dozen compilers a hook took 14 s to start.
  */
 const POD_WEIGHT = 32 * 1024;
 
@@ -30,10 +30,10 @@ export function makeCgroups(): void {
   }
 }
 
-/** Once every process in them has ended. Bottom first; the kernel may need a moment to let go. */
+/** Removes the cgroups bottom-up once their processes have ended; the kernel may need a moment. */
 export async function removeCgroups(): Promise<void> {
   await waitUntil({ what: `the cgroups ${CGROUP} are empty`, withinMs: 10_000 }, () => {
-    // Container runtimes make theirs in further hierarchies, the unified one among them.
+    // Container runtimes create cgroups in more hierarchies, the unified one included.
     for (const hierarchy of readdirSync(CGROUP_ROOT)) removeTree(join(CGROUP_ROOT, hierarchy, CGROUP));
     return true;
   });

@@ -1,4 +1,4 @@
-/** Brings a cluster up, or finds that it is. A bring-up that fails or is killed leaves nothing that the next does not end. */
+/** Starts a cluster unless it is up. The next start cleans up after a failed or killed one. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { type BuildPlace, buildModule } from "../build/build-module.ts";
 import type { Minor } from "../build/module-table.ts";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { describeHost } from "../host/this-host.ts";
-import { GivenUp, type Look, waitUntil } from "../host/wait.ts";
+import { type Check, GivenUp, waitUntil } from "../host/wait.ts";
 import { importImages } from "../images/import-images.ts";
 import { pauseArchive } from "../images/pause-image.ts";
 import { NODES } from "./addresses.ts";
@@ -21,12 +21,12 @@ import { prepareNode } from "./node-programs.ts";
 import { type ClusterRecord, isRunning, readRecord, writeRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
-/** Longer than any wait of a kubelet between two tries; a cluster that comes up takes about 5 s of it. */
+/** Longer than any retry delay of a kubelet; a start takes about 5 s of it. */
 const LIMIT_MS = 180_000;
 
 export type UpOutcome = { readonly record: ClusterRecord; readonly wasUp: boolean };
 
-/** @throws with a sentence when the machine cannot carry it, or a cluster of another minor is up. Ask under the lock. */
+/** @throws with a message if the host lacks a requirement, or a cluster of another minor version is up. Call it under the lock. */
 export async function bringUp(minor: Minor, state: StateFolder, place: BuildPlace): Promise<UpOutcome> {
   const left = readRecord(state.record);
   if (left !== undefined && left.stage === "up" && isRunning(left)) {
@@ -43,35 +43,35 @@ export async function bringUp(minor: Minor, state: StateFolder, place: BuildPlac
     pauseArchive((await buildModule("pause", place)).binaries, place.cache, Date.now()),
   ];
   try {
-    const record = await begin({ minor, programs: { kubernetes, containerd, etcd }, state, pause, say: place.say });
+    const record = await begin({ minor, programs: { kubernetes, containerd, etcd }, state, pause, print: place.print });
     return { record, wasUp: false };
   } catch (error) {
-    keepLogs(state, place.say);
+    keepLogs(state, place.print);
     await bringDown(state);
     throw error;
   }
 }
 
-/** Beside the folder that is removed with the cluster; those of the failure before are replaced. */
-function keepLogs(state: StateFolder, say: BuildPlace["say"]): void {
+/** Moves the logs out of the cluster's folder, and replaces those of an earlier failure. */
+function keepLogs(state: StateFolder, print: BuildPlace["print"]): void {
   if (!existsSync(state.log)) return;
   rmSync(state.failedLog, { recursive: true, force: true });
   cpSync(state.log, state.failedLog, { recursive: true });
-  say(`The logs of the cluster that did not come up: ${state.failedLog}`);
+  print(`The logs of the failed start: ${state.failedLog}`);
 }
 
 type Beginning = {
   readonly minor: Minor;
   readonly programs: Programs;
   readonly state: StateFolder;
-  /** File with the image that every Pod needs. */
+  /** The archive of the pause image. */
   readonly pause: string;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 };
 
-async function begin({ minor, programs, state, pause, say }: Beginning): Promise<ClusterRecord> {
+async function begin({ minor, programs, state, pause, print }: Beginning): Promise<ClusterRecord> {
   const startedMs = performance.now();
-  const tell = (line: string) => say(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
+  const printTime = (line: string) => print(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
   prepareFolder(state);
   symlinkSync(join(programs.containerd, "ctr"), state.ctr);
   const [host] = await Promise.all([describeHost(programs.containerd), makeCertificates(state.pki)]);
@@ -81,7 +81,7 @@ async function begin({ minor, programs, state, pause, say }: Beginning): Promise
   makeCgroups();
   await connectHost(init);
   go();
-  const alive = <T>(look: Look<T>) => watched(init, state, look);
+  const alive = <T>(check: Check<T>) => watched(init, state, check);
   await waitUntil({ what: "the network is made", withinMs: 10_000, everyMs: 20 }, () =>
     alive(() => (existsSync(join(state.start, "open")) ? true : undefined)),
   );
@@ -92,12 +92,12 @@ async function begin({ minor, programs, state, pause, say }: Beginning): Promise
   await waitUntil({ what: "the API server is ready", withinMs: LIMIT_MS }, () =>
     alive(async () => ((await askApi("/readyz", state.pki)).status === 200 ? true : undefined)),
   );
-  tell("the API server is ready");
+  printTime("the API server is ready");
   for (const component of controllers(programs, state)) startComponent(component, state);
-  // Not before: a kubelet that asks in vain waits longer each time, up to two minutes.
+  // Not earlier: a kubelet doubles its delay after each failed request, up to two minutes.
   for (const agent of nodes.flatMap(({ agents }) => agents)) startComponent(agent, state);
   await waitForNodes(state, alive);
-  tell(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
+  printTime(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
   const up: ClusterRecord = { ...record, stage: "up" };
   writeRecord(state.record, up);
   stay();
@@ -109,13 +109,13 @@ function prepareFolder(state: StateFolder): void {
   mkdirSync(state.start, { recursive: true });
   mkdirSync(join(state.root, "etcd"), { mode: 0o700, recursive: true });
   writeFileSync(join(state.root, "resolv.conf"), "");
-  // Node cannot make a named pipe.
+  // Node cannot create a named pipe.
   execFileSync("mkfifo", [join(state.start, "queue")]);
 }
 
-type Alive = <T>(look: Look<T>) => Promise<T | undefined>;
+type Alive = <T>(check: Check<T>) => Promise<T | undefined>;
 
-/** Pods can be made once the nodes are ready and free of taints, and the namespace has its ServiceAccount. */
+/** Waits until Pods can be created: the nodes are ready and untainted, and the namespace has its ServiceAccount. */
 async function waitForNodes(state: StateFolder, alive: Alive): Promise<void> {
   await waitUntil({ what: "both nodes are ready", withinMs: LIMIT_MS }, () =>
     alive(async () => {
@@ -138,8 +138,8 @@ function notReady(name: string, nodes: readonly NodeState[], state: StateFolder)
   return `${name} is not ready: ${why}. Its kubelet's log ends with:\n${logOf(state, `kubelet-${name}`)}`;
 }
 
-/** A look that stops waiting when the namespaces are gone. */
-async function watched<T>(init: ProcessIdentity, state: StateFolder, look: Look<T>): Promise<T | undefined> {
+/** A check that gives up when the namespaces are gone. */
+async function watched<T>(init: ProcessIdentity, state: StateFolder, check: Check<T>): Promise<T | undefined> {
   if (!isAlive(init)) throw new GivenUp(`The cluster's first process ended: ${logOf(state)}`);
-  return look();
+  return check();
 }

@@ -25,13 +25,13 @@ describe("the record of a cluster", () => {
     expect(readRecord(file)).toEqual(record);
   });
 
-  test("tells a cluster whose processes' numbers were given to others from one that runs", () => {
+  test("distinguishes reused PIDs from a running cluster", () => {
     expect(isRunning(record)).toBe(true);
     expect(isRunning({ ...record, init: { ...me, startTicks: me.startTicks + 1 } })).toBe(false);
   });
 
   test.for(["", "{", "null", "[]", '{"outer":{"pid":"1"},"init":{"pid":1}}', '{"outer":1,"init":2,"binaries":"x"}'])(
-    "is none when it says %s",
+    "is undefined for the content %s",
     (text) => {
       writeFileSync(file, text);
       expect(readRecord(file)).toBeUndefined();

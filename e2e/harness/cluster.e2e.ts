@@ -1,17 +1,17 @@
-/** The cluster's own life: coming up, going down, and every bad moment in between. Run by `npm run e2e -- --harness`. */
+/** The lifecycle of the test cluster: start, stop, and interruptions. Run by `npm run e2e -- --harness`. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
+import { CGROUP, HOST_LINK } from "../cluster/addresses.ts";
+import { readRecord } from "../cluster/record.ts";
+import { stateFolder } from "../cluster/state-folder.ts";
 import { isAlive } from "../host/process-identity.ts";
 import { type Attempt, attempt } from "../host/run.ts";
 import { CGROUP_ROOT } from "../host/this-host.ts";
 import { waitUntil } from "../host/wait.ts";
-import { CGROUP, HOST_LINK } from "../life/addresses.ts";
-import { readRecord } from "../life/record.ts";
-import { stateFolder } from "../life/state-folder.ts";
 
 const MAIN = join(import.meta.dirname, "../main.ts");
 const state = stateFolder();
@@ -20,7 +20,7 @@ function cluster(...words: readonly string[]): Promise<Attempt> {
   return attempt(process.execPath, [MAIN, ...words]);
 }
 
-/** What is left on the machine of a cluster; empty after its end. */
+/** Lists remains of a cluster on the host; empty after its end. */
 async function leftovers(): Promise<readonly string[]> {
   const link = (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? [HOST_LINK] : [];
   const cgroups = readdirSync(CGROUP_ROOT)
@@ -33,7 +33,7 @@ async function leftovers(): Promise<readonly string[]> {
   return [...link, ...cgroups, ...files, ...mounts, ...processes()];
 }
 
-/** Whatever has the state folder among its words, besides its lock. */
+/** Lists processes with the state folder among their arguments, besides its lock. */
 function processes(): readonly string[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 describe("a cluster", () => {
-  test("that is up is found, not made again", async () => {
+  test("that is up is reused", async () => {
     expect((await cluster("up")).status).toBe(0);
     const first = readRecord(state.record);
     const again = await cluster("up");
@@ -60,7 +60,7 @@ describe("a cluster", () => {
     expect(readRecord(state.record)).toEqual(first);
   });
 
-  test("of another version is not replaced behind its user's back", async () => {
+  test("of another version is not replaced", async () => {
     const other = await cluster("up", "--kubernetes", "1.35");
     expect(other).toMatchObject({ status: 1, complaint: expect.stringContaining('"cluster down" ends it') });
     expect((await cluster("status")).status).toBe(0);
@@ -72,7 +72,7 @@ describe("a cluster", () => {
     expect((await cluster("status")).status).toBe(3);
   });
 
-  test("comes up once when two ask at the same moment", async () => {
+  test("starts once when two commands start it at the same time", async () => {
     const both = await Promise.all([cluster("up"), cluster("up")]);
     expect(both.map(({ status }) => status)).toEqual([0, 0]);
     expect(both.filter(({ complaint }) => complaint.includes("It was up already."))).toHaveLength(1);
@@ -81,7 +81,7 @@ describe("a cluster", () => {
     );
   });
 
-  test("whose first process was killed says so, and comes up again", async () => {
+  test("whose first process was killed is reported as broken, and can be started again", async () => {
     expect((await cluster("up")).status).toBe(0);
     const record = readRecord(state.record);
     if (record === undefined) throw new Error("a cluster that is up has no record");
@@ -95,22 +95,22 @@ describe("a cluster", () => {
   });
 });
 
-test("a cluster whose record was lost is found and ended", async () => {
+test("a cluster without its record is found and ended", async () => {
   expect((await cluster("up")).status).toBe(0);
   rmSync(state.record);
   expect((await cluster("down")).status).toBe(0);
   expect(await leftovers()).toEqual([]);
 });
 
-describe("a bring-up that is killed", () => {
-  // From before the first process to after the nodes began.
+describe("a killed start", () => {
+  // From before the first process to after the start of the nodes.
   test.for([300, 600, 1_000, 1_500, 2_500, 4_000])(
     "after %i ms leaves nothing that `down` does not find",
     async (ms) => {
       const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
       await Promise.race([once(up, "close"), pause(ms)]);
       up.kill("SIGKILL");
-      // Nothing runs on, whether or not anybody ever cleans up.
+      // No process survives, even without a cleanup.
       await waitUntil({ what: "all processes have ended", withinMs: 10_000 }, () =>
         processes().length === 0 ? true : undefined,
       );
@@ -119,7 +119,7 @@ describe("a bring-up that is killed", () => {
     },
   );
 
-  test("is no obstacle to the next", async () => {
+  test("does not prevent the next one", async () => {
     const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
     await pause(2_000);
     up.kill("SIGKILL");

@@ -1,4 +1,4 @@
-/** Names and addresses of the cluster. All live in network namespaces of its own, but for one end of a cable. */
+/** Names and addresses of the cluster. All are in its own network namespaces, except one end of a veth pair. */
 
 export const NODES = [
   { name: "n1", number: 1, address: "10.77.0.11" },
@@ -6,7 +6,7 @@ export const NODES = [
 ] as const;
 export type ClusterNode = (typeof NODES)[number];
 
-/** The machine's own end of the cable: processes outside the cluster are reached here, a webhook for example. */
+/** The host's end of the veth pair, at which the cluster reaches processes of the host, for example a webhook. */
 export const HOST_LINK = "lastcall0";
 export const HOST_ADDRESS = "10.77.0.1";
 export const API_SERVER = `https://${NODES[0].address}:6443`;
@@ -20,5 +20,5 @@ export function podNetworkOf(node: ClusterNode): string {
   return `10.244.${node.number}.0/24`;
 }
 
-/** Parent of every Pod's cgroup. Nothing else lives in it. */
+/** The parent of every Pod's cgroup, without other members. */
 export const CGROUP = "lastcall-cluster";

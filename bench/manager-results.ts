@@ -1,17 +1,15 @@
-/** All that one run has measured of one build. */
+/** Defines the results of one build of the manager. */
 import type { Build, BuildName } from "./manager-builds.ts";
 import type { Memory } from "./manager-cost.ts";
-import type { Drain } from "./manager-scenes.ts";
+import type { Drain } from "./manager-scenarios.ts";
 
-export type Figures = {
+export type BuildResults = {
   readonly build: BuildName;
   readonly bytes: Build["bytes"];
   readonly strippedBytes: Build["strippedBytes"];
   readonly threads: number;
   readonly idle: Memory;
-  /** In the time of the run's options. */
   readonly idleSwitches: number;
   readonly startMs: number;
-  /** Nothing of this in a program that only waits. */
   readonly manager?: { readonly held: Memory; readonly called: Memory; readonly drains: readonly Drain[] };
 };

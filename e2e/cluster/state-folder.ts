@@ -1,28 +1,28 @@
-/** Where a cluster keeps what it is. One per user and machine: its addresses are fixed. */
+/** The paths of a cluster's state. One cluster per user and host, since its addresses are fixed. */
 import { userInfo } from "node:os";
 import { join } from "node:path";
 
 export type StateFolder = {
   readonly root: string;
   readonly record: string;
-  /** Held while the cluster is brought up or down. */
+  /** Held while the cluster starts or stops. */
   readonly lock: string;
   /** Held while a suite runs on it. */
   readonly suiteLock: string;
   readonly log: string;
-  /** The logs of the last cluster that did not come up. */
+  /** The logs of the last failed start. */
   readonly failedLog: string;
   readonly pki: string;
   readonly start: string;
   readonly kubeconfig: string;
-  /** containerd's client, of the build that runs. */
+  /** The client of the running containerd. */
   readonly ctr: string;
   readonly socketOf: (node: string) => string;
-  /** A Pod's file in it makes the node's kubelet run it. */
+  /** The folder of the node's static Pods. */
   readonly staticPodsOf: (node: string) => string;
 };
 
-/** In /tmp, because the path of a socket may have 107 characters at most. The locks outlive the cluster beside it. */
+/** In /tmp, because a socket's path is limited to 107 characters. The locks are beside it and outlive the cluster. */
 export function stateFolder(): StateFolder {
   const root = `/tmp/lastcall-cluster-${userInfo().username}`;
   return {

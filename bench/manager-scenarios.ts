@@ -1,26 +1,24 @@
-/** The situations a manager is measured in. Builds take turns, so that the machine's other work meets all of them. */
+/** Measures a manager in several scenarios. Builds take turns, so that other load of the host affects all of them. */
 import { spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
 import { MOST_HOLDS } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
 import { type Memory, memoryOf, switchesOf, threadsOf } from "./manager-cost.ts";
-import { endProcess, said, startPod } from "./manager-pod.ts";
+import { endProcess, startPod, waitForOutput } from "./manager-pod.ts";
 import { cpuMicroseconds } from "./process-cost.ts";
 
-/** After this time the start is over and nothing moves any more. */
 const SETTLE_MS = 5_000;
 const HOLDS_PER_CONTAINER = 4;
 const CONTAINERS = MOST_HOLDS / HOLDS_PER_CONTAINER;
 const CALLS = 10_000;
 const CALLERS = 10;
 const START_ROUNDS = 21;
-/** Such a drain is ended by nothing and looks at nothing. */
+/** The drain waits for its deadline only and samples no connections. */
 const ENDLESS = ["--drained-when=deadline", "--drain-delay=60m", "--drain-timeout=60m"];
 
 export type Idle = { readonly memory: Memory; readonly threads: number; readonly switches: number };
 
-/** No one asks for anything. */
 export async function measureIdle(network: PodNetwork, build: Build, seconds: number): Promise<Idle> {
   const pod = await startPod(await network.attach(), build, []);
   try {
@@ -34,30 +32,28 @@ export async function measureIdle(network: PodNetwork, build: Build, seconds: nu
   }
 }
 
-/** As many hooks as a manager holds wait for their answer. */
 export async function measureHeld(network: PodNetwork, build: Build): Promise<Memory> {
   const containers = Array.from({ length: CONTAINERS }, (_, n) => `c${n}`);
   const hooks = containers.map((container) => `${container}:app`).join(",");
   const pod = await startPod(await network.attach(), build, [...ENDLESS, `--hooks=${hooks}`]);
   try {
-    let over = 0;
+    let ended = 0;
     for (const container of containers) {
       for (let n = 0; n < HOLDS_PER_CONTAINER; n += 1) {
-        const left = () => {
-          over += 1;
+        const onEnd = () => {
+          ended += 1;
         };
-        pod.call(`prestop/${container}`).then(left, left);
+        pod.call(`prestop/${container}`).then(onEnd, onEnd);
       }
     }
     await pause(SETTLE_MS);
-    if (over > 0) throw new Error(`${build.name}: ${over} of the hooks were not held`);
+    if (ended > 0) throw new Error(`${build.name}: ${ended} of the hooks were answered early`);
     return memoryOf(pod.pid);
   } finally {
     await pod.end();
   }
 }
 
-/** Ten thousand calls are over. */
 export async function measureCalled(network: PodNetwork, build: Build): Promise<Memory> {
   const pod = await startPod(await network.attach(), build, []);
   try {
@@ -78,7 +74,7 @@ export async function measureCalled(network: PodNetwork, build: Build): Promise<
 
 export type Drain = { readonly connections: number; readonly seconds: number; readonly shareOfCore: number };
 
-/** A drain that open requests keep from ending until its deadline. @param client program that asks for the drain */
+/** Measures a drain that open requests extend to its deadline. @param client native manager that runs the preStop hook */
 export async function measureDrain(
   network: PodNetwork,
   build: Build,
@@ -94,27 +90,27 @@ export async function measureDrain(
     const spentMs = performance.now() - fromMs;
     const cpuMs = (cpuMicroseconds(pod.pid) - cpuBefore) / 1_000;
     release();
-    if (outcome !== "timeout") throw new Error(`${build.name}: a drain that cannot end early ended as ${outcome}`);
+    if (outcome !== "timeout") throw new Error(`${build.name}: the drain ended as "${outcome}" instead of "timeout"`);
     return { connections: drain.connections, seconds: spentMs / 1_000, shareOfCore: cpuMs / spentMs };
   } finally {
     await pod.end();
   }
 }
 
-/** @returns milliseconds from asking the kernel for the process to the line that it listens; the median, per build */
+/** @returns milliseconds from the spawn of the process to its line "listening": the median, per build */
 export async function measureStarts(builds: readonly Build[]): Promise<Readonly<Record<string, number>>> {
-  const taken = new Map<string, number[]>(builds.map(({ name }) => [name, []]));
+  const timesMs = new Map<string, number[]>(builds.map(({ name }) => [name, []]));
   for (let round = 0; round < START_ROUNDS; round += 1) {
-    for (const build of builds) taken.get(build.name)?.push(await startOnce(build));
+    for (const build of builds) timesMs.get(build.name)?.push(await startOnce(build));
   }
-  return Object.fromEntries([...taken].map(([name, times]) => [name, median(times)]));
+  return Object.fromEntries([...timesMs].map(([name, times]) => [name, median(times)]));
 }
 
 async function startOnce(build: Build): Promise<number> {
   const [program = "", ...args] = [...build.command, "serve"];
   const fromMs = performance.now();
   const child = spawn(program, args, { env: { LASTCALL_TOKEN: "bench" }, stdio: ["ignore", "pipe", "inherit"] });
-  await said(child, '"listening"');
+  await waitForOutput(child, '"listening"');
   const spentMs = performance.now() - fromMs;
   await endProcess(child);
   return spentMs;

@@ -1,17 +1,16 @@
-/** The cluster of the relay's benchmark: who exists, by number, so that every process knows it without being told. */
+/** Derives the names of the relay benchmark's cluster from numbers, so that all processes agree without messages. */
 import type { WithdrawalRequest } from "../src/contract/relay-wire.ts";
 
 export const NAMESPACES = 10;
 export const SLICES = 1_500;
-/** What the EndpointSlice controller puts into a slice by default. */
 export const PODS_PER_SLICE = 100;
 export const PODS = SLICES * PODS_PER_SLICE;
 
 const SLICES_PER_SERVICE = 10;
 
-export type SlicePlace = { readonly namespace: string; readonly service: string; readonly name: string };
+export type SliceIdentity = { readonly namespace: string; readonly service: string; readonly name: string };
 
-export function slicePlace(slice: number): SlicePlace {
+export function sliceIdentity(slice: number): SliceIdentity {
   const service = `checkout-${Math.floor(slice / SLICES_PER_SERVICE)}`;
   const suffix = (slice % SLICES_PER_SERVICE) + 10;
   return { namespace: namespaceAt(namespaceOf(slice)), service, name: `${service}-x7k${suffix}` };
@@ -29,9 +28,8 @@ export function sliceOf(pod: number): number {
   return Math.floor(pod / PODS_PER_SLICE);
 }
 
-/** The Pod of that number, as its manager asks about it. */
-export function podAt(pod: number): WithdrawalRequest {
-  const { namespace, service } = slicePlace(sliceOf(pod));
+export function requestOf(pod: number): WithdrawalRequest {
+  const { namespace, service } = sliceIdentity(sliceOf(pod));
   return { namespace, pod: `${service}-7d9c5b8f64-${hex(pod, 5)}`, uid: uidAt(pod), addresses: [addressAt(pod)] };
 }
 
@@ -39,12 +37,11 @@ export function addressAt(pod: number): string {
   return `10.${(pod >>> 16) + 1}.${(pod >>> 8) & 255}.${pod & 255}`;
 }
 
-/** Spread evenly: every slice has some that drain and many that do not. */
 export function drainingPods(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => Math.floor((index * PODS) / count));
 }
 
-/** Random to look at, as uids are: what a hash or a compressor makes of them is then what it makes of real ones. */
+/** Pseudo-random, so that hashes and compression behave as with real UIDs. */
 function uidAt(pod: number): string {
   const digits = [1, 2, 3, 4].map((turn) => hex(Math.imul(pod * 4 + turn, 0x9e3779b1) ^ (pod << 7), 8)).join("");
   return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-a$4-$5");

@@ -1,4 +1,4 @@
-/** The webhook goes, comes back, is replaced: Pods start whatever it does, and with `Fail` none is refused for it. */
+/** Outages and rollouts of the webhook: Pods still start, and with `Fail` a rollout refuses none. */
 import { afterAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { injectedPods } from "../client/injected-pods.ts";
@@ -20,8 +20,8 @@ const MISSED =
 
 afterAll(() => install(suite));
 
-describe("while no webhook answers", () => {
-  test("Pods start without injection and their creator is warned; once it is back they are injected again", async () => {
+describe("without a reachable webhook", () => {
+  test("Pods start without injection and with a warning, and are injected again once the webhook is back", async () => {
     await inNamespace(suite, "webhook-away", LABELS, async (namespace) => {
       try {
         await inRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
@@ -47,7 +47,7 @@ describe("while no webhook answers", () => {
 });
 
 describe("with failurePolicy Fail", () => {
-  test("every one of 50 Pods a second is created and injected while the webhook itself is rolled out again", async () => {
+  test("50 Pods a second are all created and injected during a rollout of the webhook", async () => {
     await inNamespace(suite, "webhook-rollout", LABELS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
       const before = (await webhookPods(namespace.kubectl)).map(({ metadata }) => metadata?.uid);
@@ -64,14 +64,14 @@ describe("with failurePolicy Fail", () => {
           creations.soFar() > ENOUGH ? true : undefined,
         );
       } finally {
-        const tally = await creations.stop();
-        namespace.keep("creations.json", JSON.stringify(tally, null, 2));
-        expect(tally).toMatchObject({ failed: 0, missed: 0, failures: [] });
+        const counts = await creations.stop();
+        namespace.keep("creations.json", JSON.stringify(counts, null, 2));
+        expect(counts).toMatchObject({ failed: 0, missed: 0, failures: [] });
       }
     });
   });
 
-  test("refuses Pods of opted-in namespaces while no webhook answers, and says which webhook; others start", async () => {
+  test("an unreachable webhook refuses Pods of opted-in namespaces by its name, and others start", async () => {
     await inNamespace(suite, "webhook-away-fail", LABELS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
       try {
@@ -87,7 +87,7 @@ describe("with failurePolicy Fail", () => {
         await create(namespace.here, barePod(namespace, "opted-out", [appContainer(namespace)], disabled));
         const windows = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
         await create(namespace.here, barePod(namespace, "windows", [appContainer(namespace)], windows));
-        // The replicas themselves are never asked about, so the webhook can always come back.
+        // The replicas are never selected, so the webhook can always restart.
         await backAgain(namespace);
         expect((await create(namespace.here, pod)).pods.map(isInjected)).toEqual([true]);
       } finally {
@@ -97,8 +97,8 @@ describe("with failurePolicy Fail", () => {
   });
 });
 
-describe("what an API server sends", () => {
-  test("every review says its length, of small Pods and of one of a megabyte: all are injected, none is refused", async () => {
+describe("a real API server", () => {
+  test("sends every review with a length, for small Pods and for one of a megabyte: all are injected", async () => {
     await inNamespace(suite, "review-length", LABELS, async (namespace) => {
       const refusedBefore = await refusedWithoutLength(namespace);
       const env = Array.from({ length: 10 }, (_, index) => ({ name: `LARGE_${index}`, value: "x".repeat(100_000) }));

@@ -1,4 +1,4 @@
-/** The API server's certificate for lastcall's webhook, told as docs/operations.md tells people to. */
+/** Configures the API server's client certificate for lastcall's webhook, as in docs/operations.md. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RELEASE_NAMESPACE } from "../client/release.ts";

@@ -1,4 +1,4 @@
-/** Single calls to the API server while the cluster comes up: before that no client library is worth loading. */
+/** Sends single requests to the API server during the start, without loading a client library. */
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { API_SERVER } from "./addresses.ts";
 
 export type ApiAnswer = { readonly status: number; readonly body: string };
 
-/** As administrator. Rejects when no one answers within 2 s. */
+/** Sends a request as administrator. Rejects without an answer within 2 s. */
 export function askApi(path: string, pki: string): Promise<ApiAnswer> {
   const read = (name: string) => readFileSync(join(pki, name));
   const identity = { ca: read("ca.crt"), cert: read("admin.crt"), key: read("admin.key") };
@@ -28,12 +28,12 @@ export function askApi(path: string, pki: string): Promise<ApiAnswer> {
 export type NodeState = {
   readonly name: string;
   readonly ready: boolean;
-  /** What the kubelet says of it. */
+  /** The kubelet's message about the condition. */
   readonly why: string;
   readonly kubelet: string;
 };
 
-/** The nodes as the API knows them; empty while there are none. */
+/** Lists the registered nodes. */
 export async function askNodes(pki: string): Promise<readonly NodeState[]> {
   const { status, body } = await askApi("/api/v1/nodes", pki);
   if (status !== 200) throw new Error(`the API server answered ${status} about nodes`);

@@ -1,4 +1,4 @@
-/** What is up, for people and programs. */
+/** Reports the state of the cluster, as text and JSON. */
 import { KUBERNETES } from "../build/module-table.ts";
 import { machineSize } from "../host/this-host.ts";
 import { askApi, askNodes, type NodeState } from "./api-request.ts";
@@ -6,7 +6,7 @@ import { type ClusterRecord, isRunning, readRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 export type ClusterStatus = {
-  /** `broken`: left behind by a crash, or its API server does not answer. */
+  /** `broken` after a crash, or if the API server does not answer. */
   readonly state: "down" | "up" | "broken";
   readonly kubernetes?: string;
   readonly kubeconfig?: string;

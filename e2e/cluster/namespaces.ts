@@ -1,4 +1,4 @@
-/** The namespaces everything lives in, the process that holds them, and the cable to the machine. */
+/** Creates the cluster's namespaces, the process that holds them, and the veth pair to the host. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
@@ -12,9 +12,9 @@ import type { StateFolder } from "./state-folder.ts";
 export type Namespaces = {
   readonly outer: ProcessIdentity;
   readonly init: ProcessIdentity;
-  /** Lets the first process go on. */
+  /** Lets the first process continue. */
   readonly go: () => void;
-  /** Until this is said the namespaces end with this process. */
+  /** Detaches the namespaces, which otherwise end with this process. */
   readonly stay: () => void;
 };
 
@@ -42,7 +42,7 @@ export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
   return { outer, init, go: () => void child.stdin?.write("go\n"), stay: () => void child.stdin?.end("stay\n") };
 }
 
-/** Before the namespaces go on: their end of the cable must be there. The machine's end dies with theirs. */
+/** Creates the veth pair before the namespaces continue. The host's end is deleted with theirs. */
 export async function connectHost(init: ProcessIdentity): Promise<void> {
   await run("ip", ["link", "add", HOST_LINK, "type", "veth", "peer", "name", "lan0", "netns", String(init.pid)]);
   await run("ip", ["address", "add", `${HOST_ADDRESS}/24`, "dev", HOST_LINK]);
@@ -52,7 +52,7 @@ export async function connectHost(init: ProcessIdentity): Promise<void> {
   }
 }
 
-/** Whether something on this machine has the cable's name or our networks already. */
+/** Reports whether the interface name or the networks are already in use on this host. */
 export async function hostConflict(): Promise<string | undefined> {
   if ((await attempt("ip", ["link", "show", HOST_LINK])).status === 0) return `a network device ${HOST_LINK} exists`;
   for (const network of [`${HOST_ADDRESS}/24`, POD_NETWORK, SERVICE_NETWORK]) {
@@ -62,7 +62,7 @@ export async function hostConflict(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Its other end is gone, and usually so is this one. */
+/** Deletes the host's end if it still exists. */
 export async function disconnectHost(): Promise<void> {
   await waitUntil({ what: `the network device ${HOST_LINK} is gone`, withinMs: 10_000 }, async () => {
     await attempt("ip", ["link", "delete", HOST_LINK]);

@@ -1,4 +1,4 @@
-/** Container runtime, kubelet and proxy of one node: their settings and flags. */
+/** Settings and flags of the container runtime, kubelet and proxy of one node. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cniFolder } from "../host/requirements.ts";
@@ -11,7 +11,7 @@ export const PAUSE_IMAGE = "localhost/pause:1";
 
 export type NodePrograms = { readonly runtime: Component; readonly agents: readonly Component[] };
 
-/** Writes the node's settings and says what to start: the runtime first, the agents once the pause image is there. */
+/** Writes the node's settings and returns its programs: the runtime starts first, the agents once the pause image is imported. */
 export function prepareNode(node: ClusterNode, programs: Programs, state: StateFolder): NodePrograms {
   const folder = join(state.root, node.name);
   const at = (name: string) => join(folder, name);
@@ -49,7 +49,7 @@ function kubeletFlags(node: ClusterNode, state: StateFolder): readonly string[] 
   ];
 }
 
-/** Routed point-to-point links: with a bridge, a Pod's answer to its own node's Pod would bypass the translation. */
+/** Routed point-to-point links: with a bridge, answers between Pods of one node would bypass the address translation. */
 function podNetwork(node: ClusterNode): unknown {
   const ipam = {
     type: "host-local",
@@ -67,7 +67,7 @@ function podNetwork(node: ClusterNode): unknown {
   };
 }
 
-/** Version 2 of the file, which containerd 2 converts. */
+/** Version 2 of the configuration, which containerd 2 converts. */
 function containerdSettings(node: ClusterNode, programs: Programs, state: StateFolder): string {
   const run = `/run/containerd-${node.name}`;
   const cri = `plugins."io.containerd.grpc.v1.cri"`;
@@ -102,7 +102,7 @@ function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
   return {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
-    // From 1.35 on a kubelet refuses version 1 of cgroups otherwise.
+    // Otherwise a kubelet refuses cgroup v1 from 1.35 on.
     failCgroupV1: false,
     cgroupDriver: "cgroupfs",
     cgroupRoot: `/${CGROUP}/${node.name}`,
@@ -121,7 +121,7 @@ function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
     podLogsDir: join(state.root, node.name, "pod-logs"),
     staticPodPath: state.staticPodsOf(node.name),
     makeIPTablesUtilChains: false,
-    // Imported images cannot be pulled again: never collect them.
+    // Imported images cannot be pulled again, so they must not be collected.
     imageGCHighThresholdPercent: 100,
     evictionHard: {
       "memory.available": "50Mi",
@@ -141,7 +141,7 @@ function proxySettings(node: ClusterNode, state: StateFolder): unknown {
     hostnameOverride: node.name,
     mode: "nftables",
     clusterCIDR: POD_NETWORK,
-    // The limits cannot be written in a network namespace below the machine's.
+    // These limits cannot be written in another network namespace than the host's.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
   };
 }

@@ -1,0 +1,85 @@
+/** Opens the streams of draining Pods to the relay, and withdraws their endpoints. */
+import { join } from "node:path";
+import type { Access } from "./relay-access.ts";
+import { requestOf } from "./relay-cluster.ts";
+import {
+  type Child,
+  type StreamOrder,
+  type StreamResults,
+  startChild,
+  type Withdrawn,
+  type WithdrawOrder,
+} from "./relay-messages.ts";
+
+/** Equals the rate of withdrawals, so 5 000 streams stand for drains of 50 s. */
+export const STREAMS_PER_SECOND = 100;
+
+const LAST_STATUS_LIMIT_MS = 30_000;
+const POLL_MS = 200;
+
+export type Processes = { readonly port: number; readonly api: Child; readonly clients: readonly Child[] };
+
+export async function openStreams(
+  { port, clients }: Processes,
+  access: Access,
+  pods: readonly number[],
+): Promise<void> {
+  const orders = clients.map((client, index) => {
+    const requests = pods.filter((_pod, place) => place % clients.length === index).map(requestOf);
+    return client.order<StreamResults>({
+      port,
+      ...access,
+      requests,
+      streamsPerSecond: STREAMS_PER_SECOND / clients.length,
+      heartbeat: false,
+    } satisfies StreamOrder);
+  });
+  await Promise.all(orders);
+}
+
+/** Opens streams of Pods that wait only for the relay. @returns a function that closes them */
+export async function openHeartbeats(
+  port: number,
+  access: Access,
+  pods: readonly number[],
+): Promise<() => Promise<void>> {
+  const client = startClientProcess();
+  const requests = pods.map(requestOf);
+  const order: StreamOrder = { port, ...access, requests, streamsPerSecond: STREAMS_PER_SECOND, heartbeat: true };
+  try {
+    await client.order<StreamResults>(order);
+  } catch (error) {
+    await client.stop();
+    throw error;
+  }
+  return client.stop;
+}
+
+export function startClientProcess(): Child {
+  return startChild(join(import.meta.dirname, "relay-clients.ts"));
+}
+
+export async function streamResults({ clients }: Processes): Promise<StreamResults> {
+  const all = await Promise.all(clients.map((client) => client.order<StreamResults>(null)));
+  return {
+    outMsByUid: Object.assign({}, ...all.map((each) => each.outMsByUid)),
+    lines: all.reduce((sum, each) => sum + each.lines, 0),
+    broken: all.reduce((sum, each) => sum + each.broken, 0),
+    brokenReason: all.map((each) => each.brokenReason).find((text) => text !== "") ?? "",
+  };
+}
+
+/** Changes the slices of these Pods. @returns milliseconds until each status line that was read within the limit */
+export async function withdraw(processes: Processes, order: WithdrawOrder): Promise<number[]> {
+  const { sentMs } = await processes.api.order<Withdrawn>(order);
+  const startMs = performance.now();
+  for (;;) {
+    const { outMsByUid } = await streamResults(processes);
+    const latenciesMs = sentMs.flatMap(([pod, atMs]) => {
+      const readMs = outMsByUid[requestOf(pod).uid];
+      return readMs === undefined ? [] : [readMs - atMs];
+    });
+    if (latenciesMs.length === sentMs.length || performance.now() - startMs > LAST_STATUS_LIMIT_MS) return latenciesMs;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
