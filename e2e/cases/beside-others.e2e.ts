@@ -57,7 +57,7 @@ describe.skipIf(suite.context !== undefined)("beside others", () => {
         expect(second.stripped()).toBe(1);
         expect(managerOf(pod).restartPolicy).toBe("Always");
         expect(pod.spec?.initContainers).toHaveLength(1);
-        expect(warnings.join("\n")).toContain("restartPolicy: Always was gone");
+        expect(warnings.join("\n")).toContain("Another webhook removed restartPolicy: Always");
         expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
       } finally {
         await second.close();

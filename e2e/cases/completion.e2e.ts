@@ -27,7 +27,7 @@ describe("a Pod that runs to completion", () => {
       ]);
       for (const name of ["opted-in", "plain"])
         await namespace.here.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=60s"]);
-      expect(namesOf(await podOf(namespace, "silent"))).toEqual(["work"]);
+      expect(namesOf(await podOf(namespace, "plain"))).toEqual(["work"]);
       await expectOnTime(namespace, await podOf(namespace, "opted-in"));
       await expectOnTime(namespace, await podOf(namespace, await firstJobOf(namespace, "every-minute")));
     });

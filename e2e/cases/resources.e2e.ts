@@ -45,7 +45,7 @@ describe("Pod-level resources", () => {
       const full = { requests: { cpu: "50m", memory: "64Mi" } };
       const answer = await wouldCreate(namespace.here, [sized(namespace, full, { resources: full })]);
       expect(answer.pods.map((one) => managerOf(one).resources)).toEqual([{}]);
-      expect(answer.warnings.join("\n")).toContain("leave no room for");
+      expect(answer.warnings.join("\n")).toContain("No room for");
     });
   });
 });
