@@ -34,11 +34,11 @@ async function drained({ build, clock, wrapper, kept }: Setting) {
   return { report: JSON.parse(body), visibility, visibilityLines };
 }
 
-describeOnClock("a manager", (build) => {
+describeOnClock("a manager that reads sockets", (build) => {
   const blind = test.skipIf(blindfold.lacks !== "");
 
   test(
-    "with netlink reports full visibility and drains a Pod with an idle connection",
+    "over netlink reports full visibility and drains a Pod with an idle connection",
     onClock(async (clock) => {
       const { report, visibility, visibilityLines } = await drained({ build, clock, wrapper: [], kept: true });
       expect(visibilityLines).toBe(1);

@@ -40,40 +40,40 @@ const endOf = (sources: Omit<Case, "title" | "ms" | "outcome">) => {
   return [played.state.outcome, played.answered.get(1)];
 };
 
-describe("a drain without socket tables", () => {
+describe("a drain that cannot read the socket tables", () => {
   test.for<Case>([
-    { title: "ends as blind after the drain delay", pod: () => BLIND, ms: 5_000, outcome: "blind" },
+    { title: "ends with outcome blind after the drain delay", pod: () => BLIND, ms: 5_000, outcome: "blind" },
     {
-      title: "ends as blind after the drain delay and the deregistration delay",
+      title: "ends with outcome blind after the drain delay and the deregistration delay",
       ...{ pod: () => BLIND, settings: { deregistrationDelayMs: 3_000 } },
       ...{ ms: 8_000, outcome: "blind" },
     },
     {
-      title: "waits for the withdrawal that the relay confirms",
+      title: "continues until the relay reports the Pod's withdrawal",
       ...{ pod: () => BLIND, statuses: [relayReported(10, "in", true), relayReported(9_000, "out", true)] },
       ...{ ms: 9_000, outcome: "blind" },
     },
     {
-      title: "waits until the deadline with drained-when deadline",
+      title: "continues until the deadline if drained-when is deadline",
       ...{ pod: () => BLIND, settings: { drainedWhen: "deadline" } },
       ...{ ms: 65_000, outcome: "timeout" },
     },
     {
-      title: "ends as blind after its delays with drained-when connections",
+      title: "ends with outcome blind after its delays if drained-when is connections",
       ...{ pod: () => BLIND, settings: { drainedWhen: "connections" } },
       ...{ ms: 5_000, outcome: "blind" },
     },
     {
-      title: "ends after a quiet period without requests when its driver counts them",
+      title: "ends after a quiet period without requests if a driver counts the requests",
       ...{ pod: () => BLIND, settings: { driver: "envoy" }, active: (nowMs) => (nowMs < 20_000 ? 1 : 0) },
       ...{ ms: 22_000, outcome: "drained" },
     },
     {
-      title: "waits until the deadline when every sample is interrupted instead",
+      title: "continues until the deadline if every sample is interrupted",
       ...{ pod: () => UNKNOWN, ms: 65_000, outcome: "timeout" },
     },
     {
-      title: "waits until the deadline when every tenth sample succeeds",
+      title: "continues until the deadline if every tenth sample succeeds",
       ...{ pod: everyTenth(), ms: 65_000, outcome: "timeout" },
     },
   ])("$title", ({ ms, outcome, ...sources }) => {
@@ -89,7 +89,7 @@ describe("a drain without socket tables", () => {
     expect(played.state.why).toBe(`Released 5s after the trigger: ${WHY}, so only the delays were waited for.`);
   });
 
-  test("continues after nine failed samples in a row and ends at the tenth, even if traffic was observed before", () => {
+  test("ends at the tenth failed sample in a row, even if an earlier sample observed traffic", () => {
     const endsAfter = (blindInARow: number) =>
       endsBlind(ONE_APP, draining({ sample: { observation: BLIND, blindInARow } }), drainingPhase(), 6_000);
     expect([endsAfter(9), endsAfter(10)]).toEqual([false, true]);
@@ -100,43 +100,48 @@ describe("a drain without socket tables", () => {
     expect(atMs).toBeLessThan(22_000);
   });
 
-  test("starts the app's grace period in classic mode when it ends", () => {
+  test("starts the app's grace period at the end of the drain in classic mode", () => {
     const settings = { ...ONE_APP, classic: true, appGraceMs: 30_000 };
     const played = play({ settings, events: END, pod: () => BLIND });
     expect([played.answered.get(1), played.answered.get(2)]).toEqual([5_000, 35_000]);
   });
 });
 
-describe("a drain that sees connections without their activity", () => {
+describe("a drain that can list connections but not their activity", () => {
   const evidenceAt =
     (ms: number): PodAt =>
     (nowMs) =>
       nowMs < ms ? UNKNOWN_ACTIVITY : { ...UNKNOWN_ACTIVITY, known: true, lastEvidenceMs: ms };
 
   test.for<Case>([
-    { title: "ends as blind 10 s after its delays", pod: () => UNKNOWN_ACTIVITY, ms: 15_000, outcome: "blind" },
     {
-      title: "ends as blind 10 s after the last evidence of traffic",
+      title: "ends with outcome blind 10 s after its delays",
+      pod: () => UNKNOWN_ACTIVITY,
+      ms: 15_000,
+      outcome: "blind",
+    },
+    {
+      title: "ends with outcome blind 10 s after the last evidence of traffic",
       pod: evidenceAt(12_000),
       ms: 22_000,
       outcome: "blind",
     },
     {
-      title: "does not end while busy connections are observed",
+      title: "continues while a connection is busy",
       pod: (nowMs) => (nowMs < 40_000 ? busyUntil(40_000)(nowMs) : { ...UNKNOWN_ACTIVITY, lastEvidenceMs: 40_000 }),
       ...{ ms: 50_000, outcome: "blind" },
     },
     {
-      title: "waits for the quiet period if it is longer than 10 s",
+      title: "continues for the quiet period if the period is longer than 10 s",
       ...{ pod: () => UNKNOWN_ACTIVITY, settings: { quietPeriodMs: 20_000 }, ms: 25_000, outcome: "blind" },
     },
     {
-      title: "ends as drained when the last connection is closed",
+      title: "ends with outcome drained when the last connection is closed",
       pod: (nowMs) => (nowMs < 8_000 ? UNKNOWN_ACTIVITY : { ...QUIET, evidenceSource: "proc" }),
       ...{ ms: 8_000, outcome: "drained" },
     },
     {
-      title: "waits for open connections until the deadline with drained-when connections",
+      title: "continues until the deadline if connections stay open and drained-when is connections",
       ...{ pod: () => UNKNOWN_ACTIVITY, settings: { drainedWhen: "connections" }, ms: 65_000, outcome: "timeout" },
     },
     {
@@ -150,7 +155,7 @@ describe("a drain that sees connections without their activity", () => {
     expect(Number(atMs) - ms).toBeLessThan(200);
   });
 
-  test("names the remaining clients and reports that their activity is unknown", () => {
+  test("lists the remaining clients in the report and states that their activity is unknown", () => {
     const { why } = playScript({ pod: () => UNKNOWN_ACTIVITY }).state;
     expect(why).toMatch(
       /^Released 15(\.\d)?s after the trigger with 1 connection still open: 10\.0\.0\.9:40000 to port 8080; /,

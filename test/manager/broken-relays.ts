@@ -99,7 +99,7 @@ const lineOf = (status: WithdrawalStatusLine): string => `${JSON.stringify(statu
 
 export const BROKEN_RELAYS: readonly BrokenRelay[] = [
   {
-    behaviour: "is not there",
+    behaviour: "does not listen",
     start: async (ca) => {
       const server = createServer();
       const at = await listening(server);
@@ -117,7 +117,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
     }),
   },
   impostor("has a certificate of another CA", async () => leafOf(await authority("someone else"))),
-  impostor("has another name", (ca) => leafOf(ca, { name: "relay-2.lastcall.internal" })),
+  impostor("has a certificate for another name", (ca) => leafOf(ca, { name: "relay-2.lastcall.internal" })),
   impostor("has an expired certificate", (ca) =>
     leafOf(ca, { from: new Date(Date.now() - 3 * DAY_MS), until: new Date(Date.now() - DAY_MS) }),
   ),
@@ -126,7 +126,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
   status(413),
   status(500),
   answering("sends headers and no line", (_, res) => void res.writeHead(200).flushHeaders()),
-  answering("never answers", () => {}),
+  answering("never responds", () => {}),
   answering("writes a line without an end", (_, res) => {
     res.writeHead(200);
     res.write(`{"state":"in","reason":"${"x".repeat(100_000)}`);
@@ -139,7 +139,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
     res.writeHead(200);
     res.write(`${"[".repeat(2_000)}\n\u0000\n`);
   }),
-  answering("floods", (_, res) => {
+  answering("sends endless data", (_, res) => {
     res.writeHead(200);
     const flood = lineOf(statusLine()).repeat(200);
     const pour = () => {
@@ -148,11 +148,11 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
     res.on("drain", pour);
     pour();
   }),
-  answering("ends every answer at once", (_, res) => void res.writeHead(200).end(lineOf(statusLine()))),
-  failing("offers the Pod and stops writing", SILENCE_NOTICED_MS, (relay) => relay.freeze()),
-  failing("offers the Pod and dies", 0, (relay) => relay.die()),
+  answering("ends every response after one line", (_, res) => void res.writeHead(200).end(lineOf(statusLine()))),
+  failing("reports the Pod as offered and stops writing", SILENCE_NOTICED_MS, (relay) => relay.freeze()),
+  failing("reports the Pod as offered and exits", 0, (relay) => relay.die()),
   {
-    behaviour: "offers the Pod and is cut off",
+    behaviour: "reports the Pod as offered and loses its network",
     lateMs: SILENCE_NOTICED_MS,
     start: async (ca, clock) => {
       const relay = await startRelay({ ca, ...by(clock) });

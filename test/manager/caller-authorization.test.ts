@@ -141,7 +141,7 @@ describeOnClock("the authorization of callers", (build) => {
   });
 });
 
-test("the page contains the tested table", () => {
+test("the security page contains the table of callers that this file tests", () => {
   const document = readFileSync(new URL("../../docs/caller-authorization.md", import.meta.url), "utf8");
   expect(document).toContain(tableOf(CALLERS));
 });

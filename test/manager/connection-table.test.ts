@@ -41,7 +41,7 @@ function admitted(count: number, address = CLIENT) {
 
 const openCount = (some: readonly Socket[]) => some.filter((socket) => !socket.destroyed).length;
 
-describe("the connection table", () => {
+describe("the table of the manager's connections", () => {
   test("keeps 256 unauthenticated connections", () => {
     const { crowd, table } = admitted(256);
     turn();
@@ -49,14 +49,14 @@ describe("the connection table", () => {
     expect(table.accepted()).toBe(256);
   });
 
-  test("closes the oldest connections beyond 256, after one turn to read their requests", () => {
+  test("closes the oldest unauthenticated connections beyond 256 after one chance to read their requests", () => {
     const { crowd } = admitted(300);
     expect(openCount(crowd)).toBe(300);
     turn();
     expect(crowd.map((socket) => socket.destroyed)).toEqual(crowd.map((_, index) => index < 44));
   });
 
-  test("keeps a connection whose request has arrived, regardless of the number of new connections", () => {
+  test("keeps a connection whose request has arrived, for any number of new connections", () => {
     const { crowd, table } = admitted(300);
     const first = crowd[0] ?? newSocket();
     table.keep(first);
@@ -65,12 +65,12 @@ describe("the connection table", () => {
     expect(openCount(crowd)).toBe(256);
   });
 
-  test("never holds more than 767 connections", () => {
+  test("contains at most 767 connections", () => {
     const { crowd } = admitted(5_000);
     expect(openCount(crowd)).toBe(767);
   });
 
-  test("closes connections of the address with the most connections before older ones of other addresses", () => {
+  test("closes connections of the address with the most connections before older connections of other addresses", () => {
     const { crowd, table } = admitted(10, "10.0.0.7");
     for (let index = 0; index < 1_000; index += 1) {
       table.add(newSocket(), CLIENT);
@@ -95,7 +95,7 @@ describe("the connection table", () => {
     expect(openCount(sockets)).toBe(256);
   });
 
-  test("never closes a connection that holds a hook", () => {
+  test("never closes a connection whose preStop call is unanswered", () => {
     const { crowd, table } = admitted(10);
     const kept = crowd.slice(0, 4);
     for (const socket of kept) table.keep(socket);
@@ -105,7 +105,7 @@ describe("the connection table", () => {
     expect(openCount(sockets)).toBe(256);
   });
 
-  test("accepts a new connection even when every other one holds a hook", () => {
+  test("accepts a new connection even if every other connection waits for the answer to a preStop call", () => {
     const { crowd, table } = admitted(256);
     for (const socket of crowd) table.keep(socket);
     const newcomer = newSocket();
@@ -115,7 +115,7 @@ describe("the connection table", () => {
     expect(openCount(crowd)).toBe(256);
   });
 
-  test("may close a connection after its hook was answered", () => {
+  test("can close a connection after its preStop call was answered", () => {
     const { crowd, table } = admitted(1);
     const answered = crowd[0] ?? newSocket();
     table.keep(answered);
@@ -138,14 +138,14 @@ describe("the connection table", () => {
   });
 });
 
-describe("the eviction order", () => {
+describe("the order in which connections are closed", () => {
   const connections = fc.uniqueArray(
     fc.record({ id: fc.nat(1_000), address: fc.constantFrom("a", "b", "c", "d"), sinceMs: fc.nat(50) }),
     { selector: (one) => one.id, maxLength: 60 },
   );
   const isPreferred = (address: string) => address === "a";
 
-  test("has the requested length without duplicates, and preferred addresses only after all others", () => {
+  test("has the requested length without duplicates, and lists protected addresses last", () => {
     fc.assert(
       fc.property(connections, fc.nat(70), (all, count) => {
         const leaving = evictionOrder(all, count, isPreferred);
@@ -158,7 +158,7 @@ describe("the eviction order", () => {
     );
   });
 
-  test("takes from the addresses with the most connections, and the oldest connections of each address", () => {
+  test("starts with the oldest connections of the address with the most connections", () => {
     fc.assert(
       fc.property(connections, fc.nat(70), (all, count) => {
         const leaving = new Set(evictionOrder(all, count, () => false));

@@ -18,7 +18,7 @@ const settingsOf = (
   ...{ ...ONE_APP, driver, drainedWhen, ...more },
 });
 
-describe("the criterion", () => {
+describe("the criterion for the end of a drain", () => {
   test.for<[DrainedWhen, readonly Criterion[]]>([
     ["auto", ["quiet", "requests", "requests", "quiet", "quiet"]],
     ["quiet", ["quiet", "quiet", "quiet", "quiet", "quiet"]],
@@ -26,22 +26,22 @@ describe("the criterion", () => {
     ["connections", ["connections", "connections", "connections", "clients", "connections"]],
     ["requests", ["quiet", "requests", "requests", "quiet", "quiet"]],
     ["deadline", ["deadline", "deadline", "deadline", "deadline", "deadline"]],
-  ])("of drained-when %s is, for none, envoy, istio, linkerd and http, %j", ([drainedWhen, criteria]) => {
+  ])("is, if drained-when is %s, for no driver, envoy, istio, linkerd and http: %j", ([drainedWhen, criteria]) => {
     expect(DRIVERS.map((driver) => criterionOf(settingsOf(driver, drainedWhen)))).toEqual(criteria);
   });
 
-  test("is requests for an app that reports its active requests", () => {
+  test("is requests if the http driver has an active-url", () => {
     const activeUrl = "http://127.0.0.1/active";
     expect(criterionOf(settingsOf("http", "auto", { activeUrl }))).toBe("requests");
     expect(criterionOf(settingsOf("http", "requests", { activeUrl }))).toBe("requests");
   });
 
-  test("needs samples unless it is the deadline or the driver's count", () => {
+  test("requires samples of sockets unless it is the deadline or the driver's count", () => {
     const all: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
     expect(all.filter(usesSockets)).toEqual(["quiet", "connections"]);
   });
 
-  test("of requests is counted during the delays if the driver counts arrivals", () => {
+  test("requires counts during the delays if the driver reports the total of requests", () => {
     expect(DRIVERS.filter((driver) => countsBeforeDraining(settingsOf(driver, "requests")))).toEqual([
       "envoy",
       "istio",
@@ -61,50 +61,54 @@ const isOverAt9s = (settings: DrainSettings, { fromMs = 5_000, ...parts }: Over)
 };
 const OPEN = { ...QUIET, openConnections: 1 };
 
-describe("a drain with drained-when requests ends", () => {
+describe("a drain with drained-when requests", () => {
   const settings = settingsOf("envoy", "requests");
   const counted = { atMs: 9_000, knownAtMs: 9_000, active: 0, zeroSinceMs: 7_000 };
   test.for<[string, Over, boolean]>([
-    ["after a quiet period without active requests", {}, true],
-    ["not a millisecond before the end of the quiet period", { count: { zeroSinceMs: 7_001 } }, false],
-    ["not while a request is active", { count: { active: 1 } }, false],
-    ["not with an unknown count", { count: { active: -1, zeroSinceMs: -1 } }, false],
-    ["not by a count before the end of the quiet period", { count: { atMs: 8_800 } }, false],
-    ["without active requests since 0 on the clock", { count: { zeroSinceMs: 0 } }, true],
-    ["with a client that was connected for the quiet period", { sample: { observation: OPEN }, fromMs: 7_000 }, true],
+    ["ends after a quiet period without active requests", {}, true],
+    ["continues until the last millisecond of the quiet period", { count: { zeroSinceMs: 7_001 } }, false],
+    ["continues while a request is active", { count: { active: 1 } }, false],
+    ["continues while the count is unknown", { count: { active: -1, zeroSinceMs: -1 } }, false],
+    ["continues if the last count is older than the end of the quiet period", { count: { atMs: 8_800 } }, false],
+    ["ends if no request was active since time 0", { count: { zeroSinceMs: 0 } }, true],
     [
-      "not with a client that was connected for a shorter time",
+      "ends if a client was connected without requests for the whole quiet period",
+      { sample: { observation: OPEN }, fromMs: 7_000 },
+      true,
+    ],
+    [
+      "continues if a client was connected for less than the quiet period",
       { sample: { observation: OPEN }, fromMs: 7_001 },
       false,
     ],
-    ["not without a successful sample", { sample: { observation: UNKNOWN }, fromMs: 7_001 }, false],
-    ["without connected clients at any time", { fromMs: 7_001 }, true],
+    ["continues until a sample succeeds", { sample: { observation: UNKNOWN }, fromMs: 7_001 }, false],
+    ["ends before a whole quiet period if no client is connected", { fromMs: 7_001 }, true],
   ])("%s", ([, over, isOver]) => {
     const sample = { observation: QUIET, atMs: 9_000, ...over.sample };
     expect(isOverAt9s(settings, { ...over, sample, count: { ...counted, ...over.count } })).toBe(isOver);
   });
 });
 
-describe("a drain with drained-when quiet ends", () => {
+describe("a drain with drained-when quiet", () => {
   const seen = (over: Partial<SeenPod>): SeenPod => ({ ...OPEN, lastEvidenceMs: 7_000, ...over });
   test.for<[string, Over, boolean]>([
-    ["a quiet period after the last traffic", {}, true],
+    ["ends a quiet period after the last traffic", {}, true],
     [
-      "not a millisecond before the end of the quiet period",
+      "continues until the last millisecond of the quiet period",
       { sample: { observation: seen({ lastEvidenceMs: 7_001 }) } },
       false,
     ],
-    ["not while a connection is busy", { sample: { observation: seen({ activity: "busy" }) } }, false],
-    ["not by a sample before the end of the quiet period", { sample: { atMs: 8_850 } }, false],
-    ["not by a failed sample", { sample: { observation: UNKNOWN } }, false],
-    ["not before a quiet period after the trigger", { drain: { triggeredAtMs: 7_001 } }, false],
+    ["continues while a connection is busy", { sample: { observation: seen({ activity: "busy" }) } }, false],
+    ["continues if the last sample is older than the end of the quiet period", { sample: { atMs: 8_850 } }, false],
+    ["continues after a failed sample", { sample: { observation: UNKNOWN } }, false],
+    ["continues for at least a quiet period after the trigger", { drain: { triggeredAtMs: 7_001 } }, false],
     [
-      "immediately with UDP sockets only",
+      "ends immediately if the Pod has only UDP sockets",
       { sample: { observation: { ...QUIET, hasTcpListener: false, hasUdp: true, lastEvidenceMs: 8_999 } } },
       true,
     ],
     [
-      "not immediately with UDP sockets and connections",
+      "continues if the Pod has UDP sockets and TCP connections",
       { sample: { observation: seen({ hasTcpListener: false, hasUdp: true, lastEvidenceMs: 8_999 }) } },
       false,
     ],
@@ -113,7 +117,7 @@ describe("a drain with drained-when quiet ends", () => {
     expect(isOverAt9s(settingsOf("none", "quiet"), { ...over, sample })).toBe(isOver);
   });
 
-  test("without open connections with drained-when connections, but not with drained-when deadline", () => {
+  test("ends without open connections if drained-when is connections, but not if it is deadline", () => {
     const state = (openConnections: number): Parts => ({
       sample: { observation: { ...QUIET, openConnections, lastEvidenceMs: 8_999 }, atMs: 9_000 },
     });
@@ -122,7 +126,7 @@ describe("a drain with drained-when quiet ends", () => {
   });
 });
 
-test("a Pod can be reached with a TCP listener or a UDP socket, if its sample succeeded", () => {
+test("a Pod is reachable if a successful sample contains a TCP listener or a UDP socket", () => {
   const reached = (hasTcpListener: boolean, hasUdp: boolean) => canBeReached({ ...QUIET, hasTcpListener, hasUdp });
   expect([reached(true, false), reached(false, true), reached(false, false)]).toEqual([true, true, false]);
   expect(canBeReached(UNKNOWN)).toBe(false);

@@ -9,11 +9,11 @@ import { endManagers } from "./manager-process.ts";
 
 afterAll(endManagers);
 
-describeBoth("both builds do the same", () => {
+describeBoth("the Node build and the native build behave identically", () => {
   describe("with a driver or an original hook", () => {
     test.concurrent.for([...DRIVERS])("with $title", (scenario) => compare(scenario));
   });
-  describe("at signals", () => {
+  describe("at SIGTERM", () => {
     test.concurrent.for([...SIGNALS])("when $title", (scenario) => compare(scenario));
   });
   describe("on the command line", () => {

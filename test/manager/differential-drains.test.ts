@@ -10,12 +10,12 @@ import { endManagers } from "./manager-process.ts";
 afterAll(endRelays);
 afterAll(endManagers);
 
-describeBoth("both builds do the same", () => {
+describeBoth("the Node build and the native build behave identically", () => {
   // The longest run first.
   describe("with a relay", () => {
     test.concurrent.for([...RELAYS])("when $title", (scenario) => compare(scenario));
   });
-  describe("in a Pod that ends", () => {
+  describe("in a terminating Pod", () => {
     test.concurrent.for([...DRAINS])("when $title", (scenario) => compare(scenario));
   });
 });

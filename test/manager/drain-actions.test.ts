@@ -31,8 +31,8 @@ const exitsOf = ({ actions }: Played) =>
 const kubeletsOf = ({ actions }: Played) =>
   actions.flatMap((action) => (action.kind === "learn-kubelet" ? [[action.address, action.atMs]] : []));
 
-describe("the entered phases", () => {
-  test("of a drain are reported in order, each with its outcome", () => {
+describe("the reported phases", () => {
+  test("of a drain have the order of their start, and each has its outcome", () => {
     expect(phasesOf(play({ events: END }))).toEqual([
       ["withdrawing", "none", 110],
       ["draining", "none", 5_110],
@@ -41,11 +41,11 @@ describe("the entered phases", () => {
     ]);
   });
 
-  test("of a restart are only idle", () => {
+  test("of a container's restart are only idle", () => {
     expect(phasesOf(play({ events: [hook(0, 1)] }))).toEqual([["idle", "restarted", 5_000]]);
   });
 
-  test("of a forced drain end with done", () => {
+  test("of a drain that SIGTERM forced end with done", () => {
     expect(phasesOf(play({ events: [...END, sigterm(2_000)] }))).toEqual([
       ["withdrawing", "none", 110],
       ["done", "forced", 2_000],
@@ -57,8 +57,8 @@ describe("the entered phases", () => {
   });
 });
 
-describe("the kubelet's address", () => {
-  test("is recorded from the hooks that wait at the trigger and from later ones", () => {
+describe("the recorded address of the kubelet", () => {
+  test("is the caller of the hooks that wait at the trigger or arrive later", () => {
     const events = [
       from("10.0.0.1", 100, 1),
       from("10.0.0.2", 105, 2, "web"),
@@ -72,7 +72,7 @@ describe("the kubelet's address", () => {
     ]);
   });
 
-  test("is not recorded from hooks of a restart or after the drain", () => {
+  test("is not the caller of hooks during a restart or after the drain", () => {
     expect(kubeletsOf(play({ events: [from("10.0.0.1", 0, 1)] }))).toEqual([]);
     const late = play({ events: [ownHook(0, 1), from("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
     expect(kubeletsOf(late)).toEqual([]);
@@ -80,19 +80,19 @@ describe("the kubelet's address", () => {
   });
 });
 
-describe("the exit code", () => {
-  test("is 0 if nothing waits for the manager", () => {
+describe("the manager's exit code", () => {
+  test("is 0 if no hook waits for the manager", () => {
     expect(exitsOf(play({ events: [sigterm(500)] }))).toEqual([[EXIT_OK, 500]]);
     expect(exitsOf(play({ events: [...END, sigterm(20_000)], untilMs: 30_000 }))).toEqual([[EXIT_OK, 20_000]]);
   });
 
-  test("is EXIT_FORCED if SIGTERM cut the drain", () => {
+  test("is EXIT_FORCED if SIGTERM ended the drain early", () => {
     const cut = play({ events: [...END, sigterm(2_000)] });
     expect(exitsOf(cut)).toEqual([[EXIT_FORCED, 2_000]]);
     expect([1, 2].map((id) => cut.answered.get(id))).toEqual([2_000, 2_000]);
   });
 
-  test("in classic mode follows the end of the drain or the second SIGTERM", () => {
+  test("depends in classic mode on the end of the drain or the second SIGTERM", () => {
     const settings = { ...ONE_APP, classic: true };
     // Its own end must come after the app's ports have closed.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 });
@@ -120,13 +120,13 @@ describe("a Pod that continues after its drain", () => {
     expect(played.answered.get(3)).toBe(205_000);
   });
 
-  test("answers a second call within a minute immediately, without another drain", () => {
+  test("answers a second hook within a minute immediately, and does not drain again", () => {
     const played = play({ pod: away, events: [...END, ownHook(65_000, 3)], untilMs: 90_000 });
     expect(played.answered.get(3)).toBe(65_000);
     expect(timesOf(played, "cancel-driver-drain")).toEqual([]);
   });
 
-  test("does not cancel a driver's drain that was never started", () => {
+  test("does not cancel the driver's drain if it was never started", () => {
     // Nothing listened from the beginning, so the drain ended before its delays.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs > 100_000 });
     const played = play({ pod, events: [...END, ownHook(200_000, 3)], untilMs: 250_000 });
@@ -135,7 +135,7 @@ describe("a Pod that continues after its drain", () => {
   });
 });
 
-describe("a grace period from the relay", () => {
+describe("a grace period that the relay reports", () => {
   test.for([
     ["moves the deadline to leave the app's grace period and two seconds", 20, 13_110],
     ["does not extend the drain", 600, 65_110],
@@ -148,7 +148,7 @@ describe("a grace period from the relay", () => {
     expect(play({ settings, pod: busy, events }).state.deadlineMs).toBe(deadlineMs);
   });
 
-  test("after the drain does not move the deadline", () => {
+  test("does not change the deadline after the drain", () => {
     const played = play({ events: [...END, relayReported(20_000, "in", true, { graceSeconds: 1 })], untilMs: 30_000 });
     expect(played.state.deadlineMs).toBe(65_110);
   });

@@ -34,27 +34,27 @@ const MESH: DrainSettings = {
   ],
 };
 
-describe("a drain", () => {
+describe("the start of a drain", () => {
   test.for([
     { title: "the manager's own hook", events: END, trigger: "hook" },
-    { title: "the manager's own hook alone", events: [ownHook(100, 2)], trigger: "hook" },
+    { title: "the manager's own hook without other hooks", events: [ownHook(100, 2)], trigger: "hook" },
     {
-      title: "the manager's own hook four seconds after the app's",
+      title: "the manager's own hook four seconds after the app's hook",
       events: [hook(0, 1), ownHook(4_000, 2)],
       trigger: "hook",
     },
     {
-      title: "the manager's own hook fourteen seconds after those of two containers",
+      title: "the manager's own hook fourteen seconds after the hooks of two containers",
       events: [hook(0, 1), hook(900, 2, "web"), ownHook(14_000, 3)],
       trigger: "hook",
     },
     {
-      title: "a relay that reports the Pod as terminating",
+      title: "the relay's report that the Pod is terminating",
       events: [hook(0, 1), relayReported(300, "unknown", true)],
       trigger: "relay",
     },
-    { title: "SIGTERM while a hook waits", events: [hook(0, 1), sigterm(50)], trigger: "sigterm" },
-  ])("is started by $title", ({ events, trigger }) => {
+    { title: "SIGTERM while a hook waits for its answer", events: [hook(0, 1), sigterm(50)], trigger: "sigterm" },
+  ])("follows $title", ({ events, trigger }) => {
     const played = play({ settings: TWO_APPS, events, untilMs: 50_000 });
     expect(played.state).toMatchObject({ trigger, phase: "done", outcome: expect.stringMatching(/drained|timeout/) });
   });
@@ -64,10 +64,10 @@ describe("a drain", () => {
     { title: "two calls of the same hook", events: [hook(0, 1), hook(100, 2)] },
     { title: "hooks of two containers more than a second apart", events: [hook(0, 1), hook(1_200, 2, "web")] },
     {
-      title: "a relay that does not report the Pod as terminating",
+      title: "the relay's report that the Pod is not terminating",
       events: [hook(0, 1), relayReported(10, "in", false)],
     },
-  ])("is not started by $title: the hooks are released as a restart after five seconds", ({ events }) => {
+  ])("does not follow $title: hooks are answered as a container restart after five seconds", ({ events }) => {
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
     expect(played.answered.get(1)).toBe(5_000);
@@ -80,7 +80,7 @@ describe("a drain", () => {
       ms: [15_000, 15_900],
     },
     {
-      title: "hooks of two containers, one of whose callers has disconnected",
+      title: "hooks of two containers, one of which has disconnected",
       events: [{ kind: "caller-left", nowMs: 10, holdId: 9 } as const, hook(0, 9, "web"), hook(500, 1)],
       ms: [15_500],
     },
@@ -89,7 +89,7 @@ describe("a drain", () => {
       events: [hook(0, 1), ...Array.from({ length: 40 }, (_, at) => hook(500 + at * 900, 2 + at, "web"))],
       ms: [15_000, 15_500],
     },
-  ])("is not started by $title: the hooks are released as a restart after fifteen seconds", ({ events, ms }) => {
+  ])("does not follow $title: hooks are answered as a restart after fifteen seconds", ({ events, ms }) => {
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
     expect(ms.map((_, at) => played.answered.get(at + 1))).toEqual(ms);
@@ -112,7 +112,7 @@ describe("a drain", () => {
       answeredMs: 12_000,
     },
   ])(
-    "is not started by one hook, which is held in proportion to the relay's delay if it reports $title",
+    "does not follow one hook, which waits in proportion to the relay's delay if the relay reports $title",
     ({ statuses, answeredMs }) => {
       const pending = relayReported(1, "unknown", false, { reason: "no answer yet", answered: false });
       const played = play({ settings: TWO_APPS, events: [hook(0, 1), pending, ...statuses] });
@@ -129,7 +129,7 @@ describe("a drain", () => {
     },
   );
 
-  test("resets the measured delay of the relay after a restart", () => {
+  test("ignores the relay's delay that was measured before a container restart", () => {
     const pending = (nowMs: number) =>
       relayReported(nowMs, "unknown", false, { reason: "no answer yet", answered: false });
     const events = [hook(0, 1), pending(0), relayReported(4_000, "in", false), hook(30_000, 2), pending(30_000)];
@@ -137,14 +137,14 @@ describe("a drain", () => {
     expect([1, 2].map((id) => played.answered.get(id))).toEqual([12_000, 35_000]);
   });
 
-  test("counts its delays from the trigger, not from earlier hooks", () => {
+  test("is the start of its delays even if hooks arrived earlier", () => {
     const events = [hook(0, 1), hook(100, 2, "web"), ownHook(9_000, 3)];
     const played = play({ settings: TWO_APPS, events });
     expect([1, 2, 3].map((id) => played.answered.get(id))).toEqual([14_000, 14_000, 14_000]);
     expect(played.state.deadlineMs).toBe(74_000);
   });
 
-  test("can follow a restart", () => {
+  test("can follow a container restart", () => {
     const played = play({ events: [hook(0, 1), hook(30_000, 2), ownHook(30_010, 3)] });
     expect(played.answered.get(1)).toBe(5_000);
     expect(played.state).toMatchObject({ phase: "done", outcome: "drained" });
@@ -154,34 +154,39 @@ describe("a drain", () => {
 
 describe("the duration of a drain", () => {
   test.for([
-    { title: "is the drain delay for a quiet Pod", pod: () => QUIET, ms: 5_000, outcome: "drained" },
+    { title: "is the drain delay if the Pod is quiet", pod: () => QUIET, ms: 5_000, outcome: "drained" },
     {
-      title: "lasts until a quiet period after the last traffic",
+      title: "is the time until a quiet period after the last traffic",
       pod: busyUntil(9_110),
       ms: 11_000,
       outcome: "drained",
     },
-    { title: "ends at the deadline if traffic continues", pod: busyUntil(999_999), ms: 65_000, outcome: "timeout" },
     {
-      title: "ends at the deadline if every sample is interrupted",
+      title: "is the time until the deadline if traffic continues",
+      pod: busyUntil(999_999),
+      ms: 65_000,
+      outcome: "timeout",
+    },
+    {
+      title: "is the time until the deadline if every sample is interrupted",
       pod: () => UNKNOWN,
       ms: 65_000,
       outcome: "timeout",
     },
     {
-      title: "ends at the deadline with untracked connections",
+      title: "is the time until the deadline if a connection is not tracked",
       pod: () => ({ ...QUIET, activity: "busy", openConnections: 1 }),
       ms: 65_000,
       outcome: "timeout",
     },
     {
-      title: "is zero without a listener",
+      title: "is zero if the Pod has no listener",
       pod: () => ({ ...QUIET, hasTcpListener: false }),
       ms: 0,
       outcome: "not-needed",
     },
     {
-      title: "is the delays for a Pod with UDP sockets only",
+      title: "is the sum of the delays if the Pod has only UDP sockets",
       pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true, activity: "busy" }),
       ms: 5_000,
       outcome: "drained",
@@ -212,13 +217,13 @@ describe("the duration of a drain", () => {
     },
   );
 
-  test("excludes the quiet period when all connections are closed with drained-when connections", () => {
+  test("excludes the quiet period if drained-when is connections and all connections are closed", () => {
     const played = play({ settings: { ...ONE_APP, drainedWhen: "connections" }, events: END, pod: busyUntil(20_000) });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(20_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(20_250);
   });
 
-  test("includes the deregistration delay after the drain delay, which is reported separately", () => {
+  test("includes the deregistration delay, which the report lists separately from the drain delay", () => {
     const played = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: END });
     expect(played.answered.get(1)).toBe(110 + 12_000);
     expect(drainReportOf(played.full, 999_999, -1, 0).milliseconds).toEqual({
@@ -234,7 +239,7 @@ describe("the duration of a drain", () => {
     expect(played.answered.get(1)).toBe(110 + 2_000);
   });
 
-  test("ends when the app closes its listeners", () => {
+  test("is the time until the app closes its listeners", () => {
     const played = play({
       events: END,
       pod: (nowMs) => (nowMs < 8_000 ? busyUntil(99_999)(nowMs) : { ...QUIET, hasTcpListener: false }),
@@ -247,26 +252,26 @@ describe("the duration of a drain", () => {
 describe("a drain with a driver that counts requests", () => {
   const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
 
-  test("ends a quiet period after the last request", () => {
+  test("ends a quiet period after the last active request", () => {
     const played = play({ settings, events: END, pod: busyUntil(999_999), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
-  test("reports the connections at its end, not at its start", () => {
+  test("reports the connections that are open at the end of the drain, not at its start", () => {
     const played = play({ settings, events: END, pod: busyUntil(7_000), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
     expect(played.state.outcome).toBe("drained");
     expect(played.state.sample.observation).toMatchObject({ known: true, leftTotal: 0 });
   });
 
-  test("does not treat an unknown count as zero", () => {
+  test("continues while the count of requests is unknown", () => {
     const played = play({ settings, events: END, active: () => -1 });
     expect(played.state.outcome).toBe("timeout");
     expect(played.state.why).toContain("could not count active requests");
   });
 
-  test("starts the driver's drain once, after the delays", () => {
+  test("starts the drain of the proxy or app once, after the delays", () => {
     const played = play({ settings, events: END, active: () => 0 });
     expect(
       played.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs),
@@ -277,68 +282,68 @@ describe("a drain with a driver that counts requests", () => {
 describe("a Pod that runs to completion", () => {
   const settings: DrainSettings = { ...ONE_APP, completes: true };
 
-  test("is done two seconds after a trigger without an app hook, regardless of listeners", () => {
+  test("is done two seconds after the trigger if no app calls its hook, even with open listeners", () => {
     const played = play({ settings, events: [ownHook(100, 1)], pod: busyUntil(999_999) });
     expect(played.answered.get(1)).toBe(2_100);
     expect(played.state.outcome).toBe("not-needed");
   });
 
-  test("is drained after an app hook", () => {
+  test("is drained if the app calls its hook", () => {
     const played = play({ settings, events: [ownHook(100, 1), hook(1_900, 2)] });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBe(5_100);
   });
 
-  test("is drained when no app container has a hook, because its absence does not prove completion", () => {
+  test("is drained if no app container has a hook, because completion cannot be detected without a hook", () => {
     const played = play({ settings: { ...settings, hooks: [] }, events: [ownHook(100, 1)] });
     expect(played.answered.get(1)).toBe(5_100);
   });
 });
 
 describe("SIGTERM", () => {
-  test("ends an idle manager without connections immediately", () => {
+  test("stops an idle manager immediately if no connection is open", () => {
     const played = play({ events: [sigterm(50)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 50 });
   });
 
-  test("without a hook and with traffic starts a drain within the time of a native sidecar", () => {
+  test("starts a drain within the grace period of a native sidecar if traffic flows and no hook was called", () => {
     const played = play({ events: [sigterm(50)], pod: busyUntil(999_999) });
     expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 1_850 });
     expect(played.state).toMatchObject({ trigger: "sigterm", outcome: "timeout" });
   });
 
-  test("ends the manager immediately after the drain", () => {
+  test("stops the manager immediately after a drain", () => {
     const played = play({ events: [...END, sigterm(20_000)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 20_000 });
     expect(played.state.outcome).toBe("drained");
   });
 
-  test("cuts the drain of a native sidecar, because the grace period is over", () => {
+  test("ends a running drain of a native sidecar early, because the grace period is over", () => {
     const played = play({ events: [...END, sigterm(3_000)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 3_000 });
     expect(played.state.outcome).toBe("forced");
     expect(played.answered.size).toBe(2);
   });
 
-  test("does not cut a drain in classic mode", () => {
+  test("does not end a running drain in classic mode", () => {
     const settings = { ...ONE_APP, classic: true };
     const played = play({ settings, events: [hook(100, 1), sigterm(120)] });
     expect(played.answered.get(1)).toBe(5_120);
     expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 5_120 });
   });
 
-  test("received twice cuts a drain in classic mode", () => {
+  test("ends a running drain in classic mode when it arrives twice", () => {
     const settings = { ...ONE_APP, classic: true };
     const played = play({ settings, events: [...END, sigterm(120), sigterm(130)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 130 });
   });
 });
 
-describe("held hooks", () => {
+describe("the answer to a preStop hook", () => {
   const others = (untilMs: number) => (nowMs: number) => ({ known: true, others: nowMs < untilMs, sharedUser: false });
   const meshEnd = [...END, hook(120, 3, "istio-proxy")];
 
-  test("of a mesh proxy are released after a second without sockets of other processes", () => {
+  test("of a mesh proxy follows one second without sockets of other processes", () => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(9_000) });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.answered.get(3)).toBeGreaterThanOrEqual(10_000);
@@ -346,20 +351,20 @@ describe("held hooks", () => {
     expect(played.answered.get(2)).toBe(played.answered.get(3));
   });
 
-  test("of a mesh proxy are held for a second even if the app has no socket", () => {
+  test("of a mesh proxy is delayed by one second even if the app has no socket", () => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(0) });
     expect((played.answered.get(3) ?? 0) - (played.answered.get(1) ?? 0)).toBeGreaterThanOrEqual(1_000);
   });
 
   test.for([
     { title: "the app runs as the proxy's user", seen: { known: true, others: false, sharedUser: true } },
-    { title: "the proxy cannot be recognised", seen: { known: false, others: false, sharedUser: false } },
-  ])("of a mesh proxy are held until the deadline plus the app's grace period if $title", ({ seen }) => {
+    { title: "the proxy's process cannot be identified", seen: { known: false, others: false, sharedUser: false } },
+  ])("of a mesh proxy is delayed until the deadline plus the app's grace period if $title", ({ seen }) => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: () => seen });
     expect(played.answered.get(3)).toBe(110 + 65_000 + 30_000);
   });
 
-  test("of the manager itself in classic mode are held until the app has closed its ports", () => {
+  test("of the manager itself is delayed in classic mode until the app has closed its ports", () => {
     const settings = { ...ONE_APP, classic: true };
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 8_000 });
     const played = play({ settings, events: END, pod });
@@ -368,26 +373,26 @@ describe("held hooks", () => {
     expect(played.answered.get(2)).toBeLessThanOrEqual(8_300);
   });
 
-  test("of one container beyond the limit are answered, newest first", () => {
+  test("is immediate for calls of one container beyond the limit, newest first", () => {
     const events = [ownHook(0, 999), ...Array.from({ length: 130 }, (_, at) => hook(100 + at, at))];
     const played = play({ events });
     const early = [...played.answered].filter(([, atMs]) => atMs < 5_000);
     expect(early.map(([id]) => id)).toEqual([127, 128, 129]);
   });
 
-  test("are not affected by other callers that disconnect", () => {
+  test("does not depend on other callers that disconnect", () => {
     const played = play({ events: [...END, { kind: "caller-left", nowMs: 1_000, holdId: 2 }], pod: busyUntil(9_000) });
     expect(played.answered.get(1)).toBe(11_000);
     expect(played.answered.has(2)).toBe(false);
   });
 
-  test("are answered immediately after the drain", () => {
+  test("is immediate if the hook is called after the drain", () => {
     const played = play({ events: [...END, hook(20_000, 3), ownHook(21_000, 4)] });
     expect(played.answered.get(3)).toBe(20_000);
     expect(played.answered.get(4)).toBe(21_000);
   });
 
-  test("run the container's original hook once, between the drain and the response", () => {
+  test("follows the container's original hook, which runs once after the drain", () => {
     const played = play({ events: [...END, hook(200, 3)], chained: ["app"], chainMs: 700 });
     expect(played.actions.filter((action) => action.kind === "run-chained-hook").map((action) => action.atMs)).toEqual([
       5_110,
@@ -395,20 +400,20 @@ describe("held hooks", () => {
     expect([played.answered.get(1), played.answered.get(2), played.answered.get(3)]).toEqual([5_810, 5_810, 5_810]);
   });
 
-  test("run the container's original hook for a restart too", () => {
+  test("follows the container's original hook even if the container only restarts", () => {
     const played = play({ events: [hook(0, 1)], chained: ["app"], chainMs: 700 });
     expect(played.answered.get(1)).toBe(5_700);
   });
 });
 
 describe("a drain with a relay", () => {
-  test("continues while the Pod is in rotation", () => {
+  test("continues while an EndpointSlice offers the Pod", () => {
     const played = play({ events: [...END, relayReported(200, "in", true), relayReported(11_000, "out", true)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
   });
 
-  test("stops waiting for the withdrawal when the relay stops responding, and reports the wait as withdrawing", () => {
+  test("waits no longer for the withdrawal when the relay stops responding, and reports the time as withdrawing", () => {
     const played = play({ events: [...END, relayReported(200, "in", true), relayReported(9_100, "unknown", false)] });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
     expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
@@ -417,18 +422,18 @@ describe("a drain with a relay", () => {
     expect(draining).toBeLessThanOrEqual(250);
   });
 
-  test("keeps its delay when the Pod is withdrawn earlier", () => {
+  test("lasts the whole drain delay even if the Pod is withdrawn earlier", () => {
     const played = play({ events: [...END, relayReported(200, "out", true)] });
     expect(played.answered.get(1)).toBe(5_110);
   });
 
-  test("reports a Pod that is not terminating as still in rotation and does not wait for it", () => {
+  test("reports a Pod that is not terminating as still in rotation and does not wait for the withdrawal", () => {
     const played = play({ events: [...END, relayReported(200, "in", false)] });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.state.why).toContain("still in rotation");
   });
 
-  test("is shortened by a shorter grace period, unlike the app's own time", () => {
+  test("gets shorter with a shorter grace period, but the app's own grace does not", () => {
     const played = play({
       events: [...END, relayReported(200, "out", true, { graceSeconds: 50 })],
       pod: busyUntil(999_999),
@@ -450,31 +455,31 @@ describe("a drain with a relay", () => {
   });
 });
 
-describe("wake-ups", () => {
-  test("do not happen in an idle manager", () => {
+describe("the manager's timer", () => {
+  test("does not fire while no hook was called", () => {
     expect(play({ events: [] }).wakes).toBe(0);
   });
 
-  test("happen a few dozen times at most in a quiet drain", () => {
+  test("fires at most a few dozen times in a quiet drain", () => {
     expect(play({ events: END, untilMs: 30_000 }).wakes).toBeLessThanOrEqual(40);
   });
 
-  test("happen about once a second in a long drain", () => {
+  test("fires about once a second in a long drain", () => {
     const settings = { ...ONE_APP, drainTimeoutMs: 600_000 };
     expect(play({ settings, events: END, pod: busyUntil(999_999) }).wakes).toBeLessThan(1_100);
   });
 
-  test("make the manager ready again if the Pod continues for a minute after the drain", () => {
+  test("makes the manager ready again if the Pod continues for a minute after the drain", () => {
     const played = play({ events: [...END, hook(200_000, 3), ownHook(200_010, 4)] });
     expect(played.answered.get(3)).toBe(205_010);
   });
 
-  test("repeat the sample a minute later if the one after a minute is unknown", () => {
+  test("repeats the sample a minute after the drain if its result is unknown", () => {
     const played = play({ events: END, pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN : QUIET), untilMs: 250_000 });
     expect(played.state.phase).toBe("idle");
   });
 
-  test("end after a drain whose Pod has closed its ports", () => {
+  test("stops after a drain if the Pod has closed its ports", () => {
     const played = play({
       events: END,
       pod: (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 }),
@@ -485,19 +490,19 @@ describe("wake-ups", () => {
   });
 });
 
-describe("the report", () => {
-  test("of a timeout names the remaining clients and the settings that close their connections", () => {
+describe("the report of a drain", () => {
+  test("lists after a timeout the remaining clients and the settings that close their connections", () => {
     const played = play({ events: END, pod: busyUntil(999_999) });
     expect(played.state.why).toBe(
       "Released 65s after the trigger: the deadline was reached with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To close kept-alive connections earlier, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy, or shorten lastcall.dev/drain-timeout.",
     );
   });
 
-  test("of a timeout without samples contains the failure", () => {
+  test("contains after a timeout without samples why the samples failed", () => {
     expect(play({ events: END, pod: () => UNKNOWN }).state.why).toContain("could not be observed: the dump failed");
   });
 
-  test("before the first drain is empty", () => {
+  test("is empty before the first drain", () => {
     expect(drainReportOf(idleState([]), 5_000, -1, 0)).toMatchObject({
       phase: "idle",
       outcome: "none",
@@ -527,7 +532,7 @@ const podLike: fc.Arbitrary<Observation> = fc.oneof(
     .map((some) => ({ ...QUIET, ...some, leftTotal: some.openConnections })),
 );
 
-describe("for arbitrary events", () => {
+describe("for arbitrary sequences of events", () => {
   const anyEvents = fc.array(
     fc.oneof(
       fc.record({ at: fc.nat(40_000), who: fc.constantFrom("app", "istio-proxy", "own") }),
@@ -541,7 +546,7 @@ describe("for arbitrary events", () => {
       return one.who === "own" ? ownHook(one.at, id) : hook(one.at, id, one.who);
     });
 
-  test("no app is released before the drain delay, except for not-needed and restarted", () => {
+  test("no app's hook is answered before the drain delay, except with outcome not-needed or restarted", () => {
     fc.assert(
       fc.property(settingsLike, fc.array(podLike, { minLength: 1 }), anyEvents, (settings, pods, some) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
@@ -562,7 +567,7 @@ describe("for arbitrary events", () => {
     );
   });
 
-  test("every app is released by the deadline, which late ticks do not move", () => {
+  test("every app's hook is answered by the deadline, even if timers fire late", () => {
     fc.assert(
       fc.property(settingsLike, fc.array(podLike, { minLength: 1 }), fc.nat(900), (settings, pods, lateMs) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
@@ -574,7 +579,7 @@ describe("for arbitrary events", () => {
     );
   });
 
-  test("every connected caller is answered, in any order of hooks", () => {
+  test("every connected caller of a hook is answered, in any order of hooks", () => {
     fc.assert(
       fc.property(settingsLike, anyEvents, fc.nat(900), (settings, some, lateMs) => {
         const events = inOrder(some);
@@ -600,7 +605,7 @@ describe("for arbitrary events", () => {
     );
   });
 
-  test("the phase stays done for every caller within a minute", () => {
+  test("the phase remains done for a minute after the drain, regardless of callers", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50_000), { maxLength: 6 }), (times) => {
         const events = times.map((ms, index) =>
@@ -616,7 +621,7 @@ describe("for arbitrary events", () => {
     );
   });
 
-  test("a drain ends at most 250 ms after the last traffic and the quiet period", () => {
+  test("a drain ends at most 250 ms after the quiet period that follows the last traffic", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 50_000 }), fc.integer({ min: 100, max: 5_000 }), (endMs, quietPeriodMs) => {
         const played = play({ settings: { ...ONE_APP, quietPeriodMs }, events: END, pod: busyUntil(endMs) });

@@ -33,8 +33,8 @@ const over = (doneAtMs: number, times: Partial<DrainResult>) => done({ doneAtMs,
 const AT_ONCE = { deregistrationFromMs: 0, drainingFromMs: 0, holdingFromMs: 0 };
 const AT_8S = { deregistrationFromMs: 5_000, drainingFromMs: 8_000 };
 test.for<[string, DrainState, number, PhaseDurations]>([
-  ["a drain that starts at 0 on the clock", withdrawing(), 0, took(0, 0, 0, 0)],
-  ["a drain during its delay", withdrawing({ drain: { triggeredAtMs: 100 } }), 2_100, took(2_000, 0, 0, 0)],
+  ["a drain that starts at time 0", withdrawing(), 0, took(0, 0, 0, 0)],
+  ["a drain during its drain delay", withdrawing({ drain: { triggeredAtMs: 100 } }), 2_100, took(2_000, 0, 0, 0)],
   [
     "a drain whose Pod was withdrawn",
     withdrawing({}, { deregistrationFromMs: 5_000 }),
@@ -44,12 +44,17 @@ test.for<[string, DrainState, number, PhaseDurations]>([
   ["a drain without a delay", draining({}, { deregistrationFromMs: 0, drainingFromMs: 0 }), 700, took(0, 0, 700, 0)],
   ["a draining Pod", draining({}, AT_8S), 8_900, took(5_000, 3_000, 900, 0)],
   [
-    "a drain that holds hooks",
+    "a drain whose hooks wait for their answers",
     holding({}, { result: { ...RESULT, ...AT_8S, holdingFromMs: 9_000 } }),
     9_400,
     took(5_000, 3_000, 1_000, 400),
   ],
-  ["a drain that held hooks immediately", holding({}, { result: { ...RESULT, ...AT_ONCE } }), 400, took(0, 0, 0, 400)],
+  [
+    "a drain that waited only with the answers to hooks",
+    holding({}, { result: { ...RESULT, ...AT_ONCE } }),
+    400,
+    took(0, 0, 0, 400),
+  ],
   [
     "a drain that ended long ago",
     over(9_500, { ...AT_8S, holdingFromMs: 9_000 }),
@@ -66,8 +71,8 @@ const AT_1S = { drain: { triggeredAtMs: 1_000 } };
 const withRelay = (relay: Partial<RelayStatus>): DrainState =>
   withdrawing({ ...AT_1S, more: { relay: { ...NO_STATUS, ...relay } } });
 test.for<[string, DrainState, string, number]>([
-  ["without a request", withRelay({}), "none", -1],
-  ["without a response", withRelay({ reason: "no answer yet" }), "unknown: no answer yet", -1],
+  ["that got no request", withRelay({}), "none", -1],
+  ["that has not responded yet", withRelay({ reason: "no answer yet" }), "unknown: no answer yet", -1],
   ["that reports the Pod in rotation", withRelay({ offered: "in" }), "offered", -1],
   [
     "that reported the Pod in rotation at the start of draining",
@@ -100,7 +105,7 @@ test.for<[string, DrainState, string, number]>([
     "unknown: the relay stopped responding",
     700,
   ],
-])("the report has the status of a relay %s", ([, state, relay, withdrawnAfterMs]) => {
+])("the report has the status of the relay %s", ([, state, relay, withdrawnAfterMs]) => {
   expect(drainReportOf(state, 9_000, -1, 0)).toMatchObject({ relay, withdrawnAfterMs });
 });
 
@@ -113,7 +118,7 @@ test("the report lists connections up to its limit and counts all of them", () =
   expect(JSON.stringify(report)).not.toContain("untracked");
 });
 
-test("the report counts preloaded processes and their connections, and omits them without the preload", () => {
+test("the report counts processes with the preload and their connections, and omits both counts without the preload", () => {
   const state = draining({}, { openAtDraining: 20 });
   expect(drainReportOf(state, 10, 3, 0).preload).toEqual({ processes: 3, missed: 0, connections: 20 });
   expect(drainReportOf(state, 10, 3, 1).preload).toEqual({
@@ -125,7 +130,7 @@ test("the report counts preloaded processes and their connections, and omits the
   expect(JSON.stringify(drainReportOf(state, 10, -1, 0))).not.toContain("preload");
 });
 
-test("the report keeps the number of connections at the start of draining", () => {
+test("the report contains the number of connections at the start of the drain timeout", () => {
   const events = [hook(100, 1), ownHook(110, 2)];
   const { phase } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) }).full;
   expect(phase).toMatchObject({ name: "done", result: { drainingFromMs: 5_110, openAtDraining: 1 } });
@@ -136,14 +141,14 @@ test("the report counts untracked connections", () => {
   expect(drainReportOf(withdrawing({ sample: { observation } }), 10, -1, 0)).toMatchObject({ untracked: 3 });
 });
 
-test("the report keeps the observation at the end of the drain despite later samples", () => {
+test("the report contains the sample at the end of the drain, not a later one", () => {
   const sample = { observation: QUIET };
   expect(drainReportOf(draining({ sample }), 10, -1, 0).leftTotal).toBe(0);
   const ended = holding({ sample }, { result: { ...RESULT, observation: crowded } });
   expect(drainReportOf(ended, 10, -1, 0).leftTotal).toBe(900);
 });
 
-test("the report of a drain played by events has the same fields", () => {
+test("the report of a simulated drain has the same fields as the report of its states", () => {
   const events = [hook(100, 1), ownHook(110, 2), relayReported(2_110, "out", true)];
   const { full } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
   expect(drainReportOf(full, 60_000, -1, 0)).toMatchObject({

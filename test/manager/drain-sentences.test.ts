@@ -53,39 +53,39 @@ const OFFERED = { reason: "Service web still offers the Pod" };
 const QUIET_END = "Released 5s after the trigger: no traffic since the trigger.";
 
 const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly why: string })[] = [
-  { title: "no traffic", why: QUIET_END },
+  { title: "no traffic since the trigger", why: QUIET_END },
   {
-    title: "traffic that ended",
+    title: "a quiet period after the last traffic",
     pod: busyUntil(9_320),
     why: "Released 11.2s after the trigger: the last traffic was 9.2s after the trigger, followed by at least 2s of quiet.",
   },
   {
-    title: "the last connection closed",
+    title: "the last connection was closed",
     settings: { ...ONE_APP, drainedWhen: "connections" },
     pod: (nowMs) => (nowMs < 8_000 ? open(1) : QUIET),
     why: "Released 8s after the trigger: no connection was open.",
   },
   {
-    title: "drained-when deadline",
+    title: "the deadline that drained-when sets",
     settings: { ...ONE_APP, drainedWhen: "deadline" },
     why: "Released 65s after the trigger: the deadline was reached with no connection open.",
   },
   {
-    title: "the last request answered",
+    title: "a quiet period without active requests",
     settings: ENVOY,
     pod: () => ({ ...QUIET, openConnections: 1 }),
     active: (nowMs) => (nowMs < 9_000 ? 2 : 0),
     why: "Released 11s after the trigger: no request was active for 2s.",
   },
   {
-    title: "the mesh's last client gone",
+    title: "the last client of the mesh disconnected",
     settings: LINKERD,
     pod: () => ({ ...QUIET, openConnections: 1 }),
     active: (nowMs) => (nowMs < 9_000 ? 2 : 0),
     why: "Released 11s after the trigger: no client was connected to the proxy for 2s.",
   },
   {
-    title: "datagrams",
+    title: "a Pod with only UDP ports",
     pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true }),
     why: "Released 5s after the trigger: the Pod has only UDP ports, which are never quiet, so only the delays were waited for.",
   },
@@ -132,36 +132,36 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
     why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE.replace(PRELOAD, "")}`,
   },
   {
-    title: "untracked connections besides tracked ones",
+    title: "connections beyond the number that the manager tracks",
     pod: stays(1, 7),
     why: `${CAME} with 1 connection still open: ${ONE}.${TOO_MANY}${ADVICE}`,
   },
   {
-    title: "untracked connections only",
+    title: "connections of which the manager tracks none",
     pod: stays(0, 7),
     why: `${CAME} before 2s without traffic.${TOO_MANY}`,
   },
   {
-    title: "traffic without an open connection",
+    title: "traffic at the deadline without an open connection",
     pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }),
     why: `${CAME} before 2s without traffic.`,
   },
   {
-    title: "an active request",
+    title: "an active request of the app at the deadline",
     settings: HTTP,
     pod: stays(1),
     active: () => 1,
     why: `${CAME} with 1 active request.`,
   },
   {
-    title: "an active request at the proxy",
+    title: "an active request of the proxy at the deadline",
     settings: ENVOY,
     pod: stays(1),
     active: () => 1,
     why: `${CAME} with 1 active request or session.`,
   },
   {
-    title: "several active requests at the proxy",
+    title: "several active requests of the proxy at the deadline",
     settings: ENVOY,
     pod: stays(1),
     active: () => 3,
@@ -196,7 +196,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
     why: `${CAME} with 2 connections of clients to the proxy still open.`,
   },
   {
-    title: "a withdrawal",
+    title: "a withdrawal after the trigger",
     events: [...END, relayReported(2_110, "out", true)],
     why: `${QUIET_END} The Pod was out of rotation after 2s.`,
   },
@@ -221,7 +221,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
     why: `${QUIET_END} The Pod was out of rotation after 2s; later updates were lost (no answer within 2000 ms).`,
   },
   {
-    title: "a withdrawal and a connection that stays open",
+    title: "a connection that stays open after the withdrawal",
     events: [...END, relayReported(2_110, "out", true)],
     pod: stays(1),
     why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE} The Pod was out of rotation after 2s.`,
@@ -238,20 +238,20 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
     why: `${CAME} with the Pod still in rotation: Service web still offers the Pod, with 2 connections still open: ${TWO}.`,
   },
   {
-    title: "a deadline that SIGTERM shortened",
+    title: "a deadline that SIGTERM moved forward",
     settings: { ...ONE_APP, quietPeriodMs: 500 },
     events: [sigterm(50)],
     pod: (nowMs) => (nowMs < 200 ? open(1) : QUIET),
     why: `Released 1.8s after the trigger: the deadline, shortened from 65s, was reached before the end of the delays, with 1 connection still open: ${ONE}.`,
   },
   {
-    title: "a second SIGTERM",
+    title: "a second SIGTERM during the drain",
     events: [...END, sigterm(2_000)],
     why: "The manager received SIGTERM during the drain: the grace period was over.",
   },
 ];
 
-test.for(SENTENCES)("the report explains $title", ({ title: _, why, ...script }) => {
+test.for(SENTENCES)("the report states the reason of a drain's end: $title", ({ title: _, why, ...script }) => {
   expect(play({ events: END, ...script }).state.why).toBe(why);
 });
 
@@ -260,12 +260,12 @@ const MORE = "Still draining, for at most 45s more,";
 const RUNNING: readonly (Partial<Script> & { readonly title: string; readonly atMs: number; readonly now: string })[] =
   [
     {
-      title: "its delays",
+      title: "the delays",
       ...{ atMs: 2_110, pod: stays(1) },
       now: `Still draining, for at most 63s more, before the end of the delays, with 1 connection still open: ${ONE}.`,
     },
     {
-      title: "its withdrawal",
+      title: "the withdrawal of the Pod",
       ...{ atMs: 12_110, events: [...END, OFFERED_STILL] },
       now: "Still draining, for at most 53s more, with the Pod still in rotation: Service web still offers the Pod.",
     },
@@ -295,21 +295,21 @@ const RUNNING: readonly (Partial<Script> & { readonly title: string; readonly at
       now: `${MORE} with no connection open.`,
     },
     {
-      title: "traffic that cannot be observed",
+      title: "the deadline, because the traffic cannot be observed",
       ...{ atMs: 20_110, pod: () => UNKNOWN },
       now: `${MORE} and the traffic could not be observed: the dump failed.`,
     },
   ];
 
 test.for(RUNNING)(
-  "the report of a running drain states that it waits for $title",
+  "the report of a running drain states what the drain waits for: $title",
   ({ title: _, atMs, now, ...script }) => {
     const { full } = play({ events: END, untilMs: atMs, ...script });
     expect(whyNow(script.settings ?? ONE_APP, full, atMs)).toBe(now);
   },
 );
 
-test("the report keeps its sentence after the drain", () => {
+test("the report contains the same reason a long time after the drain", () => {
   const { full } = play({ events: END });
   expect(whyNow(ONE_APP, full, 999_999)).toBe(QUIET_END);
 });

@@ -16,21 +16,21 @@ const TWO_APPS: DrainSettings = {
 const MESH: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: "istio-proxy", role: "mesh-proxy" }] };
 const left = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
 
-describe("a restart shortly before the Pod's end", () => {
-  test("does not hide that two containers stop together", () => {
+describe("a container restart shortly before the Pod's termination", () => {
+  test("does not prevent the detection of two containers that stop together", () => {
     const events = [hook(0, 1), left(1_000, 1), hook(3_000, 2), hook(3_010, 3, "web"), ownHook(17_900, 4)];
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ trigger: "hook", outcome: "drained" });
     expect(played.answered.get(2)).toBe(22_900);
   });
 
-  test("does not shorten the wait for the manager's own hook", () => {
+  test("does not shorten the wait for the manager's own hook at the termination", () => {
     const played = play({ events: [hook(0, 1), left(1_000, 1), hook(4_000, 2), ownHook(6_000, 3)] });
     expect(played.answered.get(2)).toBe(11_000);
   });
 
   test.for([3_000, 5_500, 20_000])(
-    "whose original hook runs for %i ms more is held until the end of the drain, and its hook runs then",
+    "with an original hook that runs for %i ms more is answered after the drain, and the hook runs after the drain",
     (chainMs) => {
       const played = play({ events: [hook(0, 1), ownHook(6_000, 2)], chained: ["app"], chainMs });
       const performed = played.actions.filter((action) => action.kind === "run-chained-hook");
@@ -40,27 +40,27 @@ describe("a restart shortly before the Pod's end", () => {
     },
   );
 
-  test("does not appear in the report of the running drain", () => {
+  test("is absent from the report of the running drain", () => {
     const events = [hook(0, 1), sigterm(20_000)];
     const played = play({ events, pod: busyUntil(999_999), untilMs: 20_500 });
     expect(played.state).toMatchObject({ phase: "withdrawing", outcome: "none" });
   });
 
-  test("is answered even if the next hook arrives before a late tick", () => {
+  test("is answered even if the next hook arrives before a late timer", () => {
     const played = play({ settings: TWO_APPS, events: [hook(0, 1), hook(5_300, 2, "web")], lateMs: 600 });
     expect(played.answered.get(1)).toBe(5_300);
     expect(played.state.holds).toEqual([]);
   });
 
-  test("is reported each time", () => {
+  test("is reported as a restart each time", () => {
     const played = play({ events: [hook(0, 1), hook(30_000, 2)] });
     const entries = played.actions.filter((action) => action.kind === "entered" && action.at.phase.name === "idle");
     expect(entries.map((action) => action.atMs)).toEqual([5_000, 35_000]);
   });
 });
 
-describe("a chained hook", () => {
-  test("is not started again when its caller calls again", () => {
+describe("the original hook of a container", () => {
+  test("runs once if the kubelet calls the preStop hook again", () => {
     const events = [...END, left(5_500, 1), hook(5_600, 3)];
     const played = play({ events, chained: ["app"], chainMs: 2_000 });
     expect(played.actions.filter((action) => action.kind === "run-chained-hook")).toHaveLength(1);
@@ -68,16 +68,16 @@ describe("a chained hook", () => {
   });
 });
 
-describe("with a drain timeout of 0", () => {
+describe("with a drain timeout of 0 s", () => {
   const settings: DrainSettings = { ...ONE_APP, drainTimeoutMs: 0 };
 
-  test("a Pod that was quiet during the delays is drained", () => {
+  test("a drain ends as drained if the Pod was quiet during the delays", () => {
     const played = play({ settings, events: END });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBe(5_100);
   });
 
-  test("a Pod that was busy during the delays times out", () => {
+  test("a drain ends as timeout if the Pod was busy during the delays", () => {
     const played = play({ settings, events: END, pod: busyUntil(999_999) });
     expect(played.state.outcome).toBe("timeout");
     expect(played.answered.get(1)).toBe(5_100);
@@ -85,7 +85,7 @@ describe("with a drain timeout of 0", () => {
 });
 
 describe("the report after the drain", () => {
-  test("lists the connections at the end of the drain, not those while a proxy is still held", () => {
+  test("lists the connections at the end of the drain, not later ones while the proxy's hook waits", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
     const otherProcesses = (nowMs: number) => ({ known: true, others: nowMs < 70_000, sharedUser: false });
     const played = play({ settings: MESH, events: [...END, hook(120, 3, "istio-proxy")], pod, otherProcesses });
@@ -94,7 +94,7 @@ describe("the report after the drain", () => {
     expect(report.left).toHaveLength(1);
   });
 
-  test("keeps the outcome when SIGTERM cuts only the holding phase", () => {
+  test("has the outcome drained if SIGTERM arrives after the drain while hooks wait", () => {
     const otherProcesses = () => ({ known: true, others: true, sharedUser: false });
     const events = [...END, hook(120, 3, "istio-proxy"), sigterm(9_000)];
     const played = play({ settings: MESH, events, otherProcesses });
@@ -111,7 +111,7 @@ describe("the report after the drain", () => {
     expect(played.state.why).toContain("the app closed its listeners");
   });
 
-  test("states that the deadline came before the end of the delays after a late SIGTERM", () => {
+  test("states after a late SIGTERM that the deadline came before the end of the delays", () => {
     const pod: PodAt = (nowMs) => ({ ...QUIET, openConnections: nowMs < 200 ? 1 : 0 });
     const played = play({ settings: { ...ONE_APP, quietPeriodMs: 500 }, events: [sigterm(50)], pod });
     expect(played.state.why).toBe(
@@ -119,14 +119,14 @@ describe("the report after the drain", () => {
     );
   });
 
-  test("states that the Pod was still in rotation if nothing else delayed the drain", () => {
+  test("states that the Pod was not withdrawn if only the withdrawal delayed the drain", () => {
     const offered = relayReported(200, "in", true, { reason: "Service web still offers the Pod (slice web-1)" });
     const played = play({ events: [...END, offered] });
     expect(played.state.outcome).toBe("timeout");
     expect(played.state.why).toContain("in rotation: Service web still offers the Pod (slice web-1)");
   });
 
-  test("has whole milliseconds with a clock of fractions", () => {
+  test("has whole milliseconds although the clock has fractions", () => {
     const events = [ownHook(100.123, 2), hook(110.456, 1)];
     const played = play({ events, pod: busyUntil(7_000.789), lateMs: 0.33 });
     const report = drainReportOf(played.full, 9_999.99, -1, 0);
@@ -134,12 +134,12 @@ describe("the report after the drain", () => {
     expect(report.why).not.toMatch(/[0-9]\.[0-9]{2}/);
   });
 
-  test("states a lower limit of the quiet time", () => {
+  test("states the minimum of the quiet time", () => {
     const played = play({ events: END, pod: busyUntil(1_000) });
     expect(played.state.why).toContain("followed by at least 2s of quiet");
   });
 
-  test("states that the count was not zero for a quiet period", () => {
+  test("states that the number of requests was not zero for a whole quiet period", () => {
     const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
     let calls = 0;
     const active = () => {
@@ -153,12 +153,12 @@ describe("the report after the drain", () => {
 });
 
 describe("a Pod that continues after its drain", () => {
-  test("makes the manager ready again with UDP sockets only", () => {
+  test("makes the manager ready again even if it has only UDP sockets", () => {
     const pod: PodAt = () => ({ ...QUIET, hasTcpListener: false, hasUdp: true });
     expect(play({ events: END, pod, untilMs: 100_000 }).state.phase).toBe("idle");
   });
 
-  test("is sampled at most once in five seconds, regardless of the number of calls", () => {
+  test("is sampled at most once in five seconds, for any number of calls", () => {
     let samples = 0;
     const pod: PodAt = (nowMs) => {
       if (nowMs > 100_000) samples += 1;
@@ -171,14 +171,14 @@ describe("a Pod that continues after its drain", () => {
     expect(calls.every((one) => one.kind === "hook-called" && played.answered.has(one.holdId))).toBe(true);
   });
 
-  test("without samples holds a hook and does not start another drain for it", () => {
+  test("delays a hook without another drain if no sample succeeds", () => {
     const pod: PodAt = (nowMs) => (nowMs < 20_000 ? QUIET : { known: false, why: "the dump failed", blind: false });
     const played = play({ events: [...END, hook(200_000, 3), ownHook(201_000, 4)], pod, untilMs: 250_000 });
     expect(played.answered.get(3)).toBeUndefined();
     expect(played.state.phase).toBe("draining");
   });
 
-  test("whose app starts more than a minute later is drained again", () => {
+  test("is drained again even if its app starts more than a minute later", () => {
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 5_000 || nowMs > 120_000 });
     const played = play({ events: [...END, hook(200_000, 3), ownHook(200_010, 4)], pod });
     expect(played.answered.get(3)).toBe(205_010);
@@ -190,7 +190,7 @@ describe("a proxy that stops during its drain", () => {
   const settings: DrainSettings = { ...ONE_APP, driver: "envoy" };
   const away = { ...QUIET, hasTcpListener: false };
 
-  test("is not given up by earlier samples if it is back before its count fails", () => {
+  test("is still drained if it is back before the next count fails", () => {
     const played = play({
       settings,
       events: END,
@@ -203,7 +203,7 @@ describe("a proxy that stops during its drain", () => {
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(22_000);
   });
 
-  test("ends the drain after five seconds", () => {
+  test("ends the drain after an absence of five seconds", () => {
     const played = play({
       settings,
       events: END,
@@ -215,7 +215,7 @@ describe("a proxy that stops during its drain", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
-  test("is not a timeout at the deadline, because no client remains", () => {
+  test("does not cause the outcome timeout at the deadline, because no client remains", () => {
     const played = play({
       settings: { ...settings, drainTimeoutMs: 3_000 },
       events: END,

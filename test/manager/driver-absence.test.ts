@@ -34,7 +34,7 @@ function faultyDriver(name: string) {
 }
 
 test.concurrent.for(["envoy", "linkerd"])(
-  "%s is not given up after two short absences with a hang in between",
+  "the drain still counts the requests of %s after two short absences with a hang in between",
   async (name) => {
     const { count, counts } = faultyDriver(name);
     const unknown = name === "envoy" ? NOT_ANSWERED : -1;
@@ -46,7 +46,7 @@ test.concurrent.for(["envoy", "linkerd"])(
   },
 );
 
-test.concurrent("an Envoy that is back after it was given up counts again, which is reported", async () => {
+test.concurrent("an Envoy that is back after a long absence is counted again, and a message reports it", async () => {
   const notes: string[] = [];
   const envoy = await startFakeEnvoy();
   envoy.always = "refuse";
@@ -65,10 +65,13 @@ test.concurrent("an Envoy that is back after it was given up counts again, which
   await envoy.stop();
 });
 
-test.concurrent.for(["envoy", "linkerd"])("%s is given up after one long absence", async (name) => {
-  const { count, counts } = faultyDriver(name);
-  await count(GONE);
-  await pause(LONG_MS, "longer than the limit of an absence");
-  await count(GONE);
-  expect(counts()).toBe(false);
-});
+test.concurrent.for(["envoy", "linkerd"])(
+  "the drain ends without the counts of %s after one long absence",
+  async (name) => {
+    const { count, counts } = faultyDriver(name);
+    await count(GONE);
+    await pause(LONG_MS, "longer than the limit of an absence");
+    await count(GONE);
+    expect(counts()).toBe(false);
+  },
+);

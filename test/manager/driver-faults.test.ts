@@ -20,29 +20,35 @@ type Played = { readonly file: string; readonly title: string } | { readonly gol
 const FAULTS: readonly { readonly fault: string; readonly played: readonly Played[] }[] = [
   {
     fault: "the admin interface refuses from the start",
-    played: [{ file: DRIVER, title: "falls back to samples of sockets without Envoy" }],
+    played: [{ file: DRIVER, title: "falls back to samples of sockets if Envoy is not running" }],
   },
   {
     fault: "the admin interface hangs",
     played: [
-      { file: DRIVER, title: "waits until the deadline for an Envoy that hangs, because traffic may still flow" },
-      { file: DRIVER, title: "starts the drain of a slow Envoy at its first response" },
+      {
+        file: DRIVER,
+        title: "delays the end of a drain until the deadline if Envoy hangs, because traffic can still flow",
+      },
+      { file: DRIVER, title: "sends a slow Envoy the drain request at its first response" },
       {
         file: "test/manager/envoy-unix-socket.test.ts",
-        title: "that accepts and never responds delays the drain until the deadline",
+        title: "that accepts connections and never responds delays the drain until the deadline",
       },
     ],
   },
-  { fault: "the admin interface fails twice", played: [{ file: DRIVER, title: "repeats a call that failed twice" }] },
+  {
+    fault: "the admin interface fails twice",
+    played: [{ file: DRIVER, title: "repeats a drain request that failed twice" }],
+  },
   {
     fault: "the statistics are empty",
-    played: [{ file: DRIVER, title: "falls back to samples of sockets if the statistics contain $title" }],
+    played: [{ file: DRIVER, title: "falls back to samples of sockets if Envoy's statistics contain $title" }],
   },
   {
     fault: "the statistics only have the admin interface, threads and internal listeners",
     played: [
       { file: DRIVER, title: "only Envoy's own and internal listeners" },
-      { file: STATS, title: "are summed over listeners, excluding per-thread lines and the admin interface" },
+      { file: STATS, title: "are added over listeners, without the lines of threads and of the admin interface" },
     ],
   },
   {
@@ -51,53 +57,60 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "a stream stays open for twice the drain timeout",
-    played: [{ file: DRIVER, title: "waits until the deadline while streams are open, and reports their number" }],
+    played: [
+      {
+        file: DRIVER,
+        title: "delays the end of a drain until the deadline while streams are open, and reports their number",
+      },
+    ],
   },
   {
     fault: "an idle kept-alive connection never closes",
     played: [
-      { file: DRIVER, title: "waits for an idle connection for the quiet period only" },
+      { file: DRIVER, title: "delays the end of a drain by one quiet period if an idle connection is open" },
       {
         file: HERE,
-        title: "an idle connection that stays open delays a drain with drained-when connections until the deadline",
+        title: "an idle connection delays a drain until the deadline if drained-when is connections",
       },
     ],
   },
   { fault: "TCP is passed through", played: [{ file: DRIVER, title: "a TCP session besides idle HTTP" }] },
-  { fault: "a UDP session stays", played: [{ file: DRIVER, title: "waits for a UDP session" }] },
+  { fault: "a UDP session stays", played: [{ file: DRIVER, title: "delays the end of a drain for a UDP session" }] },
   {
     fault: "a hook comes twice or three times",
-    played: [{ file: DRIVER, title: "starts Envoy's drain once for any number of hooks, disconnected ones included" }],
+    played: [
+      { file: DRIVER, title: "sends Envoy one drain request for any number of hooks, including disconnected callers" },
+    ],
   },
   {
     fault: "the connection of a hook is dropped",
     played: [
-      { file: DRIVER, title: "starts Envoy's drain once for any number of hooks, disconnected ones included" },
-      { file: MACHINE, title: "are not affected by other callers that disconnect" },
+      { file: DRIVER, title: "sends Envoy one drain request for any number of hooks, including disconnected callers" },
+      { file: MACHINE, title: "does not depend on other callers that disconnect" },
     ],
   },
   {
     fault: "a hook comes in a Pod that is not deleted",
     played: [
-      { file: DRIVER, title: "does not call Envoy when one container restarts" },
-      { file: DRAIN, title: "passes its health checks again, and a drain that cannot be reverted is reported" },
+      { file: DRIVER, title: "does not send Envoy a request when one container restarts" },
+      { file: DRAIN, title: "passes its health checks again, and the log reports listeners that stay drained" },
     ],
   },
   {
     fault: "the manager is killed in the middle of a drain",
     played: [
-      { file: CRASHES, title: "releases its own hook and the app's immediately" },
+      { file: CRASHES, title: "disconnects its own hook and the app's hook immediately" },
       {
         file: CRASHES,
-        title: "is replaced by one that treats a late hook as a restart and drains at the next trigger",
+        title: "is replaced by a manager that treats a late hook as a restart and drains at the next trigger",
       },
     ],
   },
   {
     fault: "Envoy is restarted in the middle of a drain",
     played: [
-      { file: DRIVER, title: "starts the drain again after a restart of Envoy" },
-      { file: DRAIN, title: "does not end a drain, because its clients reconnect" },
+      { file: DRIVER, title: "sends the drain request again after a restart of Envoy" },
+      { file: DRAIN, title: "does not end the drain, because the clients reconnect" },
       {
         file: "test/programs/envoy/restart.program.ts",
         title: "that restarts during its drain is drained again, and the drain waits for its new clients",
@@ -109,7 +122,8 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       {
         file: MACHINE,
-        title: "stops waiting for the withdrawal when the relay stops responding, and reports the wait as withdrawing",
+        title:
+          "waits no longer for the withdrawal when the relay stops responding, and reports the time as withdrawing",
       },
     ],
   },
@@ -145,25 +159,34 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   { fault: "the Pod has the node's network", played: [{ golden: "host-network" }] },
   {
     fault: "the drain timeout is below a second",
-    played: [{ golden: "grace-rounded-up" }, { file: HERE, title: "a drain timeout of 400 ms is not rounded" }],
+    played: [{ golden: "grace-rounded-up" }, { file: HERE, title: "a drain timeout of 400 ms stays exact" }],
   },
   {
     fault: "SIGTERM comes before any hook",
     played: [
-      { file: MACHINE, title: "without a hook and with traffic starts a drain within the time of a native sidecar" },
-      { file: MACHINE, title: "ends an idle manager without connections immediately" },
+      {
+        file: MACHINE,
+        title: "starts a drain within the grace period of a native sidecar if traffic flows and no hook was called",
+      },
+      { file: MACHINE, title: "stops an idle manager immediately if no connection is open" },
     ],
   },
-  { fault: "the wall clock jumps", played: [{ file: HERE, title: "no file of the manager reads the wall clock" }] },
+  {
+    fault: "the wall clock jumps",
+    played: [{ file: HERE, title: "a jump of the wall clock is harmless, because no file of the manager reads it" }],
+  },
   {
     fault: "Envoy has a thousand listeners",
-    played: [{ file: DRIVER, title: "needs little memory for a thousand listeners" }],
+    played: [{ file: DRIVER, title: "uses little memory for the statistics of a thousand listeners" }],
   },
   {
     fault: "the manager gets hardly any processor time",
     played: [
-      { file: MACHINE, title: "every app is released by the deadline, which late ticks do not move" },
-      { file: "test/manager/stalled-manager.test.ts", title: "for %i ms answers the hook that arrived meanwhile" },
+      { file: MACHINE, title: "every app's hook is answered by the deadline, even if timers fire late" },
+      {
+        file: "test/manager/stalled-manager.test.ts",
+        title: "for %i ms answers the hook that arrived during the stop",
+      },
     ],
   },
   {
@@ -181,7 +204,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
 ];
 
-test("every fault has tests, and every listed test exists", () => {
+test("every listed fault has tests, and every listed test exists", () => {
   expect(FAULTS).toHaveLength(27);
   const absent = FAULTS.flatMap(({ played }) => played).filter((one) => !isThere(one));
   expect(absent).toEqual([]);
@@ -198,8 +221,8 @@ function isThere(played: Played): boolean {
 const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy" };
 const END = [hook(100, 1), ownHook(110, 2)];
 
-describe("a drain with a proxy", () => {
-  test("an idle connection that stays open delays a drain with drained-when connections until the deadline", () => {
+describe("the settings and clock of a drain with a proxy", () => {
+  test("an idle connection delays a drain until the deadline if drained-when is connections", () => {
     const played = play({
       settings: { ...ENVOY, drainedWhen: "connections", drainTimeoutMs: 10_000 },
       events: END,
@@ -210,14 +233,14 @@ describe("a drain with a proxy", () => {
     expect(played.answered.get(1)).toBe(110 + 5_000 + 10_000);
   });
 
-  test("a drain timeout of 400 ms is not rounded", () => {
+  test("a drain timeout of 400 ms stays exact", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 0, drainTimeoutMs: 400 };
     const played = play({ settings, events: END, pod: () => ({ ...QUIET, openConnections: 1 }), active: () => 1 });
     expect(played.state.outcome).toBe("timeout");
     expect(played.answered.get(1)).toBe(110 + 400);
   });
 
-  test("no file of the manager reads the wall clock", () => {
+  test("a jump of the wall clock is harmless, because no file of the manager reads it", () => {
     const folder = join(ROOT, "src/manager");
     const readers = readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))

@@ -19,32 +19,32 @@ const IDLE_CLIENT: PodAt = () => ({ ...QUIET, openConnections: 1, leftTotal: 1 }
 const counts = (actions: readonly { kind: string; atMs: number }[]) =>
   actions.filter((action) => action.kind === "count-active").map((action) => action.atMs);
 
-describe("a drain with Envoy", () => {
-  test("ends with the delays without active requests for a quiet period and without connections", () => {
+describe("a drain with the Envoy driver", () => {
+  test("ends after the delays if no connection was open and no request active for a quiet period", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0 });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS);
     expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 10);
   });
 
-  test("waits a quiet period for connected clients", () => {
+  test("waits a quiet period after the delays if clients are connected", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0, pod: IDLE_CLIENT });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS + 2_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 2_250);
   });
 
-  test("does not count before the last quiet period of the delays", () => {
+  test("starts the counts of requests one quiet period before the end of the delays", () => {
     const played = play({ settings: { ...ENVOY, deregistrationDelayMs: 60_000 }, events: END, active: () => 0 });
     expect(counts(played.actions)[0]).toBeGreaterThanOrEqual(FLOOR_MS + 60_000 - 2_400);
   });
 
-  test("starts the driver's drain after the delays", () => {
+  test("sends Envoy the drain request after the delays", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0, pod: IDLE_CLIENT });
     const starts = played.actions.filter((action) => action.kind === "start-driver-drain");
     expect(starts.map((action) => action.atMs)).toEqual([FLOOR_MS]);
   });
 
-  test("releases within 250 ms after the quiet period, at any end of the traffic", () => {
+  test("ends within 250 ms after the quiet period, whenever the traffic ends", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: 300, max: 5_000 }), (endMs, quietPeriodMs) => {
         const played = play({
@@ -59,18 +59,18 @@ describe("a drain with Envoy", () => {
     );
   });
 
-  test("does not end on an unknown count", () => {
+  test("continues while the count of requests is unknown", () => {
     const played = play({ settings: ENVOY, events: END });
     expect(played.state.outcome).toBe("timeout");
   });
 
-  test("cancels the driver's drain if the Pod continues", () => {
+  test("cancels Envoy's drain if the Pod continues", () => {
     const played = play({ settings: ENVOY, events: END, active: () => 0, untilMs: 80_000 });
     expect(played.state.phase).toBe("idle");
     expect(played.actions.filter((action) => action.kind === "cancel-driver-drain")).toHaveLength(1);
   });
 
-  test("does not cancel a driver's drain that was not started", () => {
+  test("does not cancel Envoy's drain if it was not started", () => {
     const events = [hook(100, 1)];
     const played = play({ settings: ENVOY, events, active: () => 0, untilMs: 80_000 });
     expect(played.actions.map((action) => action.kind)).not.toContain("cancel-driver-drain");
@@ -84,7 +84,7 @@ describe("a short absence of the proxy", () => {
     (nowMs) =>
       nowMs >= fromMs && nowMs < untilMs ? GONE(nowMs) : IDLE_CLIENT(nowMs);
 
-  test("does not end a drain, because its clients reconnect", () => {
+  test("does not end the drain, because the clients reconnect", () => {
     const played = play({
       settings: ENVOY,
       events: END,
@@ -96,7 +96,7 @@ describe("a short absence of the proxy", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(22_250);
   });
 
-  test("does not end a drain during the delays either, once the proxy was counted", () => {
+  test("does not end the drain during the delays if the requests were counted before", () => {
     const played = play({
       settings: { ...ENVOY, deregistrationDelayMs: 10_000 },
       events: END,
@@ -106,7 +106,7 @@ describe("a short absence of the proxy", () => {
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS + 10_000);
   });
 
-  test("that becomes permanent ends the drain five seconds after the last count", () => {
+  test("that becomes permanent ends the drain five seconds after the last count of requests", () => {
     const played = play({
       settings: ENVOY,
       events: END,
@@ -121,7 +121,7 @@ describe("a short absence of the proxy", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(14_250);
   });
 
-  test("has five seconds in each drain", () => {
+  test("can take five seconds in each drain of the same Pod", () => {
     const restart = { ...ENVOY, drainTimeoutMs: 1_000 };
     const again = [hook(200_000, 3), ownHook(200_010, 4)];
     const played = play({
@@ -149,14 +149,14 @@ describe("a proxy that is absent at the trigger", () => {
     active: (nowMs) => (nowMs < backMs ? NOT_ANSWERED : nowMs < backMs + 10_000 ? 1 : 0),
   });
 
-  test("delays the drain until it is back and its clients have left", () => {
+  test("delays the drain until the proxy is back and its clients have disconnected", () => {
     const played = play(backAt(4_500));
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(16_500);
     expect(played.answered.get(1)).toBeLessThanOrEqual(16_750);
   });
 
-  test.for(RULES)("and stays absent delays the drain for five seconds with drained-when %s", (drainedWhen) => {
+  test.for(RULES)("and later delays the drain for five seconds if drained-when is %s", (drainedWhen) => {
     const played = play({ ...absent, settings: { ...ENVOY, drainedWhen } });
     expect(played.state).toMatchObject({
       outcome: "not-needed",
@@ -166,7 +166,7 @@ describe("a proxy that is absent at the trigger", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
   });
 
-  test("and whose admin interface hangs does not delay the drain longer", () => {
+  test("delays the drain for at most five seconds even if the admin interface hangs", () => {
     const played = play({ ...absent, countMs: () => 4_000 });
     expect(played.state.outcome).toBe("not-needed");
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
@@ -187,7 +187,7 @@ describe("a proxy that is absent at the trigger", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
   });
 
-  test("and opens its ports during the count is not classified by an earlier sample", () => {
+  test("and opens its ports during the count is classified by a later sample", () => {
     const back = backAt(150);
     const played = play({
       ...back,
@@ -199,7 +199,7 @@ describe("a proxy that is absent at the trigger", () => {
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(12_150);
   });
 
-  test("is not a timeout if the response arrives at the deadline", () => {
+  test("does not cause the outcome timeout if its response arrives at the deadline", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 };
     const played = play({ ...absent, settings, countMs: (nowMs) => TRIGGER_MS + 1_500 - nowMs });
     expect(played.state.outcome).toBe("not-needed");
@@ -211,7 +211,7 @@ describe("a proxy that is absent at the trigger", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
   });
 
-  test("delays the drain while its statistics contain listeners before it listens", () => {
+  test("delays the drain while its statistics contain listeners that are not open yet", () => {
     const played = play({ ...backAt(3_000), active: (nowMs) => (nowMs < 13_000 ? 1 : 0) });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(15_000);
@@ -219,14 +219,14 @@ describe("a proxy that is absent at the trigger", () => {
     expect(listensNever.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
   });
 
-  test("does not delay a drain with another driver", () => {
+  test("does not delay the drain if the driver is not envoy", () => {
     for (const driver of ["none", "http", "linkerd"] as const) {
       const played = play({ ...absent, settings: { ...ENVOY, driver } });
       expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
     }
   });
 
-  test("is detected at any time within the limit, which the delay never exceeds", () => {
+  test("is detected if it comes back within the limit, and delays the drain at most by the limit", () => {
     const plans = fc.record({
       driver: fc.constantFrom("envoy" as const, "istio" as const),
       drainedWhen: fc.constantFrom(...RULES),
@@ -258,7 +258,7 @@ describe("a proxy that is absent at the trigger", () => {
   });
 });
 
-describe("the effective settings", () => {
+describe("the reported settings of a drain", () => {
   const driverOf = (counts: boolean): Driver => ({
     name: "envoy",
     counts: () => counts,
@@ -268,7 +268,7 @@ describe("the effective settings", () => {
     dials: () => 0,
   });
 
-  test("use samples of sockets for auto if the driver cannot count, and keep an explicit criterion", () => {
+  test("replace drained-when auto by quiet if the driver cannot count, but not an explicit drained-when", () => {
     expect(effectiveSettings(driverOf(true), ENVOY).drainedWhen).toBe("auto");
     expect(effectiveSettings(driverOf(false), ENVOY).drainedWhen).toBe("quiet");
     const explicit: DrainSettings = { ...ENVOY, drainedWhen: "requests" };
@@ -281,7 +281,7 @@ describe("a new Envoy process", () => {
     createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
   const countOf = (driver: Driver) => new Promise<number>((done) => driver.countActive(done));
 
-  test("receives all calls if it replaced its predecessor during these calls", async () => {
+  test("receives all drain requests if the previous process exited between them", async () => {
     const envoy = await startFakeEnvoy();
     const driver = drainOf(envoy);
     await countOf(driver);
@@ -299,7 +299,7 @@ describe("a new Envoy process", () => {
     await envoy.stop();
   });
 
-  test("is drained if it took over all counts of its predecessor", async () => {
+  test("gets the drain request even if it inherited all statistics of the previous process", async () => {
     const envoy = await startFakeEnvoy();
     const driver = drainOf(envoy);
     await countOf(driver);
@@ -314,7 +314,7 @@ describe("a new Envoy process", () => {
     await envoy.stop();
   });
 
-  test("is drained even if its admin interface had more requests than its predecessor", async () => {
+  test("gets the drain request even if its admin interface had more requests than the previous process", async () => {
     const envoy = await startFakeEnvoy();
     const driver = drainOf(envoy);
     await countOf(driver);
@@ -330,11 +330,11 @@ describe("a new Envoy process", () => {
   });
 });
 
-describe("an Envoy whose Pod continues", () => {
+describe("an Envoy whose Pod continues after a drain", () => {
   const startDrain = (driver: Driver) => new Promise<string>((done) => driver.startDrain(done));
   const cancelDrain = (driver: Driver) => new Promise<string>((done) => driver.cancelDrain(done));
 
-  test("passes its health checks again, and a drain that cannot be reverted is reported", async () => {
+  test("passes its health checks again, and the log reports listeners that stay drained", async () => {
     const envoy = await startFakeEnvoy();
     const notes: string[] = [];
     const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, (message) => notes.push(message));
@@ -346,7 +346,7 @@ describe("an Envoy whose Pod continues", () => {
     await envoy.stop();
   });
 
-  test("is not drained again by a later count", async () => {
+  test("does not get another drain request from a later count", async () => {
     const envoy = await startFakeEnvoy();
     envoy.stats = () => listenerLines("0.0.0.0_80");
     const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
@@ -358,7 +358,7 @@ describe("an Envoy whose Pod continues", () => {
     await envoy.stop();
   });
 
-  test("that was not drained receives no call to cancel", async () => {
+  test("gets no request to cancel a drain that was not started", async () => {
     const envoy = await startFakeEnvoy();
     const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
     expect(await cancelDrain(driver)).toBe("");

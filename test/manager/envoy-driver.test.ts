@@ -70,7 +70,7 @@ describeOnClock("the Envoy driver", (build) => {
   const notes = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
-    "starts Envoy's drain after the delays, and ends immediately without connections",
+    "sends Envoy the drain request after the delays, and ends the drain immediately without connections",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const end = await drained(pod);
@@ -81,7 +81,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "starts Envoy's drain once for any number of hooks, disconnected ones included",
+    "sends Envoy one drain request for any number of hooks, including disconnected callers",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const hooks = [call(pod.manager, hookPath()), call(pod.manager, hookPath()), drained(pod)];
@@ -95,7 +95,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "drains only the inbound listeners of a sidecar",
+    "drains only the inbound listeners if Envoy is a sidecar",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--driver=istio");
       pod.envoy.stats = () => listenerLines("0.0.0.0_15006", { http: { prefix: "inbound_0.0.0.0_8080" } });
@@ -105,7 +105,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "does not call Envoy when one container restarts",
+    "does not send Envoy a request when one container restarts",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const hook = await call(pod.manager, hookPath());
@@ -116,7 +116,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "waits for an idle connection for the quiet period only",
+    "delays the end of a drain by one quiet period if an idle connection is open",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, arrived: 1, http: { prefix: "web" } });
@@ -134,7 +134,7 @@ describeOnClock("the Envoy driver", (build) => {
     { title: "a TCP session", busy: { connections: 1 } },
     { title: "a TCP session besides idle HTTP", busy: { connections: 2, http: { prefix: "web", connections: 1 } } },
   ])(
-    "waits for $title",
+    "delays the end of a drain for $title",
     onClock(async (clock, { busy }) => {
       const pod = await podWith(clock);
       let over = false;
@@ -149,7 +149,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "waits for a UDP session",
+    "delays the end of a drain for a UDP session",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drain-timeout=2s");
       pod.envoy.stats = () => [...listenerLines("0.0.0.0_8080"), "udp.dns.downstream_sess_active: 1"];
@@ -158,7 +158,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "waits until the deadline while streams are open, and reports their number",
+    "delays the end of a drain until the deadline while streams are open, and reports their number",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drain-timeout=2s");
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
@@ -169,7 +169,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "waits while requests start and end between two samples",
+    "delays the end of a drain while requests start and end between two samples",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const untilMs = clock.nowMs() + 3_000;
@@ -185,7 +185,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "repeats a call that failed twice",
+    "repeats a drain request that failed twice",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drained-when=quiet");
       pod.envoy.faults.push(503, 503);
@@ -195,7 +195,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "does not replace a refused drain of the listeners with another call",
+    "sends no other request if Envoy refuses to drain its listeners",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drained-when=quiet");
       pod.envoy.always = 400;
@@ -206,7 +206,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "starts the drain again after a restart of Envoy",
+    "sends the drain request again after a restart of Envoy",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
@@ -221,7 +221,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "falls back to samples of sockets without Envoy",
+    "falls back to samples of sockets if Envoy is not running",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       await pod.envoy.stop();
@@ -232,7 +232,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "waits for an Envoy that restarts at the trigger, and drains it",
+    "waits for an Envoy that restarts at the trigger, and sends the drain request when it is back",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       await endApp(pod.app);
@@ -249,7 +249,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "waits five seconds for an Envoy that never starts",
+    "delays the end of a drain by five seconds for an Envoy that never starts",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       await endApp(pod.app);
@@ -264,7 +264,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "waits until the deadline for an Envoy that hangs, because traffic may still flow",
+    "delays the end of a drain until the deadline if Envoy hangs, because traffic can still flow",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drain-timeout=4s");
       pod.envoy.always = "hang";
@@ -275,7 +275,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "starts the drain of a slow Envoy at its first response",
+    "sends a slow Envoy the drain request at its first response",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       pod.envoy.stats = () => {
@@ -297,7 +297,7 @@ describeOnClock("the Envoy driver", (build) => {
     { title: "only connections", stats: () => ["listener.0.0.0.0_8080.downstream_cx_active: 0"], bare: true },
     { title: "only Envoy's own and internal listeners", stats: () => listenerLines("envoy_internal_x"), bare: false },
   ])(
-    "falls back to samples of sockets if the statistics contain $title",
+    "falls back to samples of sockets if Envoy's statistics contain $title",
     onClock(async (clock, { stats, bare }) => {
       const pod = await podWith(clock);
       if (bare) pod.envoy.bareStats = stats;
@@ -312,7 +312,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "needs little memory for a thousand listeners",
+    "uses little memory for the statistics of a thousand listeners",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drain-timeout=3s");
       const lines = Array.from({ length: 1_000 }, (_, n) =>

@@ -32,8 +32,8 @@ function movedBy(more: readonly number[]): readonly boolean[] {
   });
 }
 
-describe("Envoy's totals", () => {
-  test("show traffic at the first count, which is the baseline", () => {
+describe("the totals in Envoy's statistics", () => {
+  test("are evidence of traffic at the first count, which has no predecessor", () => {
     expect(movedBy([])).toEqual([true]);
   });
 
@@ -42,12 +42,12 @@ describe("Envoy's totals", () => {
     expect(movedBy(probed).slice(1)).not.toContain(true);
   });
 
-  test("exclude a probe directly after the last traffic", () => {
+  test("exclude a probe that directly follows the last traffic", () => {
     const busy = [120, 118, 121, 119, 3];
     expect(movedBy([...busy, 1, 0, 0, 0, 0, 1]).slice(1 + busy.length)).not.toContain(true);
   });
 
-  test("exclude probes while slow requests are answered", () => {
+  test("exclude probes that arrive while slow requests are active", () => {
     const evidence = createEnvoyEvidence(PROBES);
     const steps = [
       { requests: 10, active: 3, moved: true },
@@ -62,7 +62,7 @@ describe("Envoy's totals", () => {
       expect(evidence.take(countAfter(requests, index + 1, active), index * COUNT_MS)).toMatchObject({ moved });
   });
 
-  test("exclude at most the rate of the probes plus two, for arbitrary traffic", () => {
+  test("exclude at most the configured rate of probes plus two, for arbitrary traffic", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }), (more) => {
         const moved = movedBy(more).slice(1);
@@ -72,7 +72,7 @@ describe("Envoy's totals", () => {
     );
   });
 
-  test("show traffic when a total decreases", () => {
+  test("are evidence of traffic when a total decreases", () => {
     const evidence = createEnvoyEvidence(PROBES);
     evidence.take(countAfter(10, 1), 0);
     expect(evidence.take(countAfter(4, 2), COUNT_MS)).toEqual({ restarted: false, moved: true });

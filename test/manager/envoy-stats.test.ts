@@ -17,25 +17,25 @@ function read(lines: readonly string[], settings = ENVOY, admin = adminLines(3))
 
 describe("a listener of Envoy", () => {
   test.for([
-    { title: "an address", name: "0.0.0.0_8080", kind: "counted" },
-    { title: "an IPv6 address", name: "[__]_8080", kind: "counted" },
+    { title: "an IPv4 wildcard address", name: "0.0.0.0_8080", kind: "counted" },
+    { title: "an IPv6 wildcard address", name: "[__]_8080", kind: "counted" },
     { title: "an address of the Pod", name: "10.1.2.3_443", kind: "counted" },
     { title: "a user-defined name", name: "edge", kind: "counted" },
     { title: "a name that contains admin", name: "admin_api_9000", kind: "counted" },
     { title: "a name that contains worker", name: "myworker_8080", kind: "counted" },
-    { title: "loopback", name: "127.0.0.1_8080", kind: "ignored" },
-    { title: "IPv6 loopback", name: "[__1]_8080", kind: "ignored" },
+    { title: "the loopback address", name: "127.0.0.1_8080", kind: "ignored" },
+    { title: "the IPv6 loopback address", name: "[__1]_8080", kind: "ignored" },
     { title: "an internal name", name: "envoy_internal_mesh", kind: "ignored" },
     { title: "the path of a Unix socket", name: "/run/envoy.sock", kind: "ignored" },
     { title: "the gateway's readiness port", name: "0.0.0.0_19003", kind: "ignored" },
     { title: "the manager's port", name: "0.0.0.0_17890", kind: "ignored" },
     { title: "a mesh port", name: "0.0.0.0_15021", kind: "ignored" },
-    { title: "that of the admin interface", name: "admin", kind: "admin" },
+    { title: "the name of the admin interface", name: "admin", kind: "admin" },
   ])("whose name is $title is $kind", ({ name, kind }) => {
     expect(listenerOf(name, ENVOY).kind).toBe(kind);
   });
 
-  test("of a sidecar is counted on the inbound port only", () => {
+  test("of a sidecar is counted only if it has the inbound port", () => {
     const names = ["0.0.0.0_15006", "[__]_15006", "0.0.0.0_15001", "0.0.0.0_8080", "edge"];
     expect(names.map((name) => listenerOf(name, ISTIO).kind)).toEqual([
       "counted",
@@ -46,14 +46,14 @@ describe("a listener of Envoy", () => {
     ]);
   });
 
-  test("obeys drain-ports and ignore-ports", () => {
+  test("is counted or ignored as drain-ports and ignore-ports set", () => {
     const only: DrainSettings = { ...ENVOY, drainPorts: [19_003] };
     expect(listenerOf("0.0.0.0_19003", only).kind).toBe("counted");
     expect(listenerOf("0.0.0.0_8080", only).kind).toBe("ignored");
     expect(listenerOf("0.0.0.0_8080", { ...ENVOY, ignorePorts: [8_080] }).kind).toBe("ignored");
   });
 
-  test("in a shared network namespace is counted by the Pod's address", () => {
+  test("in a shared network namespace is counted only if it has the Pod's address", () => {
     const scoped: DrainSettings = { ...ENVOY, addressScope: "127.9.9.9" };
     expect(listenerOf("127.9.9.9_8080", scoped).kind).toBe("counted");
     expect(listenerOf("127.9.9.8_8080", scoped).kind).toBe("ignored");
@@ -61,7 +61,7 @@ describe("a listener of Envoy", () => {
 });
 
 describe("the statistics of Envoy", () => {
-  test("are summed over listeners, excluding per-thread lines and the admin interface", () => {
+  test("are added over listeners, without the lines of threads and of the admin interface", () => {
     const lines = [
       ...listenerLines("0.0.0.0_80", { connections: 5, arrived: 9, http: { prefix: "a", requests: 2, answered: 30 } }),
       ...listenerLines("0.0.0.0_81", { connections: 3, arrived: 4 }),
@@ -83,7 +83,7 @@ describe("the statistics of Envoy", () => {
     expect(read(lines).active).toBe(2);
   });
 
-  test("count an upgraded connection once", () => {
+  test("contain an upgraded connection once", () => {
     const lines = listenerLines("0.0.0.0_80", { connections: 1, http: { prefix: "a", requests: 1, upgrades: 1 } });
     expect(read(lines).active).toBe(1);
   });
@@ -108,11 +108,11 @@ describe("the statistics of Envoy", () => {
     expect(read(lines).active).toBe(1);
   });
 
-  test("count a prefix without a listener", () => {
+  test("include requests of a prefix that has no listener", () => {
     expect(read([...listenerLines("0.0.0.0_80"), "http.x.downstream_rq_active: 2"]).active).toBe(2);
   });
 
-  test("contain the probed ports among their listeners", () => {
+  test("contain the ports that the kubelet probes", () => {
     const probed = { ...ENVOY, kubeletProbes: [80, 81].map((port) => ({ port, periodMs: 10_000 })) };
     expect(read(listenerLines("0.0.0.0_80"), probed).probedPorts).toEqual([80]);
   });
@@ -127,20 +127,32 @@ describe("the statistics of Envoy", () => {
       lines: listenerLines("0.0.0.0_80"),
       admin: without("listener.admin.downstream_cx_active"),
     },
-    { title: "no totals", lines: listenerLines("0.0.0.0_80"), admin: without("listener.admin.downstream_cx_total") },
-    { title: "no requests", lines: listenerLines("0.0.0.0_80"), admin: without("rq_active") },
-    { title: "no completed requests", lines: listenerLines("0.0.0.0_80"), admin: without("rq_completed") },
+    {
+      title: "no total of connections",
+      lines: listenerLines("0.0.0.0_80"),
+      admin: without("listener.admin.downstream_cx_total"),
+    },
+    {
+      title: "no active requests of the admin interface",
+      lines: listenerLines("0.0.0.0_80"),
+      admin: without("rq_active"),
+    },
+    {
+      title: "no completed requests of the admin interface",
+      lines: listenerLines("0.0.0.0_80"),
+      admin: without("rq_completed"),
+    },
     {
       title: "an incomplete listener",
       lines: listenerLines("0.0.0.0_80").filter((line) => !line.startsWith("listener.0.0.0.0_80.downstream_cx_total")),
       admin: adminLines(3),
     },
     { title: "an unterminated line", lines: ["x".repeat(5_000)], admin: adminLines(3) },
-  ])("with $title are reported as a problem", ({ lines, admin }) => {
+  ])("are reported as unusable if they contain $title", ({ lines, admin }) => {
     expect(read(lines, ENVOY, admin).problem).not.toBe("");
   });
 
-  test("do not depend on the chunks of the response", () => {
+  test("are the same for any division of the response into chunks", () => {
     const text = [
       ...adminLines(3),
       ...listenerLines("0.0.0.0_80", { connections: 5, arrived: 9, http: { prefix: "ä", requests: 2, answered: 30 } }),
@@ -161,7 +173,7 @@ describe("the statistics of Envoy", () => {
     );
   });
 
-  test("never throw or count below zero for arbitrary responses", () => {
+  test("contain no negative number for arbitrary responses, and cause no exception", () => {
     const fragments = fc.constantFrom(
       "listener.",
       "http.",
@@ -186,7 +198,7 @@ describe("the statistics of Envoy", () => {
   });
 });
 
-describe("two successive counts", () => {
+describe("two successive samples of Envoy's statistics", () => {
   const count = (over: Partial<EnvoyCount>): EnvoyCount => ({
     isEnvoy: true,
     problem: "",
@@ -205,7 +217,7 @@ describe("two successive counts", () => {
   };
 
   test.for([
-    { title: "no traffic without changes", next: {}, moved: false },
+    { title: "no traffic if nothing changed", next: {}, moved: false },
     { title: "traffic after a new connection", next: { arrivedTotal: 1 }, moved: true },
     { title: "traffic after a response", next: { answeredTotal: 1 }, moved: true },
   ])("show $title", ({ next, moved }) => {

@@ -46,7 +46,7 @@ const DRAIN = "POST /drain_listeners?graceful&skip_exit";
 /** Command prefix that runs a program as a user without files on this host. */
 const AS_USER_65534 = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
-describeOnClock("an Envoy on a Unix socket", (build) => {
+describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
   async function managerAt(
     clock: TestClock,
     path: string,
@@ -80,7 +80,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   const notes = (manager: Manager) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
-    "is drained, and the drain lasts until no request is active",
+    "gets the drain request, and the drain lasts until no request is active",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -102,7 +102,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "that does not exist is replaced by samples of sockets, and the reason is logged",
+    "that does not exist is replaced by samples of sockets, and the log contains the reason",
     onClock(async (clock) => {
       const path = socketPath();
       const manager = await managerAt(clock, path);
@@ -128,7 +128,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.skipIf(process.getuid?.() !== 0).concurrent(
-    "without write permission for the manager is reported",
+    "that the manager cannot write to is reported in the log",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -146,7 +146,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "that accepts and never responds delays the drain until the deadline",
+    "that accepts connections and never responds delays the drain until the deadline",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -159,7 +159,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "that never accepts does not delay other responses",
+    "that never accepts a connection does not delay the manager's responses",
     onClock(async (clock) => {
       const path = socketPath();
       const stuck = await silent(path);
@@ -177,7 +177,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "that interrupts its response is called again",
+    "that interrupts its response gets the request again",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -194,7 +194,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 
   test.concurrent(
-    "with a thousand listeners is read completely",
+    "that has a thousand listeners is read completely",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -208,7 +208,7 @@ describeOnClock("an Envoy on a Unix socket", (build) => {
   );
 });
 
-describe("calls over a Unix socket", () => {
+describe("requests over a Unix socket", () => {
   test("are not among the manager's TCP connections", async () => {
     const envoy = await envoyForUnit();
     const driver = createEnvoyDriver(
@@ -222,7 +222,7 @@ describe("calls over a Unix socket", () => {
     expect(envoy.calls).toEqual([FAIL, DRAIN]);
   });
 
-  test("fail with a message without the C library", async () => {
+  test("fail with a message if the C library cannot be loaded", async () => {
     const envoy = await envoyForUnit();
     const libc = { ...loadNodeLibc(), available: false };
     const driver = createEnvoyDriver(

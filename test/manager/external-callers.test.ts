@@ -56,7 +56,7 @@ const startedAtMs = (played: Played): number[] =>
     action.kind === "entered" && action.at.phase.name === "withdrawing" ? [action.atMs] : [],
   );
 
-describe("external calls of hooks with the token", () => {
+describe("preStop calls with the token from outside of the node", () => {
   const settingsLike: fc.Arbitrary<DrainSettings> = fc
     .record({
       drainDelayMs: fc.nat(20_000),
@@ -67,7 +67,7 @@ describe("external calls of hooks with the token", () => {
     .map((some) => ({ ...TWO_APPS, ...some }));
   const anyChain = fc.subarray(CONTAINERS);
 
-  test("that start the relay's client do not shorten a drain by the relay's statuses", () => {
+  test("start the relay's client but do not shorten a drain by the relay's statuses", () => {
     const status = fc.record({ atMs: fc.nat(60_000), offered: fc.constantFrom("in", "out", "unknown") });
     fc.assert(
       fc.property(settingsLike, externalCalls, fc.array(status, { maxLength: 12 }), (settings, calls, statuses) => {
@@ -84,7 +84,7 @@ describe("external calls of hooks with the token", () => {
     );
   });
 
-  test("do not release a terminating container earlier or start the driver's drain earlier", () => {
+  test("do not change when a terminating container gets its stop signal or the driver drains", () => {
     fc.assert(
       fc.property(
         settingsLike,
@@ -114,7 +114,7 @@ describe("external calls of hooks with the token", () => {
     );
   });
 
-  test("without the kubelet's do not start or end a drain, and are answered within fifteen seconds", () => {
+  test("do not start or end a drain, and are answered within fifteen seconds", () => {
     fc.assert(
       fc.property(settingsLike, externalCalls, anyChain, (settings, calls, chained) => {
         const played = play({ settings, events: callsOf(calls), chained, chainMs: 0 });
@@ -140,14 +140,14 @@ describe("external calls of hooks with the token", () => {
     );
   });
 
-  test("are reported at most once in five seconds for each container", () => {
+  test("are logged at most once in five seconds for each container", () => {
     const calls = Array.from({ length: 600 }, (_, at) => hook(at * 100, at, CONTAINERS[at % 2]));
     const played = play({ settings: TWO_APPS, events: calls });
     const reports = played.actions.filter((action) => action.kind === "entered");
     expect(reports.length).toBeLessThanOrEqual(2 * (60 / 5 + 1));
   });
 
-  test("long after a drain do not make the manager ready for another one without listeners", () => {
+  test("do not make the manager ready for another drain if the Pod has no listener", () => {
     const closed = (nowMs: number) => ({ ...busyUntil(0)(nowMs), hasTcpListener: nowMs < TRIGGER_MS + 9_000 });
     const calls = callsOf([{ atMs: 200_000, container: "app", peer: 1, staysMs: 1_000_000 }]);
     const played = play({ settings: TWO_APPS, events: [...endOf(100), ...calls], pod: closed, untilMs: 190_000 });
@@ -157,12 +157,12 @@ describe("external calls of hooks with the token", () => {
   });
 });
 
-describe("the held calls", () => {
+describe("the preStop calls that wait for their answers", () => {
   const NONE: HookCalls = idleState([]).hooks;
   const held = (calls: readonly { container: string; peer: string }[]): readonly Hold[] =>
     calls.reduce((hooks, one, id) => addHold(hooks, holdOf(id, id, one.container, "app", one.peer), []), NONE).holds;
 
-  test("are at most 128, including the first of each container and of each address within its share", () => {
+  test("are at most 128 and include the first call of each container and address", () => {
     const call = fc.record({
       container: fc.constantFrom("app", "web", "job", "mesh"),
       // Each of four containers has 32 of the 128 calls, so fewer addresses do not displace a call.
@@ -188,7 +188,7 @@ describe("the held calls", () => {
     expect(held([...crowd, { container: "app", peer: "10.0.0.1" }]).at(-1)).toMatchObject({ peer: "10.0.0.1" });
   });
 
-  test("include the first call despite later calls of any number of addresses", () => {
+  test("include the first call even after calls of any number of other addresses", () => {
     const crowd = Array.from({ length: 5_000 }, (_, at) => ({ container: "app", peer: `10.9.${at}.1` }));
     expect(held([{ container: "app", peer: "10.0.0.1" }, ...crowd])[0]).toMatchObject({ peer: "10.0.0.1" });
   });

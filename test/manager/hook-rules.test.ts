@@ -17,27 +17,31 @@ const restartsOf = ({ actions }: Played) =>
     action.kind === "entered" && outcomeOf(action.at.phase) === "restarted" ? [action.atMs] : [],
   );
 
-describe("hooks without the manager's own", () => {
+describe("preStop hooks without the manager's own hook", () => {
   test.for([
-    ["are held for 15 s if two containers call within a second", [hook(0, 1), hook(1_000, 2, "web")], [15_000, 16_000]],
     [
-      "are held for 5 s if two containers call more than a second apart",
+      "are answered after 15 s if two containers call within a second",
+      [hook(0, 1), hook(1_000, 2, "web")],
+      [15_000, 16_000],
+    ],
+    [
+      "are answered after 5 s if two containers call more than a second apart",
       [hook(0, 1), hook(1_001, 2, "web")],
       [5_000, 6_001],
     ],
-    ["are held for 5 s if one container calls twice", [hook(0, 1), hook(500, 2)], [5_000, 5_500]],
+    ["are answered after 5 s if one container calls twice", [hook(0, 1), hook(500, 2)], [5_000, 5_500]],
     [
-      "are held for 15 s if the app and the mesh proxy call within a second",
+      "are answered after 15 s if the app and the mesh proxy call within a second",
       [hook(0, 1), hook(500, 2, "proxy")],
       [15_000, 15_500],
     ],
     [
-      "are held for 15 s if the first of two callers has disconnected",
+      "are answered after 15 s if the first of two callers has disconnected",
       [hook(0, 1), left(10, 1), hook(500, 2, "web")],
       [undefined, 15_500],
     ],
     [
-      "are held for 15 s if a third container calls within a second after the second",
+      "are answered after 15 s if a third container calls within a second after the second container",
       [hook(0, 1), hook(900, 2, "web"), hook(1_800, 3, "proxy")],
       [15_000, 15_900, 16_800],
     ],
@@ -46,13 +50,13 @@ describe("hooks without the manager's own", () => {
   });
 });
 
-describe("a restart", () => {
+describe("a container restart", () => {
   test.for([
     ["once for one call", [hook(0, 1)], [5_000]],
-    ["once for two calls of a container, after the first one's time", [hook(0, 1), hook(4_000, 2)], [5_000]],
-    ["again for a call after the first restart", [hook(0, 1), hook(5_500, 2)], [5_000, 10_500]],
+    ["once for two calls of a container, when the first call is answered", [hook(0, 1), hook(4_000, 2)], [5_000]],
+    ["again for a call after the report of the first restart", [hook(0, 1), hook(5_500, 2)], [5_000, 10_500]],
     ["for each of two containers", [hook(0, 1), hook(3_000, 2, "web")], [5_000, 8_000]],
-    ["for a caller that has disconnected", [hook(0, 1), left(10, 1)], [5_000]],
+    ["even if the caller has disconnected", [hook(0, 1), left(10, 1)], [5_000]],
   ] as const)("is reported %s", ([, events, times]) => {
     const played = play({ settings: TWO, events });
     expect(restartsOf(played)).toEqual(times);
@@ -67,11 +71,11 @@ describe("in a Pod that runs to completion", () => {
     return [state.outcome, answered.get(9)];
   };
 
-  test("apps that call no hook within two seconds after the manager's own have finished", () => {
+  test("apps have finished if they call no hook within two seconds after the manager's own hook", () => {
     expect(end([ownHook(100, 9)])).toEqual(["not-needed", 2_100]);
   });
 
-  test("the proxy's hook does not count as an app's and is released with the others", () => {
+  test("the proxy's hook does not count as the app's and is answered together with the manager's own", () => {
     const events = [ownHook(100, 9), hook(150, 1, "proxy")];
     expect(end(events)).toEqual(["not-needed", 2_100]);
     expect(answered(events, JOB)).toEqual([2_100]);
@@ -81,15 +85,15 @@ describe("in a Pod that runs to completion", () => {
     ["before", [hook(50, 1), ownHook(100, 9)]],
     ["after", [ownHook(100, 9), hook(1_900, 1)]],
     ["(from a disconnected caller) before", [hook(50, 1), left(60, 1), ownHook(100, 9)]],
-  ] as const)("an app that calls its hook %s the manager's own is drained", ([, events]) => {
+  ] as const)("the Pod is drained if an app calls its hook %s the manager's own", ([, events]) => {
     expect(end(events)).toEqual(["drained", 5_100]);
   });
 
-  test("missing calls do not prove completion if no app has a hook", () => {
+  test("the Pod is drained if no app has a hook, because missing calls do not prove completion", () => {
     expect(end([ownHook(100, 9)], { ...JOB, hooks: [PROXY] })).toEqual(["drained", 5_100]);
   });
 
-  test("a hook of a container that is not in the settings counts as an app's", () => {
+  test("a hook of a container that is not in the settings counts as the hook of an app", () => {
     expect(end([ownHook(100, 9), hook(150, 1, "unlisted")])).toEqual(["drained", 5_100]);
   });
 });

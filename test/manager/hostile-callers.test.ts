@@ -44,7 +44,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
       title: "a request without the token or its announced body",
       text: "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n",
     },
-  ])("are disconnected after $title", async ({ text }) => {
+  ])("are disconnected at the time limit if they send $title", async ({ text }) => {
     const socket = await dial(manager);
     const gone = closed(socket);
     socket.write(text);
@@ -52,7 +52,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
     await expectUnharmed(manager);
   });
 
-  test.concurrent("are disconnected while they send single bytes", async () => {
+  test.concurrent("are disconnected at the time limit if they send single bytes slowly", async () => {
     const socket = await dial(manager);
     const gone = closed(socket);
     // The connection is never idle, so only the limit of the whole request ends it.
@@ -64,7 +64,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
     await expectUnharmed(manager);
   });
 
-  test.concurrent("do not harm the manager with arbitrary bytes", async () => {
+  test.concurrent("cannot disturb the manager with arbitrary bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 2_000 }), async (bytes) => {
         const socket = await dial(manager);
@@ -95,7 +95,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
     { title: "ten pipelined requests", text: "GET /x/status HTTP/1.1\r\nHost: x\r\n\r\n".repeat(10) },
     { title: "a TLS ClientHello", text: "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003" },
     { title: "an upgrade", text: "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n" },
-  ])("are disconnected without harm to the manager after $title", async ({ text }) => {
+  ])("are disconnected and do not disturb the manager if they send $title", async ({ text }) => {
     const socket = await dial(manager);
     socket.on("error", () => {});
     const gone = closed(socket);
@@ -106,7 +106,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
 });
 
 describeBuilds("thousands of connections to the manager's port", (build) => {
-  test("do not prevent responses to hooks and drains", async () => {
+  test("do not prevent the manager's responses to hooks and drain commands", async () => {
     const manager = await startManager({
       build,
       wrapper: WITHOUT_PORT_GUARD,
@@ -139,7 +139,7 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
 });
 
 describeBuilds("more than 128 calls of one hook", (build) => {
-  test("are answered, newest first, and 128 calls stay held, the manager's own hook included", async () => {
+  test("are answered newest first, and 128 calls including the manager's own hook remain open", async () => {
     const fresh = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(fresh.address);
     const own = call(fresh, `/${TOKEN}/drain`, "POST").catch(() => undefined);

@@ -13,7 +13,7 @@ broken{route="/a" 5
 odd NaN
 `;
 
-describe("the count of active requests", () => {
+describe("the count of active requests in an app's response", () => {
   test.for([
     { title: "a plain number", body: "12\n", selector: "", count: 12 },
     { title: "zero", body: "0", selector: "", count: 0 },
@@ -23,37 +23,37 @@ describe("the count of active requests", () => {
     { title: "a pointer with escapes", body: '{"a/b":{"c~d":2}}', selector: "/a~1b/c~0d", count: 2 },
     { title: "a number in a string", body: '{"n":"3"}', selector: "/n", count: 3 },
     { title: "an empty key", body: '{"":4}', selector: "/", count: 4 },
-    { title: "a sample", body: PAGE, selector: "no_labels", count: 7 },
-    { title: "a sample with a label", body: PAGE, selector: 'http_active{route="/b"}', count: 4 },
-    { title: "a label with an escaped quote", body: PAGE, selector: 'http_active{code="2\\"x"}', count: 3 },
-    { title: "the sum of matching samples", body: PAGE, selector: "http_active", count: 7 },
+    { title: "a metric", body: PAGE, selector: "no_labels", count: 7 },
+    { title: "a metric with a label", body: PAGE, selector: 'http_active{route="/b"}', count: 4 },
+    { title: "a metric whose label has an escaped quote", body: PAGE, selector: 'http_active{code="2\\"x"}', count: 3 },
+    { title: "the sum of all matching metrics", body: PAGE, selector: "http_active", count: 7 },
   ])("is read from $title", ({ body, selector, count }) => {
     expect(parseActiveCount(body, selector)).toBe(count);
   });
 
   test.for([
     { title: "an empty response", body: "", selector: "" },
-    { title: "text", body: "none", selector: "" },
+    { title: "a text without a number", body: "none", selector: "" },
     { title: "a number and text", body: "3 active", selector: "" },
     { title: "a negative number", body: "-1", selector: "" },
     { title: "infinity", body: "Infinity", selector: "" },
     { title: "hexadecimal", body: "0x0", selector: "" },
     { title: "a page of HTML", body: "<html>0</html>", selector: "" },
-    { title: "broken JSON", body: '{"a":', selector: "/a" },
+    { title: "invalid JSON", body: '{"a":', selector: "/a" },
     { title: "a missing key", body: '{"a":0}', selector: "/b" },
     { title: "an inherited key", body: "{}", selector: "/constructor/length" },
-    { title: "the prototype", body: "{}", selector: "/__proto__" },
+    { title: "the prototype of an object", body: "{}", selector: "/__proto__" },
     { title: "null", body: '{"a":null}', selector: "/a" },
     { title: "true", body: '{"a":true}', selector: "/a" },
     { title: "an empty list", body: '{"a":[]}', selector: "/a" },
     { title: "an index out of range", body: "[0]", selector: "/1" },
     { title: "an index with a leading zero", body: "[0,0]", selector: "/01" },
     { title: "JSON nested too deeply", body: `${"[".repeat(65)}0${"]".repeat(65)}`, selector: `${"/0".repeat(65)}` },
-    { title: "an absent sample", body: PAGE, selector: "http" },
+    { title: "an absent metric", body: PAGE, selector: "http" },
     { title: "an absent label", body: PAGE, selector: 'http_active{route="/c"}' },
-    { title: "a sample that is not a number", body: PAGE, selector: "odd" },
-    { title: "a broken sample", body: PAGE, selector: "broken" },
-    { title: "a broken selector", body: PAGE, selector: 'http_active{route="/a"' },
+    { title: "a metric that is not a number", body: PAGE, selector: "odd" },
+    { title: "an invalid line of a metric", body: PAGE, selector: "broken" },
+    { title: "an invalid selector", body: PAGE, selector: 'http_active{route="/a"' },
     { title: "a response without metrics", body: "0", selector: "http_active" },
   ])("is unknown for $title", ({ body, selector }) => {
     expect(parseActiveCount(body, selector)).toBe(-1);
@@ -88,8 +88,8 @@ describe("the count of active requests", () => {
   });
 });
 
-describe("a URL", () => {
-  test("is parsed", () => {
+describe("a URL of the http driver", () => {
+  test("is divided into address, port and path", () => {
     expect(parseHttpTarget('http://127.0.0.1:81/a?b=c#x{y="%2F"}')).toEqual({
       host: "127.0.0.1",
       port: 81,

@@ -42,7 +42,7 @@ function count(over: Partial<DrainSettings>): Promise<number> {
   return new Promise((done) => driverOf(over).countActive(done));
 }
 
-describe("the call of drain-url", () => {
+describe("the request to drain-url", () => {
   test("is one POST on a separate connection", async () => {
     const { port, requests } = await answering([answer("")]);
     expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/drain?x=1` })).toBe("");
@@ -51,34 +51,34 @@ describe("the call of drain-url", () => {
     expect(requests[0]?.toLowerCase()).toContain("connection: close");
   });
 
-  test("is repeated while the app is not ready", async () => {
+  test("is repeated if the app responds with status 503", async () => {
     const { port, requests } = await answering([answer("", "503 Busy"), answer("")]);
     expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/` })).toBe("");
     expect(requests).toHaveLength(2);
   });
 
-  test("is not repeated after a refusal", async () => {
+  test("is not repeated if the app responds with status 404", async () => {
     const { port, requests } = await answering([answer("", "404 Not Found")]);
     expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("status 404");
     expect(requests).toHaveLength(1);
   });
 
-  test("reports the reason after its time limit", async () => {
+  test("fails after its time limit, and a message contains the reason", async () => {
     const { port } = await answering([undefined]);
     expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("no complete response within");
   });
 
-  test("is omitted without a URL", async () => {
+  test("is not sent if drain-url is not set", async () => {
     expect(await startDrain({})).toBe("");
   });
 
-  test("is omitted for a URL without an address", async () => {
+  test("is not sent if drain-url has no address", async () => {
     expect(await startDrain({ drainUrl: "http://app.local/" })).toContain("is not an http URL");
   });
 });
 
-describe("the count of active-url", () => {
-  test("is read, and its connections are counted", async () => {
+describe("the count that active-url returns", () => {
+  test("is the number in the response, and the manager counts its own connections to active-url", async () => {
     const { port } = await answering([answer('{"active":3}')]);
     const driver = driverOf({ activeUrl: `http://127.0.0.1:${port}/stats#/active` });
     for (const dials of [1, 2]) {
@@ -93,17 +93,17 @@ describe("the count of active-url", () => {
     { title: "an interrupted response", text: "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n0" },
     { title: "a response that is not HTTP", text: "0\n" },
     { title: "a response beyond the size limit", text: answer(`0${" ".repeat(70_000)}`) },
-    { title: "the time limit", text: undefined },
+    { title: "the time limit without a response", text: undefined },
   ])("is unknown after $title", async ({ text }) => {
     const { port } = await answering([text]);
     expect(await count({ activeUrl: `http://127.0.0.1:${port}/` })).toBe(-1);
   });
 
-  test("is unknown without a listener", async () => {
+  test("is unknown if no server listens at active-url", async () => {
     expect(await count({ activeUrl: `http://${ownAddress()}:8080/` })).toBe(-1);
   });
 
-  test("is unknown without a URL, and opens no connection", async () => {
+  test("is unknown if active-url is not set, and no connection is opened", async () => {
     const driver = driverOf({});
     expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     expect(driver.dials()).toBe(0);

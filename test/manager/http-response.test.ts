@@ -43,8 +43,8 @@ const ANSWERS = [
   { title: "status 204", text: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, body: "" },
 ] as const;
 
-describe("a response", () => {
-  test.for(ANSWERS)("with $title does not depend on its chunks", ({ text, status, body }) => {
+describe("an HTTP response", () => {
+  test.for(ANSWERS)("with $title is parsed equally for any division into segments", ({ text, status, body }) => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { maxLength: 12 }), (cuts) => {
         expect(readAnswer(text, { cuts, ends: false })).toEqual({ status, body, failure: "", whole: true });
@@ -78,7 +78,11 @@ describe("a response", () => {
       text: "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n",
       failure: "invalid Content-Length",
     },
-    { title: "compression", text: "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n", failure: "Transfer-Encoding" },
+    {
+      title: "an unsupported transfer encoding",
+      text: "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n",
+      failure: "Transfer-Encoding",
+    },
     { title: "a header without a name", text: "HTTP/1.1 200 OK\r\n: x\r\n", failure: "header without a name" },
     { title: "a chunk without a size", text: `${CHUNKED}\r\n`, failure: "invalid chunk size" },
     { title: "a chunk longer than its size", text: `${CHUNKED}1\r\nab\r\n`, failure: "longer than its size" },
@@ -91,7 +95,7 @@ describe("a response", () => {
     expect(read).toMatchObject({ status: 0, whole: false });
   });
 
-  test("of arbitrary bytes is never complete by mistake", () => {
+  test("of arbitrary bytes is complete only if it is valid", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
         expect(readAnswer(text)).toMatchObject({ status: 0, whole: false });
@@ -104,7 +108,7 @@ describe("a response", () => {
     expect(readAnswer(many)).toMatchObject({ status: 200, whole: true });
   });
 
-  test("ends when its reader needs no more", () => {
+  test("is not read further when its reader stops it", () => {
     const reader = createHttpResponseReader(() => "enough");
     expect(reader.take(Buffer.from(framed("a", "b")))).toBe("enough");
     expect(reader.isWhole()).toBe(false);

@@ -39,13 +39,13 @@ async function requestWith(kernel: Partial<Libc>) {
   return { end, calls };
 }
 
-test("reports a refused socket without further calls", async () => {
+test("a request over a Unix socket reports a refused connection and calls no further function", async () => {
   const { end, calls } = await requestWith({ socket: () => -1 });
   expect(end).toEqual({ status: 0, failure: "no more sockets can be opened", timedOut: false, returned: true });
   expect(calls).toEqual([]);
 });
 
-test("is aborted if the kernel accepts only a part of it", async () => {
+test("a request over a Unix socket is aborted if the kernel accepts only a part of it", async () => {
   const { end, calls } = await requestWith({ send: (_fd, bytes) => bytes.length - 1 });
   expect(end).toMatchObject({
     status: 0,
@@ -55,13 +55,13 @@ test("is aborted if the kernel accepts only a part of it", async () => {
   expect(calls).toEqual([`connect ${FD}`, `close ${FD}`]);
 });
 
-test("reports an unavailable C library without calls", async () => {
+test("a request over a Unix socket reports that the C library cannot be loaded", async () => {
   const { end, calls } = await requestWith({ available: false });
   expect(end).toMatchObject({ status: 0, failure: "Unix sockets are not available", timedOut: false });
   expect(calls).toEqual([]);
 });
 
-test("ends at its time limit and closes its socket", async () => {
+test("a request over a Unix socket ends at its time limit and closes the socket", async () => {
   const { end, calls } = await requestWith({});
   expect(end).toMatchObject({ status: 0, failure: "no complete response within 20 ms", timedOut: true });
   expect(calls).toEqual([`connect ${FD}`, `close ${FD}`]);

@@ -39,14 +39,14 @@ describeWith(LITTLE, "under a limit of CPU", () => {
 const HELD = "const held = []; for (let n = 0; n < 64; n += 1) held.push(Buffer.alloc(4 << 20, 1));";
 
 describeWith({ memoryMib: 100 }, "under a limit of memory", () => {
-  test("a program that exceeds it is killed and counted", async () => {
+  test("a program that exceeds the limit is killed and counted", async () => {
     const cgroup = opened({ memoryMib: 100 });
     expect(await runs(cgroup, HELD).ended).toBe("SIGKILL");
     expect(cgroup.memory().kills).toBe(1);
     expect(cgroup.memory().peakBytes).toBe(100 * 1024 * 1024);
   });
 
-  test("a program below it exits, and its peak remains readable", async () => {
+  test("a program below the limit exits, and its peak of memory is still readable", async () => {
     const cgroup = opened({ memoryMib: 600, milliCpu: 2_000 });
     expect(await runs(cgroup, HELD).ended).toBe("0");
     expect(cgroup.memory().kills).toBe(0);
@@ -54,7 +54,7 @@ describeWith({ memoryMib: 100 }, "under a limit of memory", () => {
     expect(cgroup.memory().nowBytes).toBeLessThan(cgroup.memory().peakBytes);
   });
 
-  test("a program that continues is killed with its cgroup", async () => {
+  test("a program that does not exit is killed when its cgroup is removed", async () => {
     const cgroup = openCgroup({ memoryMib: 600 });
     const { pid, ended } = runs(cgroup, "setInterval(() => {}, 1_000);");
     while (cgroup.memory().nowBytes === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createLineBuffer } from "../../src/manager/line-buffer.ts";
 
 describe("a line buffer", () => {
-  test("returns the same lines for any chunks", () => {
+  test("returns the same lines for any division of the text into chunks", () => {
     const line = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replaceAll("\n", ""));
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.nat({ max: 30 })), (lines, sizes) => {
@@ -20,7 +20,7 @@ describe("a line buffer", () => {
     );
   });
 
-  test("accepts a line at its limit, and nothing after a longer one", () => {
+  test("accepts a line at the length limit, and no text after a longer line", () => {
     const buffer = createLineBuffer(4);
     expect(buffer.take(Buffer.from("1234\n12"))).toEqual(["1234"]);
     expect(buffer.take(Buffer.from("345"))).toBeUndefined();

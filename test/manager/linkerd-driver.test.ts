@@ -82,7 +82,7 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
     JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
   test.concurrent(
-    "waits until no client is connected, and calls only the metrics",
+    "lasts until no client is connected, and requests only the proxy's metrics",
     onClock(async (clock) => {
       const proxy = await startProxy();
       proxy.clients = 2;
@@ -101,7 +101,7 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
   );
 
   test.concurrent(
-    "ends at its deadline with a connected client",
+    "ends at its deadline if a client stays connected",
     onClock(async (clock) => {
       const proxy = await startProxy();
       proxy.clients = 1;
@@ -112,7 +112,7 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
   );
 
   test.concurrent(
-    "falls back to samples of sockets if the metrics do not contain clients",
+    "falls back to samples of sockets if the proxy's metrics contain no number of clients",
     onClock(async (clock) => {
       const proxy = await startProxy();
       proxy.clients = undefined;
@@ -133,13 +133,13 @@ describe("the Linkerd driver", () => {
     return { driver, count: () => new Promise<number>((done) => driver.countActive(done)) };
   };
 
-  test("counts inbound connections of every kind, without those of the app", async () => {
+  test("counts the proxy's inbound connections of every kind, and not the connections of the app", async () => {
     const proxy = await startProxy();
     proxy.clients = 4;
     expect(await counted(proxy).count()).toBe(4);
   });
 
-  test.for(["1e308", "1e9", "-1", "NaN"])("reports an unknown count if two samples are %s", async (n) => {
+  test.for(["1e308", "1e9", "-1", "NaN"])("reports an unknown count if two metrics are %s", async (n) => {
     const lines = ["true", "no_identity"].map(
       (tls) => `tcp_open_connections{direction="inbound",peer="src",tls="${tls}"} ${n}\n`,
     );
@@ -157,16 +157,19 @@ describe("the Linkerd driver", () => {
     expect(notes.join()).toContain("do not show the connections of clients");
   });
 
-  test.for(["unix:/run/linkerd.sock", "http://linkerd:4191"])("rejects %s immediately", (url) => {
-    const notes: string[] = [];
-    const { driver } = counted({ url }, notes);
-    expect(driver.counts()).toBe(false);
-    expect(notes).toEqual([
-      `driver cannot count, using samples of sockets: ${url} is not an http URL with an IP, such as http://127.0.0.1:4191`,
-    ]);
-  });
+  test.for(["unix:/run/linkerd.sock", "http://linkerd:4191"])(
+    "rejects the proxy address %s without a connection",
+    (url) => {
+      const notes: string[] = [];
+      const { driver } = counted({ url }, notes);
+      expect(driver.counts()).toBe(false);
+      expect(notes).toEqual([
+        `driver cannot count, using samples of sockets: ${url} is not an http URL with an IP, such as http://127.0.0.1:4191`,
+      ]);
+    },
+  );
 
-  test("treats a proxy that hangs as one with clients", async () => {
+  test("reports an unknown count if the proxy hangs, so that the drain continues", async () => {
     const proxy = await startProxy();
     proxy.hangs = true;
     const { driver, count } = counted(proxy);
@@ -176,7 +179,7 @@ describe("the Linkerd driver", () => {
     expect(driver.counts()).toBe(true);
   });
 
-  test("gives up a proxy after two seconds of absence", async () => {
+  test("stops counting after the proxy was absent for two seconds", async () => {
     const notes: string[] = [];
     const { driver, count } = counted({ url: `http://${ownAddress()}:4191` }, notes);
     expect(await count()).toBe(-1);

@@ -60,7 +60,7 @@ async function outcomeNow(manager: Manager): Promise<unknown> {
 }
 
 describeBuilds("a manager that is killed during a drain", (build) => {
-  test.concurrent("releases its own hook and the app's immediately", async () => {
+  test.concurrent("disconnects its own hook and the app's hook immediately", async () => {
     const manager = await startManager({ build, flags: LONG });
     const app = await startApp(manager.address);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -79,7 +79,7 @@ describeBuilds("a manager that is killed during a drain", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("is replaced by one that treats a late hook as a restart and drains at the next trigger", async () => {
+  test.concurrent("is replaced by a manager that treats a late hook as a restart and drains at the next trigger", async () => {
     const first = await startManager({ build, flags: LONG });
     const { address } = first;
     const app = await startApp(address);
@@ -98,7 +98,7 @@ describeBuilds("a manager that is killed during a drain", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("does not delay its hook if it was stopped by SIGSTOP", async () => {
+  test.concurrent("does not block the drain command if SIGSTOP stopped the manager before the call", async () => {
     const manager = await startManager({ build, flags: LONG });
     manager.kill("SIGSTOP");
     const end = await run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -109,7 +109,7 @@ describeBuilds("a manager that is killed during a drain", (build) => {
 });
 
 describeBuilds("a manager with an unread log", (build) => {
-  test("holds and answers hooks when the pipe is full", async () => {
+  test("delays and answers hooks while the log's pipe is full", async () => {
     const address = ownAddress();
     const folder = mkdtempSync(`${tmpdir()}/lastcall-pipe-`);
     execFileSync("mkfifo", [`${folder}/log`]);
@@ -135,7 +135,7 @@ describeBuilds("a manager with an unread log", (build) => {
 });
 
 describeBuilds("a manager with too many connections", (build) => {
-  test.concurrent("keeps 256 of 1000 connections, closes them after two seconds and answers every hook", async () => {
+  test.concurrent("keeps at most 256 of 1000 connections, for two seconds, and answers every hook", async () => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: SHORT });
     const app = await startApp(manager.address);
     const before = openSockets(manager.pid);
@@ -151,7 +151,7 @@ describeBuilds("a manager with too many connections", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("closes connections of clients that never read their responses", async () => {
+  test.concurrent("closes the connections of clients that do not read their responses", async () => {
     const manager = await startManager({ build, flags: SHORT });
     const before = openSockets(manager.pid);
     const sockets: Socket[] = [];
@@ -172,9 +172,9 @@ describeBuilds("a manager with too many connections", (build) => {
 
 // Limits of memory and files concern the native build only, which is shipped.
 describeBuilds(
-  "a manager that runs out",
+  "a manager that has no more",
   (build) => {
-    test.concurrent("of files keeps clients in the backlog and answers them when files are available", async () => {
+    test.concurrent("file descriptors leaves clients in the backlog and answers them when descriptors are available", async () => {
       const wrapper = [...WITHOUT_PORT_GUARD, "prlimit", "--nofile=40", "--"];
       const manager = await startManager({ build, wrapper, flags: SHORT });
       const app = await startApp(manager.address);
@@ -196,7 +196,7 @@ describeBuilds(
       await endApp(app);
     });
 
-    test.concurrent("of files for the relay's client drains by its delay and reports the failure", async () => {
+    test.concurrent("file descriptors for the relay's client drains after its delay and reports the failure", async () => {
       const relay = await startRelay();
       // Two for the hook and its own call; the others are too few for the pipes, then for a child process.
       for (const free of [3, 4, 5, 6]) {
@@ -212,7 +212,7 @@ describeBuilds(
       }
     });
 
-    test.concurrent("of files for its samples answers at its deadline", async () => {
+    test.concurrent("file descriptors for its samples answers the hooks at the deadline", async () => {
       const manager = await startManager({ build, flags: [...SHORT, "--drain-timeout=1s"] });
       const app = await startApp(manager.address);
       // One file for the call.
@@ -228,7 +228,7 @@ describeBuilds(
       await endApp(app);
     });
 
-    test.concurrent("of memory exits with a message", async () => {
+    test.concurrent("memory exits with a message", async () => {
       const manager = await startManager({ build, wrapper: ["prlimit", "--as=4000000", "--"], flags: LONG });
       let over = false;
       void manager.ended.then(() => {

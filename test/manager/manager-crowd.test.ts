@@ -35,7 +35,7 @@ afterAll(async () => {
 }, 120_000);
 
 test.skipIf(refusal !== "")(
-  "both builds drain 20 000 connections with the same result, the native build within its memory limit",
+  "both builds drain a Pod of 20 000 connections equally, the native build within its memory limit",
   { timeout: 120_000 },
   async () => {
     const unbounded = whyNoCgroup(LIMITS);

@@ -23,9 +23,9 @@ const phase = (name: string) => (line: Record<string, unknown>) =>
 
 // Only Node's wall clock can be changed without the host's.
 describeBuilds(
-  "a jump of the wall clock",
+  "a jump of the system's wall clock",
   (build) => {
-    test("does not change the times of a drain", async () => {
+    test("does not change the duration of a drain", async () => {
       const jumping = "data:text/javascript,let%20n=0;Date.now=()=>(n=(n%2BMath.PI*1e12)%258e15)";
       const manager = await startManager({ build, env: { NODE_OPTIONS: `--import=${jumping}` } });
       const app = await startApp(manager.address);
@@ -40,17 +40,17 @@ describeBuilds(
   [NODE_BUILD],
 );
 
-describeBuilds("an invalid call", (build) => {
+describeBuilds("an invalid HTTP request", (build) => {
   test.concurrent.for([
     { title: "another token", path: "/another/status", method: "GET" },
     { title: "no token", path: "/status", method: "GET" },
     { title: "an empty token", path: "//status", method: "GET" },
-    { title: "a container without a hook", path: `/${TOKEN}/prestop/else`, method: "GET" },
-    { title: "a GET of the drain path", path: `/${TOKEN}/drain`, method: "GET" },
-    { title: "a POST of a hook path", path: hookPath(), method: "POST" },
-    { title: "a longer path", path: `${hookPath()}/x`, method: "GET" },
+    { title: "the name of a container without a hook", path: `/${TOKEN}/prestop/else`, method: "GET" },
+    { title: "the method GET for the drain path", path: `/${TOKEN}/drain`, method: "GET" },
+    { title: "the method POST for a hook path", path: hookPath(), method: "POST" },
+    { title: "a path with an additional segment", path: `${hookPath()}/x`, method: "GET" },
     { title: "a very long path", path: `/${TOKEN}/status?${"x".repeat(4_000)}`, method: "GET" },
-  ])("with $title is answered with 404 and does not start a drain", async ({ path, method }) => {
+  ])("gets status 404 and does not start a drain if it has $title", async ({ path, method }) => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
     expect((await call(manager, path, method)).status).toBe(404);
     expect(await statusOf(manager)).toMatchObject({ phase: "idle", outcome: "none" });
@@ -59,13 +59,13 @@ describeBuilds("an invalid call", (build) => {
 });
 
 describeBuilds("the serve command", (build) => {
-  test.concurrent("exits at SIGTERM without connections", async () => {
+  test.concurrent("exits at SIGTERM if no connection is open", async () => {
     const manager = await startManager({ build });
     manager.kill("SIGTERM");
     expect((await manager.ended).code).toBe(0);
   });
 
-  test.concurrent("answers held hooks at SIGTERM during a drain, and exits with EXIT_FORCED", async () => {
+  test.concurrent("answers all hooks at SIGTERM during a drain, and exits with EXIT_FORCED", async () => {
     const manager = await startManager({ build, flags: ["--drain-delay=30s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
@@ -79,7 +79,7 @@ describeBuilds("the serve command", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("waits for an address in use", async () => {
+  test.concurrent("waits while its address is in use", async () => {
     const address = ownAddress();
     const blocker = createServer();
     await new Promise<void>((resolve) => blocker.listen(17_890, address, resolve));
@@ -91,7 +91,7 @@ describeBuilds("the serve command", (build) => {
     manager.kill("SIGKILL");
   });
 
-  test.concurrent("reports all invalid flags and exits with 64", async () => {
+  test.concurrent("reports all invalid flags and exits with code 64", async () => {
     const end = await run(["serve", "--port=x", "--drain-delay=5", "--colour=red"], { LASTCALL_TOKEN: "a b" }, build);
     expect(end.code).toBe(64);
     for (const word of ["--port", "--drain-delay", "--colour", "LASTCALL_TOKEN"]) expect(end.err).toContain(word);
@@ -102,26 +102,29 @@ describeBuilds("the serve command", (build) => {
     { args: ["dance"], message: "unknown command dance" },
     { args: ["hook"], message: "unknown command hook" },
     { args: ["status", "--drain-delay=5s"], message: "unknown flag --drain-delay" },
-  ])("exits with 64 and '$message' for the arguments '$args'", async ({ args, message }) => {
+  ])("exits with code 64 and the message '$message' for the arguments '$args'", async ({ args, message }) => {
     const end = await run(args, {}, build);
     expect(end).toMatchObject({ code: 64, out: "" });
     expect(end.err).toContain(message);
   });
 
-  test.concurrent("prints name and version with the command version", async () => {
+  test.concurrent("does not run for the command version, which prints name and version", async () => {
     expect(await run(["version"], {}, build)).toMatchObject({ code: 0, out: "lastcall-manager 0.1.0\n" });
   });
 });
 
 describeBuilds("the drain and status commands", (build) => {
-  test.concurrent.for(["drain", "status"])("%s exits with 4 after two seconds without a manager", async (command) => {
-    const end = await run([command, `--address-scope=${ownAddress()}`], {}, build);
-    expect(end.code).toBe(4);
-    expect(end.err).toContain("no manager at");
-    expect(end.err).not.toContain(TOKEN);
-  });
+  test.concurrent.for(["drain", "status"])(
+    "%s exits with code 4 after two seconds if no manager is running",
+    async (command) => {
+      const end = await run([command, `--address-scope=${ownAddress()}`], {}, build);
+      expect(end.code).toBe(4);
+      expect(end.err).toContain("no manager at");
+      expect(end.err).not.toContain(TOKEN);
+    },
+  );
 
-  test.concurrent("drain exits with 4 if a server accepts and never responds", async () => {
+  test.concurrent("drain exits with code 4 if the server on the port never responds", async () => {
     const address = ownAddress();
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(17_890, address, resolve));
@@ -131,7 +134,7 @@ describeBuilds("the drain and status commands", (build) => {
     silent.close();
   });
 
-  test.concurrent("drain exits with 4 if the manager is killed", async () => {
+  test.concurrent("drain exits with code 4 if the manager is killed", async () => {
     const manager = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -143,13 +146,13 @@ describeBuilds("the drain and status commands", (build) => {
 
   test.concurrent.for([
     {
-      title: "reports the token as a possible cause",
+      title: "reports the token as a possible cause of the closed connection",
       wrapper: [],
       code: 4,
       message: "exited, hangs or has another LASTCALL_TOKEN",
     },
     {
-      title: "reports the token as the cause without the port guard",
+      title: "reports the token as the cause if the manager has no port guard",
       wrapper: WITHOUT_PORT_GUARD,
       code: 64,
       message: "has another LASTCALL_TOKEN",

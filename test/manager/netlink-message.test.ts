@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { DONE, message, playback, REFUSED, socketMessage, tcpInfo } from "./netlink-room.ts";
 import { dumpSockets, parsePart as read } from "./socket-lists.ts";
 
-describe("one part of a dump", () => {
-  test("contains a socket with its ages and counters", () => {
+describe("one part of a netlink dump", () => {
+  test("results in a socket with the ages of its data and with its counters", () => {
     const { end, sockets } = read(
       socketMessage({ receiveQueue: 3, sendQueue: 4, uid: 65_532, info: tcpInfo(11, 22, 33, 5_000_000_000) }),
     );
@@ -31,14 +31,14 @@ describe("one part of a dump", () => {
     ]);
   });
 
-  test("has mapped IPv6 addresses as IPv4, and others in their shortest form", () => {
+  test("results in IPv4 form for mapped IPv6 addresses, and in the shortest form for others", () => {
     const mapped = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1];
     const plain = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xab, 0xc];
     const { sockets } = read(socketMessage({ family: 10, local: mapped, peer: plain }));
     expect(sockets[0]).toMatchObject({ localAddress: "10.0.0.1", peerAddress: "2001:db8::ab0c" });
   });
 
-  test("has no ages without tcp_info", () => {
+  test("results in no ages if tcp_info is missing", () => {
     expect(read(socketMessage()).sockets[0]).toMatchObject({
       lastDataSentMs: -1,
       lastDataReceivedMs: -1,
@@ -47,28 +47,28 @@ describe("one part of a dump", () => {
     });
   });
 
-  test("has ages without counters on an old kernel", () => {
+  test("results in ages without counters if the kernel is old", () => {
     expect(read(socketMessage({ info: tcpInfo(1, 2, 3, 9, 104) })).sockets[0]).toMatchObject({
       lastDataSentMs: 1,
       bytesReceived: -1,
     });
   });
 
-  test("has no ages when tcp_info is too short for them", () => {
+  test("results in no ages if tcp_info is too short", () => {
     expect(read(socketMessage({ info: tcpInfo(1, 2, 3, 9, 56) })).sockets[0]).toMatchObject({
       lastDataSentMs: -1,
       lastAckReceivedMs: -1,
     });
   });
 
-  test("derives the end of a connection from the remaining time of TIME_WAIT", () => {
+  test("dates the end of a connection by the remaining time of TIME_WAIT", () => {
     expect(read(socketMessage({ state: 6, timer: 3, expiresMs: 59_700 })).sockets[0]?.lastAckReceivedMs).toBe(300);
     expect(read(socketMessage({ state: 6, timer: 3, expiresMs: 4_294_967_295 })).sockets[0]?.lastAckReceivedMs).toBe(
       -1,
     );
   });
 
-  test("omits connections that ended longer ago than the limit, and no others", () => {
+  test("omits only connections that ended longer ago than the limit", () => {
     const bytes = Buffer.concat([
       socketMessage({ state: 6, timer: 3, expiresMs: 59_700, peerPort: 1 }),
       socketMessage({ state: 6, timer: 3, expiresMs: 59_699, peerPort: 2 }),
@@ -80,7 +80,7 @@ describe("one part of a dump", () => {
 
   test.for([
     { title: "an empty part", end: "garbled", bytes: Buffer.alloc(0) },
-    { title: "half a header", end: "garbled", bytes: DONE.subarray(0, 9) },
+    { title: "an incomplete header", end: "garbled", bytes: DONE.subarray(0, 9) },
     { title: "a length below that of the header", end: "garbled", bytes: Buffer.alloc(16) },
     { title: "a length beyond the part", end: "garbled", bytes: socketMessage().subarray(0, 60) },
     { title: "a response to another request", end: "garbled", bytes: message(3, Buffer.alloc(4), 2, 7) },
@@ -88,18 +88,22 @@ describe("one part of a dump", () => {
     { title: "an unknown address family", end: "garbled", bytes: socketMessage({ family: 5 }) },
     { title: "an unknown message type", end: "garbled", bytes: message(99, Buffer.alloc(80)) },
     { title: "an interrupted dump", end: "inconsistent", bytes: socketMessage({}, 0x12) },
-    { title: "an interrupted end", end: "inconsistent", bytes: message(3, Buffer.alloc(4), 0x12) },
-    { title: "a refusal", end: "refused", bytes: REFUSED },
-    { title: "the end", end: "done", bytes: DONE },
+    {
+      title: "an end message with the interruption flag",
+      end: "inconsistent",
+      bytes: message(3, Buffer.alloc(4), 0x12),
+    },
+    { title: "an error of the kernel", end: "refused", bytes: REFUSED },
+    { title: "the end message", end: "done", bytes: DONE },
   ])("ends as $end on $title", ({ end, bytes }) => {
     expect(read(bytes).end).toBe(end);
   });
 
-  test("is garbled when it exceeds the buffer", () => {
+  test("is garbled if it exceeds the buffer", () => {
     expect(read(DONE, DONE.length + 4).end).toBe("garbled");
   });
 
-  test("tolerates attributes with a wrong length", () => {
+  test("is read even if an attribute has a wrong length", () => {
     for (const size of [0, 3, 5, 200, 65_535]) {
       const bytes = socketMessage({ info: tcpInfo(1, 2, 3, 4) });
       bytes.writeUInt16LE(size, 88);
@@ -107,14 +111,14 @@ describe("one part of a dump", () => {
     }
   });
 
-  test("takes no ages from an attribute that is longer than its message", () => {
+  test("results in no ages if an attribute is longer than its message", () => {
     const bytes = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4, 60) }), Buffer.alloc(300)]);
     expect(read(bytes, bytes.length - 300).sockets[0]?.lastDataSentMs).toBe(1);
     bytes.writeUInt16LE(252, 96);
     expect(read(bytes, bytes.length - 300).sockets[0]?.lastDataSentMs).toBe(-1);
   });
 
-  test("never throws and never reads past its end, for arbitrary bytes", () => {
+  test("is read within its bounds and without exceptions, for arbitrary bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(500), (bytes, length) => {
         expect(["more", "done", "inconsistent", "refused", "garbled"]).toContain(read(Buffer.from(bytes), length).end);
@@ -122,7 +126,7 @@ describe("one part of a dump", () => {
     );
   });
 
-  test("never throws on a message with flipped bytes", () => {
+  test("is read without exceptions if bytes of a message are flipped", () => {
     const whole = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4) }), socketMessage({ family: 10 }), DONE]);
     fc.assert(
       fc.property(
@@ -140,8 +144,8 @@ describe("one part of a dump", () => {
   });
 });
 
-describe("a dump", () => {
-  test("joins the parts of several messages", () => {
+describe("a netlink dump", () => {
+  test("contains the sockets of all its parts", () => {
     const { libc, open } = playback({
       2: [Buffer.concat([socketMessage(), socketMessage({ localPort: 81 })]), socketMessage({ localPort: 82 }), DONE],
     });
@@ -152,21 +156,21 @@ describe("a dump", () => {
   });
 
   test.for([
-    { title: "missing when it stops before its end", kind: "missing", parts: [socketMessage()] },
-    { title: "missing when it is refused", kind: "missing", parts: [REFUSED] },
-    { title: "missing when no part arrives", kind: "missing", parts: [] },
+    { title: "missing if its end message does not arrive", kind: "missing", parts: [socketMessage()] },
+    { title: "missing if the kernel refuses the request", kind: "missing", parts: [REFUSED] },
+    { title: "missing if no part arrives", kind: "missing", parts: [] },
     {
-      title: "inconsistent when the kernel interrupts it",
+      title: "inconsistent if the kernel interrupts the dump",
       kind: "inconsistent",
       parts: [socketMessage({}, 0x12), DONE],
     },
     {
-      title: "inconsistent when a part is truncated",
+      title: "inconsistent if a part is truncated",
       kind: "inconsistent",
       parts: [socketMessage(), socketMessage().subarray(0, 80), DONE],
     },
     {
-      title: "inconsistent when a part is larger than the buffer",
+      title: "inconsistent if a part is larger than the buffer",
       kind: "inconsistent",
       parts: [Buffer.concat(Array.from({ length: 500 }, () => socketMessage())), DONE],
     },

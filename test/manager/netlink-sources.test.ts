@@ -42,8 +42,8 @@ function readerOf(libc: Libc, changed: Changed) {
 
 const NO_LIBC: Libc = { ...playback({}).libc, available: false };
 
-describe("a reading of the sockets", () => {
-  test("includes both address families and the counters", () => {
+describe("a sample of the sockets", () => {
+  test("includes sockets of IPv4 and IPv6 and the kernel's counters", () => {
     const { libc } = playback({ 2: [socketMessage(), DONE], 10: [socketMessage({ family: 10, localPort: 81 }), DONE] });
     const seen = readWith(libc);
     expect(seen).toMatchObject({ source: "netlink", udpPorts: [5_000], passiveOpens: 6, activeOpens: 5 });
@@ -51,7 +51,7 @@ describe("a reading of the sockets", () => {
     expect(seen?.sockets).toBe(5);
   });
 
-  test("falls back to /proc/net when netlink is refused", () => {
+  test("falls back to /proc/net if the kernel refuses netlink", () => {
     expect(readWith(playback({ 2: [REFUSED] }).libc)).toMatchObject({
       source: "proc",
       listeners: [{ localPort: 8080, receiveQueue: 3 }],
@@ -59,11 +59,11 @@ describe("a reading of the sockets", () => {
     });
   });
 
-  test("falls back to /proc/net without a C library", () => {
+  test("falls back to /proc/net if the C library cannot be loaded", () => {
     expect(readWith(NO_LIBC)?.source).toBe("proc");
   });
 
-  test("is undefined when the dump is inconsistent, even if /proc/net is readable", () => {
+  test("is undefined if the netlink dump is inconsistent, even if /proc/net is readable", () => {
     expect(readWith(playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc)).toBeUndefined();
     expect(readWith(playback({ 2: [DONE], 10: [socketMessage({}, 0x12), DONE] }).libc)).toBeUndefined();
   });
@@ -79,15 +79,15 @@ describe("a reading of the sockets", () => {
     { title: "the IPv6 table is truncated", changed: { "/proc/net/tcp6": HEAD + LISTENER } },
     { title: "the UDP table is missing", changed: { "/proc/net/udp": undefined } },
     { title: "the UDP table is truncated", changed: { "/proc/net/udp": FILES["/proc/net/udp"]?.slice(0, -9) } },
-  ])("is undefined when $title", ({ changed }) => {
+  ])("is undefined if $title", ({ changed }) => {
     expect(readWith(NO_LIBC, changed)).toBeUndefined();
   });
 
-  test("succeeds without the counters", () => {
+  test("succeeds even if the kernel's counters are missing", () => {
     expect(readWith(NO_LIBC, { "/proc/net/snmp": undefined })).toMatchObject({ passiveOpens: -1, activeOpens: -1 });
   });
 
-  test("delivers listeners of both families before the first connection, and each socket once", () => {
+  test("contains each socket once, and the listeners of IPv4 and IPv6 before all connections", () => {
     const order: number[] = [];
     const parts = (family: number, port: number) => [
       socketMessage({ family, localPort: port }),
@@ -109,7 +109,7 @@ describe("a reading of the sockets", () => {
     expect(order).toEqual([11, 21, 10, 20]);
   });
 
-  test("is undefined when netlink fails after some connections, without a fallback to another source", () => {
+  test("is undefined if netlink fails after some connections, and no other source is read", () => {
     const { libc } = playback({ 2: [DONE], 10: [DONE] });
     let dumps = 0;
     const failing: Libc = {
@@ -122,19 +122,19 @@ describe("a reading of the sockets", () => {
     expect(readWith(failing)).toBeUndefined();
   });
 
-  test("stops reading UDP ports when no more are needed", () => {
+  test("ends the read of UDP ports when it has enough", () => {
     const many = ` ${HEAD}${UDP.repeat(50)}`;
     expect(readWith(NO_LIBC, { "/proc/net/udp": many }, 3)?.udpPorts).toHaveLength(3);
   });
 
-  test("reports more UDP sockets than it reads", () => {
+  test("reports that there are more UDP sockets than the limit", () => {
     const many = (count: number) => readWith(NO_LIBC, { "/proc/net/udp": ` ${HEAD}${UDP_LOOPBACK.repeat(count)}` });
     expect(many(4_095)).toMatchObject({ manyUdp: false, udpPorts: [] });
     expect(many(100_000)).toMatchObject({ manyUdp: true, sockets: 4_097 });
   });
 });
 
-test("a failed source is incomplete only if it has worked before", () => {
+test("a failed read of sockets is incomplete, not blind, only if an earlier read succeeded", () => {
   const { libc } = playback({ 2: [DONE], 10: [DONE] });
   let works = false;
   const failing: Libc = { ...libc, socket: (...args) => (works ? libc.socket(...args) : -1) };
@@ -163,7 +163,7 @@ test("a failed source is incomplete only if it has worked before", () => {
   expect([read(0, visitor), incomplete]).toEqual([undefined, 1]);
 });
 
-describe("the visibility at the start", () => {
+describe("the visibility of the sockets at the start", () => {
   const netlink = () => playback({ 2: [socketMessage(), DONE], 10: [DONE] }).libc;
   const interrupted = () => playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc;
   const interruptedLate = () => {
@@ -212,7 +212,7 @@ describe("the visibility at the start", () => {
   });
 });
 
-describe("an address", () => {
+describe("an IP address", () => {
   test.for([
     ["10.0.0.1", "10.0.0.1"],
     ["::ffff:10.0.0.1", "10.0.0.1"],

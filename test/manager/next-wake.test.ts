@@ -40,18 +40,23 @@ function wakesAt(stateOf: (over: Parts) => DrainState, rows: readonly Row[]): vo
   });
 }
 
-describe("without a drain", () => {
+describe("before a drain", () => {
   wakesAt(
     ({ more }) => ({ ...idleState([]), ...more }),
     [
-      ["there is no wake-up", {}, 700, [-1, -1]],
-      ["a held hook is released as a restart", holds(held("app", { dueMs: 5_000 })), 10, [5_000, -1]],
-      ["a stopped manager samples immediately", { more: { stopRequested: true } }, 700, [700, 700]],
+      ["no timer is set", {}, 700, [-1, -1]],
+      [
+        "the timer fires when a hook must be answered as a restart",
+        holds(held("app", { dueMs: 5_000 })),
+        10,
+        [5_000, -1],
+      ],
+      ["a manager that got SIGTERM samples immediately", { more: { stopRequested: true } }, 700, [700, 700]],
     ],
   );
 });
 
-describe("while the Pod is withdrawn", () => {
+describe("during the delays of a drain", () => {
   wakesAt(withdrawing, [
     ["the first sample is immediate", {}, 40, [40, 40]],
     [
@@ -60,33 +65,33 @@ describe("while the Pod is withdrawn", () => {
       0,
       [2_850, 2_850],
     ],
-    ["samples are frequent afterwards", { sample: { atMs: 2_850 } }, 2_850, [3_000, 3_000]],
+    ["samples are frequent in the last quiet period of the delays", { sample: { atMs: 2_850 } }, 2_850, [3_000, 3_000]],
     ["there is a sample at the end of the delays", { sample: { atMs: 4_900 } }, 4_900, [5_000, 5_000]],
-    ["a timer that fired early is repeated", { sample: { atMs: 5_000 } }, 5_000, [5_001, 5_001]],
+    ["a timer that fired early is set again", { sample: { atMs: 5_000 } }, 5_000, [5_001, 5_001]],
     ["an expensive sample is delayed beyond the quiet period", { sample: { atMs: 0, ...CROWD } }, 0, [5_000, 25_000]],
     [
-      "there is no sample before the deadline with drained-when deadline",
+      "no sample is taken before the deadline if drained-when is deadline",
       { sample: { atMs: 0 } },
       0,
       [5_000, 65_000],
       DEADLINE,
     ],
     [
-      "there is no sample before the deadline with a driver that counts",
+      "no sample is taken before the deadline if the driver counts requests",
       { sample: { atMs: 0 } },
       0,
       [5_000, 65_000],
       REQUESTS,
     ],
     [
-      "the delays include the deregistration delay",
+      "the timer takes the deregistration delay into account",
       { sample: { atMs: 0 } },
       0,
       [12_850, 12_850],
       { ...ONE_APP, deregistrationDelayMs: 10_000 },
     ],
     [
-      "the wake-up is not later than the deadline",
+      "the timer fires at the deadline at the latest",
       { sample: { atMs: 0 }, drain: { deadlineMs: 1_800 } },
       0,
       [1_800, 2_850],
@@ -94,14 +99,24 @@ describe("while the Pod is withdrawn", () => {
   ]);
 });
 
-describe("while it drains", () => {
+describe("after the delays of a drain", () => {
   const busy = (over: Parts): DrainState =>
     draining({ ...over, sample: { atMs: 5_000, observation: BUSY, ...over.sample } });
   const LONG = { drain: { deadlineMs: 600_000 } };
   wakesAt(busy, [
     ["busy connections are sampled frequently", {}, 5_000, [5_150, 5_150]],
-    ["samples are frequent for a minute", { sample: { atMs: 65_000 }, ...LONG }, 65_000, [65_150, 65_150]],
-    ["samples are a second apart afterwards", { sample: { atMs: 65_001 }, ...LONG }, 65_001, [66_001, 66_001]],
+    [
+      "samples are frequent for a minute after the delays",
+      { sample: { atMs: 65_000 }, ...LONG },
+      65_000,
+      [65_150, 65_150],
+    ],
+    [
+      "samples are a second apart after the first minute",
+      { sample: { atMs: 65_001 }, ...LONG },
+      65_001,
+      [66_001, 66_001],
+    ],
     [
       "samples of quiet connections remain frequent",
       { sample: { atMs: 65_001, observation: { ...IDLE, lastEvidenceMs: 64_900 } }, ...LONG },
@@ -114,33 +129,33 @@ describe("while it drains", () => {
       6_900,
       [7_000, 7_000],
     ],
-    ["a late tick does not cause two samples", { sample: { atMs: 5_000 } }, 9_000, [9_001, 9_001]],
+    ["a timer that fires late does not cause two samples", { sample: { atMs: 5_000 } }, 9_000, [9_001, 9_001]],
     ["there is a sample at the deadline", { sample: { atMs: 64_950 } }, 64_950, [65_000, 65_000]],
-    ["the deadline is the only wake-up with drained-when deadline", {}, 5_000, [65_000, 65_000], DEADLINE],
-    ["a driver counts five times a second", { count: { atMs: 5_000 } }, 5_000, [5_200, 5_200], REQUESTS],
+    ["the timer fires only at the deadline if drained-when is deadline", {}, 5_000, [65_000, 65_000], DEADLINE],
+    ["a driver counts requests five times a second", { count: { atMs: 5_000 } }, 5_000, [5_200, 5_200], REQUESTS],
     [
-      "a driver does not count twice at the same time",
+      "a driver does not start a count before its last count has ended",
       { count: { atMs: 5_000, pending: true } },
       5_150,
       [65_000, 65_000],
       REQUESTS,
     ],
     [
-      "there is a count at the end of the quiet period",
+      "a driver counts requests at the end of the quiet period",
       { count: { atMs: 6_900, zeroSinceMs: 5_000 } },
       6_900,
       [7_000, 7_000],
       REQUESTS,
     ],
     [
-      "a completed quiet period requires another count",
+      "a driver counts requests again after a completed quiet period",
       { count: { atMs: 7_000, zeroSinceMs: 5_000 } },
       7_000,
       [7_200, 7_200],
       REQUESTS,
     ],
     [
-      "a count with many connections excludes the sample",
+      "the sockets are not sampled if the driver counts and the Pod has many connections",
       { count: { atMs: 5_000 }, sample: CROWD },
       5_000,
       [5_200, 30_000],
@@ -149,28 +164,28 @@ describe("while it drains", () => {
   ]);
 });
 
-describe("while it holds", () => {
+describe("after a drain, while hooks wait for their answers", () => {
   const held10s = (over: Parts): DrainState =>
     holding({ ...over, sample: { atMs: 10_000, observation: QUIET, ...over.sample } });
   const CLASSIC: DrainSettings = { ...ONE_APP, classic: true };
   wakesAt(held10s, [
-    ["the app's grace period limits the hold", holds(held("drain")), 10_000, [95_000, -1]],
+    ["the answer to a hook is delayed at most by the app's grace period", holds(held("drain")), 10_000, [95_000, -1]],
     ["samples of other processes' sockets continue for a proxy", holds(held("mesh-proxy")), 10_000, [10_250, 10_250]],
     [
-      "there is no sample while the proxy's original hook runs",
+      "no sample is taken while the proxy's original hook runs",
       holds(held("mesh-proxy", { stage: "hook-running" })),
       10_000,
       [95_000, -1],
     ],
     [
-      "there is no sample while the app's original hook runs",
+      "no sample is taken while the app's original hook runs",
       holds(held("app", { stage: "hook-running" })),
       10_000,
       [95_000, -1],
     ],
     ["samples of the app's ports continue in classic mode", holds(held("drain")), 10_000, [10_250, 10_250], CLASSIC],
     [
-      "the last wake-up is at the limit",
+      "the timer fires at the limit at the latest",
       { ...holds(held("mesh-proxy")), sample: { atMs: 94_900 } },
       94_900,
       [95_000, 95_000],
@@ -178,12 +193,12 @@ describe("while it holds", () => {
   ]);
 });
 
-describe("after it", () => {
-  test("there is no wake-up of a completed Pod", () => {
+describe("after a drain without waiting hooks", () => {
+  test("no timer is set in a completed Pod", () => {
     expect(nextWake(ONE_APP, done(), 11_000)).toEqual({ wakeAtMs: -1, sampleAtMs: -1 });
   });
 
-  test("there is a sample that detects a Pod that continues", () => {
+  test("a sample a minute later detects that the Pod continues", () => {
     expect(nextWake(ONE_APP, done({ rearmAtMs: 71_000 }), 11_000)).toEqual({ wakeAtMs: 71_000, sampleAtMs: 71_000 });
   });
 });

@@ -49,7 +49,7 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
 writeSync(1, "ready\\n");`;
 
 // The tests depend on their order: an observation includes the state of earlier samples.
-describe.skipIf(!canIsolate)("a Pod with a network namespace of its own", { timeout: 60_000, shuffle: false }, () => {
+describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout: 60_000, shuffle: false }, () => {
   let pod: ChildProcess;
   let client: ChildProcess;
 
@@ -83,7 +83,7 @@ describe.skipIf(!canIsolate)("a Pod with a network namespace of its own", { time
     });
   });
 
-  test("detects connections that came and went between two samples", async () => {
+  test("is not quiet if connections opened and closed between two samples", async () => {
     await sample(pod);
     await ask(client, "short");
     expect(await ask(pod, "settle")).toBe("settled");
@@ -96,7 +96,7 @@ describe.skipIf(!canIsolate)("a Pod with a network namespace of its own", { time
     });
   });
 
-  test("detects the request of a client, with its address as IPv4", async () => {
+  test("is busy during the request of a client, whose address has IPv4 form", async () => {
     await ask(client, "kept");
     expect(await sample(pod)).toMatchObject({
       openConnections: 1,
@@ -110,7 +110,7 @@ describe.skipIf(!canIsolate)("a Pod with a network namespace of its own", { time
     expect(await ask(pod, "answer")).toBe("answered");
   });
 
-  test("has no new evidence when nothing happened between two samples", async () => {
+  test("has no new evidence of traffic if nothing happened between two samples", async () => {
     let seen = await sample(pod);
     while (seen["activity"] !== "quiet") seen = await sample(pod);
     expect((await sample(pod))["lastEvidenceMs"]).toBe(seen["lastEvidenceMs"]);

@@ -73,7 +73,7 @@ function keepAlive(): Agent {
   return agent;
 }
 
-describe("observed sockets", () => {
+describe("the sockets in a sample", () => {
   test("exclude connections of the manager's port, but include its listener", async () => {
     const host = ownAddress();
     const [own, other] = [await tcp(host, {}, () => {}), await tcp(host, {}, () => {})];
@@ -140,7 +140,7 @@ describe("observed sockets", () => {
     expectDated(seen, { fromMs, toMs });
   });
 
-  test("have current evidence while a client sends requests back to back", async () => {
+  test("have new evidence in each sample while a client sends requests without pauses", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     const port = await web(host, (_, res) => setTimeout(() => res.end("x"), 5));
@@ -160,7 +160,7 @@ describe("observed sockets", () => {
     await loop;
   });
 
-  test("are busy with bytes that the server has not read", async () => {
+  test("are busy with a connection whose bytes the server has not read", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     const port = await tcp(host, { pauseOnConnect: true }, () => undefined);
@@ -241,7 +241,7 @@ describe("observed sockets", () => {
   test.for([
     { title: "the server", header: "close" },
     { title: "the client", header: "keep-alive" },
-  ])("date a short connection that $title closed between two samples by its TIME_WAIT entry", async ({ header }) => {
+  ])("include, in TIME_WAIT, a short connection that $title closed between two samples", async ({ header }) => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let served = Promise.resolve();
@@ -265,7 +265,7 @@ describe("observed sockets", () => {
     expectDated(seen, { fromMs, toMs });
   });
 
-  test("of an IPv6 listener on a mapped address are IPv4", async () => {
+  test("have IPv4 form if an IPv6 listener has a mapped address", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     const port = await web(`::ffff:${host}`, (_, res) => res.end("x"));

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readChainedHooks } from "../../src/manager/calls/original-hooks.ts";
 
-describe("chained hooks", () => {
-  test("are read from the variable, ignoring unknown fields", () => {
+describe("the original hooks of containers", () => {
+  test("are read from the environment variable without unknown fields", () => {
     const text =
       '{"grace":30,"probes":["app/liveness"],"chain":{"app":{"httpGet":{"port":8080,"path":"/bye"}},"web":{"sleep":{"seconds":3}},"api":{"httpGet":{"port":81}}}}';
     expect(readChainedHooks(text)).toEqual({
@@ -16,7 +16,7 @@ describe("chained hooks", () => {
     });
   });
 
-  test.for(["", '{"grace":null}', '{"chain":null}', '{"chain":{}}'])("are absent in the text '%s'", (text) => {
+  test.for(["", '{"grace":null}', '{"chain":null}', '{"chain":{}}'])("are empty if the variable is '%s'", (text) => {
     expect(readChainedHooks(text)).toEqual({ hooks: [], problem: "" });
   });
 
@@ -32,15 +32,15 @@ describe("chained hooks", () => {
       text: '{"chain":{"app":{"httpGet":{"port":80,"httpHeaders":[{"name":"a","value":"b\\r\\nc: d"}]}}}}',
     },
     { title: "a list", text: "[]1" },
-    { title: "unlimited depth", text: "[".repeat(5_000) },
+    { title: "JSON nested too deeply", text: "[".repeat(5_000) },
     { title: "a text beyond the size limit", text: `{"x":"${"y".repeat(20_000)}"}` },
-  ])("reject $title with a message", ({ text }) => {
+  ])("are refused with a message if the variable contains $title", ({ text }) => {
     const read = readChainedHooks(text);
     expect(read.hooks).toEqual([]);
     expect(read.problem).not.toBe("");
   });
 
-  test("never throw on arbitrary text", () => {
+  test("are read without exceptions from arbitrary text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect(Array.isArray(readChainedHooks(text).hooks)).toBe(true);

@@ -41,7 +41,7 @@ function processesIn(sockets: readonly TcpSocket[]): OtherProcesses {
 
 const proxyListens = socket(PROXY, 10, 15_006);
 
-describe("processes other than the proxy", () => {
+describe("the users of processes other than the proxy", () => {
   test.for([
     { title: "the proxy's own sockets", sockets: [proxyListens, socket(PROXY, 1, 40_000, 443)], others: false },
     { title: "an app with an outbound connection", sockets: [proxyListens, socket(APP, 1, 40_000, 443)], others: true },
@@ -65,7 +65,7 @@ describe("processes other than the proxy", () => {
     });
   });
 
-  test("share the proxy's user when it listens on a port that is not a mesh port", () => {
+  test("include the proxy's user if that user listens on a port that is not a mesh port", () => {
     expect(processesIn([proxyListens, socket(PROXY, 10, 8_080)])).toEqual({
       known: true,
       others: false,
@@ -73,7 +73,7 @@ describe("processes other than the proxy", () => {
     });
   });
 
-  test("are unknown without a listening proxy", () => {
+  test("are unknown if no proxy listens", () => {
     expect(processesIn([socket(APP, 1, 40_000, 443)]).known).toBe(false);
   });
 
@@ -94,7 +94,7 @@ describe("processes other than the proxy", () => {
     );
   });
 
-  test("are present when there are more users than the limit", () => {
+  test("are reported as present if there are more users than the limit", () => {
     const many = Array.from({ length: 1_000 }, (_, uid) => socket(10_000 + uid, 10, 15_006));
     expect(processesIn(many)).toMatchObject({ known: true, others: true });
   });

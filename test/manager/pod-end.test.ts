@@ -30,9 +30,9 @@ const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"]
 const phase = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
-describeOnClock("a drain at a Pod's end", (build) => {
+describeOnClock("the drain of a terminating Pod", (build) => {
   test.concurrent(
-    "holds the app's hook and the manager's own until it is done, and the manager exits at SIGTERM",
+    "delays the answers to the app's hook and the manager's own, and the manager exits at SIGTERM",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
@@ -54,7 +54,7 @@ describeOnClock("a drain at a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "waits for an active request",
+    "lasts until an active request is answered",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
@@ -75,7 +75,7 @@ describeOnClock("a drain at a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "reports the connection that is open before and at the deadline",
+    "reports, before and at the deadline, the connection that stays open",
     onClock(async (clock) => {
       const manager = await startManager({
         build,
@@ -103,7 +103,7 @@ describeOnClock("a drain at a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "continues when its log is not read any more",
+    "continues if the reader of the manager's log stops",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
@@ -135,7 +135,7 @@ describeOnClock("a drain at a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "continues when every caller has disconnected",
+    "continues if every caller of a hook has disconnected",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
@@ -159,7 +159,7 @@ describeOnClock("a drain at a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "ends immediately without a listener",
+    "ends immediately if the Pod has no listener",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock, flags: ["--drain-delay=30s", "--hooks=app:app"] });
       const own = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
@@ -169,7 +169,7 @@ describeOnClock("a drain at a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "ends after two seconds in a Pod that runs to completion if no app calls its hook",
+    "ends after two seconds if the Pod runs to completion and no app calls its hook",
     onClock(async (clock) => {
       const manager = await startManager({
         build,
@@ -187,7 +187,7 @@ describeOnClock("a drain at a Pod's end", (build) => {
   );
 
   test.concurrent(
-    "runs the container's original hook before its response",
+    "includes the container's original hook, which runs before the response to the kubelet",
     onClock(async (clock) => {
       // The hook is called on 127.0.0.1, as inside a Pod.
       const local = await startApp("127.0.0.1", 0, clock);
@@ -215,13 +215,18 @@ describeOnClock("a drain at a Pod's end", (build) => {
   );
 });
 
-describeOnClock("a failed original hook", (build) => {
+describeOnClock("a failure of the original hook", (build) => {
   const WARNED = ["cannot read chained hooks", "chained hook failed"];
   const calling = (port: number) => JSON.stringify({ chain: { app: { httpGet: { port, path: "/bye" } } } });
   test.concurrent.for([
-    { title: "it cannot be read", original: () => "{", message: "cannot read chained hooks", detail: "JSON" },
     {
-      title: "no program listens on its port",
+      title: "the settings of the hook are invalid",
+      original: () => "{",
+      message: "cannot read chained hooks",
+      detail: "JSON",
+    },
+    {
+      title: "no program listens on the hook's port",
       original: calling,
       message: "chained hook failed",
       detail: "container app: GET port",
@@ -244,9 +249,9 @@ describeOnClock("a failed original hook", (build) => {
   );
 });
 
-describeOnClock("a restart", (build) => {
+describeOnClock("a container restart", (build) => {
   test.concurrent(
-    "releases its hook, and the manager remains ready",
+    "ends with the answer to its hook, and the manager remains ready for a drain",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
@@ -262,9 +267,9 @@ describeOnClock("a restart", (build) => {
   );
 });
 
-describeOnClock("a manager without a call of its own hook", (build) => {
+describeOnClock("a manager whose own hook is not called", (build) => {
   test.concurrent(
-    "releases the hooks of two containers without a drain, later than that of one container",
+    "answers the hooks of two containers without a drain, later than the hook of one container",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock, flags: ["--drain-delay=50s", "--hooks=app:app,other:app"] });
       const app = await startApp(manager.address, 8_080, clock);

@@ -6,8 +6,8 @@ import type { PortGuard } from "../../src/manager/ports.ts";
 const token = fc.stringMatching(/^[A-Za-z0-9_-]{1,128}$/);
 const begins = (text: string, ours: string): boolean => beginsWithToken(Buffer.from(text), `/${ours}/`);
 
-describe("the first bytes of a request", () => {
-  test("match with any token in the path, regardless of the rest", () => {
+describe("the filter for the first bytes of a request", () => {
+  test("matches the right token in the path, for any later bytes", () => {
     fc.assert(
       fc.property(token, fc.string(), (ours, rest) => {
         expect(begins(`GET /${ours}/${rest}`, ours)).toBe(true);
@@ -16,7 +16,7 @@ describe("the first bytes of a request", () => {
     );
   });
 
-  test("do not match with another token", () => {
+  test("does not match another token", () => {
     fc.assert(
       fc.property(token, token, (ours, theirs) => {
         fc.pre(ours !== theirs);
@@ -26,7 +26,7 @@ describe("the first bytes of a request", () => {
     );
   });
 
-  test("do not match with arbitrary bytes", () => {
+  test("does not match arbitrary bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         expect(beginsWithToken(bytes, "/t0ken/")).toBe(false);
@@ -34,7 +34,7 @@ describe("the first bytes of a request", () => {
     );
   });
 
-  test("do not match before the end of the token", () => {
+  test("does not match a truncated token", () => {
     for (const whole of ["GET /t0ken/", "POST /t0ken/"])
       for (let length = 0; length < whole.length; length += 1)
         expect(begins(whole.slice(0, length), "t0ken")).toBe(false);
@@ -52,13 +52,13 @@ describe("the port guard", () => {
     closed: () => 0,
   });
 
-  test("is prepared with the token in the path", () => {
+  test("filters by the token in the path", () => {
     const prepared: string[] = [];
     expect(guardPort(guard(true, prepared), "t0ken")).toBe("");
     expect(prepared).toEqual(["/t0ken/"]);
   });
 
-  test("reports the missing kernel option", () => {
+  test("reports if the kernel lacks the option TCP_DEFER_ACCEPT", () => {
     expect(guardPort(guard(false, []), "t0ken")).toContain("TCP_DEFER_ACCEPT");
   });
 });

@@ -12,8 +12,8 @@ const OPEN =
 const SIX =
   "   3: 0000000000000000FFFF00000100007F:1F90 B80D0120000000000000000000000001:C350 06 00000000:00000000 03:00001770 00000000     0        0 0 3 0000000000000000\n";
 
-describe("a table of sockets", () => {
-  test("contains a socket without ages per line", () => {
+describe("a socket table of /proc/net", () => {
+  test("results in one socket without ages for each line", () => {
     expect(parseTable(HEAD + LISTENER + OPEN, 2)).toEqual([
       {
         ...NO_TCP_INFO,
@@ -42,7 +42,7 @@ describe("a table of sockets", () => {
     ]);
   });
 
-  test("has mapped IPv6 addresses as IPv4, and others in their shortest form", () => {
+  test("results in IPv4 form for mapped IPv6 addresses, and in the shortest form for others", () => {
     expect(parseTable(HEAD + SIX, 10)?.[0]).toMatchObject({
       state: 6,
       localAddress: "127.0.0.1",
@@ -50,7 +50,7 @@ describe("a table of sockets", () => {
     });
   });
 
-  test("is empty with a header and no lines", () => {
+  test("is empty if it contains only a header", () => {
     expect(parseTable(HEAD, 2)).toEqual([]);
     expect(parseTable(` ${HEAD}`, 2)).toEqual([]);
   });
@@ -65,11 +65,11 @@ describe("a table of sockets", () => {
     { title: "an invalid digit", text: HEAD + OPEN.replace("C350", "C35G") },
     { title: "IPv6 lines read as IPv4", text: HEAD + SIX },
     { title: "an empty line", text: `${HEAD}\n${OPEN}` },
-  ])("is invalid on $title", ({ text }) => {
+  ])("is invalid if it contains $title", ({ text }) => {
     expect(parseTable(text, 2)).toBeUndefined();
   });
 
-  test("is invalid, never shorter, when truncated within a line", () => {
+  test("is invalid if it is truncated within a line", () => {
     const text = HEAD + LISTENER + OPEN;
     const whole = [HEAD.length, HEAD.length + LISTENER.length, text.length];
     fc.assert(
@@ -80,7 +80,7 @@ describe("a table of sockets", () => {
     );
   });
 
-  test("is the same for any pieces", () => {
+  test("has the same sockets for any division into chunks", () => {
     const lines = fc.array(fc.constantFrom(LISTENER, OPEN, OPEN.slice(3), "hello\n"), { maxLength: 6 });
     fc.assert(
       fc.property(lines, fc.array(fc.nat(900), { maxLength: 8 }), (chosen, cuts) => {
@@ -91,7 +91,7 @@ describe("a table of sockets", () => {
     );
   });
 
-  test("is not read further than needed", () => {
+  test("is read only as far as needed", () => {
     let taken = 0;
     const reader = createTableReader(2, () => {
       taken += 1;
@@ -102,14 +102,14 @@ describe("a table of sockets", () => {
     expect([taken, reader.end()]).toEqual([2, true]);
   });
 
-  test("is not buffered without line breaks", () => {
+  test("is invalid, and not buffered, if it contains no line breaks", () => {
     const reader = createTableReader(2, () => true);
     const noise = "x".repeat(4_096);
     expect(reader.take(HEAD)).toBe(true);
     expect([reader.take(noise), reader.end()]).toEqual([false, false]);
   });
 
-  test("never throws on arbitrary text", () => {
+  test("is read without exceptions from arbitrary text", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), fc.constantFrom(2, 10), (text, family) => {
         const read = parseTable(HEAD + text, family);
@@ -129,11 +129,11 @@ const NO_TCP_INFO = {
   pureAcksSent: -1,
 };
 
-describe("the counters of opened connections", () => {
+describe("the kernel's counters of opened connections", () => {
   const NAMES = "Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails\n";
   const VALUES = "Tcp: 1 200 120000 -1 71 3 2\n";
 
-  test("are found by their names", () => {
+  test("are read from the columns with their names", () => {
     expect(parseOpens(`Ip: Forwarding\nIp: 1\n${NAMES}${VALUES}Udp: InDatagrams\nUdp: 4\n`)).toEqual({
       passive: 3,
       active: 71,
@@ -148,7 +148,7 @@ describe("the counters of opened connections", () => {
     { title: "fewer values than names", text: `${NAMES}Tcp: 1 200 120000\n` },
     { title: "other names", text: `Tcp: A B\nTcp: 1 2\n` },
     { title: "a value that is not a number", text: NAMES + VALUES.replace("71 3", "x y") },
-  ])("are unknown on $title", ({ text }) => {
+  ])("are unknown if the file contains $title", ({ text }) => {
     expect(parseOpens(text)).toEqual({ passive: -1, active: -1 });
   });
 });

@@ -13,30 +13,38 @@ const ages = (sent: number, received: number, ack: number) => ({
   lastAckReceivedMs: ack,
 });
 
-describe("a connection", () => {
+describe("the activity of a connection", () => {
   test.for([
     { title: "idle after its response is acknowledged", activity: "idle", over: ages(2_000, 2_004, 1_960) },
     {
-      title: "idle when request and response share a jiffy and the acknowledgement came later",
+      title: "idle if request and response are in the same jiffy and the acknowledgement came later",
       activity: "idle",
       over: ages(2_000, 2_000, 1_956),
     },
-    { title: "busy when the peer sent last", activity: "busy", over: ages(2_000, 1_200, 1_200) },
-    { title: "busy when the peer sent one jiffy later", activity: "busy", over: ages(104, 100, 100) },
-    { title: "ambiguous when all three share a jiffy", activity: "ambiguous", over: ages(300, 300, 300) },
-    { title: "ambiguous just below ten seconds", activity: "ambiguous", over: ages(9_996, 9_996, 9_996) },
+    { title: "busy if the peer sent the last data", activity: "busy", over: ages(2_000, 1_200, 1_200) },
+    { title: "busy if the peer sent data one jiffy after the Pod", activity: "busy", over: ages(104, 100, 100) },
     {
-      title: "idle when the order has been ambiguous for ten seconds",
+      title: "ambiguous if request, response and acknowledgement are in the same jiffy",
+      activity: "ambiguous",
+      over: ages(300, 300, 300),
+    },
+    {
+      title: "ambiguous if the last data is almost ten seconds old and its order unclear",
+      activity: "ambiguous",
+      over: ages(9_996, 9_996, 9_996),
+    },
+    {
+      title: "idle if the order of the last data has been unclear for ten seconds",
       activity: "idle",
       over: ages(10_000, 10_000, 10_000),
     },
     {
-      title: "idle when the client never sent a byte",
+      title: "idle if the client never sent a byte",
       activity: "idle",
       over: { ...ages(700, 700, 700), bytesReceived: 0 },
     },
     {
-      title: "busy when the client has sent data and the server has not",
+      title: "busy if the client has sent data and the server has not",
       activity: "busy",
       over: { ...ages(700, 700, 700), dataSegmentsSent: 0 },
     },
@@ -44,22 +52,22 @@ describe("a connection", () => {
     { title: "busy with unread bytes", activity: "busy", over: { receiveQueue: 1 } },
     { title: "busy with unsent bytes", activity: "busy", over: { sendQueue: 1 } },
     {
-      title: "idle when only the FIN of the client is unread",
+      title: "idle if only the FIN of the client is unread",
       activity: "idle",
       over: { state: tcp.CLOSE_WAIT, receiveQueue: 1 },
     },
     {
-      title: "busy when more than the FIN is unread",
+      title: "busy if more than the client's FIN is unread",
       activity: "busy",
       over: { state: tcp.CLOSE_WAIT, receiveQueue: 2 },
     },
     {
-      title: "busy when a half-closed client waits for its response",
+      title: "busy if a half-closed client waits for its response",
       activity: "busy",
       over: { state: tcp.CLOSE_WAIT, receiveQueue: 1, ...ages(900, 300, 300) },
     },
     {
-      title: "idle when only the server's FIN is unacknowledged",
+      title: "idle if only the server's FIN is unacknowledged",
       activity: "idle",
       over: { state: tcp.FIN_WAIT1, sendQueue: 1 },
     },
@@ -69,12 +77,12 @@ describe("a connection", () => {
       over: { state: tcp.LAST_ACK, sendQueue: 1, receiveQueue: 1 },
     },
     {
-      title: "busy when data is queued before the server's FIN",
+      title: "busy if data is queued before the server's FIN",
       activity: "busy",
       over: { state: tcp.FIN_WAIT1, sendQueue: 900 },
     },
     {
-      title: "idle when the server closed without a response",
+      title: "idle if the server closed the connection without a response",
       activity: "idle",
       over: { state: tcp.CLOSING, receiveQueue: 1, sendQueue: 1, ...ages(900, 300, 300) },
     },
@@ -104,7 +112,7 @@ describe("a connection", () => {
     );
   });
 
-  test("is never idle while the client sent last", () => {
+  test("is never idle if the client sent the last data", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.integer({ min: 1, max: 1_000_000 }), fc.nat(), (received, later, ack) => {
         return activityOf(socket(ages(received + later, received, ack))) === "busy";
@@ -112,7 +120,7 @@ describe("a connection", () => {
     );
   });
 
-  test("has the age of the newer of its two directions", () => {
+  test("is as old as the newest data in the two directions", () => {
     expect(dataAgeMs(socket(ages(40, 90, 1)))).toBe(40);
     expect(dataAgeMs(socket(ages(90, 40, 1)))).toBe(40);
     expect(dataAgeMs(socket(ages(-1, -1, -1)))).toBe(-1);

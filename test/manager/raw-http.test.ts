@@ -28,8 +28,9 @@ describeBuilds("the manager's port", (build) => {
     if (request.inOrder === true) expect(seen.error).toBe("");
   }
 
-  test.concurrent.for([...WELL_MEANT])("responds to $title as the contract requires", (request) => check(request));
-  test.concurrent.for([...HOSTILE])("closes the connection after $title and stays responsive", (request) =>
-    check(request),
+  test.concurrent.for([...WELL_MEANT])("responds to $title with the documented status", (request) => check(request));
+  test.concurrent.for([...HOSTILE])(
+    "closes the connection after $title and continues to respond to others",
+    (request) => check(request),
   );
 });

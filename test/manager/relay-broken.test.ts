@@ -32,7 +32,7 @@ describeOnClock("a drain with a broken relay", (build) => {
   };
 
   test.concurrent.for([...BROKEN_RELAYS])(
-    "ends as without a relay when the relay $behaviour",
+    "lasts as long as without a relay if the relay $behaviour",
     onClock(async (clock, broken) => {
       const { env, during } = await broken.start(ca, clock);
       const without = await drain(clock, {});

@@ -36,7 +36,7 @@ function manager() {
   return { relay, statuses, reports, clients, writes, last: () => statuses.at(-1) };
 }
 
-describe("the manager's side of its relay client", () => {
+describe("the manager's control of the relay's client process", () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -44,7 +44,7 @@ describe("the manager's side of its relay client", () => {
     vi.useRealTimers();
   });
 
-  test("starts no client until a drain needs the status, and ends the client when no drain needs it", () => {
+  test("runs the client only while a drain needs the relay's status", () => {
     const { relay, clients } = manager();
     relay.follow({ kind: "none" });
     expect(clients).toEqual([]);
@@ -55,7 +55,7 @@ describe("the manager's side of its relay client", () => {
     expect(clients[0]?.killed).toBe(true);
   });
 
-  test("passes each status to the drain once", () => {
+  test("passes each status of the relay to the drain once", () => {
     const { relay, statuses, writes } = manager();
     relay.follow(WANTS_STATUS);
     expect(statuses.map((status) => status.reason)).toEqual([NO_ANSWER_YET]);
@@ -68,7 +68,7 @@ describe("the manager's side of its relay client", () => {
     ]);
   });
 
-  test("sends the client the end of the delay once, and disconnects it once", () => {
+  test("sends the client the end of the drain delay once and the disconnect command once", () => {
     const { relay, clients } = manager();
     relay.follow(WANTS_STATUS);
     relay.follow({ kind: "status", delayEndMs: Date.now() + 4_000 });
@@ -78,7 +78,7 @@ describe("the manager's side of its relay client", () => {
     expect(clients[0]?.commands).toEqual(["drain-delay 4000\n", "disconnect\n"]);
   });
 
-  test("reports unknown when the client exits, and restarts it at most three times", () => {
+  test("passes the status unknown when the client exits, and restarts the client at most three times", () => {
     const { relay, clients, writes, last } = manager();
     for (let count = 0; count < 10; count += 1) {
       relay.follow(WANTS_STATUS);
@@ -108,7 +108,7 @@ describe("the manager's side of its relay client", () => {
     expect(clients[0]?.killed).toBe(true);
   });
 
-  test("ends a client that hangs while a drain waits", () => {
+  test("ends a client that hangs while a drain waits for the status", () => {
     const { relay, clients, writes, last } = manager();
     relay.follow({ kind: "status", delayEndMs: Date.now() + 1_000 });
     writes(STATUS_LINE);
@@ -119,7 +119,7 @@ describe("the manager's side of its relay client", () => {
     expect(clients[0]?.killed).toBe(true);
   });
 
-  test("starts a client for a report, passes on the result, and ends a client that does not exit", () => {
+  test("starts a client to send a report, logs the result, and ends the client if it does not exit", () => {
     const { relay, clients, writes, reports } = manager();
     relay.deliver("{}");
     relay.follow({ kind: "none" });
@@ -154,10 +154,10 @@ describe("the manager's side of its relay client", () => {
   });
 });
 
-describe("the client's own connections", () => {
+describe("connections of the relay's client", () => {
   const opens = (passiveOpens: number, activeOpens: number) => reading([listener()], { passiveOpens, activeOpens });
 
-  test("do not hide an external connection that opened and closed between samples", () => {
+  test("do not hide a client's connection that opened and closed between two samples", () => {
     const { sample } = createTestMonitor();
     sample(opens(100, 50), 1_000);
     // One by a client, one by the relay's client.
@@ -170,7 +170,7 @@ describe("the client's own connections", () => {
     expect(sample(opens(100, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(-1);
   });
 
-  test("do not hold a mesh proxy", () => {
+  test("do not delay the answer to the hook of a mesh proxy", () => {
     const relay: RelayEndpoint = { address: "10.96.0.9", port: 443 };
     const proxy = { ...listener(), localPort: 15_006, uid: 1_337 };
     const ours = socket({ localPort: 40_000, peerAddress: relay.address, peerPort: relay.port, uid: 65_532 });

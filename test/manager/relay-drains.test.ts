@@ -51,7 +51,7 @@ describeOnClock("a drain with a relay", (build) => {
     );
 
   scenario(
-    "waits beyond its delay until the Pod is out of rotation, and reports it",
+    "lasts until the Pod is withdrawn if this takes longer than the drain delay, and reports the withdrawal",
     {},
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
@@ -80,7 +80,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   scenario(
-    "lasts its delay when the Pod was out of rotation sooner",
+    "lasts the whole drain delay even if the Pod was withdrawn earlier",
     { first: statusLine({ state: "out" }) },
     async ({ manager }) => {
       const report = await drain(manager);
@@ -92,7 +92,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   scenario(
-    "reports a Pod that its kubelet stopped by itself",
+    "reports that the Pod was not terminating if the kubelet stopped the Pod without a deletion",
     { first: statusLine({ terminating: false }) },
     async ({ manager }) => {
       const report = await drain(manager);
@@ -103,7 +103,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   scenario(
-    "starts at a single hook when the relay reports that the Pod terminates",
+    "starts at a single hook if the relay reports the Pod as terminating",
     {
       first: statusLine({ state: "out", terminating: true }),
       flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"],
@@ -115,7 +115,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   scenario(
-    "does not start at a single hook when the relay does not report that the Pod terminates",
+    "does not start at a single hook if the relay reports that the Pod is not terminating",
     { first: statusLine({ terminating: false }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
     async ({ clock, relay, manager }) => {
       const held = call(manager, hookPath());
@@ -129,7 +129,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   test.concurrent(
-    "starts with the manager's own hook, however late, while the relay is unreachable at a single hook",
+    "starts at the manager's own hook, even a late one, if the relay is unreachable",
     onClock(async (clock) => {
       const relay = await startRelay({ clock });
       await relay.die();
@@ -144,29 +144,37 @@ describeOnClock("a drain with a relay", (build) => {
     }),
   );
 
-  scenario("continues to wait when the relay is killed and comes back", {}, async ({ clock, relay, manager }) => {
-    const own = drain(manager);
-    await relay.requested();
-    await relay.die();
-    await relay.rise();
-    await relay.requested(2);
-    await clock.wait(8_000);
-    expect((await statusOf(manager))["phase"]).toBe("withdrawing");
-    relay.send(statusLine({ state: "out" }));
-    expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
-  });
-
-  scenario("waits for a relay without heartbeat", { heartbeat: false }, async ({ clock, relay, manager }) => {
-    const own = drain(manager);
-    await relay.requested(4);
-    await clock.wait(4_000);
-    expect((await statusOf(manager))["phase"]).toBe("withdrawing");
-    relay.send(statusLine({ state: "out" }));
-    expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
-  });
+  scenario(
+    "continues to wait for the withdrawal if the relay is killed and restarted",
+    {},
+    async ({ clock, relay, manager }) => {
+      const own = drain(manager);
+      await relay.requested();
+      await relay.die();
+      await relay.rise();
+      await relay.requested(2);
+      await clock.wait(8_000);
+      expect((await statusOf(manager))["phase"]).toBe("withdrawing");
+      relay.send(statusLine({ state: "out" }));
+      expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+    },
+  );
 
   scenario(
-    "ends sooner when the Pod's real grace period is shorter",
+    "waits for the withdrawal if the relay sends no heartbeats",
+    { heartbeat: false },
+    async ({ clock, relay, manager }) => {
+      const own = drain(manager);
+      await relay.requested(4);
+      await clock.wait(4_000);
+      expect((await statusOf(manager))["phase"]).toBe("withdrawing");
+      relay.send(statusLine({ state: "out" }));
+      expect(await own).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+    },
+  );
+
+  scenario(
+    "ends earlier if the relay reports a shorter grace period of the Pod",
     { first: statusLine({ graceSeconds: 12 }) },
     async ({ manager }) => {
       const report = await drain(manager);
@@ -178,7 +186,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   scenario(
-    "has a client only while it lasts, whose connections are gone with it",
+    "closes the relay's client and its connections at the end",
     { first: statusLine({ state: "out" }) },
     async ({ clock, relay, manager }) => {
       expect(childrenOf(manager.pid)).toEqual([]);
@@ -193,17 +201,21 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  scenario("leaves no client when the manager is killed", {}, async ({ clock, relay, manager }) => {
-    const own = drain(manager).catch(() => {});
-    await relay.requested();
-    const clients = childrenOf(manager.pid);
-    expect(clients).toHaveLength(1);
-    manager.kill("SIGKILL");
-    await clock.until(() => !clients.some(alive) && relay.streams() === 0);
-    await own;
-  });
+  scenario(
+    "leaves no process of the relay's client if the manager is killed",
+    {},
+    async ({ clock, relay, manager }) => {
+      const own = drain(manager).catch(() => {});
+      await relay.requested();
+      const clients = childrenOf(manager.pid);
+      expect(clients).toHaveLength(1);
+      manager.kill("SIGKILL");
+      await clock.until(() => !clients.some(alive) && relay.streams() === 0);
+      await own;
+    },
+  );
 
-  scenario("ends after its delay when the client is killed over and over", {}, async ({ clock, manager }) => {
+  scenario("ends after its delay if the relay's client is killed repeatedly", {}, async ({ clock, manager }) => {
     let over = false;
     const own = drain(manager).finally(() => {
       over = true;
@@ -221,7 +233,7 @@ describeOnClock("a drain with a relay", (build) => {
   });
 
   scenario(
-    "logs that the relay did not get its report",
+    "logs that the relay did not receive the report",
     { first: statusLine({ state: "out" }) },
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
@@ -237,7 +249,7 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  scenario("sends its report when SIGTERM ends the drain", {}, async ({ relay, manager }) => {
+  scenario("sends the report if SIGTERM ends the drain", {}, async ({ relay, manager }) => {
     const own = drain(manager);
     await manager.until((line) => line["message"] === "relay");
     manager.kill("SIGTERM");
@@ -249,17 +261,25 @@ describeOnClock("a drain with a relay", (build) => {
 
 describeOnClock("a manager with invalid relay variables", (build) => {
   test.concurrent.for([
-    { title: "no port", over: { LASTCALL_RELAY_ADDRESS: "10.0.0.10" }, names: "LASTCALL_RELAY_ADDRESS" },
-    { title: "no CA", over: { LASTCALL_RELAY_CA: "" }, names: "LASTCALL_RELAY_CA" },
     {
-      title: "a CA that is not a certificate",
+      title: "the relay's address has no port",
+      over: { LASTCALL_RELAY_ADDRESS: "10.0.0.10" },
+      names: "LASTCALL_RELAY_ADDRESS",
+    },
+    { title: "the CA is missing", over: { LASTCALL_RELAY_CA: "" }, names: "LASTCALL_RELAY_CA" },
+    {
+      title: "the CA is not a certificate",
       over: { LASTCALL_RELAY_CA: "A".repeat(400) },
       names: "LASTCALL_RELAY_CA",
     },
-    { title: "half a credential", over: { LASTCALL_RELAY_CREDENTIAL: "k1.abc" }, names: "LASTCALL_RELAY_CREDENTIAL" },
-    { title: "no Pod", over: { POD_UID: "" }, names: "POD_UID" },
+    {
+      title: "the credential is incomplete",
+      over: { LASTCALL_RELAY_CREDENTIAL: "k1.abc" },
+      names: "LASTCALL_RELAY_CREDENTIAL",
+    },
+    { title: "the Pod's UID is missing", over: { POD_UID: "" }, names: "POD_UID" },
   ])(
-    "names the invalid variable, drains, and starts no client: $title",
+    "logs the variable's name and drains without the relay if $title",
     onClock(async (clock, { over, names }) => {
       const relay = await startRelay({ clock });
       const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--hooks=app:app"];

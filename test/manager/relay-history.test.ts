@@ -14,24 +14,24 @@ const status = (nowMs: number, offered: Offered, terminating = offered !== "unkn
 const endOf = (statuses: readonly DrainEvent[], settings = SETTINGS): number =>
   play({ settings, events: [...END, ...statuses], untilMs: 900_000 }).answered.get(1) ?? -1;
 
-describe("a drain with an interrupted relay", () => {
-  test("does not wait again if the Pod was already withdrawn", () => {
+describe("a drain whose connection to the relay is interrupted", () => {
+  test("does not wait for the withdrawal again if the Pod was withdrawn before the interruption", () => {
     const steady = endOf([status(200, "out")]);
     expect(steady).toBe(35_100);
     expect(endOf([status(200, "out"), status(10_000, "unknown"), status(12_000, "out")])).toBe(steady);
   });
 
-  test("with a late first status is not longer than without a relay", () => {
+  test("lasts as long as without a relay if the first status comes late", () => {
     const none = endOf([]);
     expect(none).toBe(35_100);
     expect(endOf([status(20_000, "out")])).toBe(none);
   });
 
-  test("counts the deregistration delay from the loss at the latest", () => {
+  test("starts the deregistration delay at the interruption at the latest", () => {
     expect(endOf([status(200, "in"), status(9_000, "unknown"), status(12_000, "out")])).toBe(39_000);
   });
 
-  test("keeps the deregistration delay after the withdrawal was reported", () => {
+  test("waits the whole deregistration delay if the interruption follows the withdrawal", () => {
     const steady = endOf([status(200, "in"), status(20_000, "out")]);
     expect(steady).toBe(50_000);
     expect(endOf([status(200, "in"), status(20_000, "out"), status(25_000, "unknown")])).toBe(steady);
@@ -40,11 +40,11 @@ describe("a drain with an interrupted relay", () => {
     );
   });
 
-  test("waits for another withdrawal if the Pod was offered again", () => {
+  test("waits for another withdrawal if an EndpointSlice offered the Pod again", () => {
     expect(endOf([status(200, "out"), status(6_000, "in"), status(8_000, "out")])).toBe(38_000);
   });
 
-  test("reports the withdrawal and the loss", () => {
+  test("reports the withdrawal and the interruption", () => {
     const played = play({ settings: SETTINGS, events: [...END, status(2_100, "out"), status(10_000, "unknown")] });
     const report = drainReportOf(played.full, 90_000, -1, 0);
     expect(report).toMatchObject({ relay: "unknown: the reason", withdrawnAfterMs: 2_000 });
@@ -52,13 +52,13 @@ describe("a drain with an interrupted relay", () => {
   });
 });
 
-describe("a replica that does not report the Pod as terminating yet", () => {
-  test("does not revoke the status of another replica", () => {
+describe("a relay replica that does not report the Pod as terminating yet", () => {
+  test("does not end the drain's wait for the withdrawal, which another replica started", () => {
     const statuses = [status(200, "in"), status(9_000, "in", false), status(50_000, "out", false)];
     expect(endOf(statuses)).toBe(80_000);
   });
 
-  test("does not revoke it after a loss either, and the Pod is not reported as still_in_rotation", () => {
+  test("does not end the wait after an interruption, and the report does not contain still_in_rotation", () => {
     const statuses = [status(200, "in"), status(3_000, "unknown"), status(3_500, "in", false)];
     const played = play({ settings: { ...ONE_APP, drainTimeoutMs: 20_000 }, events: [...END, ...statuses] });
     expect(played.state.outcome).toBe("timeout");
@@ -66,7 +66,7 @@ describe("a replica that does not report the Pod as terminating yet", () => {
     expect(played.state.why).toContain("still in rotation: the reason");
   });
 
-  test("does not affect the next drain by its status during a restart", () => {
+  test("does not affect the next drain if it responded during a container restart", () => {
     const events = [hook(0, 1), status(100, "in", false), ...END.map((one) => ({ ...one, nowMs: one.nowMs + 20_000 }))];
     const next = [...events, status(20_300, "in", false)];
     expect(drainReportOf(play({ settings: ONE_APP, events: next }).full, 90_000, -1, 0).relay).toBe(
@@ -75,7 +75,7 @@ describe("a replica that does not report the Pod as terminating yet", () => {
   });
 });
 
-describe("for arbitrary histories of a correct relay", () => {
+describe("for arbitrary sequences of correct relay statuses", () => {
   const outages = fc.array(
     fc.record({ atMs: fc.integer({ min: 150, max: 60_000 }), forMs: fc.integer({ min: 1, max: 20_000 }) }),
     {
@@ -92,7 +92,7 @@ describe("for arbitrary histories of a correct relay", () => {
       .map((ms) => status(ms, silent(ms) ? "unknown" : ms < outMs ? "in" : "out"));
   };
 
-  test("losses do not extend a drain", () => {
+  test("interruptions do not extend a drain", () => {
     fc.assert(
       fc.property(outAtMs, outages, (outMs, silences) => {
         expect(endOf(statusesOf(outMs, silences))).toBeLessThanOrEqual(endOf(statusesOf(outMs, [])));
@@ -100,7 +100,7 @@ describe("for arbitrary histories of a correct relay", () => {
     );
   });
 
-  test("a drain does not end before the withdrawal with any replica", () => {
+  test("a drain does not end before the withdrawal, whichever replica responds", () => {
     const doubts = fc.array(fc.integer({ min: 151, max: 60_000 }), { maxLength: 4 });
     fc.assert(
       fc.property(outAtMs, doubts, (outMs, laggards) => {

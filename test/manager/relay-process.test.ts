@@ -54,7 +54,7 @@ function startClient(build: Build, env: Record<string, string>): Client {
 
 describeBuilds("the relay's client", (build) => {
   test.concurrent.for([...BROKEN_RELAYS])(
-    "reports the loss and dials again when the relay $behaviour",
+    "reports the status unknown and connects again if the relay $behaviour",
     async (broken) => {
       const { env, during } = await broken.start(ca);
       const client = startClient(build, env);
@@ -71,7 +71,7 @@ describeBuilds("the relay's client", (build) => {
     },
   );
 
-  test.concurrent("uses no CPU while it waits for a handshake", async () => {
+  test.concurrent("uses no CPU while it waits for a TLS handshake", async () => {
     const silent = BROKEN_RELAYS.find(({ behaviour }) => behaviour === "accepts connections and sends nothing");
     const { env = {} } = (await silent?.start(ca)) ?? {};
     const client = startClient(build, env);
@@ -83,7 +83,7 @@ describeBuilds("the relay's client", (build) => {
     client.child.kill("SIGKILL");
   });
 
-  test.concurrent("writes the relay's statuses, and exits when stdin ends", async () => {
+  test.concurrent("writes the relay's statuses to stdout, and exits when stdin ends", async () => {
     const relay = await startRelay({ first: statusLine({ terminating: false }) });
     const client = startClient(build, relay.env);
     await client.line(/^status /);
@@ -99,7 +99,7 @@ describeBuilds("the relay's client", (build) => {
     expect(await client.ended).toBe(0);
   });
 
-  test.concurrent("dials no more after disconnect, delivers a report, and exits", async () => {
+  test.concurrent("does not connect again after the disconnect command, sends a report, and exits", async () => {
     const relay = await startRelay();
     const client = startClient(build, relay.env);
     await client.line(/^status /);
@@ -118,7 +118,7 @@ describeBuilds("the relay's client", (build) => {
     ]);
   });
 
-  test.concurrent("sends a report once more after a 503, and then reports the loss", async () => {
+  test.concurrent("sends a report again after status 503, and then prints that the report was not sent", async () => {
     let attempts = 0;
     const relay = await startRelay({
       answers: (_, res) => {
@@ -148,7 +148,7 @@ describeBuilds("the relay's client", (build) => {
     expect(paths.filter((path) => path === "/v1/drains")).toHaveLength(1);
   });
 
-  test.concurrent("exits with a usage error when no relay is configured", async () => {
+  test.concurrent("exits with a usage error if no relay is configured", async () => {
     const client = startClient(build, {});
     let err = "";
     client.child.stderr.on("data", (chunk: Buffer) => {

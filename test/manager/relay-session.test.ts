@@ -51,12 +51,12 @@ const disconnect = (nowMs: number): SessionEvent => ({ kind: "disconnect", nowMs
 const heartbeats = (id: number, fromMs: number, untilMs: number): SessionEvent[] =>
   Array.from({ length: Math.floor((untilMs - fromMs) / 200) + 1 }, (_, at) => received(fromMs + at * 200, id));
 
-describe("the relay session", () => {
-  test("connects at once", () => {
+describe("the client's session with the relay", () => {
+  test("connects immediately at its start", () => {
     expect(play([], 0).actions).toEqual([{ kind: "dial", id: 1, heartbeat: false, atMs: 0 }]);
   });
 
-  test("drops a connection without a line within two seconds, and reports the reason", () => {
+  test("closes a connection that delivers no line within two seconds, and reports the reason", () => {
     const played = play([], DIAL_LIMIT_MS);
     expect(played.actions.slice(1)).toEqual([
       { kind: "drop", id: 1, atMs: 2_000 },
@@ -64,7 +64,7 @@ describe("the relay session", () => {
     ]);
   });
 
-  test("dials again with growing delays", () => {
+  test("connects again with growing delays", () => {
     const failing = [0, 100, 300, 700, 1_500, 3_100, 5_100, 7_100];
     const played = play(
       failing.map((atMs, at) => closed(atMs, at + 1)),
@@ -74,7 +74,7 @@ describe("the relay session", () => {
     expect(played.lost).toEqual([0]);
   });
 
-  test("stops trusting a relay that closes every connection after one line, even if it was slow once", () => {
+  test("reports unknown if the relay closes every connection after one line, even if it was slow once", () => {
     const events: SessionEvent[] = [received(1_000, 1), closed(1_001, 1)];
     let dialledAtMs = 1_101;
     for (const [id, retryMs] of [200, 400, 800, 1_600, 2_000, 2_000, 2_000].entries()) {
@@ -86,7 +86,7 @@ describe("the relay session", () => {
     expect(played.lost[0]).toBeLessThan(3_000);
   });
 
-  test("reports a loss once, and again only after another line", () => {
+  test("reports an interruption once, and the next only after another line", () => {
     const played = play(
       [closed(0, 1), closed(100, 2), received(310, 3), closed(400, 3), closed(500, 4), closed(700, 5)],
       1_000,
@@ -94,18 +94,18 @@ describe("the relay session", () => {
     expect(played.lost).toEqual([0, 900]);
   });
 
-  test("keeps the last status for half a second while it reconnects", () => {
+  test("keeps the last status for half a second during a reconnection", () => {
     expect(play([received(10, 1), closed(1_000, 1), received(1_400, 2)], 5_000).lost).toEqual([]);
     expect(play([received(10, 1), closed(1_000, 1)], 5_000).lost).toEqual([1_500]);
   });
 
-  test("drops a connection that missed three repetitions", () => {
+  test("closes a connection that missed three repetitions of the status", () => {
     const played = play([received(10, 1)], SILENCE_LIMIT_MS + 10);
     expect(played.dropped).toEqual([SILENCE_LIMIT_MS + 10]);
     expect(play([received(10, 1), received(20_000, 1)], SILENCE_LIMIT_MS + 10).dropped).toEqual([]);
   });
 
-  test("requests a heartbeat shortly before the delay ends while the Pod is offered", () => {
+  test("requests a heartbeat shortly before the end of the delay if the Pod is offered", () => {
     const played = play([delay(0, 5_000), received(10, 1), received(3_510, 2)], 3_600);
     expect(played.actions.slice(1)).toEqual([
       { kind: "dial", id: 2, heartbeat: true, atMs: 3_500 },
@@ -113,32 +113,32 @@ describe("the relay session", () => {
     ]);
   });
 
-  test.for(["out", "unknown"] as const)("does not request a heartbeat when the state is %s", (offered) => {
+  test.for(["out", "unknown"] as const)("does not request a heartbeat if the state is %s", (offered) => {
     expect(play([delay(0, 5_000), received(10, 1, offered)], 20_000).dials).toEqual([0]);
   });
 
-  test("trusts a relay as long as its heartbeat arrives", () => {
+  test("keeps the status while the relay's heartbeats arrive", () => {
     const played = play([delay(0, 2_000), received(10, 1), ...heartbeats(2, 700, 20_000)], 20_100);
     expect(played.lost).toEqual([]);
     expect(played.dials).toEqual([0, 500]);
   });
 
-  test("stops trusting a silent relay at the end of the delay", () => {
+  test("reports unknown at the end of the delay if the relay is silent", () => {
     expect(play([delay(0, 5_000), received(10, 1)], 20_000).lost).toEqual([5_000]);
   });
 
-  test("stops trusting a relay half a second after its last heartbeat", () => {
+  test("reports unknown half a second after the relay's last heartbeat", () => {
     const played = play([delay(0, 2_000), received(10, 1), ...heartbeats(2, 510, 9_110)], 20_000);
     expect(played.lost).toEqual([9_610]);
     expect(played.dials[2]).toBe(9_410);
   });
 
-  test("gives a relay more time whose heartbeats were slow before", () => {
+  test("waits longer for a heartbeat if the relay's earlier heartbeats were slow", () => {
     const slow = [received(600, 2), received(1_000, 2), received(1_400, 2), received(1_800, 2)];
     expect(play([delay(0, 2_000), received(100, 1), ...slow], 20_000).lost).toEqual([2_700]);
   });
 
-  test("keeps trusting a relay that another connection reaches", () => {
+  test("keeps the status if a second connection reaches the relay", () => {
     const played = play(
       [delay(0, 2_000), received(10, 1), ...heartbeats(2, 700, 9_100), ...heartbeats(3, 9_500, 15_000)],
       15_100,
@@ -146,7 +146,7 @@ describe("the relay session", () => {
     expect(played.lost).toEqual([]);
   });
 
-  test("dials a relay without heartbeat again, ever less often, and trusts its responses", () => {
+  test("connects again, with growing delays, to a relay that sends no heartbeats, and keeps its statuses", () => {
     const events: SessionEvent[] = [delay(0, 2_000), received(10, 1)];
     // Every connection receives one line, 20 ms after the dial.
     for (let count = 0; count < 20; count += 1) {
@@ -159,7 +159,7 @@ describe("the relay session", () => {
     expect(until).toBeGreaterThan(25_000);
   });
 
-  test("does not count a suspension of its own process against the relay", () => {
+  test("does not report unknown because its own process was suspended", () => {
     let session = newSession(0);
     for (const event of [
       { kind: "tick", nowMs: 0, lateMs: 0 } as const,
@@ -172,13 +172,13 @@ describe("the relay session", () => {
     expect(late.actions).toEqual([{ kind: "dial", id: 2, heartbeat: true }]);
   });
 
-  test("does nothing after disconnect", () => {
+  test("does nothing after the disconnect command", () => {
     const played = play([delay(0, 1_000), received(10, 1), disconnect(600), closed(700, 1), received(800, 2)], 60_000);
     expect(played.dials).toEqual([0, 310]);
     expect(played.wakeAtMs).toBe(-1);
   });
 
-  test("has at most two connections, reports one loss per status, and always has a next wake-up", () => {
+  test("has at most two connections, one interruption for each status, and always a next timer", () => {
     const move = fc.record({
       gapMs: fc.integer({ min: 0, max: 3_000 }),
       what: fc.constantFrom("received", "closed", "delay", "disconnect" as const),

@@ -4,7 +4,7 @@ import { isLocalCaller, routeOf, sameText } from "../../src/manager/calls/call-r
 
 const at = (method: string, url: string, local = true) => routeOf({ method, url, local }, "abc", ["app", "web-1"]);
 
-describe("routes", () => {
+describe("the routes of the manager's port", () => {
   test.for([
     { method: "GET", url: "/abc/prestop/app", route: { kind: "prestop", container: "app" } },
     { method: "GET", url: "/abc/prestop/web-1?x=1", route: { kind: "prestop", container: "web-1" } },
@@ -14,11 +14,11 @@ describe("routes", () => {
     expect(at(method, url)).toEqual(route);
   });
 
-  test("exclude a drain by an external caller, even with the token", () => {
+  test("exclude the drain command for an external caller, even with the token", () => {
     expect(at("POST", "/abc/drain", false)).toEqual({ kind: "nothing" });
   });
 
-  test("exclude arbitrary texts without the token", () => {
+  test("exclude arbitrary paths without the token", () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom("GET", "POST", "HEAD"), (text, method) => {
         fc.pre(!text.startsWith("/abc/"));
@@ -27,7 +27,7 @@ describe("routes", () => {
     );
   });
 
-  test("compare tokens exactly, and never match an empty token", () => {
+  test("require exactly the manager's token, which is never empty", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (given, expected) => {
         expect(sameText(given, expected)).toBe(given === expected && expected !== "");

@@ -48,7 +48,7 @@ async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainRepor
   return report;
 }
 
-test("a drain ends as blind when no source can be read", async () => {
+test("a drain ends with outcome blind if no source of sockets can be read", async () => {
   expect(await reportAfterFailedSamples(false)).toMatchObject({
     phase: "done",
     outcome: "blind",
@@ -56,6 +56,6 @@ test("a drain ends as blind when no source can be read", async () => {
   });
 });
 
-test("a drain continues when all samples are incomplete", async () => {
+test("a drain continues if all samples are incomplete", async () => {
   expect(await reportAfterFailedSamples(true)).toMatchObject({ phase: "draining", outcome: "none" });
 });

@@ -10,7 +10,7 @@ const DRAIN_DELAY_MS = 5_000;
 const { quietPeriodMs } = ONE_APP;
 const QUIET_POD: PodAt = () => QUIET;
 
-test("samples of thousands of sockets are rare in a busy Pod", () => {
+test("samples are rare in a busy Pod with thousands of sockets", () => {
   const few = play({ events: END, pod: busyUntil(999_999), sockets: 200 });
   const many = play({ events: END, pod: busyUntil(999_999), sockets: 3_000 });
   expect(few.wakes).toBeGreaterThan(350);
@@ -18,7 +18,7 @@ test("samples of thousands of sockets are rare in a busy Pod", () => {
   expect(many.wakes).toBeLessThan(70);
 });
 
-test("samples of thousands of sockets are more frequent in a quiet Pod, because short traffic may leave no trace", () => {
+test("samples are more frequent in a quiet Pod with thousands of sockets, to detect short traffic", () => {
   const passing: PodAt = (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs - 10 });
   const many = play({ events: END, pod: passing, sockets: 3_000 });
   // One minute with a sample every 0.3 s.
@@ -26,7 +26,7 @@ test("samples of thousands of sockets are more frequent in a quiet Pod, because 
   expect(many.wakes).toBeLessThan(230);
 });
 
-test("samples of thousands of sockets are as rare during the drain delay, at any quiet period", () => {
+test("samples are rare during the drain delay in a Pod with thousands of sockets, at any quiet period", () => {
   const settings = { ...ONE_APP, drainDelayMs: 60_000, quietPeriodMs: 60_000 };
   const many = play({ settings, events: END, pod: busyUntil(1_000), sockets: 3_000, untilMs: 60_000 });
   // A sample every 1.5 s while the Pod is busy, then every 0.3 s; not every 0.15 s.
@@ -34,13 +34,13 @@ test("samples of thousands of sockets are as rare during the drain delay, at any
   expect(many.wakes).toBeLessThan(220);
 });
 
-test("failed samples of thousands of sockets are not more frequent than successful ones", () => {
+test("failed samples are at most as frequent as successful ones in a Pod with thousands of sockets", () => {
   const pod: PodAt = (nowMs) => (nowMs < 10_000 ? busyUntil(999_999)(nowMs) : NO_SAMPLE.observation);
   const failing = play({ events: END, pod, sockets: (nowMs) => (nowMs < 10_000 ? 3_000 : -1) });
   expect(failing.wakes).toBeLessThan(70);
 });
 
-test("samples are at most a quiet period apart up to 5 % of a core", () => {
+test("samples are at most a quiet period apart if this needs at most 5 % of a core", () => {
   const played = play({ events: END, pod: busyUntil(999_999), sockets: MOST_EXACT });
   expect(played.wakes).toBeGreaterThanOrEqual(60_000 / quietPeriodMs);
 });
@@ -75,7 +75,7 @@ test.for(Object.entries(PODS))("samples use at most 5 % of a core if a Pod %s", 
 });
 
 test.for(["requests", "auto"] as const)(
-  "counts of a driver do not increase the cost of samples with drained-when %s",
+  "a driver's counts of requests do not make samples more expensive if drained-when is %s",
   (drainedWhen) => {
     const settings: DrainSettings = { ...ONE_APP, driver: "envoy", drainedWhen };
     let samples = 0;
@@ -98,7 +98,7 @@ test.for(["requests", "auto"] as const)(
 const dueAt = (endMs: number) =>
   Math.min(Math.max(110 + DRAIN_DELAY_MS, endMs + quietPeriodMs), 110 + DRAIN_DELAY_MS + 60_000);
 
-test("a drain ends on time with up to 4000 sockets for each second of the quiet period", () => {
+test("a drain ends on time in a Pod with up to 4000 sockets for each second of the quiet period", () => {
   fc.assert(
     fc.property(fc.nat(60_000), fc.nat(MOST_EXACT), (endMs, sockets) => {
       const played = play({ events: END, pod: busyUntil(endMs), sockets });
@@ -108,7 +108,7 @@ test("a drain ends on time with up to 4000 sockets for each second of the quiet 
   );
 });
 
-test("a drain with more sockets ends at the next sample within 5 % of a core", () => {
+test("a drain in a Pod with more sockets ends at the next sample that 5 % of a core allow", () => {
   fc.assert(
     fc.property(fc.nat(60_000), fc.integer({ min: MOST_EXACT, max: 200_000 }), (endMs, sockets) => {
       const played = play({ events: END, pod: busyUntil(endMs), sockets });
@@ -125,7 +125,7 @@ test("a timer that fires a fraction of a millisecond early does not delay the sa
   expect(played.answered.get(1)).toBeCloseTo(endMs + 0.05, 5);
 });
 
-test("a phase is reported with its initial state, even if the next one follows in the same step", () => {
+test("a phase is reported with its initial state even if the next phase follows in the same step", () => {
   const reportedDraining = (lateMs: number, pod: PodAt) =>
     play({ events: END, pod, lateMs }).actions.flatMap((action) =>
       action.kind === "entered" && action.at.phase.name === "draining"

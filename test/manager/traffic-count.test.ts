@@ -22,7 +22,7 @@ describe("the listener of active-url", () => {
     expect(createTestMonitor(settings).sample(reading([status(at)]), 0).hasTcpListener).toBe(true);
   });
 
-  test("counts no more once it is closed", () => {
+  test("does not make the Pod reachable after it is closed", () => {
     const { sample } = createTestMonitor(AT_LOOPBACK);
     sample(reading([status("127.0.0.1")]), 0);
     expect(sample(reading([]), 200).hasTcpListener).toBe(false);
@@ -53,7 +53,7 @@ describe("the listener of active-url", () => {
     expect(createTestMonitor(settings).sample(reading([listener(socket)]), 0).hasTcpListener).toBe(false);
   });
 
-  test("contributes neither connections nor evidence", () => {
+  test("adds no connections and no evidence of traffic", () => {
     const { sample } = createTestMonitor(AT_LOOPBACK);
     expect(sample(reading([status("127.0.0.1")]), 0)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
   });

@@ -9,8 +9,8 @@ import { CLIENT, createTestMonitor, listener, NODE, POD, reading, socket } from 
 
 const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
 
-describe("a sample", () => {
-  test("is unknown and blind when the socket tables could not be read", () => {
+describe("a sample of sockets", () => {
+  test("is unknown and blind if the socket tables could not be read", () => {
     const seen = createTrafficMonitor(DEFAULT_SETTINGS, createConnectionMemory(Math.random)).finishSample(
       undefined,
       10,
@@ -19,7 +19,7 @@ describe("a sample", () => {
     expect(seen).toEqual({ known: false, why: expect.stringContaining("could not be read"), blind: true });
   });
 
-  test("is unknown but not blind when the socket tables changed during that sample", () => {
+  test("is unknown but not blind if the socket tables changed during the sample", () => {
     const { monitor } = createTestMonitor();
     monitor.startSample(0);
     monitor.markIncomplete();
@@ -48,13 +48,13 @@ describe("a sample", () => {
   test.for<[string, readonly TextSocket[]]>([
     ["another client is busy", [listener(), socket({ peerPort: 50_001, receiveQueue: 1 })]],
     ["a connection waits in the backlog", [listener({ receiveQueue: 1 })]],
-  ])("is busy despite a connection without ages where %s", ([, others]) => {
+  ])("is busy, even with a connection without ages, if %s", ([, others]) => {
     const ageless = socket({ lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 });
     const seen = createTestMonitor().sample(reading([...others, ageless], { source: "proc" }), 10_000);
     expect(seen).toMatchObject({ activity: "busy" });
   });
 
-  test("is quiet with an idle connection, whose last byte dates the evidence", () => {
+  test("is quiet with an idle connection, and the evidence has the time of the last byte", () => {
     const seen = createTestMonitor().sample(
       reading([listener(), socket({ lastDataSentMs: 300, lastDataReceivedMs: 304, lastAckReceivedMs: 260 })]),
       10_000,
@@ -68,7 +68,7 @@ describe("a sample", () => {
     });
   });
 
-  test("is busy while a request is open, with evidence at the time of the sample", () => {
+  test("is busy during a request, and the evidence has the time of the sample", () => {
     const seen = createTestMonitor().sample(
       reading([listener(), socket({ lastDataSentMs: 9_000, lastDataReceivedMs: 700 })]),
       10_000,
@@ -76,7 +76,7 @@ describe("a sample", () => {
     expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000 });
   });
 
-  test("is ambiguous on an ambiguous order, and takes the evidence from the age of the bytes", () => {
+  test("is ambiguous if the order of the last data is unclear, and the evidence has the time of the data", () => {
     const seen = createTestMonitor().sample(
       reading([listener(), socket({ lastDataSentMs: 200, lastDataReceivedMs: 200, lastAckReceivedMs: 200 })]),
       10_000,
@@ -130,7 +130,7 @@ describe("a sample", () => {
     expect(sample(reading([listener(), socket()]), 2_000).lastEvidenceMs).toBe(1_000);
   });
 
-  test("does not date an unmoved connection again, at any delay of the sample", () => {
+  test("keeps the evidence of a connection without new data, even if the sample is late", () => {
     const { sample } = createTestMonitor();
     const first = { lastDataSentMs: 300, lastDataReceivedMs: 304, lastAckReceivedMs: 260 };
     sample(reading([listener(), socket(first)]), 10_000);
@@ -139,12 +139,12 @@ describe("a sample", () => {
     expect(sample(reading([listener(), socket({ ...later, dataSegmentsSent: 3 })]), 11_000).lastEvidenceMs).toBe(9_740);
   });
 
-  test("has no evidence when the last byte is older than the clock", () => {
+  test("has no evidence if the last byte is older than the start of the clock", () => {
     expect(createTestMonitor().sample(reading([listener(), socket()]), 1_000).lastEvidenceMs).toBe(-1);
   });
 });
 
-describe("an ambiguous order", () => {
+describe("an unclear order of the last data", () => {
   const ambiguous = { lastDataSentMs: 600, lastDataReceivedMs: 600, lastAckReceivedMs: 600 };
   const sampleTwice = (first: object, second: object) => {
     const { sample } = createTestMonitor();
@@ -152,7 +152,7 @@ describe("an ambiguous order", () => {
     return sample(reading([listener(), socket(second)]), 20_000);
   };
 
-  test("is an answered request if no pure acknowledgement was sent since the last sample", () => {
+  test("means an answered request if no pure acknowledgement was sent since the last sample", () => {
     const seen = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...ambiguous, pureAcksSent: 4, dataSegmentsReceived: 8 },
@@ -160,7 +160,7 @@ describe("an ambiguous order", () => {
     expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400, evidenceSource: "netlink" });
   });
 
-  test("is an answered request if one segment was received since all data was answered, and data was sent", () => {
+  test("means an answered request if one segment was received since the last response, and data was sent", () => {
     const seen = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
@@ -168,7 +168,7 @@ describe("an ambiguous order", () => {
     expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400 });
   });
 
-  test("that was resolved stays resolved", () => {
+  test("remains resolved in later samples", () => {
     const { sample } = createTestMonitor();
     const counts = { pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 };
     sample(reading([listener(), socket({ pureAcksSent: 4, dataSegmentsReceived: 7 })]), 10_000);
@@ -193,7 +193,7 @@ describe("an ambiguous order", () => {
     expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
-  test("stays ambiguous if the last sample came after the data", () => {
+  test("stays ambiguous if the last sample is newer than the data", () => {
     const seen = sampleTwice(
       { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
       { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
@@ -210,7 +210,7 @@ describe("an ambiguous order", () => {
     expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
-  test("is an answered request if only one segment was ever received, and data was sent", () => {
+  test("means an answered request if only one segment was ever received, and data was sent", () => {
     expect(
       createTestMonitor().sample(reading([listener(), socket({ ...ambiguous, dataSegmentsReceived: 1 })]), 9_000)
         .activity,
@@ -223,7 +223,7 @@ describe("an ambiguous order", () => {
     ).toBe("busy");
   });
 
-  test("is an answered request if the connection never sent a pure acknowledgement", () => {
+  test("means an answered request if the connection never sent a pure acknowledgement", () => {
     expect(
       createTestMonitor().sample(reading([listener(), socket({ ...ambiguous, pureAcksSent: 0 })]), 9_000).activity,
     ).toBe("quiet");
@@ -235,22 +235,22 @@ describe("an ambiguous order", () => {
   });
 });
 
-describe("connections between samples", () => {
-  test("that ended are dated by their TIME_WAIT entry", () => {
+describe("connections that change between two samples", () => {
+  test("are evidence at the time in their TIME_WAIT entry if they ended", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
     const seen = sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 60 })]), 1_150);
     expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 1_090, openConnections: 0 });
   });
 
-  test("that ended before the first sample are not evidence", () => {
+  test("are not evidence if they ended before the first sample", () => {
     expect(
       createTestMonitor().sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 60 })]), 1_000)
         .lastEvidenceMs,
     ).toBe(-1);
   });
 
-  test("are evidence once, not at every sample", () => {
+  test("are evidence once, not in every later sample", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
     sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: -1 })]), 1_150);
@@ -259,7 +259,7 @@ describe("connections between samples", () => {
     );
   });
 
-  test("that reuse the addresses of an ended connection are new", () => {
+  test("count as new if they reuse the addresses of an ended connection", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 500 })]), 1_000);
     const fresh = socket({ lastDataSentMs: 20, lastDataReceivedMs: 20, lastAckReceivedMs: 20, bytesReceived: 0 });
@@ -268,19 +268,19 @@ describe("connections between samples", () => {
     expect(seen.left[0]?.ageMs).toBe(0);
   });
 
-  test("that were busy in the last sample and vanished are evidence at the time of the sample", () => {
+  test("are evidence at the time of the sample if they were busy before and are gone", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener(), socket({ receiveQueue: 5 })]), 1_000);
     expect(sample(reading([listener()]), 1_150)).toMatchObject({ activity: "quiet", lastEvidenceMs: 1_150 });
   });
 
-  test("that were idle and closed are not evidence", () => {
+  test("are not evidence if they were idle before and are closed", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener(), socket()]), 1_000);
     expect(sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 10 })]), 1_150).lastEvidenceMs).toBe(-1);
   });
 
-  test("still count after the server has closed its listener", () => {
+  test("count even after the server has closed its listener", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener(), socket({ receiveQueue: 5 })]), 1_000);
     expect(sample(reading([socket({ receiveQueue: 5 })]), 1_150)).toMatchObject({
@@ -290,11 +290,11 @@ describe("connections between samples", () => {
     });
   });
 
-  test("that appear twice in a dump count once", () => {
+  test("count once if they appear twice in a dump", () => {
     expect(createTestMonitor().sample(reading([listener(), socket(), socket()]), 1_000).openConnections).toBe(1);
   });
 
-  test("are all counted, and the first twenty are listed", () => {
+  test("are all counted, but the report lists only the first twenty", () => {
     const many = Array.from({ length: 300 }, (_, n) => socket({ peerPort: 20_000 + n }));
     const { sample } = createTestMonitor();
     sample(reading([listener(), ...many]), 1_000);
@@ -306,7 +306,7 @@ describe("connections between samples", () => {
 });
 
 describe("the kernel's counter of passive opens", () => {
-  test("is evidence of a connection that came and went between two samples", () => {
+  test("is evidence of a connection that opened and closed between two samples", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
     expect(sample(reading([listener()], { passiveOpens: 101 }), 1_150)).toMatchObject({
@@ -332,7 +332,7 @@ describe("the kernel's counter of passive opens", () => {
       over: { passiveOpens: 101, activeOpens: 53 },
     },
     { title: "a counter that cannot be read", dials: 0, accepts: 0, over: { passiveOpens: -1 } },
-    { title: "a counter that went back", dials: 0, accepts: 0, over: { passiveOpens: 3, activeOpens: 1 } },
+    { title: "a counter that decreased", dials: 0, accepts: 0, over: { passiveOpens: 3, activeOpens: 1 } },
   ])("is not evidence on $title", ({ dials, accepts, over }) => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
@@ -357,7 +357,7 @@ describe("the kernel's counter of passive opens", () => {
     expect(sample(reading([listener(), ours], { passiveOpens: 102 }), 1_300, 0, 2).lastEvidenceMs).toBe(-1);
   });
 
-  test("does not date a connection again that the sample contains", () => {
+  test("is not further evidence of a connection that the sample contains", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
     const found = socket({ ...ended, lastAckReceivedMs: 120 });
@@ -378,7 +378,7 @@ describe("the kernel's counter of passive opens", () => {
     expect(sample(reading(at, { passiveOpens: 105 }), 1_150).lastEvidenceMs).toBe(-1);
   });
 
-  test("excludes the kubelet's probes at their rate, and no more", () => {
+  test("excludes the kubelet's probes up to their configured rate", () => {
     const { sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
     let passiveOpens = 100;
     sample(reading([listener()], { passiveOpens }), 1_000);
@@ -390,11 +390,11 @@ describe("the kernel's counter of passive opens", () => {
   });
 });
 
-describe("drain ports", () => {
+describe("the ports that a drain observes", () => {
   test.for([
-    { title: "loopback", over: { localAddress: "127.0.0.1" } },
-    { title: "IPv6 loopback", over: { family: 10, localAddress: "::1" } },
-    { title: "the manager", over: { localPort: 17_890 } },
+    { title: "a port on the loopback address", over: { localAddress: "127.0.0.1" } },
+    { title: "a port on the IPv6 loopback address", over: { family: 10, localAddress: "::1" } },
+    { title: "the manager's port", over: { localPort: 17_890 } },
     { title: "Istio's inbound port", over: { localPort: 15_006 } },
     { title: "Istio's last port", over: { localPort: 15_090 } },
     { title: "Linkerd's inbound port", over: { localPort: 4_143 } },
@@ -408,7 +408,7 @@ describe("drain ports", () => {
     expect(seen).toMatchObject({ hasTcpListener: false, openConnections: 0, activity: "quiet" });
   });
 
-  test("are only those in the settings, even on loopback", () => {
+  test("are only the ports in drain-ports if this is set, even on loopback", () => {
     const { sample } = createTestMonitor({ drainPorts: [9_000] });
     const seen = sample(
       reading([listener({ localPort: 9_000, localAddress: "127.0.0.1" }), listener({ receiveQueue: 4 })]),
@@ -418,7 +418,7 @@ describe("drain ports", () => {
     expect(sample(reading([listener({ receiveQueue: 4 })]), 2_000).hasTcpListener).toBe(false);
   });
 
-  test("exclude the peer ports of connections that the Pod opened", () => {
+  test("exclude the remote ports of connections that the Pod opened", () => {
     const outbound = socket({ localPort: 45_000, peerPort: 5_432, receiveQueue: 7 });
     expect(createTestMonitor().sample(reading([listener(), outbound]), 1_000)).toMatchObject({
       openConnections: 0,
@@ -426,7 +426,7 @@ describe("drain ports", () => {
     });
   });
 
-  test("are limited to the address of the scope, loopback or not", () => {
+  test("are limited to the address in address-scope, even a loopback address", () => {
     const { sample } = createTestMonitor({ addressScope: "127.0.1.5" });
     const mine = { localAddress: "127.0.1.5" };
     const other = { localAddress: "127.0.1.6" };
@@ -468,8 +468,8 @@ describe("drain ports", () => {
   });
 });
 
-describe("peers", () => {
-  test("of the Pod itself are not evidence when they connect, but are busy during a request", () => {
+describe("peers of connections", () => {
+  test("in the Pod itself are not evidence when they connect, but are busy during a request", () => {
     const { sample } = createTestMonitor();
     const own = { localAddress: POD, peerAddress: POD };
     sample(reading([listener()]), 1_000);
@@ -481,7 +481,7 @@ describe("peers", () => {
     );
   });
 
-  test("behind Istio's sidecar are clients", () => {
+  test("behind Istio's sidecar count as clients", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
     const forwarded = socket({ ...ended, localAddress: "127.0.0.1", peerAddress: "127.0.0.6", lastAckReceivedMs: 5 });
@@ -490,7 +490,7 @@ describe("peers", () => {
 
   const probe = (port: number) => socket({ ...ended, peerAddress: NODE, peerPort: port, lastAckReceivedMs: 5 });
 
-  test("at the kubelet's address are probes up to the rate of the probes", () => {
+  test("at the kubelet's address count as probes up to the configured rate", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
     monitor.addKubelet(`::ffff:${NODE}`);
     sample(reading([listener()]), 1_000);
@@ -498,7 +498,7 @@ describe("peers", () => {
     expect(sample(reading([listener(), probe(1), probe(2), probe(3)]), 1_300).lastEvidenceMs).toBe(1_295);
   });
 
-  test("at the kubelet's address are not evidence at the rate of the probes, at any time of the samples", () => {
+  test("at the kubelet's address are not evidence at the configured rate of probes, at any sample times", () => {
     const periodMs = 1_000;
     // A sample finds a probe up to 150 ms late, so two probes may appear closer than they were.
     const delays = fc.array(fc.integer({ min: 0, max: 150 }), { minLength: 60, maxLength: 60 });
@@ -523,7 +523,7 @@ describe("peers", () => {
     );
   });
 
-  test("at the kubelet's address include clients at twice the rate of the probes", () => {
+  test("at the kubelet's address are evidence at twice the configured rate of probes", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
     monitor.addKubelet(NODE);
     const seen: TextSocket[] = [];
@@ -537,14 +537,14 @@ describe("peers", () => {
     expect(evidence).toBeGreaterThanOrEqual(7);
   });
 
-  test("at the kubelet's address are clients on a port without probes", () => {
+  test("at the kubelet's address count as clients on a port without probes", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 9, periodMs: 10_000 }] });
     monitor.addKubelet(NODE);
     sample(reading([listener()]), 1_000);
     expect(sample(reading([listener(), probe(1)]), 1_150).lastEvidenceMs).toBe(1_145);
   });
 
-  test("with an address of the Pod are never the kubelet", () => {
+  test("at an address of the Pod never count as the kubelet", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
     monitor.addKubelet(POD);
     expect(sample(reading([listener(), socket({ peerAddress: POD, receiveQueue: 3 })]), 1_000).activity).toBe("busy");
@@ -559,7 +559,7 @@ describe("peers", () => {
     expect(sample(reading([listener(), answered]), 1_200)).toMatchObject({ activity: "quiet", lastEvidenceMs: -1 });
   });
 
-  test("at the kubelet's address are clients when their connection outlasts every probe", () => {
+  test("at the kubelet's address count as clients if their connection lasts longer than every probe", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
     monitor.addKubelet(NODE);
     const long = socket({ peerAddress: NODE, receiveQueue: 3 });
@@ -588,7 +588,7 @@ describe("for arbitrary sockets", () => {
     pureAcksSent: fc.integer({ min: -1, max: 3 }),
   });
 
-  test("evidence is never in the future and never goes back", () => {
+  test("the time of the evidence is never in the future and never decreases", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.array(anySocket, { maxLength: 12 }), fc.nat(2_000), fc.nat(5)), { maxLength: 12 }),

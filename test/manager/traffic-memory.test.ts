@@ -37,7 +37,7 @@ const anySample = fc.record({
   shownTwice: fc.boolean(),
 });
 
-test("the observations do not depend on the order in which the kernel lists connections", () => {
+test("the result of samples does not depend on the kernel's order of connections", () => {
   fc.assert(
     fc.property(fc.array(anySample, { minLength: 2, maxLength: 8 }), (samples) => {
       const plain = createTestMonitor();
@@ -57,7 +57,7 @@ test("the observations do not depend on the order in which the kernel lists conn
   );
 });
 
-test("a connection keeps its age when connections before it in the kernel's list come and go", () => {
+test("a connection keeps its age if the kernel's list changes before its entry", () => {
   const { sample } = createTestMonitor();
   const kept = socket({ peerPort: 50_009 });
   const others = [1, 2, 3].map((n) => socket({ peerPort: 50_000 + n }));
@@ -169,7 +169,7 @@ function replay(
   }
 }
 
-test("the flat memory leads to the same observations as a map of objects", () => {
+test("the table of tracked connections leads to the same results as a map of objects", () => {
   fc.assert(
     fc.property(anyHistory, fc.boolean(), (history, sameSlot) => {
       // Constant factors put all connections into one slot, where they must stay distinct.
@@ -181,7 +181,7 @@ test("the flat memory leads to the same observations as a map of objects", () =>
   );
 });
 
-test("a memory that is too small makes neither a drain quieter nor its last traffic older", () => {
+test("a table with too few slots never makes a Pod quieter or its last traffic older", () => {
   fc.assert(
     fc.property(anyHistory, fc.integer({ min: 0, max: 6 }), (history, limit) => {
       const small = createTestMonitor(PROBED, createConnectionMemory(Math.random, limit));
@@ -196,7 +196,7 @@ test("a memory that is too small makes neither a drain quieter nor its last traf
   );
 });
 
-test("data answered before a sample without counters proves nothing when the counters are back", () => {
+test("a sample without counters invalidates what earlier counters proved about answered data", () => {
   const ages = (ms: number) => ({ lastDataReceivedMs: ms, lastDataSentMs: ms, lastAckReceivedMs: ms });
   const uncounted = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1, ...ages(-1) };
   for (const received of [0, 1]) {
@@ -213,10 +213,10 @@ test("data answered before a sample without counters proves nothing when the cou
   }
 });
 
-describe("connections beyond the limit", () => {
+describe("connections beyond the number that the manager tracks", () => {
   const many = (count: number) => Array.from({ length: count }, (_, n) => socket({ peerPort: 20_000 + n }));
 
-  test("are counted and listed, and prevent quiet even when they are idle", () => {
+  test("are counted and listed, and make the Pod busy even if they are idle", () => {
     const { sample } = createTestMonitor({}, createConnectionMemory(Math.random, 5));
     expect(sample(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ activity: "quiet", untracked: 0 });
     expect(sample(reading([listener(), ...many(8)]), 20_000)).toMatchObject({
@@ -229,7 +229,7 @@ describe("connections beyond the limit", () => {
     });
   });
 
-  test("that are gone are evidence at the time of the sample without them", () => {
+  test("are evidence at the time of the first sample after their end", () => {
     const { sample } = createTestMonitor({}, createConnectionMemory(Math.random, 5));
     sample(reading([listener(), ...many(8)]), 10_000);
     expect(sample(reading([listener(), ...many(4)]), 20_000)).toMatchObject({
@@ -242,7 +242,7 @@ describe("connections beyond the limit", () => {
     });
   });
 
-  describe("that are tracked later", () => {
+  describe("after the manager tracks them", () => {
     const room = () => createConnectionMemory(Math.random, 1);
     /** Another connection occupies the only record, which is free after the second sample. */
     const crowd = ({ sample }: ReturnType<typeof createTestMonitor>, ...others: readonly TextSocket[]) => {
@@ -250,7 +250,7 @@ describe("connections beyond the limit", () => {
       sample(reading([listener(), ...others]), 11_000);
     };
 
-    test("stay clients' when their address turns out to be the Pod's own", () => {
+    test("count as clients' even if their address becomes known as the Pod's own", () => {
       const ours = { localAddress: "2001:db8::1", peerAddress: POD };
       for (const memory of [room(), createPlainMemory()]) {
         const harness = createTestMonitor({}, memory);
@@ -262,7 +262,7 @@ describe("connections beyond the limit", () => {
       }
     });
 
-    test("are not probes, although the kubelet's address is known by then", () => {
+    test("do not count as probes even if the kubelet's address is known then", () => {
       const harness = createTestMonitor(PROBED, room());
       const fromNode = socket({ peerAddress: NODE });
       crowd(harness, fromNode);
@@ -271,7 +271,7 @@ describe("connections beyond the limit", () => {
       expect(seen).toMatchObject({ openConnections: 1, untracked: 0 });
     });
 
-    test("have no past that proves an answer, because the sent data may be a greeting", () => {
+    test("do not count as answered, because the sent data could be a greeting", () => {
       const harness = createTestMonitor({}, room());
       const counts = { dataSegmentsSent: 1, pureAcksSent: 0, lastDataSentMs: 400, lastAckReceivedMs: 400 };
       crowd(harness, socket({ ...counts, dataSegmentsReceived: 0, bytesReceived: 0 }));
@@ -280,7 +280,7 @@ describe("connections beyond the limit", () => {
       expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous", untracked: 0 });
     });
 
-    test("do not explain a connection that came and went between samples", () => {
+    test("do not explain the counter of a connection that opened and closed between two samples", () => {
       const harness = createTestMonitor({}, room());
       crowd(harness, socket());
       harness.sample(reading([listener(), socket()]), 12_000);
@@ -289,7 +289,7 @@ describe("connections beyond the limit", () => {
     });
   });
 
-  test("at more of the Pod's addresses than the limit are counted too", () => {
+  test("are counted even if the Pod has more addresses than the limit", () => {
     const { sample } = createTestMonitor();
     const at = Array.from({ length: 300 }, (_, n) => socket({ localAddress: `10.3.${n >> 8}.${n & 255}` }));
     expect(sample(reading([listener(), ...at]), 10_000)).toMatchObject({
@@ -300,7 +300,7 @@ describe("connections beyond the limit", () => {
   });
 });
 
-test("addresses and ports that a client chooses share a slot no more often than random ones", () => {
+test("addresses and ports that a client chooses collide in the table at most as often as random ones", () => {
   const similar = (n: number) => ({
     peer: { a: 0, b: 0, c: 0xffff, d: 0x0a010000 + (n >> 6) },
     ports: 8080 * 65_536 + (n % 64) * 1_024,
@@ -322,7 +322,7 @@ test("addresses and ports that a client chooses share a slot no more often than 
   }
 });
 
-test("a hundred thousand connections of both families are found again, and take ten words each", () => {
+test("a hundred thousand connections of IPv4 and IPv6 are found again, and use ten words each", () => {
   const memory = createConnectionMemory(Math.random);
   const at = (n: number) =>
     toTcpSocket(

@@ -31,7 +31,7 @@ function send(): Promise<HttpEnd> {
   return new Promise((done) => streamUnix(libc, { target, method: "GET", limitMs: 300 }, () => "", done));
 }
 
-test("a full backlog is reported as a timeout, a missing listener as a refusal", async () => {
+test("a Unix socket with a full backlog is reported as a timeout, and one without a listener as a refusal", async () => {
   const worker = new Worker(NEVER_ACCEPTS, { eval: true, workerData: path });
   leaving.push(() => worker.terminate());
   await new Promise((done) => worker.once("message", done));

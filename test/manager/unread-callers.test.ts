@@ -22,14 +22,14 @@ describeBuilds("an unauthenticated client at the manager's port", (build) => {
     manager = await startManager({ build });
   });
 
-  test("gets the same close for a wrong request and for each prefix of the right one", async () => {
+  test("gets the same close for a wrong request and for each prefix of a right request", async () => {
     const wrong = await endOf(manager, "GET /wrong/status HTTP/1.1\r\n\r\n");
     expect(wrong).toMatchObject({ statuses: [], rest: "" });
     const ends = await Promise.all(PREFIXES.map(async (prefix) => ({ prefix, ...(await endOf(manager, prefix)) })));
     expect(ends).toEqual(PREFIXES.map((prefix) => ({ prefix, ...wrong })));
   });
 
-  test("gets a response with the whole token in its first bytes", async () => {
+  test("gets a response if its first bytes contain the whole token", async () => {
     const { statuses } = await endOf(manager, `GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(statuses).toEqual([200]);
   });

@@ -48,7 +48,7 @@ const OTHER_SERVERS: readonly { readonly title: string; readonly answers: (socke
     title: "responds with 500",
     answers: (socket) => void socket.end("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}"),
   },
-  { title: "responds without end", answers: (socket) => void socket.write("x".repeat(100_000)) },
+  { title: "sends an endless response", answers: (socket) => void socket.write("x".repeat(100_000)) },
 ];
 
 async function bothCommands(world: World): Promise<void> {
@@ -108,7 +108,7 @@ export const COMMANDS: readonly Scenario[] = [
     },
   },
   {
-    title: "no manager runs",
+    title: "no manager is running",
     play: bothCommands,
   },
   {
@@ -126,7 +126,7 @@ export const COMMANDS: readonly Scenario[] = [
     },
   },
   {
-    title: "the manager is killed while its command waits",
+    title: "the manager is killed while the drain command waits for its response",
     play: async (world) => {
       await world.app();
       await world.serve(["--drain-delay=40s", "--hooks=app:app"]);
@@ -141,6 +141,6 @@ export const COMMANDS: readonly Scenario[] = [
 ];
 
 export const WITHOUT_MANAGER: readonly Scenario[] = OTHER_SERVERS.map(({ title, answers }) => ({
-  title: `another server ${title}`,
+  title: `the other server on the port ${title}`,
   play: (world) => withOtherServer(world, answers),
 }));

@@ -31,7 +31,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "hooks of two containers are a restart",
+    title: "two containers restart and call their hooks",
     play: async (world) => {
       await world.app();
       await world.serve([...SHORT, "--hooks=web:app,job:app"]);
@@ -43,7 +43,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "a Pod of two containers terminates and the status of each phase is requested",
+    title: "a Pod of two containers terminates and a client requests the status in each phase",
     play: async (world) => {
       await world.app();
       await world.serve([...SHORT, "--deregistration-delay=1s", "--hooks=web:app,job:app"]);
@@ -62,7 +62,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "a single hook is a restart and the Pod terminates later",
+    title: "one container restarts and the Pod terminates later",
     play: async (world) => {
       await world.app();
       await world.serve([...SHORT, "--hooks=app:app,other:app"]);
@@ -73,7 +73,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "a slow request is active",
+    title: "a slow request is active at the trigger",
     play: async (world) => {
       await world.app();
       await world.serve(ONE_APP);
@@ -104,7 +104,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "an idle connection is open with drained-when connections",
+    title: "an idle connection is open and drained-when is connections",
     play: async (world) => {
       await world.app();
       await world.serve([...ONE_APP, "--drained-when=connections"]);
@@ -202,7 +202,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "a mesh proxy is held until its limit",
+    title: "the preStop hook of a mesh proxy waits until its time limit",
     play: async (world) => {
       await world.app();
       await world.serve([
@@ -216,7 +216,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "every caller disconnects",
+    title: "every caller of a hook disconnects",
     play: async (world) => {
       await world.app();
       await world.serve(ONE_APP);
@@ -250,7 +250,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "the log is not read any more",
+    title: "the reader of the log stops reading",
     play: async (world) => {
       await world.app();
       const manager = await world.serve(ONE_APP);

@@ -143,7 +143,7 @@ export const DRIVERS: readonly Scenario[] = [
     },
   },
   {
-    title: "a driver outside of the build",
+    title: "a driver that the build does not contain",
     play: async (world) => {
       await drainWith(world, [
         ...ONE_APP,
@@ -154,7 +154,7 @@ export const DRIVERS: readonly Scenario[] = [
     },
   },
   {
-    title: "an original hook",
+    title: "an original preStop hook",
     play: async (world) => {
       const slowHook: Answers = (_, res) => world.clock.after(2_000, () => res.end("bye"));
       const port = await listeningApp(world, slowHook, "127.0.0.1");
@@ -164,14 +164,14 @@ export const DRIVERS: readonly Scenario[] = [
     },
   },
   {
-    title: "an original hook that fails",
+    title: "an original preStop hook that fails",
     play: async (world) => {
       const port = await listeningApp(world, (req) => void req.socket.destroy(), "127.0.0.1");
       await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: `{"chain":{"app":{"httpGet":{"port":${port}}}}}` });
     },
   },
   {
-    title: "an original hook that sleeps",
+    title: "an original preStop hook that sleeps",
     play: async (world) => {
       await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: '{"grace":30,"chain":{"app":{"sleep":{"seconds":3}}}}' });
     },
@@ -188,7 +188,7 @@ export const DRIVERS: readonly Scenario[] = [
     "[".repeat(5_000),
   ].map(
     (text): Scenario => ({
-      title: `an invalid original hook ${text.slice(0, 50)}`,
+      title: `an invalid original preStop hook ${text.slice(0, 50)}`,
       play: async (world) => void (await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: text })),
     }),
   ),

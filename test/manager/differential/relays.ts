@@ -14,7 +14,7 @@ async function podIsDeleted(world: World): Promise<void> {
 
 export const RELAYS: readonly Scenario[] = [
   {
-    title: "the Pod was withdrawn earlier",
+    title: "the relay reports the withdrawal before the end of the drain delay",
     play: async (world) => {
       const relay = await startRelay({
         first: statusLine({ state: "out", reason: "shop" }),
@@ -28,7 +28,7 @@ export const RELAYS: readonly Scenario[] = [
     },
   },
   {
-    title: "the Pod is withdrawn after the delay",
+    title: "the relay reports the withdrawal after the drain delay",
     play: async (world) => {
       const relay = await startRelay({ clock: world.clock });
       await world.app();
@@ -43,7 +43,7 @@ export const RELAYS: readonly Scenario[] = [
     },
   },
   {
-    title: "the relay is unreachable for the report",
+    title: "the relay is unreachable when the manager sends its report",
     play: async (world) => {
       const relay = await startRelay({ first: statusLine({ terminating: false }), clock: world.clock });
       await relay.die();

@@ -33,7 +33,7 @@ export const SIGNALS: readonly Scenario[] = [
     },
   },
   {
-    title: "SIGTERM arrives while a single hook is held",
+    title: "SIGTERM arrives while a single hook waits for its answer",
     play: async (world) => {
       await world.app();
       await world.serve(ONE_APP);
@@ -64,7 +64,7 @@ export const SIGNALS: readonly Scenario[] = [
     },
   },
   {
-    title: "SIGTERM arrives while a proxy is held",
+    title: "SIGTERM arrives while the proxy's hook waits for its answer",
     play: async (world) => {
       await world.app();
       await world.serve([...SHORT.slice(0, 3), "--app-grace=30s", "--hooks=app:app,mesh:mesh-proxy"]);
@@ -112,7 +112,7 @@ export const SIGNALS: readonly Scenario[] = [
     },
   },
   {
-    title: "the port is in use at first",
+    title: "the manager's port is in use at its start",
     play: async (world) => {
       const blocker = createServer();
       await new Promise<void>((resolve) => blocker.listen(PORT, world.address, resolve));

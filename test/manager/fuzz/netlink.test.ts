@@ -33,8 +33,8 @@ function isSound(socket: TextSocket): boolean {
   return counters.every(isCounter) && socket.bytesReceived >= -1 && /^[0-9a-f.:]+$/.test(socket.peerAddress);
 }
 
-describe("a damaged part of a dump", () => {
-  test("is read completely, with valid fields", () => {
+describe("a damaged part of a netlink dump", () => {
+  test("is read to its end and results in valid fields", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const { end, sockets } = read(damagedPart(from));
@@ -45,12 +45,12 @@ describe("a damaged part of a dump", () => {
     );
   });
 
-  test("truncated within a message is never complete", () => {
+  test("is never complete if it is truncated within a message", () => {
     const part = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4) }), socketMessage(), DONE]);
     for (let cut = 0; cut < part.length; cut += 1) expect(read(part.subarray(0, cut)).end).not.toBe("done");
   });
 
-  test("that was longer than its buffer is garbled", () => {
+  test("is garbled if it is longer than its buffer", () => {
     fc.assert(
       fc.property(seed, fc.integer({ min: 1, max: 70_000 }), (from, more) => {
         const bytes = damagedPart(from);
@@ -59,7 +59,7 @@ describe("a damaged part of a dump", () => {
     );
   });
 
-  test("does not depend on later bytes of its buffer", () => {
+  test("does not depend on bytes of the buffer after its end", () => {
     fc.assert(
       fc.property(seed, fc.uint8Array({ maxLength: 300 }), (from, old) => {
         const bytes = damagedPart(from);
@@ -70,13 +70,13 @@ describe("a damaged part of a dump", () => {
   });
 });
 
-describe("a dump", () => {
+describe("a netlink dump", () => {
   const dump = (parts: readonly Buffer[]) => {
     const played = playback({ 2: parts });
     return { dump: dumpSockets(played.libc), open: played.open() };
   };
 
-  test("with a damaged part is complete only with its end, and leaves no descriptor open", () => {
+  test("with a damaged part is complete only with its end message, and leaves no descriptor open", () => {
     fc.assert(
       fc.property(fc.array(seed, { minLength: 1, maxLength: 4 }), (seeds) => {
         const made = dump(seeds.map(damagedPart));
@@ -87,7 +87,7 @@ describe("a dump", () => {
     );
   });
 
-  test("without its end is never complete", () => {
+  test("is never complete without its end message", () => {
     const part = fc.constantFrom(...PARTS.filter((bytes) => read(bytes).end === "more"));
     fc.assert(
       fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
@@ -96,7 +96,7 @@ describe("a dump", () => {
     );
   });
 
-  test("does not depend on the distribution of messages over parts", () => {
+  test("has the same result for any distribution of messages over parts", () => {
     const messages = Array.from({ length: 12 }, (_, n) => socketMessage({ peerPort: n, info: tcpInfo(n, n, n, n) }));
     const whole = dump([Buffer.concat([...messages, DONE])]).dump;
     fc.assert(
@@ -109,7 +109,7 @@ describe("a dump", () => {
     );
   });
 
-  test("ignores unknown attributes before and after the known one", () => {
+  test("has the same result if unknown attributes surround the known one", () => {
     const attribute = fc.record({ type: fc.integer({ min: 3, max: 0xffff }), size: fc.nat(40) });
     fc.assert(
       fc.property(fc.array(attribute, { maxLength: 4 }), fc.array(attribute, { maxLength: 4 }), (before, after) => {
@@ -123,7 +123,7 @@ describe("a dump", () => {
     );
   });
 
-  test("interrupted at any message is inconsistent", () => {
+  test("is inconsistent if it is interrupted at any message", () => {
     fc.assert(
       fc.property(fc.nat(11), (at) => {
         const messages = Array.from({ length: 12 }, (_, n) => socketMessage({}, n === at ? 0x12 : 2));

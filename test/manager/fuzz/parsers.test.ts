@@ -30,7 +30,7 @@ describe("damaged tables of sockets", () => {
   test.for([
     { parser: "tcp-table", family: 2 },
     { parser: "tcp6-table", family: 10 },
-  ])("of $parser are unknown or contain only valid sockets", ({ parser, family }) => {
+  ])("read by $parser are unknown or contain only valid sockets", ({ parser, family }) => {
     fc.assert(
       fc.property(seed, (from) => {
         const text = damaged(parser, from);
@@ -52,7 +52,7 @@ describe("damaged tables of sockets", () => {
     );
   });
 
-  test("never gain or lose a line undetected", () => {
+  test("with an added or missing line are detected", () => {
     const lines = TCP_TABLE.split("\n").slice(1, -1);
     const head = TCP_TABLE.slice(0, TCP_TABLE.indexOf("\n") + 1);
     fc.assert(
@@ -118,7 +118,7 @@ describe("damaged responses of an app", () => {
     );
   });
 
-  test("are never zero after a truncation within a counted sample's line", () => {
+  test("are never zero if the line of a counted metric is truncated", () => {
     const page = "http_active 30\n";
     for (let cut = 0; cut < page.length; cut += 1)
       expect(parseActiveCount(page.slice(0, cut), "http_active")).not.toBe(0);
@@ -135,7 +135,7 @@ describe("damaged responses of an app", () => {
   });
 });
 
-describe("damaged chained hooks", () => {
+describe("damaged settings of original hooks", () => {
   const handler = fc.dictionary(
     fc.constantFrom("httpGet", "sleep", "exec"),
     fc.oneof(
@@ -145,7 +145,7 @@ describe("damaged chained hooks", () => {
   );
   const chain = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.oneof(handler, fc.jsonValue({ maxDepth: 1 })));
 
-  test("are rejected with a message or valid", () => {
+  test("are valid or rejected with a message", () => {
     const original = fc.oneof(
       fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
       fc.record({ chain }).map((value) => JSON.stringify(value)),
@@ -171,11 +171,11 @@ describe("damaged chained hooks", () => {
   });
 
   test.for([
-    { title: "without a value", header: '{"name":"X-A"}' },
-    { title: "whose name is a number", header: '{"name":5,"value":"x"}' },
-    { title: "whose value is a number", header: '{"name":"X-A","value":5}' },
-    { title: "that is null", header: "null" },
-  ])("are rejected only for their own container with a header $title", ({ header }) => {
+    { title: "an object without a value", header: '{"name":"X-A"}' },
+    { title: "an object whose name is a number", header: '{"name":5,"value":"x"}' },
+    { title: "an object whose value is a number", header: '{"name":"X-A","value":5}' },
+    { title: "null", header: "null" },
+  ])("are rejected for one container only if a header is $title", ({ header }) => {
     const text = `{"chain":{"bad":{"httpGet":{"port":80,"httpHeaders":[${header}]}},"good":{"sleep":{"seconds":3}}}}`;
     expect(readChainedHooks(text)).toEqual({
       hooks: [{ kind: "sleep", container: "good", seconds: 3 }],
@@ -185,7 +185,7 @@ describe("damaged chained hooks", () => {
 });
 
 describe("damaged input of the manager", () => {
-  test("as flags results in settings within their limits, and a message for each invalid flag", () => {
+  test("results, as flags, in settings within their limits and a message for each invalid flag", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const { settings, problems } = parseServeFlags(damaged("flags", from).split("\n"));
@@ -199,7 +199,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("as an unknown flag does not change a setting", () => {
+  test("does not change a setting as an unknown flag", () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !/^--(c|[pdqahik])/.test(text)),
@@ -212,7 +212,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("as a URL is rejected or valid for a connection", () => {
+  test("is, as a URL, rejected or valid for a connection", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const target = parseHttpTarget(damaged("target", from));
@@ -225,7 +225,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("as a path without the whole token has no route", () => {
+  test("has no route as a path without the whole token", () => {
     fc.assert(
       fc.property(seed, fc.constantFrom("GET", "POST", "PUT", ""), (from, method) => {
         const url = damaged("route", from);
@@ -237,7 +237,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("as JSON has the same measured depth as its parsed value", () => {
+  test("has, as JSON, the same measured depth as its parsed value", () => {
     const deep = (value: unknown): number =>
       typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(deep));
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 12 }), (value) => depthOf(JSON.stringify(value)) === deep(value)));

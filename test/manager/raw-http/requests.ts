@@ -59,12 +59,12 @@ export const WELL_MEANT: readonly Request[] = [
   { title: "a HEAD", pieces: [`HEAD ${STATUS} HTTP/1.1\r\n${HOST}\r\n`], bodyless: true, answer: [404] },
   { title: "a POST with a body", pieces: [post(["Content-Length: 5"], "hello")], answer: [404] },
   {
-    title: "a POST in chunks",
+    title: "a POST with chunked encoding",
     pieces: [post(["Transfer-Encoding: chunked"], "5\r\nhello\r\n0\r\n\r\n")],
     answer: [404],
   },
   {
-    title: "a POST in chunks with a trailer",
+    title: "a POST with chunked encoding and a trailer",
     pieces: [post(["Transfer-Encoding: chunked"], "5;a=b\r\nhello\r\n0\r\nA: b\r\n\r\n")],
     answer: [404],
   },
@@ -84,12 +84,12 @@ export const WELL_MEANT: readonly Request[] = [
     answer: [200],
   },
   {
-    title: "Expect: 100-continue",
+    title: "a request with Expect: 100-continue",
     pieces: [`${post(["Content-Length: 5", "Expect: 100-continue"], "")}hello`],
     answer: [404],
   },
   {
-    title: "an unknown Expect",
+    title: "a request with an unknown Expect field",
     pieces: [post(["Content-Length: 0", "Expect: tea"], "")],
     answer: [404],
   },
@@ -105,27 +105,27 @@ export const WELL_MEANT: readonly Request[] = [
     inOrder: true,
   },
   {
-    title: "a body after the response",
+    title: "a body that arrives after the response",
     pieces: [post(["Content-Length: 10"], "")],
     late: "hello",
     answer: [404],
     inOrder: true,
   },
   {
-    title: "an upgrade to WebSocket",
+    title: "a request for an upgrade to WebSocket",
     pieces: [get(STATUS, "Connection: Upgrade", "Upgrade: websocket")],
     answer: [200],
   },
   {
-    title: "an upgrade to HTTP/2",
+    title: "a request for an upgrade to HTTP/2",
     pieces: [get(STATUS, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AA")],
     answer: [200],
   },
 ];
 
 export const HOSTILE: readonly Request[] = [
-  { title: "a missing Host", pieces: [`GET ${STATUS} HTTP/1.1\r\n\r\n`], answer: [400] },
-  { title: "two Hosts", pieces: [get(STATUS, "Host: other")], answer: [200] },
+  { title: "a request without a Host field", pieces: [`GET ${STATUS} HTTP/1.1\r\n\r\n`], answer: [400] },
+  { title: "a request with two Host fields", pieces: [get(STATUS, "Host: other")], answer: [200] },
   {
     title: "two Content-Length fields",
     pieces: [post(["Content-Length: 1", "Content-Length: 2"], "ab")],
@@ -197,12 +197,12 @@ export const HOSTILE: readonly Request[] = [
     answer: { node: [400], native: [404], because: FIELDS_UNREAD },
   },
   {
-    title: "a bell in a header",
+    title: "a BEL character in a header",
     pieces: [get(STATUS, "A: \x07")],
     answer: { node: [400], native: [200], because: FIELDS_UNREAD },
   },
   {
-    title: "lines that end in LF only",
+    title: "lines that end with LF instead of CRLF",
     pieces: [get(STATUS).replaceAll("\r\n", "\n")],
     answer: { node: [400], native: [], because: NEVER_ENDS },
   },
@@ -255,15 +255,24 @@ export const HOSTILE: readonly Request[] = [
     answer: [404],
   },
   {
-    title: "an incomplete request and a half-close",
+    title: "an incomplete request followed by a half-close",
     pieces: [get(STATUS).slice(0, 40)],
     ending: "half-close",
     answer: { node: [400], native: [], because: NEVER_ENDS },
   },
-  { title: "an incomplete request and a reset", pieces: [get(STATUS).slice(0, 40)], ending: "reset", answer: [] },
-  { title: "a complete request and a reset", pieces: [get(STATUS)], ending: "reset", answer: [] },
-  { title: "an incomplete request and a pause", pieces: [get(STATUS).slice(0, 40)], answer: [] },
+  {
+    title: "an incomplete request followed by a reset",
+    pieces: [get(STATUS).slice(0, 40)],
+    ending: "reset",
+    answer: [],
+  },
+  { title: "a complete request followed by a reset", pieces: [get(STATUS)], ending: "reset", answer: [] },
+  { title: "an incomplete request followed by silence", pieces: [get(STATUS).slice(0, 40)], answer: [] },
   { title: "a silent connection", pieces: [""], answer: [] },
-  { title: "single bytes of a header", pieces: [`GET ${STATUS} HTTP/1.1\r\nA: `, ..."a".repeat(300)], answer: [] },
-  { title: "single bytes of a body", pieces: [post(["Content-Length: 1000"], ""), ..."a".repeat(300)], answer: [404] },
+  { title: "a header sent in single bytes", pieces: [`GET ${STATUS} HTTP/1.1\r\nA: `, ..."a".repeat(300)], answer: [] },
+  {
+    title: "a body sent in single bytes",
+    pieces: [post(["Content-Length: 1000"], ""), ..."a".repeat(300)],
+    answer: [404],
+  },
 ];
