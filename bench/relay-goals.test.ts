@@ -40,7 +40,7 @@ function missed(results: RelayResults): string[] {
     .map(({ title }) => title);
 }
 
-test("a run within all limits misses no goal", () => {
+test("a run of the relay's benchmark within all limits misses no goal", () => {
   expect(missed(GOOD)).toEqual([]);
 });
 
@@ -73,13 +73,13 @@ test("each result above its limit misses only its own goal", () => {
   ]);
 });
 
-test("each latency goal also reports the ratio of the control without drains", () => {
+test("each goal of latency reports the ratio of the control run without drains", () => {
   const slow = { draining: [{ ...round, p99: 3 }], control: [{ ...round, p99: 2.5 }] };
   const goals = goalsOf({ ...GOOD, admissions: { ...GOOD.admissions, events: slow } });
   expect(goals.find(({ title }) => title.includes("slices change"))?.measured).toMatch(/^1\.50; .*: 1\.25$/);
 });
 
-test("one slow round does not miss a goal, as the best round counts", () => {
+test("one slow round does not miss a goal, because the best round counts", () => {
   const oneSlow = {
     ...steady,
     draining: [
@@ -95,7 +95,7 @@ test("goals without measurements are missed", () => {
   expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, quiet: { draining: [], control: [] } } })).toHaveLength(2);
 });
 
-test("draining Pods have different UIDs, and each leaves rotation only when its own endpoint terminates", () => {
+test("draining Pods have different UIDs, and each is withdrawn only when its own endpoint terminates", () => {
   const pods = drainingPods(5_000);
   expect(new Set(pods.map((pod) => requestOf(pod).uid)).size).toBe(5_000);
   for (const pod of [pods[0] ?? 0, pods[2_500] ?? 0, pods.at(-1) ?? 0]) {
@@ -112,7 +112,7 @@ test("draining Pods have different UIDs, and each leaves rotation only when its 
   }
 });
 
-test("an unknown argument or a number out of range is refused", () => {
+test("an unknown argument or a number out of range is refused by the relay's benchmark", () => {
   expect(readOptions([])).toEqual({ json: false, streams: 5_000 });
   expect(readOptions(["--streams=500", "--json"])).toEqual({ json: true, streams: 500 });
   for (const arg of ["--stream=5", "--streams=99", "--streams=15001", "--streams=1e3", "x"])

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readCommand } from "./command-line.ts";
 import { readE2eOptions } from "./e2e-options.ts";
 
-describe("the arguments of cluster", () => {
+describe("the arguments of the command cluster", () => {
   test("select the newest Kubernetes by default", () => {
     expect(readCommand(["up"])).toEqual({ kind: "up", minor: "1.37", install: false });
     expect(readCommand(["up", "--kubernetes", "1.35", "--install"])).toEqual({
@@ -27,8 +27,8 @@ describe("the arguments of cluster", () => {
   });
 });
 
-describe("the arguments of e2e", () => {
-  test("are passed to vitest if they are unknown", () => {
+describe("the arguments of the command e2e", () => {
+  test("are passed to vitest if the command does not define them", () => {
     expect(readE2eOptions(["--kubernetes", "1.36", "serving", "--", "-t", "a rollout"])).toMatchObject({
       minor: "1.36",
       context: undefined,
@@ -36,14 +36,14 @@ describe("the arguments of e2e", () => {
     });
   });
 
-  test("select the cases with other programs, which only the suite's own cluster can run", () => {
+  test("select the cases with other controllers only for the suite's own cluster", () => {
     expect(readE2eOptions(["--others", "--", "argo"])).toMatchObject({ others: true, bench: false, words: ["argo"] });
     expect(readE2eOptions(["serving"])).toMatchObject({ others: false });
     const elsewhere = readE2eOptions(["--others", "--context", "kind", "--registry", "r.example"]);
     expect(elsewhere).toMatchObject({ message: expect.stringContaining("--others") });
   });
 
-  test("name a cluster together with its registry", () => {
+  test("select an existing cluster only together with a registry", () => {
     expect(readE2eOptions(["--context", "kind"])).toMatchObject({ message: expect.stringContaining("--registry") });
     expect(readE2eOptions(["--context", "kind", "--registry", "r.example"])).toMatchObject({
       context: "kind",

@@ -27,7 +27,9 @@ const LINGERING = `
 require("node:http").createServer((_, answer) => answer.end()).listen(${APP_PORT});
 process.on("SIGTERM", () => setTimeout(() => process.exit(0), 25000));`;
 
-test("a manager receives its Pod's withdrawal soon after the slices changed", { timeout: 1_200_000 }, async () => {
+test("a manager receives its Pod's withdrawal soon after the EndpointSlices changed", {
+  timeout: 1_200_000,
+}, async () => {
   await inNamespace(suite, "bench-withdrawal", { labels: OPT_IN, timeline: "pods" }, async (namespace) => {
     const service = sampleApp(namespace).filter(({ kind }) => kind === "Service");
     await namespace.apply(service);

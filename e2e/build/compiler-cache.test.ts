@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => rmSync(cache, { recursive: true, force: true }));
 
 describe("the compiler's cache", () => {
-  test("is shared by all builds of a process, and deleted after them", async () => {
+  test("is shared by all builds of a process, and deleted at the end of the process", async () => {
     const own = compilerCache(cache, "own");
     const folder = await own.folder();
     expect(await own.folder()).toBe(folder);
@@ -20,7 +20,7 @@ describe("the compiler's cache", () => {
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  test("of a live process is kept", async () => {
+  test("of a running process is not deleted by other builds", async () => {
     const other = compilerCache(cache, "other");
     const folder = await other.folder();
     const own = compilerCache(cache, "own");
@@ -29,7 +29,7 @@ describe("the compiler's cache", () => {
     await Promise.all([own.close(), other.close()]);
   });
 
-  test("of a killed build is deleted by the next build", async () => {
+  test("of a killed process is deleted by the next build", async () => {
     mkdirSync(join(cache, "compiler-left/object"), { recursive: true });
     writeFileSync(join(cache, "compiler-left.lock"), "");
     const own = compilerCache(cache, "own");
@@ -38,7 +38,7 @@ describe("the compiler's cache", () => {
     await own.close();
   });
 
-  test("is not created without a build", async () => {
+  test("is not created before the first build", async () => {
     await compilerCache(cache, "own").close();
     expect(readdirSync(cache)).toEqual([]);
   });

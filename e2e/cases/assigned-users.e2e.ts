@@ -20,8 +20,8 @@ const ASSIGNERS = ["get", "mutatingadmissionpolicies.v1.admissionregistration.k8
 const canAssign = (await kubectlOf(suite).attempt(ASSIGNERS)).status === 0;
 const REASON = canAssign ? "" : " (skipped: this API server has no MutatingAdmissionPolicy v1)";
 
-describe.skipIf(!canAssign)(`where users are assigned by namespace, and others refused${REASON}`, () => {
-  test("the manager runs as the assigned user if the namespace has a user range, and drains", async () => {
+describe.skipIf(!canAssign)(`in a cluster that assigns users by namespace and refuses other users${REASON}`, () => {
+  test("the manager runs and drains as the assigned user if the namespace has a user range", async () => {
     await withAssignedUsers("assigned-users", async (namespace) => {
       const asked = appOf(namespace, BRIEF);
       expect(await refusal(namespace, asked)).toContain(`only user ${ASSIGNED} may run here`);
@@ -37,7 +37,7 @@ describe.skipIf(!canAssign)(`where users are assigned by namespace, and others r
     });
   });
 
-  test("the manager runs as the assigned user if an annotation leaves the user unset, and drains", async () => {
+  test("the manager runs and drains as the assigned user if an annotation leaves the user unset", async () => {
     await withAssignedUsers("assigned-users-set", async (namespace) => {
       const { pod, report } = await drainOne(
         namespace,

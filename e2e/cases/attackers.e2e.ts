@@ -30,7 +30,7 @@ const ENOUGH_ON_WEBHOOK = 200;
 
 afterAll(() => install(suite));
 
-test("no request and no admission fails in a rollout while Pods of another namespace attack managers and webhook", {
+test("a rollout fails no request and no admission while Pods of another namespace attack managers and webhook", {
   timeout: ENOUGH_FOR_A_FAILURE_MS,
 }, async () => {
   await install(suite, { failurePolicy: "Fail" });

@@ -17,8 +17,8 @@ const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 
 // Both need the suite's own cluster on this host.
-describe.skipIf(suite.context !== undefined)("beside others", () => {
-  test("a static Pod is mirrored unchanged, and runs", async () => {
+describe.skipIf(suite.context !== undefined)("lastcall beside other components of the cluster", () => {
+  test("does not change a static Pod's mirror Pod, and the static Pod runs", async () => {
     await inNamespace(suite, "static-pod", LABELS, async (namespace) => {
       const [node] = suite.nodes;
       const file = join(stateFolder().staticPodsOf(node), `${namespace.name}.json`);
@@ -45,7 +45,7 @@ describe.skipIf(suite.context !== undefined)("beside others", () => {
     });
   });
 
-  test("a restartPolicy that a second webhook removes is restored, with a warning", async () => {
+  test("restores, with a warning, a restartPolicy that a second webhook removes", async () => {
     await inNamespace(suite, "stripped", LABELS, async (namespace) => {
       const second = await startStripping(namespace);
       try {

@@ -34,7 +34,9 @@ afterAll(async () => {
   await install(suite);
 }, 400_000);
 
-test("20 CAs follow each other and none of 50 creations a second fails", { timeout: 900_000 }, async () => {
+test("the webhook's CA is renewed 20 times, and none of 50 Pod creations a second fails", {
+  timeout: 900_000,
+}, async () => {
   await inNamespace(suite, "certificates", { labels: OPT_IN }, async (namespace) => {
     const pod = barePod(namespace, "asked", [appContainer(namespace)]);
     const creations = await createSteadily(suite, { perSecond: PER_SECOND, pod, namespace: namespace.name });
@@ -55,7 +57,9 @@ test("20 CAs follow each other and none of 50 creations a second fails", { timeo
   });
 });
 
-test("emptied caBundles are filled again", { timeout: 120_000 }, async () => {
+test("the webhook fills the caBundles of its configuration again after they were emptied", {
+  timeout: 120_000,
+}, async () => {
   const name = "drain.lastcall.dev";
   const before = await bundlesOf(name);
   const operations = before.map((_, index) => ({ op: "remove", path: `/webhooks/${index}/clientConfig/caBundle` }));
@@ -67,7 +71,7 @@ test("emptied caBundles are filled again", { timeout: 120_000 }, async () => {
   });
 });
 
-describe("the webhook's own account", () => {
+describe("the webhook's ServiceAccount", () => {
   const account = `system:serviceaccount:${RELEASE_NAMESPACE}:lastcall-webhook`;
   const configuration = "mutatingwebhookconfiguration/drain.lastcall.dev";
   const entry = "/webhooks/0";
@@ -77,7 +81,7 @@ describe("the webhook's own account", () => {
       ...as,
     ]);
 
-  test("may fill, change and empty caBundles", async () => {
+  test("is allowed to fill, change and empty caBundles", async () => {
     const path = `${entry}/clientConfig/caBundle`;
     const bundle = Buffer.from((await bundlesOf("drain.lastcall.dev"))[0] ?? "", "base64").toString();
     const value = Buffer.from(`${bundle}\n${bundle}`).toString("base64");
@@ -121,7 +125,7 @@ describe("the webhook's own account", () => {
       path: "/metadata/ownerReferences",
       value: [{ apiVersion: "v1", kind: "Namespace", name: "default", uid: "1" }],
     },
-  ])("may not: $op $path", async (operation) => {
+  ])("is not allowed to $op $path", async (operation) => {
     const { status, complaint } = await patched(operation);
     expect(status).not.toBe(0);
     // The API server's own validation refuses duplicate names.
@@ -132,7 +136,7 @@ describe("the webhook's own account", () => {
     );
   });
 
-  test("is the only restricted account", async () => {
+  test("is the only account that this policy restricts", async () => {
     const operation = { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 };
     expect(await patched(operation, [])).toMatchObject({ status: 0 });
   });
@@ -143,12 +147,12 @@ describe("the webhook's own account", () => {
     "clusterroles/lastcall-webhook",
     "clusterrolebindings/lastcall-webhook",
     "mutatingwebhookconfigurations/others",
-  ])("may not change %s", async (object) => {
+  ])("is not allowed to change %s", async (object) => {
     for (const verb of ["patch", "update", "delete"])
       expect((await kubectl.attempt(["auth", "can-i", verb, object, `--as=${account}`])).output.trim()).toBe("no");
   });
 
-  test("may neither delete its configuration nor create one", async () => {
+  test("is not allowed to delete or create webhook configurations", async () => {
     for (const verb of ["update", "delete", "create", "deletecollection"])
       expect((await kubectl.attempt(["auth", "can-i", verb, configuration, `--as=${account}`])).output.trim()).toBe(
         "no",

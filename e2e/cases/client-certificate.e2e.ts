@@ -16,8 +16,8 @@ const REASON =
 
 afterAll(() => install(suite));
 
-describe.skipIf(webhookClientCa === undefined)(`an API server that shows a certificate to the webhook${REASON}`, () => {
-  test("an API server with the client certificate gets injections, and other clients are refused and counted", async () => {
+describe.skipIf(webhookClientCa === undefined)(`a webhook that requires a client certificate${REASON}`, () => {
+  test("injects for the API server with the certificate, and refuses and counts other clients", async () => {
     await inNamespace(suite, "client-certificate", { labels: OPT_IN }, async (namespace) => {
       await install(suite, { failurePolicy: "Fail", webhook: { clientCA: webhookClientCa } });
       const { kubectl } = namespace;

@@ -14,7 +14,7 @@ const suite = readSuite(process.env);
 const AT_MOST_LATER_MS = 10_000;
 
 describe("a Pod that runs to completion", () => {
-  test("completes on time in a Job and in a CronJob, with a manager if it opts in, otherwise unchanged", async () => {
+  test("completes on time in a Job and in a CronJob, with a manager only if the Pod opts in", async () => {
     await inNamespace(suite, "completion", { labels: OPT_IN }, async (namespace) => {
       const [optedIn, plain] = [{ "lastcall.dev/inject": "enabled" }, {}].map((annotations) =>
         work(namespace, annotations),

@@ -16,7 +16,7 @@ import { pauseMs, waitUntil } from "../host/wait.ts";
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 
-describe("under mixed load no request fails", () => {
+describe("no request fails under mixed load", () => {
   test("when a Deployment is scaled down", async () => {
     await inNamespace(suite, "scale-down", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 3 }));
@@ -31,7 +31,7 @@ describe("under mixed load no request fails", () => {
     });
   });
 
-  test("when a node is drained that also runs lastcall's own Pods", async () => {
+  test("when kubectl drains a node that runs lastcall's own Pods", async () => {
     await inNamespace(suite, "node-drain", LABELS, async (namespace) => {
       await namespace.apply([...sampleApp(namespace), disruptionBudget(namespace)]);
       await namespace.rolledOut(`deployment/${APP}`);
@@ -94,9 +94,9 @@ describe("under mixed load no request fails", () => {
 
 // Needs the runtime's processes on this host.
 describe.skipIf(suite.context !== undefined)(
-  "a Pod that no slice speaks of, on a node that starts its own hook 4 s late",
+  "a Pod in no EndpointSlice, on a node that starts the manager's own hook 4 s late",
   () => {
-    test("is recognised as ending at its app's hook, by the relay, which reads Pods", async () => {
+    test("starts its drain at the app's hook, because the relay reads that the Pod is terminating", async () => {
       await inNamespace(suite, "late-hook-read", LABELS, async (namespace) => {
         const { report, appMs } = await lateHook(namespace);
         expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
@@ -106,12 +106,12 @@ describe.skipIf(suite.context !== undefined)(
   },
 );
 
-describe("if the relay may not read Pods", () => {
+describe("if the relay has no permission to read Pods", () => {
   beforeAll(() => install(suite, { relay: { readPods: false } }), 400_000);
   afterAll(() => install(suite), 400_000);
 
   test.skipIf(suite.context !== undefined)(
-    "such a Pod is not taken for a restart, and has its whole delay from the late hook on",
+    "a Pod in no EndpointSlice drains for its whole delay after the late hook of the manager",
     async () => {
       await inNamespace(suite, "late-hook", LABELS, async (namespace) => {
         const { report, appMs } = await lateHook(namespace);
@@ -121,7 +121,7 @@ describe("if the relay may not read Pods", () => {
     },
   );
 
-  test("a Pod with less time than its drain needs is cut then, and its manager reports the outcome forced", async () => {
+  test("a Pod whose grace period is shorter than its drain ends then, with the outcome forced", async () => {
     await inNamespace(suite, "short-grace", LABELS, async (namespace) => {
       await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
       await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
@@ -141,7 +141,7 @@ describe("if the relay may not read Pods", () => {
 });
 
 describe("a single Pod", () => {
-  test("that is replaced only after its end serves new clients until its drain ends", async () => {
+  test("that is replaced only after its termination serves new clients until its drain ends", async () => {
     await inNamespace(suite, "sole-pod", LABELS, async (namespace) => {
       const annotations = { "lastcall.dev/drain-timeout": "15s" };
       await namespace.apply(sampleApp(namespace, { replicas: 1, annotations, strategy: { type: "Recreate" } }));

@@ -15,13 +15,13 @@ import { ENOUGH_REQUESTS } from "../client/under-load.ts";
 const suite = readSuite(process.env);
 
 // Their image names are aliases of the suite's images, which exist only on its own nodes.
-describe.skipIf(suite.context !== undefined)("the manifest of the guide for", () => {
+describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => {
   beforeAll(() => nameExamplePrograms(suite));
 
   // Namespaces take a while to terminate, so manifests with the same namespace are not adjacent.
   meshed("istio");
 
-  test("rabbitmq runs its consumers, and a deleted one ends at once", async () => {
+  test("rabbitmq runs its consumers, and a deleted consumer ends immediately", async () => {
     await onCluster("rabbitmq", "orders", async (namespace, running) => {
       expect(running).toEqual(["Deployment/consumer"]);
       await namespace.rolledOut("deployment/consumer");
@@ -33,7 +33,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide for", ()
   meshed("linkerd");
   admitted("contour", "projectcontour");
 
-  test("jobs runs both, injects one, and drains its Pod when it is deleted while it works", async () => {
+  test("jobs runs two Jobs, injects one, and drains its Pod if the Pod is deleted at work", async () => {
     await onCluster("jobs", "shop", async (namespace, running) => {
       expect(running).toEqual(["Job/report", "Job/import"]);
       const byJob = "batch.kubernetes.io/job-name=import";
@@ -47,7 +47,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide for", ()
 
   admitted("ingress-nginx", "ingress-nginx");
 
-  test("envoy-gateway and argo-workflows need the kinds of their controllers", async () => {
+  test("envoy-gateway or argo-workflows is refused in a cluster without the kinds of its controller", async () => {
     await inNamespace(suite, "unknown-kinds", {}, async (namespace) => {
       for (const guide of ["envoy-gateway", "argo-workflows"]) {
         const how = ["create", "--dry-run=server", "--filename=-"];
@@ -62,7 +62,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide for", ()
 
 /** The cluster has no mesh, but the mesh's annotations are tested. */
 function meshed(guide: "istio" | "linkerd"): void {
-  test(`${guide} runs unchanged, excludes the manager's port from the mesh, and the end of a Pod fails no request`, async () => {
+  test(`${guide} runs unchanged, excludes the manager's port from the mesh, and loses no request at a deletion`, async () => {
     await onCluster(guide, "shop", async (namespace, running) => {
       expect(running).toEqual(["Deployment/web"]);
       await namespace.rolledOut("deployment/web");
@@ -79,7 +79,7 @@ function meshed(guide: "istio" | "linkerd"): void {
 }
 
 function admitted(guide: string, name: string): void {
-  test(`${guide} is admitted, and its Pods are injected as by the command line`, async () => {
+  test(`${guide} is admitted, and the webhook injects its Pods like the command line`, async () => {
     await onCluster(guide, name, async (_, running) => expect(running).toEqual([]));
   });
 }

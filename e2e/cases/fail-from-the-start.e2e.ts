@@ -16,7 +16,7 @@ const FAIL = { failurePolicy: "Fail" };
 beforeAll(() => uninstall(suite), 200_000);
 afterAll(() => install(suite), 400_000);
 
-test("a release starts open, fails closed by itself, stays closed through an upgrade, and opens when the configuration is deleted", async () => {
+test("an installation with failurePolicy Fail refuses Pods only while the webhook is down and its configuration exists", async () => {
   await inNamespace(suite, "fail-from-the-start", { labels: OPT_IN }, async (namespace) => {
     const pod = barePod(namespace, "asked", [appContainer(namespace)]);
     const asked = () => wouldCreate(namespace.here, [pod]);

@@ -9,7 +9,7 @@ import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 
-test("a namespace for which nodes cannot pull the manager gets Pods without it, with the reason, and others are still injected", async () => {
+test("a namespace whose nodes cannot pull the manager's image gets Pods without a manager, with the reason", async () => {
   const [repository = ""] = imageOf(suite, "lastcall-manager").split(/:(?=[^/]*$)/);
   try {
     await install(suite, {}, "lastcall-manager", { repository, tag: "absent", pullPolicy: "IfNotPresent" });

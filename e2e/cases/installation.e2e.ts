@@ -40,7 +40,7 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
     await install(suite);
   });
 
-  test("the documented commands install lastcall, test it, stop the loss of requests, switch to Fail and back, and remove it completely", async () => {
+  test("install lastcall, test it, prevent failed requests, switch the failurePolicy, and remove lastcall completely", async () => {
     await inNamespace(suite, SHOP, {}, async (shop) => {
       await shop.apply(sampleApp(shop));
       await shop.rolledOut(`deployment/${APP}`);

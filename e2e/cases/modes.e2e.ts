@@ -10,7 +10,7 @@ import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 
-describe("a rollout under mixed load fails no request", () => {
+describe("no request fails in a rollout under mixed load", () => {
   test("in mode classic, with the manager among the regular containers", async () => {
     await inNamespace(suite, "mode-classic", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { annotations: { "lastcall.dev/mode": "classic" } }));
@@ -25,7 +25,7 @@ describe("a rollout under mixed load fails no request", () => {
     });
   });
 
-  test("in mode sleep, with only the kubelet's sleep, if that outlasts every connection", async () => {
+  test("in mode sleep, if the kubelet's sleep lasts longer than every connection", async () => {
     await inNamespace(suite, "mode-sleep", LABELS, async (namespace) => {
       const annotations = { "lastcall.dev/mode": "sleep", "lastcall.dev/drain-delay": "12s" };
       await namespace.apply(sampleApp(namespace, { annotations }));

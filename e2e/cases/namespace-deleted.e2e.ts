@@ -29,7 +29,7 @@ const untilAllowed = () =>
     (await wouldDelete()).status === 0 ? true : undefined,
   );
 
-test("the API server refuses the deletion, with a remedy", async () => {
+test("the API server refuses, with a remedy, to delete lastcall's namespace before its configuration", async () => {
   // API servers apply new policies after a moment.
   const complaint = await waitUntil({ what: "the policy is in force", withinMs: 30_000, everyMs: 500 }, async () => {
     const { status, complaint: words } = await wouldDelete();
@@ -38,12 +38,12 @@ test("the API server refuses the deletion, with a remedy", async () => {
   expect(complaint).toContain(`helm uninstall lastcall --namespace ${RELEASE_NAMESPACE}`);
 });
 
-test("the namespace can be deleted once the configuration is deleted", async () => {
+test("lastcall's namespace can be deleted after its webhook configuration", async () => {
   await kubectl.run(["delete", "mutatingwebhookconfiguration", "enforce.lastcall.dev"]);
   await untilAllowed();
 }, 300_000);
 
-test("a forced deletion leaves a configuration that refuses Pods, until the documented remedy", async () => {
+test("a forced deletion of lastcall's namespace makes Pods fail until the documented remedy is applied", async () => {
   await install(suite, { failurePolicy: "Fail", admissionPolicy: { guards: false } });
   await untilAllowed();
   await inNamespace(suite, "left-behind", { labels: OPT_IN }, async (namespace) => {

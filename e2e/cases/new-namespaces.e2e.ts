@@ -17,7 +17,7 @@ const FORGERS = 20;
 
 // Services are reachable only from inside the cluster.
 test.skipIf(suite.context !== undefined)(
-  "every Pod gets the annotations of a namespace that was made milliseconds before it",
+  "a Pod is injected by the annotations of a namespace that was created milliseconds before",
   { timeout: 300_000 },
   async () => {
     const names = Array.from({ length: NAMESPACES }, (_, at) => `in-one-breath-${at}`);

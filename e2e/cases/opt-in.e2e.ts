@@ -49,7 +49,7 @@ describe("injection", () => {
     });
   }
 
-  test("excludes system namespaces and lastcall's own, whatever the Pod's labels", async () => {
+  test("excludes system namespaces and lastcall's own namespace, for any labels of the Pod", async () => {
     await inNamespace(suite, "who-system", {}, async (namespace) => {
       for (const untouched of ["kube-system", "kube-public", "kube-node-lease", RELEASE_NAMESPACE]) {
         const pod = wishingPod(namespace, "enabled", undefined);
@@ -61,8 +61,8 @@ describe("injection", () => {
   });
 });
 
-describe("a Pod that is skipped on purpose", () => {
-  test("gets the reason if it opted in, and never the warning of a missed Pod", async () => {
+describe("a Pod that is intentionally not injected", () => {
+  test("gets the reason if it opted in, and never the warning about a missing injection", async () => {
     await inNamespace(suite, "on-purpose", { labels: OPT_IN }, async (namespace) => {
       const ownHook = { lifecycle: { preStop: { exec: { command: ["/usr/local/bin/node", "-e", "0"] } } } };
       const container = appContainer(namespace);
@@ -102,7 +102,7 @@ describe("a Pod that is skipped on purpose", () => {
     });
   });
 
-  test("is not reported as missed in mode sleep", async () => {
+  test("causes no warning about a missing injection in mode sleep", async () => {
     await inNamespace(suite, "on-purpose-sleep", { labels: OPT_IN }, async (namespace) => {
       const pod = barePod(namespace, "sleeping", [appContainer(namespace)], {
         annotations: { "lastcall.dev/mode": "sleep" },

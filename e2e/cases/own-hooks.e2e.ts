@@ -26,7 +26,7 @@ const callTo = (at: number): V1LifecycleHandler => ({
 const CONNECT: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
 
 describe("with prestop: keep", () => {
-  test("hooks of all five kinds stay and run, and the container without one is held", async () => {
+  test("hooks of all five kinds stay and run, and the manager delays the stop of the container without a hook", async () => {
     await inNamespace(suite, "own-hooks-kept", LABELS, async (namespace) => {
       const others = { connect: CONNECT, sleep: SLEEP, "no-sleep": NO_SLEEP };
       const hooks = { free: undefined, exec: EXEC, call: callTo(0), ...others };
@@ -49,7 +49,7 @@ describe("with prestop: keep", () => {
 });
 
 describe("with prestop: auto", () => {
-  test("hooks that only sleep are replaced by a hold of at least their time, and all others stay", async () => {
+  test("hooks that only sleep are replaced by the manager's hook, which lasts at least as long, and others stay", async () => {
     await inNamespace(suite, "own-hooks-auto", LABELS, async (namespace) => {
       const hooks = { sleep: SLEEP, exec: EXEC, call: callTo(0), shell: SHELL_SLEEP, "no-sleep": NO_SLEEP };
       const pod = await start(namespace, hooks, {});

@@ -19,7 +19,7 @@ const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "
 const TOKEN_PLACE = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 describe("in a namespace that enforces the restricted Pod Security level", () => {
-  test("a Deployment is injected without a warning and rolls out, drains and ends", async () => {
+  test("a Deployment is injected without a warning, and its Pods start, drain and terminate", async () => {
     const enforced = {
       "pod-security.kubernetes.io/enforce": "restricted",
       "pod-security.kubernetes.io/warn": "restricted",
@@ -39,7 +39,7 @@ describe("in a namespace that enforces the restricted Pod Security level", () =>
   });
 });
 
-describe("the API server's own token", () => {
+describe("the token of the Pod's ServiceAccount", () => {
   for (const mounts of [true, false]) {
     test(`is ${mounts ? "mounted only into the app" : "not mounted"} if the Pod ${mounts ? "enables" : "disables"} it, and the Pod drains`, async () => {
       await inNamespace(suite, `token-${mounts}`, LABELS, async (namespace) => {
@@ -81,19 +81,22 @@ describe("a Pod", () => {
   });
 
   // Only the suite's own cluster certainly has the image.
-  test.skipIf(suite.context !== undefined)("made of one static program that listens nowhere ends at once", async () => {
-    await inNamespace(suite, "distroless", LABELS, async (namespace) => {
-      const container = {
-        name: "app",
-        image: PAUSE_IMAGE,
-        imagePullPolicy: "Never",
-        securityContext: appContainer(namespace).securityContext ?? {},
-      };
-      const { report, pod } = await drainOne(namespace, barePod(namespace, "static", [container]));
-      expect(pod.spec?.containers[0]?.lifecycle?.preStop?.httpGet).toBeDefined();
-      expect(report).toMatchObject({ outcome: "not-needed" });
-    });
-  });
+  test.skipIf(suite.context !== undefined)(
+    "with one static program that does not listen terminates immediately",
+    async () => {
+      await inNamespace(suite, "distroless", LABELS, async (namespace) => {
+        const container = {
+          name: "app",
+          image: PAUSE_IMAGE,
+          imagePullPolicy: "Never",
+          securityContext: appContainer(namespace).securityContext ?? {},
+        };
+        const { report, pod } = await drainOne(namespace, barePod(namespace, "static", [container]));
+        expect(pod.spec?.containers[0]?.lifecycle?.preStop?.httpGet).toBeDefined();
+        expect(report).toMatchObject({ outcome: "not-needed" });
+      });
+    },
+  );
 
   test("with a read-only root file system accepts an ephemeral container, and drains", async () => {
     await inNamespace(suite, "debugged", LABELS, async (namespace) => {

@@ -44,7 +44,7 @@ describe("a rollout of an app without drain support, with endless clients", () =
     });
   });
 
-  test("without it waits for the clients until the deadline", async () => {
+  test("without preload lasts until the deadline of each drain", async () => {
     await inNamespace(suite, "preload-not", LABELS, async (namespace) => {
       const { reports } = await rolledOver(namespace, TIMEOUT);
       expect(reports.map(({ outcome }) => outcome)).toContain("timeout");
@@ -55,7 +55,7 @@ describe("a rollout of an app without drain support, with endless clients", () =
 
 // Only the suite's own cluster certainly has the image.
 test.skipIf(suite.context !== undefined)(
-  "a static program with preload: http1 runs as before, and the report shows that no process loaded the library",
+  "a static program with preload: http1 runs as before, and the report counts no process with the library",
   async (context) => {
     await inNamespace(suite, "preload-static", LABELS, async (namespace) => {
       const old = await tooOld(namespace);

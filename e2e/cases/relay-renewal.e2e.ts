@@ -14,7 +14,7 @@ const LABELS = { labels: OPT_IN };
 const BRIEF = { annotations: { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" } };
 
 describe("when the relay's CA and key are renewed", () => {
-  test("a running drain continues, and Pods with the earlier and the new ones receive their withdrawal", async () => {
+  test("a running drain continues, and Pods with the earlier or the new key receive their withdrawal", async () => {
     await inNamespace(suite, "relay-renewed", LABELS, async (namespace) => {
       const before = await currentAccess(namespace);
       const draining = await oneBehindService(namespace, BRIEF);
@@ -37,7 +37,7 @@ describe("when the relay's CA and key are renewed", () => {
 });
 
 describe("when the relay's Secret is deleted", () => {
-  test("earlier Pods drain by their delay and report the reason, and later ones use the relay again", async () => {
+  test("earlier Pods drain without the relay and report the reason, and later Pods use the relay", async () => {
     await inNamespace(suite, "relay-again", LABELS, async (namespace) => {
       const before = await currentAccess(namespace);
       const early = await oneBehindService(namespace, BRIEF);

@@ -22,7 +22,7 @@ const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "
 const WEBHOOK = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"];
 
 describe("a Pod that its Services withdraw at different times", () => {
-  test("is stopped only after the last withdrawal, and its report has the time", async () => {
+  test("gets its stop signal after the last withdrawal, and its report has the time of the withdrawal", async () => {
     await inNamespace(suite, "relay-lag", LABELS, async (namespace) => {
       const running = await oneBehindService(namespace, { annotations: BRIEF });
       const slice = await ownSlice(namespace, "slow", running.pod);
@@ -41,7 +41,7 @@ describe("a Pod that its Services withdraw at different times", () => {
     });
   });
 
-  test("is stopped at the deadline without a withdrawal, and its report names the Service", async () => {
+  test("gets its stop signal at the deadline if it is not withdrawn, and its report contains the Service's name", async () => {
     await inNamespace(suite, "relay-never", LABELS, async (namespace) => {
       const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "8s" };
       const running = await oneBehindService(namespace, { annotations });
@@ -53,7 +53,7 @@ describe("a Pod that its Services withdraw at different times", () => {
   });
 });
 
-test("a Pod that the kubelet stops by itself waits no longer than the lag of slices, while still in rotation", async () => {
+test("a Pod that the kubelet stops without a deletion waits only for its delay, while an EndpointSlice offers it", async () => {
   await inNamespace(suite, "relay-kubelet", LABELS, async (namespace) => {
     const pod = { activeDeadlineSeconds: 15, restartPolicy: "Always" };
     const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF, pod });
@@ -72,8 +72,8 @@ test("a Pod that the kubelet stops by itself waits no longer than the lag of sli
   });
 });
 
-describe("without a reachable relay", () => {
-  test("drains end by their delay and the sockets, and report the failure", async () => {
+describe("if no relay is reachable", () => {
+  test("drains end after their delay when the sockets are quiet, and report the failure", async () => {
     await inNamespace(suite, "relay-gone", LABELS, async (namespace) => {
       const running = await oneBehindService(namespace, { annotations: BRIEF });
       await namespace.kubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
@@ -90,7 +90,7 @@ describe("without a reachable relay", () => {
     });
   });
 
-  test("a drain that waits for slices continues by its delay once every replica is gone", async () => {
+  test("a drain that waits for its withdrawal ends after its delay if every relay replica is gone", async () => {
     await inNamespace(suite, "relay-lost", LABELS, async (namespace) => {
       const running = await oneBehindService(namespace, { annotations: BRIEF });
       await ownSlice(namespace, "slow", running.pod);
@@ -114,8 +114,8 @@ describe("without a reachable relay", () => {
   });
 });
 
-describe("for users", () => {
-  test("the command line merges the replicas and draws a drain, and the owner has an Event", async () => {
+describe("for the users of a cluster", () => {
+  test("the command line merges the relays' drains and draws one, and the Pod's owner has an Event", async () => {
     await inNamespace(suite, "relay-people", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: BRIEF }));
       await namespace.rolledOut(`deployment/${APP}`);
@@ -153,8 +153,10 @@ describe("for users", () => {
   });
 });
 
-describe("a relay that may read Pods, the default,", () => {
-  test("sends a shortened grace period, and the app keeps its own time", { timeout: 400_000 }, async () => {
+describe("a relay with the default permission to read Pods", () => {
+  test("sends the manager a shortened grace period, and the app keeps its time after the drain", {
+    timeout: 400_000,
+  }, async () => {
     await inNamespace(suite, "relay-grace", LABELS, async (namespace) => {
       const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "60s" };
       const pod = { terminationGracePeriodSeconds: 10 };

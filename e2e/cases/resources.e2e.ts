@@ -23,7 +23,7 @@ describe("the QoS class", () => {
     ["Burstable", { requests: { memory: "64Mi" } }],
     ["BestEffort", {}],
   ] as const) {
-    test(`${qos} stays the same on the Pod and on its node, and the manager has enough resources to drain`, async () => {
+    test(`${qos} is unchanged on the Pod and on its node, and the manager has enough resources to drain`, async () => {
       await inNamespace(suite, `qos-${qos.toLowerCase()}`, LABELS, async (namespace) => {
         const { pod, report, warnings } = await drainOne(namespace, sized(namespace, resources));
         expect(pod.status?.qosClass).toBe(qos);
@@ -35,7 +35,7 @@ describe("the QoS class", () => {
 });
 
 describe("Pod-level resources", () => {
-  test("include the manager if they have room, otherwise the manager requests none, with a problem", async () => {
+  test("include the manager if they are sufficient, otherwise the manager requests none and a problem is reported", async () => {
     await inNamespace(suite, "pod-level", LABELS, async (namespace) => {
       const { pod, report, warnings } = await drainOne(namespace, sized(namespace, {}, { resources: EQUAL }));
       expect(pod.status?.qosClass).toBe("Guaranteed");
@@ -51,7 +51,7 @@ describe("Pod-level resources", () => {
 });
 
 describe("a LimitRange", () => {
-  test("with a minimum raises the manager's resources to it, and the Pod runs", async () => {
+  test("with a minimum raises the manager's resources to this minimum, and the Pod runs", async () => {
     await inNamespace(suite, "limit-range", LABELS, async (namespace) => {
       const min = { cpu: "20m", memory: "32Mi" };
       await namespace.apply([limitRange(namespace, { min, max: { cpu: "1", memory: "512Mi" } })]);
@@ -66,7 +66,7 @@ describe("a LimitRange", () => {
     });
   });
 
-  test("without room for a manager leaves the Pod unchanged, with a warning", async () => {
+  test("that leaves no resources for a manager keeps the Pod unchanged, with a warning", async () => {
     await inNamespace(suite, "limit-range-small", LABELS, async (namespace) => {
       await namespace.apply([limitRange(namespace, { max: { cpu: "1", memory: "8Mi" } })]);
       const asked = sized(namespace, { limits: { cpu: "100m", memory: "8Mi" } });
@@ -81,7 +81,7 @@ describe("a LimitRange", () => {
     });
   });
 
-  test("with defaults applies them to the manager if the Pod sets nothing either", async () => {
+  test("with defaults applies the defaults to the manager if the Pod sets no resources", async () => {
     await inNamespace(suite, "limit-range-defaults", LABELS, async (namespace) => {
       const amounts = { cpu: "50m", memory: "64Mi" };
       await namespace.apply([limitRange(namespace, { default: amounts, defaultRequest: amounts })]);
@@ -93,7 +93,7 @@ describe("a LimitRange", () => {
 });
 
 describe("a ResourceQuota for every resource", () => {
-  test("admits the Pods of a Deployment whose own containers name them all", async () => {
+  test("admits the Pods of a Deployment whose own containers set every resource", async () => {
     await inNamespace(suite, "quota", LABELS, async (namespace) => {
       const hard = {
         "requests.cpu": "1",

@@ -20,7 +20,7 @@ const HTTP_DRIVER = {
 const LIVENESS = { httpGet: { path: "/live", port: APP_PORT }, periodSeconds: 1, failureThreshold: 1 };
 
 describe("an app that fails its liveness probe", () => {
-  test("is restarted at most 6 s later than without lastcall, without a drain, and drains when the Pod ends", async () => {
+  test("is restarted without a drain, at most 6 s later than without lastcall, and drains at the Pod's deletion", async () => {
     await inNamespace(suite, "liveness", LABELS, async (namespace) => {
       const container = appContainer(namespace, { livenessProbe: LIVENESS });
       const disabled = { "lastcall.dev/inject": "disabled" };
@@ -53,7 +53,7 @@ describe("an app that fails its liveness probe", () => {
 });
 
 describe("an app in a crash loop", () => {
-  test("is restarted as without lastcall, beside a manager that keeps running, and its Pod ends at once", async () => {
+  test("is restarted as without lastcall while the manager continues, and its Pod terminates immediately", async () => {
     await inNamespace(suite, "crash-loop", LABELS, async (namespace) => {
       await namespace.apply([
         barePod(namespace, "crashing", [nodeContainer(namespace, "app", ["-e", "process.exit(1)"])]),

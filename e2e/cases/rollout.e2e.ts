@@ -15,7 +15,7 @@ const HTTP_DRIVER = {
   "lastcall.dev/active-url": "http://127.0.0.1:8080/active",
 };
 
-describe("a rollout across two nodes under mixed load fails no request", () => {
+describe("no request fails in a rollout across two nodes under mixed load", () => {
   test("with the native manager", async () => {
     await inNamespace(suite, "rollout", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace));
@@ -29,7 +29,7 @@ describe("a rollout across two nodes under mixed load fails no request", () => {
     });
   });
 
-  test("of a StatefulSet, whose Pods end before their successors start", async () => {
+  test("of a StatefulSet, whose Pods terminate before their replacements start", async () => {
     await inNamespace(suite, "rollout-stateful", LABELS, async (namespace) => {
       await namespace.apply(sampleStatefulSet(namespace));
       await namespace.rolledOut(`statefulset/${APP}`);
@@ -40,7 +40,7 @@ describe("a rollout across two nodes under mixed load fails no request", () => {
     });
   });
 
-  test("with endless clients, when the app can disconnect them", async () => {
+  test("with endless clients if the app can disconnect the clients", async () => {
     await inNamespace(suite, "rollout-endless", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { annotations: HTTP_DRIVER }));
       await namespace.rolledOut(`deployment/${APP}`);
@@ -54,7 +54,7 @@ describe("a rollout across two nodes under mixed load fails no request", () => {
   describe("with the manager on Node", () => {
     afterAll(() => install(suite));
 
-    test("instead of the native one", async () => {
+    test("instead of the native manager", async () => {
       await install(suite, {}, "lastcall-manager-node");
       await inNamespace(suite, "rollout-node", LABELS, async (namespace) => {
         await namespace.apply(sampleApp(namespace));

@@ -14,7 +14,7 @@ test("helm test passes if nodes can pull and run the manager, and leaves no Pod 
   expect(await kubectlOf(suite).run(left)).toBe("");
 });
 
-test("helm test fails if the manager's image cannot be pulled, and quotes the node's error", async () => {
+test("helm test fails with the node's error if the manager's image cannot be pulled", async () => {
   const [repository = ""] = imageOf(suite, "lastcall-manager").split(/:(?=[^/]*$)/);
   try {
     await install(suite, { selfTest: { wait: "10s" } }, "lastcall-manager", {

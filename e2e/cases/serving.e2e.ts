@@ -6,7 +6,7 @@ import { readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
 
-describe("the cluster", () => {
+describe("the test cluster", () => {
   test("serves a Deployment of two Pods on both nodes through its ClusterIP to clients on both nodes", async () => {
     await inNamespace(suite, "serving", {}, async (namespace) => {
       await namespace.apply(sampleApp(namespace));
@@ -21,7 +21,7 @@ describe("the cluster", () => {
     });
   });
 
-  test("shows the problem: a rollout without lastcall fails requests", async () => {
+  test("fails requests in a rollout without lastcall, which is the problem that lastcall solves", async () => {
     await inNamespace(suite, "fault-shown", {}, async (namespace) => {
       await namespace.apply(sampleApp(namespace));
       await namespace.rolledOut(`deployment/${APP}`);

@@ -21,8 +21,8 @@ const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 const BAD = { "lastcall.dev/drain-timeout": "90" };
 
-describe("an invalid value", () => {
-  test("is a warning for the client that creates the Pod, an Event on the owner of a controller's Pods, and replaced by the default", async () => {
+describe("an invalid value of an annotation", () => {
+  test("is replaced by the default, with a warning for the client and an Event on the Pod's owner", async () => {
     await inNamespace(suite, "bad-value", LABELS, async (namespace) => {
       const { pods, warnings } = await create(
         namespace.here,
@@ -49,7 +49,7 @@ describe("an invalid value", () => {
 });
 
 describe("a Pod on its node's network", () => {
-  test("runs unchanged, and warning, Event and metrics have the reason", async () => {
+  test("runs unchanged, and the warning, the Event and the metrics contain the reason", async () => {
     await inNamespace(suite, "host-network", LABELS, async (namespace) => {
       const counted = () =>
         samplesOf(namespace.kubectl, "lastcall_admissions_total", ['reason="host_network"', 'dry_run="false"']);
@@ -82,8 +82,8 @@ describe("a Pod on its node's network", () => {
   });
 });
 
-describe("a dry run", () => {
-  test("or a diff writes no Event and changes no stored object", async () => {
+describe("a dry run of an admission", () => {
+  test("or of kubectl diff writes no Event and changes no stored object", async () => {
     await inNamespace(suite, "no-trace", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 1 }));
       await namespace.rolledOut(`deployment/${APP}`);

@@ -20,8 +20,8 @@ const MISSED =
 
 afterAll(() => install(suite));
 
-describe("without a reachable webhook", () => {
-  test("Pods start without injection and with a warning, and are injected again once the webhook is back", async () => {
+describe("if the webhook is unreachable", () => {
+  test("Pods start without injection and with a warning until the webhook is reachable again", async () => {
     await inNamespace(suite, "webhook-away", LABELS, async (namespace) => {
       try {
         await inRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
@@ -47,7 +47,7 @@ describe("without a reachable webhook", () => {
 });
 
 describe("with failurePolicy Fail", () => {
-  test("50 Pods a second are all created and injected during a rollout of the webhook", async () => {
+  test("all Pods are created and injected at 50 a second during a rollout of the webhook", async () => {
     await inNamespace(suite, "webhook-rollout", LABELS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
       const before = (await webhookPods(namespace.kubectl)).map(({ metadata }) => metadata?.uid);
@@ -71,7 +71,7 @@ describe("with failurePolicy Fail", () => {
     });
   });
 
-  test("an unreachable webhook refuses Pods of opted-in namespaces by its name, and others start", async () => {
+  test("an unreachable webhook makes Pods of opted-in namespaces fail with its name, and other Pods start", async () => {
     await inNamespace(suite, "webhook-away-fail", LABELS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
       try {
@@ -98,7 +98,7 @@ describe("with failurePolicy Fail", () => {
 });
 
 describe("a real API server", () => {
-  test("sends every review with a length, for small Pods and for one of a megabyte: all are injected", async () => {
+  test("sends every admission review with a Content-Length, for small Pods and for a Pod of a megabyte", async () => {
     await inNamespace(suite, "review-length", LABELS, async (namespace) => {
       const refusedBefore = await refusedWithoutLength(namespace);
       const env = Array.from({ length: 10 }, (_, index) => ({ name: `LARGE_${index}`, value: "x".repeat(100_000) }));

@@ -9,7 +9,7 @@ const NAMED = GUIDE_NAMES.flatMap((name) =>
 /** Images of the suite for Argo. */
 const OF_WORKFLOWS = /^registry\.example\/crawl\//;
 
-test("every image of the examples has a fake or a reason why nothing runs it", () => {
+test("every image of the examples has a substitute program or a reason why no test runs it", () => {
   const images = NAMED.filter((image) => !OF_WORKFLOWS.test(image));
   expect(images.length).toBeGreaterThan(0);
   for (const image of images) {
@@ -18,10 +18,10 @@ test("every image of the examples has a fake or a reason why nothing runs it", (
   }
 });
 
-test("every fake is for an image of an example", () => {
+test("every substitute program replaces an image of an example", () => {
   for (const image of Object.keys(STAND_INS)) expect(NAMED).toContain(image);
 });
 
-test("an unknown image is reported by name", () => {
+test("an image without a substitute program is reported by its name", () => {
   expect(() => whyNotRun(["registry.example/new:1"])).toThrow("registry.example/new:1");
 });

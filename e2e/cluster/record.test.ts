@@ -19,13 +19,13 @@ const record: ClusterRecord = {
   host: { kernel: "6", cgroups: "v1", containerd: "1.6.20", runc: "1.1.5" },
 };
 
-describe("the record of a cluster", () => {
-  test("is read as it was written", () => {
+describe("the stored record of a test cluster", () => {
+  test("contains the same values when it is read again", () => {
     writeRecord(file, record);
     expect(readRecord(file)).toEqual(record);
   });
 
-  test("distinguishes reused PIDs from a running cluster", () => {
+  test("is not the record of a running cluster if other processes reuse its PIDs", () => {
     expect(isRunning(record)).toBe(true);
     expect(isRunning({ ...record, init: { ...me, startTicks: me.startTicks + 1 } })).toBe(false);
   });

@@ -51,8 +51,8 @@ afterAll(async () => {
   await cluster("down");
 });
 
-describe("a cluster", () => {
-  test("that is up is reused", async () => {
+describe("a test cluster", () => {
+  test("is reused if it is running", async () => {
     expect((await cluster("up")).status).toBe(0);
     const first = readRecord(state.record);
     const again = await cluster("up");
@@ -60,19 +60,19 @@ describe("a cluster", () => {
     expect(readRecord(state.record)).toEqual(first);
   });
 
-  test("of another version is not replaced", async () => {
+  test("is not replaced if it has another version of Kubernetes", async () => {
     const other = await cluster("up", "--kubernetes", "1.35");
     expect(other).toMatchObject({ status: 1, complaint: expect.stringContaining('"cluster down" ends it') });
     expect((await cluster("status")).status).toBe(0);
   });
 
-  test("goes down without a trace", async () => {
+  test("leaves no process, file or network device after its end", async () => {
     expect((await cluster("down")).status).toBe(0);
     expect(await leftovers()).toEqual([]);
     expect((await cluster("status")).status).toBe(3);
   });
 
-  test("starts once when two commands start it at the same time", async () => {
+  test("starts once if two commands start it at the same time", async () => {
     const both = await Promise.all([cluster("up"), cluster("up")]);
     expect(both.map(({ status }) => status)).toEqual([0, 0]);
     expect(both.filter(({ complaint }) => complaint.includes("It was up already."))).toHaveLength(1);
@@ -81,7 +81,7 @@ describe("a cluster", () => {
     );
   });
 
-  test("whose first process was killed is reported as broken, and can be started again", async () => {
+  test("is reported as broken if its first process was killed, and can be started again", async () => {
     expect((await cluster("up")).status).toBe(0);
     const record = readRecord(state.record);
     if (record === undefined) throw new Error("a cluster that is up has no record");
@@ -95,17 +95,17 @@ describe("a cluster", () => {
   });
 });
 
-test("a cluster without its record is found and ended", async () => {
+test("a test cluster whose record is missing is found and stopped", async () => {
   expect((await cluster("up")).status).toBe(0);
   rmSync(state.record);
   expect((await cluster("down")).status).toBe(0);
   expect(await leftovers()).toEqual([]);
 });
 
-describe("a killed start", () => {
+describe("a test cluster whose start is killed", () => {
   // From before the first process to after the start of the nodes.
   test.for([300, 600, 1_000, 1_500, 2_500, 4_000])(
-    "after %i ms leaves nothing that `down` does not find",
+    "after %i ms is removed completely by the command down",
     async (ms) => {
       const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
       await Promise.race([once(up, "close"), pause(ms)]);
@@ -119,7 +119,7 @@ describe("a killed start", () => {
     },
   );
 
-  test("does not prevent the next one", async () => {
+  test("can be started again", async () => {
     const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
     await pause(2_000);
     up.kill("SIGKILL");

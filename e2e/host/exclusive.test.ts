@@ -21,8 +21,8 @@ function signal() {
   return { promise, resolve };
 }
 
-describe("the lock", () => {
-  test("admits one at a time, and reports a wait", async () => {
+describe("the lock of the host", () => {
+  test("is given to one process at a time, and a wait for the lock is reported", async () => {
     const order: string[] = [];
     const first = signal();
     const started = signal();
@@ -44,12 +44,12 @@ describe("the lock", () => {
     expect(order).toEqual(["first done", "second in"]);
   });
 
-  test("is free again after work that failed", async () => {
+  test("is released after work that failed", async () => {
     await expect(exclusively(file, () => Promise.reject(new Error("no luck")), ignore)).rejects.toThrow("no luck");
     expect(await exclusively(file, () => Promise.resolve("in"), ignore)).toBe("in");
   });
 
-  test("is free again when its holder was killed", async () => {
+  test("is released if its process was killed", async () => {
     const source = `import { exclusively } from ${JSON.stringify(join(import.meta.dirname, "exclusive.ts"))};
       await exclusively(${JSON.stringify(file)}, () => { console.log("held"); return new Promise(() => setInterval(() => {}, 1000)); }, () => {});`;
     const holder = spawn(process.execPath, ["--input-type=module", "-e", source], {

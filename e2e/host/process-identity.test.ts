@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { identityOf, isAlive, parentOf } from "./process-identity.ts";
 
 describe("the identity of a process", () => {
-  test("is valid as long as the process lives", async () => {
+  test("is valid while the process runs", async () => {
     const child = spawn("sleep", ["60"]);
     await once(child, "spawn");
     const identity = identityOf(child.pid ?? 0);
@@ -14,17 +14,17 @@ describe("the identity of a process", () => {
     expect(identity !== undefined && isAlive(identity)).toBe(false);
   });
 
-  test("is not that of another process with the same number", () => {
+  test("differs from the identity of another process with the same PID", () => {
     const mine = identityOf(process.pid);
     expect(isAlive({ pid: process.pid, startTicks: (mine?.startTicks ?? 0) - 1 })).toBe(false);
   });
 
-  test("is undefined without a process", () => {
+  test("is undefined if no process has the PID", () => {
     expect(identityOf(2 ** 30)).toBeUndefined();
   });
 });
 
-test("the parent of a process is returned, and 0 without one", () => {
+test("the parent of a process is its parent's PID, or 0 if the process has no parent", () => {
   expect(parentOf(process.pid)).toBe(process.ppid);
   expect(parentOf(2 ** 30)).toBe(0);
 });

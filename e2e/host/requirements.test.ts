@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { missingSentence } from "./requirements.ts";
 
 describe("the message about missing requirements", () => {
-  test("names Debian packages, and the remedy for others", () => {
+  test("contains the names of Debian packages, and a remedy for other requirements", () => {
     const sentence = missingSentence({ names: ["go", "runc"], apt: ["runc"], advice: ["Go from its site"] });
     expect(sentence).toBe(
       "This machine lacks go, runc. What helps: apt-get install runc (or add --install); Go from its site.",

@@ -9,21 +9,21 @@ import { waitUntil } from "./wait.ts";
 
 const RUN = JSON.stringify(join(import.meta.dirname, "run.ts"));
 
-describe("running a program", () => {
-  test("returns its output, and passes its input", async () => {
+describe("the call of an external program", () => {
+  test("passes the input to the program and returns the output", async () => {
     expect(await run("cat", [], { input: "words" })).toBe("words");
   });
 
-  test("reports the command, the status and standard error of a failure", async () => {
+  test("fails with the command, the status and the standard error if the program fails", async () => {
     const failing = run("sh", ["-c", "echo no luck >&2; exit 3"]);
     await expect(failing).rejects.toThrow(/^sh -c .* ended with 3: no luck$/);
   });
 
-  test("returns a status for a missing program", async () => {
+  test("returns a status if the program does not exist", async () => {
     expect(await attempt("no-such-program-of-lastcall", [])).toMatchObject({ status: 127 });
   });
 
-  test("ends the program when its parent is killed", async () => {
+  test("ends the program if the calling process is killed", async () => {
     const source = `import { run } from ${RUN}; run("sleep", ["60"]);`;
     const runner = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: "ignore" });
     await once(runner, "spawn");

@@ -3,8 +3,8 @@ import { GivenUp, waitUntil } from "./wait.ts";
 
 const soon = { what: "it rains", withinMs: 30, everyMs: 1 };
 
-describe("waiting", () => {
-  test("resolves with the first value, after failed checks", async () => {
+describe("a wait that repeats a check", () => {
+  test("resolves with the first value of the check, even after failed checks", async () => {
     let checks = 0;
     const answer = await waitUntil({ ...soon, withinMs: 10_000 }, () => {
       checks += 1;
@@ -14,12 +14,12 @@ describe("waiting", () => {
     expect(answer).toBe("rain");
   });
 
-  test("fails with the awaited event and the last error", async () => {
+  test("fails at its time limit with the name of the event and the last error", async () => {
     const check = () => Promise.reject(new Error("blue sky"));
     await expect(waitUntil(soon, check)).rejects.toThrow(/until it rains\. Last: blue sky/);
   });
 
-  test("fails at once when a check gives up", async () => {
+  test("fails immediately if the check reports a permanent failure", async () => {
     const check = () => Promise.reject(new GivenUp("a desert"));
     await expect(waitUntil({ ...soon, withinMs: 600_000 }, check)).rejects.toThrow("a desert");
   });

@@ -22,7 +22,7 @@ describe("an archive of images", () => {
     expect(Buffer.concat(dockerArchive([image, other]))).toEqual(Buffer.concat(dockerArchive([image, other])));
   });
 
-  test("names each layer by the digest in its config", () => {
+  test("has each layer under the digest in the image's config", () => {
     const archive = Buffer.concat(dockerArchive([image]));
     const [{ Config, Layers, RepoTags }] = JSON.parse(read(archive, "manifest.json").toString());
     expect(RepoTags).toEqual(["localhost/app:1"]);
@@ -32,7 +32,7 @@ describe("an archive of images", () => {
     expect(settings.config).toMatchObject({ User: "65532:65532", Entrypoint: ["/node", "/app"] });
   });
 
-  test("contains a shared layer once", () => {
+  test("contains a layer once if several images share the layer", () => {
     const names = execFileSync("tar", ["-tf", "-"], { input: Buffer.concat(dockerArchive([image, other])) });
     expect(names.toString().match(new RegExp(`${base.digest}.tar`, "g"))).toHaveLength(1);
   });

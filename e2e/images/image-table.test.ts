@@ -24,11 +24,11 @@ describe.each([
   { target: "manager-node", row: IMAGES["lastcall-manager-node"] },
   { target: "webhook", row: IMAGES["lastcall-webhook"] },
 ] satisfies readonly { target: string; row: ImageRow }[])("the Dockerfile's target $target", ({ target, row }) => {
-  test("contains the same files as the image of the tests", () => {
+  test("contains the same files as the image that the tests build", () => {
     expect(copiesOf(target)).toEqual(row.contents);
   });
 
-  test("starts the same program as the same user", () => {
+  test("starts the same program with the same user as the image that the tests build", () => {
     const words = row.entrypoint.map((word) => JSON.stringify(word)).join(", ");
     expect(stageOf(target)).toContain(`ENTRYPOINT [${words}]`);
     expect(stageOf(target)).toContain(`USER ${USER}`);

@@ -42,7 +42,7 @@ describe("a tar archive", () => {
     );
   });
 
-  test("refuses a path that is too long instead of truncating it", () => {
+  test("refuses a path that exceeds the length limit of the format", () => {
     expect(() => tarParts([{ path: "x".repeat(101), mode: 0o644, content: undefined }])).toThrow("too long");
   });
 });

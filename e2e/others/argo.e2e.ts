@@ -46,8 +46,8 @@ beforeAll(async () => {
   }
 }, 1_800_000);
 
-describe("under Argo's controller", () => {
-  test("the guide's workflow succeeds, and only the step that opts in has a manager, which exits with its work", async () => {
+describe("in an Argo workflow", () => {
+  test("of the guide, only the step that opts in has a manager, which exits when its work is done", async () => {
     await withArgo(async (namespace) => {
       const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
       const index = await podOfStep(namespace, "index");
@@ -59,7 +59,7 @@ describe("under Argo's controller", () => {
     });
   });
 
-  test("a step with a manager passes its results to the next one, and its Pod ends with its work", async () => {
+  test("a step with a manager passes its results to the next step, and its Pod completes with its work", async () => {
     await withArgo(async (namespace) => {
       const name = await submitted(namespace, JSON.stringify(resultsWorkflow(namespace)));
       const { phase, nodes } = await ended(namespace, name);
@@ -75,7 +75,7 @@ describe("under Argo's controller", () => {
     });
   });
 
-  test("a deleted workflow drains the serving step, and then signals it", async () => {
+  test("a deletion drains the serving step, whose container then gets its stop signal", async () => {
     await withArgo(async (namespace) => {
       const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
       await podOfStep(namespace, "read");
@@ -94,7 +94,7 @@ describe("under Argo's controller", () => {
     });
   });
 
-  test("a terminated workflow ends at once: Argo signals the step itself, and the manager does not delay it", async () => {
+  test("a termination is immediate, because Argo signals the step and the manager does not delay the signal", async () => {
     await withArgo(async (namespace) => {
       const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
       await podOfStep(namespace, "read");

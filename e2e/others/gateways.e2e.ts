@@ -24,7 +24,7 @@ const COUNTED = "no request was active";
 
 beforeAll(() => giveGateways(suite), 1_200_000);
 
-describe("the end of a Pod loses no request", () => {
+describe("the deletion of a Pod loses no request", () => {
   test("of Contour's Envoy, with the guide's manifest", async () => {
     const why = await guideRuns("contour", "projectcontour", { app: "envoy" }, 8080, "deployment/envoy");
     // Uses the Unix socket, with the user that may write to it.

@@ -28,7 +28,7 @@ const READY = "globalThis.lastcallTestClock.ready();";
 const END = "process.exit(0)";
 const PRINT_NOW = "console.log(performance.now())";
 
-test("an hour of a program passes on the test's clock", async () => {
+test("an hour in a program passes immediately with the test clock", async () => {
   const clock = await createTestClock();
   const output = play(clock, `setTimeout(() => { ${PRINT_NOW}; ${END}; }, 3_000_000)`);
   expect(await clock.runUntil(output)).toBe("3000000\n");
@@ -50,7 +50,7 @@ test("timers of a program run in the order of their due times, and each sees its
   await clock.end();
 });
 
-test("a call between the test and a program takes no virtual time", async () => {
+test("a request between the test and a program takes no virtual time", async () => {
   const clock = await createTestClock();
   const server = createServer((_, res) => clock.after(5_000, () => res.end("later"))).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -64,7 +64,7 @@ test("a call between the test and a program takes no virtual time", async () => 
   await clock.end();
 });
 
-test("a socket timeout follows the clock", async () => {
+test("a socket timeout of a program depends on the test clock", async () => {
   const clock = await createTestClock();
   const server = createServer(() => {}).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -78,7 +78,7 @@ test("a socket timeout follows the clock", async () => {
   await clock.end();
 });
 
-test("timers of the test and of programs share one time", async () => {
+test("timers of the test and of its programs have the same virtual time", async () => {
   const clock = await createTestClock();
   const seen: string[] = [];
   const server = createServer((_, res) => {
@@ -106,14 +106,14 @@ test("timers of the test and of programs share one time", async () => {
   await clock.end();
 });
 
-test("the test fails when nothing is left that could settle its promise", async () => {
+test("the test fails if no timer or event can settle its promise", async () => {
   const clock = await createTestClock();
   const never = new Promise<void>(() => {});
   await expect(clock.runUntil(never)).rejects.toThrow("at 0 ms nothing is left to wait for; 0 programs follow");
   await clock.end();
 });
 
-test("turns that started before a program do not count as its quiet turns", async () => {
+test("event loop turns before the start of a program do not count as its idle turns", async () => {
   const clock = await createTestClock();
   clock.every(1, () => {});
   const ANSWERS: Readonly<Record<string, string>> = { begin: "ready\n", sync: "idle 0 -1\n", run: "" };

@@ -94,8 +94,8 @@ async function eventsOf(path: string): Promise<readonly unknown[]> {
     .map((line) => JSON.parse(line));
 }
 
-describe("a watch", () => {
-  test("delivers existing, new and changed objects of its own namespace only", async () => {
+describe("a watch of the demo's API server", () => {
+  test("delivers existing, new and changed objects of only the requested namespace", async () => {
     objects.put(ENDPOINT_SLICES, slice("a", "first"));
     objects.put(ENDPOINT_SLICES, slice("b", "elsewhere", "shop"));
     objects.put(NAMESPACES, { metadata: { name: "demo" } });
@@ -130,7 +130,7 @@ describe("a watch", () => {
     ]);
   });
 
-  test("ends when the server closes", async () => {
+  test("ends when the server stops", async () => {
     const kept = followSlices();
     objects.put(ENDPOINT_SLICES, slice("a", "there"));
     await eventually(() => expect(kept.entries.size).toBe(1));
@@ -139,12 +139,12 @@ describe("a watch", () => {
   });
 });
 
-describe("a request", () => {
+describe("a request to the demo's API server", () => {
   const send = (method: "GET" | "POST" | "PATCH", path: string, body?: unknown) =>
     api.request({ method, path, limitMs: 30_000, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "keys", namespace: "lastcall" }, data: {} };
 
-  test("reads a missing Secret as 404 and creates it only once", async () => {
+  test("gets status 404 for a missing Secret, and can create the Secret only once", async () => {
     expect(await send("GET", `${SECRETS}/keys`)).toMatchObject({ status: 404 });
     expect(await send("POST", SECRETS, secret)).toMatchObject({ status: 201 });
     expect(await send("POST", SECRETS, secret)).toMatchObject({ status: 409 });

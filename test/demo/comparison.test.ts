@@ -21,13 +21,13 @@ const REPORT = {
   why: "The deadline came with 1 connection still open: 10.0.0.7:40000 to port 8080.",
 };
 
-test("no failure with lastcall and some without is a success, reported with both counts", () => {
+test("the demo succeeds and reports both counts if requests fail only without lastcall", () => {
   const comparison = compareRuns({ without: counts(50, 7), with: counts(60, 0), summaries: [], propagationMs: 2_000 });
   expect(comparison.exitStatus).toBe(0);
   expect(comparison.sentence).toContain("7 of 50");
 });
 
-test("a failed request with lastcall fails the demo, and clients connected at the deadline are named", () => {
+test("the demo fails if a request with lastcall fails, and the message lists clients connected at the deadline", () => {
   const summary = drainSummary([JSON.stringify(REPORT)]);
   if (summary === undefined) throw new Error("the report was not found");
   const comparison = compareRuns({
@@ -39,13 +39,13 @@ test("a failed request with lastcall fails the demo, and clients connected at th
   expect(comparison).toEqual({ exitStatus: 1, sentence: `1 request failed with lastcall. ${REPORT.why}` });
 });
 
-test("if all requests fail in both updates, the message points at the app", () => {
+test("the demo fails with a hint at the app if all requests fail in both updates", () => {
   const comparison = compareRuns({ without: counts(9, 9), with: counts(9, 9), summaries: [], propagationMs: 2_000 });
   expect(comparison.exitStatus).toBe(1);
   expect(comparison.sentence).toContain("Every request failed in both updates");
 });
 
-test("clients connected at the deadline are named even if no request failed", () => {
+test("the demo's message lists clients connected at the deadline even if no request failed", () => {
   const summary = drainSummary([JSON.stringify(REPORT)]);
   if (summary === undefined) throw new Error("the report was not found");
   const comparison = compareRuns({
@@ -58,14 +58,14 @@ test("clients connected at the deadline are named even if no request failed", ()
   expect(comparison.sentence).toContain(REPORT.why);
 });
 
-test("a run without any failure fails the demo, unless the propagation is 0", () => {
+test("the demo fails if no request fails without lastcall, unless the propagation delay is 0", () => {
   const runs = { without: counts(9, 0), with: counts(9, 0), summaries: [], propagationMs: 2_000 };
   expect(compareRuns(runs).exitStatus).toBe(1);
   expect(compareRuns({ ...runs, propagationMs: 0 }).exitStatus).toBe(0);
   expect(compareRuns({ ...runs, with: counts(0, 0), propagationMs: 0 }).exitStatus).toBe(1);
 });
 
-test("failures are counted by kind and by client", () => {
+test("failed requests are counted by kind and by client", () => {
   const counter = createRequestCounter();
   counter.count("slow", "refused");
   counter.count("slow", undefined);
@@ -75,7 +75,7 @@ test("failures are counted by kind and by client", () => {
   expect(counted.clients.slow).toEqual({ requests: 2, failed: 1 });
 });
 
-test("the last report is read, as a line of its own or inside a log line, and other lines are ignored", () => {
+test("the last drain report in a log is read, as a separate line or inside a log line", () => {
   const lines = [
     "not JSON",
     "{broken",

@@ -42,7 +42,7 @@ function containerNamed(name: string) {
   return found;
 }
 
-test("variables are literals, references to other variables or Pod fields, and the shell's environment is not inherited", () => {
+test("a container's variables are literals or references, and the shell's environment is not inherited", () => {
   expect(containerEnvironment(containerNamed("app"), PLAN, CONTEXT)).toEqual({
     PATH: "/bin",
     HOSTNAME: "web-1",
@@ -58,7 +58,7 @@ test("$(NAME) is expanded in a command, $$ becomes $, and an unknown name stays 
   expect(expand("$$", {})).toBe("$");
 });
 
-test("the manager's container and exec hooks with /lastcall run the local manager", () => {
+test("the manager's container and exec hooks that call /lastcall run the local manager", () => {
   expect(mainCommand(containerNamed("lastcall"), {}, CONTEXT)).toEqual([
     "node",
     "manager.ts",
@@ -104,7 +104,7 @@ describe("the preload library of an image volume", () => {
     expect(preloadOf(0, "/build/here.so")).toBe("/own.so:/build/here.so");
   });
 
-  test("is removed if there is no local build, and the app's own LD_PRELOAD stays", () => {
+  test("is removed if there is no local build, and the app's own LD_PRELOAD is kept", () => {
     expect(preloadOf(0, "")).toBe("/own.so:");
     expect(preloadOf(1, "/build/here.so")).toBe("/own.so");
   });

@@ -29,25 +29,21 @@ function resultOf(run: DemoProcess, status: number) {
 }
 
 // The tests mostly wait, so running concurrently they take as long as the longest.
-describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", () => {
-  test(
-    "the update loses requests without lastcall and none with it, and no process or file remains",
-    LIMIT,
-    async (context) => {
-      const run = demo(context, "--network=namespace", "--json", ...SHORT);
-      const status = await run.ended;
-      const result = resultOf(run, status);
-      expect(result).toMatchObject({ with: { failed: 0 }, network: "namespace", ok: true });
-      expect(result.without.failed).toBeGreaterThan(0);
-      expect(result.with.drainSeconds).toHaveLength(1);
-      expect(result.with.drainSeconds[0]).toBeGreaterThanOrEqual(3);
-      expect(result.with.drains[0]).toMatchObject({ outcome: "drained" });
-      expect(status).toBe(0);
-      await run.leavesNothing();
-    },
-  );
+describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for each Pod", () => {
+  test("loses requests only without lastcall, and leaves no process or file", LIMIT, async (context) => {
+    const run = demo(context, "--network=namespace", "--json", ...SHORT);
+    const status = await run.ended;
+    const result = resultOf(run, status);
+    expect(result).toMatchObject({ with: { failed: 0 }, network: "namespace", ok: true });
+    expect(result.without.failed).toBeGreaterThan(0);
+    expect(result.with.drainSeconds).toHaveLength(1);
+    expect(result.with.drainSeconds[0]).toBeGreaterThanOrEqual(3);
+    expect(result.with.drains[0]).toMatchObject({ outcome: "drained" });
+    expect(status).toBe(0);
+    await run.leavesNothing();
+  });
 
-  test("the relay notifies the manager when EndpointSlices withdraw its Pod", LIMIT, async (context) => {
+  test("has a relay that sends the manager the withdrawal of its Pod", LIMIT, async (context) => {
     // On a busy machine a hook and the relay's client start slowly, so the drain delay is long.
     const run = demo(context, "--network=namespace", "--json", "--replicas=1", "--propagation=2s", "--drain-delay=8s");
     const [drain] = resultOf(run, await run.ended).with.drains;
@@ -58,7 +54,7 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     await run.leavesNothing();
   });
 
-  test("with --no-relay no request fails, and the result has no withdrawal times", LIMIT, async (context) => {
+  test("loses no request with --no-relay, and its result has no withdrawal times", LIMIT, async (context) => {
     const run = demo(context, "--network=namespace", "--json", "--no-relay", ...SHORT);
     const result = resultOf(run, await run.ended);
     expect(result).toMatchObject({ with: { failed: 0 }, ok: true });
@@ -82,7 +78,7 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
     },
   );
 
-  test("SIGKILL leaves no process and no file", LIMIT, async (context) => {
+  test("leaves no process or file if it is killed by SIGKILL", LIMIT, async (context) => {
     const run = demo(context, "--network=namespace", ...SHORT);
     await run.prints("Rolling update without lastcall");
     run.child.kill("SIGKILL");
@@ -91,8 +87,8 @@ describe.runIf(NAMESPACES).concurrent("with a network namespace for each Pod", (
   });
 });
 
-describe.concurrent("with a loopback address for each Pod", () => {
-  test("the user's own Deployment loses no request, and --svg writes an image", LIMIT, async (context) => {
+describe.concurrent("the demo with a loopback address for each Pod", () => {
+  test("loses no request of the user's own Deployment, and writes an image with --svg", LIMIT, async (context) => {
     const home = homeOf(context);
     const file = join(home, "deployment.json");
     const image = join(home, "end.svg");
@@ -105,7 +101,7 @@ describe.concurrent("with a loopback address for each Pod", () => {
     await rolled.leavesNothing();
   });
 
-  test("SIGINT stops the demo with status 130, and no process or file remains", LIMIT, async (context) => {
+  test("exits with status 130 on SIGINT, and leaves no process or file", LIMIT, async (context) => {
     const run = demo(context, "--network=loopback", ...SHORT);
     await run.prints("Rolling update without lastcall");
     await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
@@ -115,14 +111,14 @@ describe.concurrent("with a loopback address for each Pod", () => {
   });
 });
 
-describe.concurrent("invalid input", () => {
-  test("an invalid flag ends with status 64 and names the flag", LIMIT, async (context) => {
+describe.concurrent("the demo with invalid input", () => {
+  test("exits with status 64 and the name of the invalid flag", LIMIT, async (context) => {
     const run = demo(context, "--propagation=soon");
     expect(await run.ended).toBe(64);
     expect(run.output()).toContain('--propagation: Got "soon"');
   });
 
-  test("a container without a command ends with status 64 and is named", LIMIT, async (context) => {
+  test("exits with status 64 and the name of a container without a command", LIMIT, async (context) => {
     const file = join(homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
@@ -134,7 +130,7 @@ describe.concurrent("invalid input", () => {
     await run.leavesNothing();
   });
 
-  test("a program that is not installed ends with status 64 and is named", LIMIT, async (context) => {
+  test("exits with status 64 and the name of a program that is not installed", LIMIT, async (context) => {
     const file = join(homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
@@ -145,11 +141,15 @@ describe.concurrent("invalid input", () => {
     expect(run.output()).toContain("Container a runs no-such-program, which is not in PATH");
   });
 
-  test.for(["/nowhere/end.svg", tmpdir()])("--svg=%s ends with status 64", LIMIT, async (path, context) => {
-    const run = demo(context, "--network=loopback", `--svg=${path}`);
-    expect(await run.ended).toBe(64);
-    expect(run.output()).toContain(`--svg: cannot write "${path}"`);
-  });
+  test.for(["/nowhere/end.svg", tmpdir()])(
+    "exits with status 64 if it cannot write to --svg=%s",
+    LIMIT,
+    async (path, context) => {
+      const run = demo(context, "--network=loopback", `--svg=${path}`);
+      expect(await run.ended).toBe(64);
+      expect(run.output()).toContain(`--svg: cannot write "${path}"`);
+    },
+  );
 });
 
 function homeOf(context: TestContext): string {

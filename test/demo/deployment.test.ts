@@ -20,7 +20,7 @@ function file(text: string): string {
 
 const SAMPLE = sampleDeployment({ command: ["node", "app.ts"], listensOnPodAddress: true, replicas: 2 });
 
-test("annotations are added to the Pods without overriding existing ones", () => {
+test("annotations are added to the Pods of the Deployment unless they exist", () => {
   const first = annotated(SAMPLE, { "lastcall.dev/drain-delay": "9s" });
   const second = annotated(first, { "lastcall.dev/drain-delay": "11s", "lastcall.dev/driver": "http" });
   expect(objectAt(podOf(second, "abc"), "metadata", "annotations")).toEqual({
@@ -70,10 +70,10 @@ test.for([
     problem: "is not YAML or JSON: Excessive alias count",
   },
   { title: "no containers", text: "kind: Deployment\nmetadata: {name: web}", problem: "has no containers" },
-  { title: "no Deployment", text: "kind: Pod", problem: "does not contain a Deployment" },
+  { title: "an object of another kind", text: "kind: Pod", problem: "does not contain a Deployment" },
   { title: "a syntax error", text: "a: [", problem: "is not YAML or JSON" },
   { title: "no content", text: "", problem: "does not contain a Deployment" },
-])("a file with $title is rejected with the reason", async ({ text, problem }) => {
+])("a Deployment file with $title is rejected with the reason", async ({ text, problem }) => {
   const { problems } = await readDeployment(file(text));
   expect(problems.join("\n")).toContain(problem);
 });
@@ -82,17 +82,17 @@ function bomb(name: string, before: string): string {
   return `${name}: &${name} [${Array.from({ length: 10 }, () => `*${before}`).join(",")}]`;
 }
 
-test("a syntax error is reported in one printable line", async () => {
+test("a syntax error of the Deployment file is reported in one printable line", async () => {
   const { problems } = await readDeployment(file("a: b\u0001\n\tc: [d\n"));
   expect(problems).toHaveLength(1);
   expect(problems[0]).toMatch(/is not YAML or JSON: .+ at line [0-9]+, column [0-9]+$/);
 });
 
-test("a directory is rejected", async () => {
+test("a directory is rejected as Deployment file", async () => {
   expect((await readDeployment(folder)).problems.join()).toContain("cannot be read: it is a directory");
 });
 
-test("a missing file is rejected", async () => {
+test("a missing Deployment file is rejected", async () => {
   expect((await readDeployment(join(folder, "nothing.yaml"))).problems.join()).toContain(
     "cannot be read: the file does not exist",
   );

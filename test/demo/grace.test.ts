@@ -17,7 +17,7 @@ test("a container always has at least two seconds between its stop signal and SI
   );
 });
 
-test("a Pod without a grace period has 30 seconds, and 0 stays 0", () => {
+test("a Pod without a grace period has 30 seconds, and a grace period of 0 stays 0", () => {
   expect(podGraceSeconds(undefined)).toBe(30);
   expect(podGraceSeconds(0)).toBe(0);
 });

@@ -57,16 +57,16 @@ test.for<{ title: string; failure: string | undefined; act: (socket: Socket) => 
     act: (socket) => socket.write("HTTP/1.1 2", () => socket.resetAndDestroy()),
   },
   { title: "no response before the timeout", failure: "timed-out", act: () => {}, timeoutMs: 1_000 },
-])("$title counts as $failure", async ({ act, failure, timeoutMs }) => {
+])("a request that ends with $title has the failure $failure", async ({ act, failure, timeoutMs }) => {
   const open = await scripted(act);
   expect(await open(timeoutMs).request("/", true)).toEqual({ failure });
 });
 
-test("a port without a listener counts as refused", async () => {
+test("a request to a port without a listener has the failure refused", async () => {
   expect(await connectionTo(ownAddress(), 8_080).request("/", true)).toEqual({ failure: "refused" });
 });
 
-test("a failed request is not retried", async () => {
+test("the demo's client does not retry a failed request", async () => {
   let requests = 0;
   const once = (socket: Socket) => {
     requests += 1;

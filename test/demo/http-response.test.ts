@@ -10,7 +10,7 @@ test("a response with Content-Length is complete when that many bytes were recei
   expect(readResponse(WITH_LENGTH, false)).toEqual({ complete: true, status: 200, keepAlive: true });
 });
 
-test("a chunked response is complete after its last chunk, whatever bytes the chunks contain", () => {
+test("a chunked response is complete after its last chunk, for any bytes in the chunks", () => {
   expect(readResponse(CHUNKED, false)).toEqual({ complete: true, status: 200, keepAlive: true });
 });
 

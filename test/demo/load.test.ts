@@ -53,7 +53,7 @@ test("a new-connection client sends one request per connection", async () => {
   expect(counter.counts()).toMatchObject({ requests: perConnection.length, failed: 0 });
 });
 
-test("a pooled connection is replaced between two requests when it reaches its maximum age", async () => {
+test("a pooled connection is replaced between two requests after its maximum age", async () => {
   const { ports, perConnection, counter } = await counting();
   const load = startLoad({ ...NO_CLIENTS, pooledClients: 1, maxConnectionMs: 400 }, ports);
   await eventually(() => expect(perConnection.length).toBeGreaterThan(3));
@@ -70,7 +70,7 @@ test("an endless client never closes its connection", async () => {
   expect(perConnection).toHaveLength(1);
 });
 
-test("stop() waits for requests in flight and counts them", async () => {
+test("stop() of the load waits for active requests and counts their results", async () => {
   const { ports, counter, paths, port } = await counting(700);
   const load = startLoad(NO_CLIENTS, ports);
   load.requestLong("127.0.0.1", port, 5_000);

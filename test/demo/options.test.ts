@@ -5,12 +5,12 @@ import { problemText } from "../../src/settings/read-settings.ts";
 const problemsOf = (...args: string[]) => readOptions(args).problems.map(problemText);
 const annotationsFor = (...args: string[]) => drainAnnotations(readOptions(args).settings);
 
-test("no drain delay is set if the default is longer than the propagation", () => {
+test("the demo sets no drain delay if the default is longer than the propagation delay", () => {
   expect(annotationsFor()).toEqual({});
   expect(annotationsFor("--propagation", "0s")).toEqual({});
 });
 
-test("a long propagation raises the drain delay unless --drain-delay is set", () => {
+test("a long propagation delay raises the drain delay unless --drain-delay is set", () => {
   expect(annotationsFor("--propagation=8s")).toEqual({ "lastcall.dev/drain-delay": "11s" });
   expect(annotationsFor("--propagation=8s", "--drain-delay=9500ms")).toEqual({
     "lastcall.dev/drain-delay": "9500ms",
@@ -22,7 +22,7 @@ test("--endless-clients shortens the drain timeout unless --drain-timeout is set
   expect(annotationsFor("--endless-clients", "--drain-timeout=3s")).toEqual({ "lastcall.dev/drain-timeout": "3s" });
 });
 
-test("every invalid flag is reported", () => {
+test("every invalid flag of the demo is reported", () => {
   expect(problemsOf("--propagation=2", "--driver=envoy", "--replicas=9", "--path=x")).toEqual([
     '--propagation: Got "2", expected a duration with a unit, such as 5s or 500ms, of at most 30s.',
     '--driver: Got "envoy", expected one of none, http.',
@@ -48,11 +48,11 @@ test.for([
   expect(problemsOf(flag)).toEqual([expect.stringContaining(`of at most ${limit}.`)]);
 });
 
-test("a missing value and a value for a switch are reported", () => {
+test("a flag without its value and a value for a flag without values are reported", () => {
   expect(problemsOf("--json=yes", "--path")).toEqual(["--json: Takes no value.", "--path: Missing value."]);
 });
 
-test("flags of the sample are rejected with -f, and --path without it", () => {
+test("flags of the sample app are rejected with -f, and --path is rejected without -f", () => {
   expect(problemsOf("-f", "web.yaml", "--replicas=3")).toEqual([
     "--replicas: Applies only to the sample Deployment; set spec.replicas in your Deployment.",
   ]);

@@ -31,8 +31,8 @@ async function running(spec: object, ...up: readonly string[]): Promise<RunningP
   return started;
 }
 
-describe("the deletion of a Pod", () => {
-  test("starts all hooks before any of them ends, and signals each container after its own", async () => {
+describe("the deletion of a Pod in the demo", () => {
+  test("starts all hooks at once, and signals each container after its own hook", async () => {
     const web = await running(
       {
         initContainers: [sidecar("mesh", OBEDIENT, execHook("sleep 0.6"))],
@@ -72,7 +72,7 @@ describe("the deletion of a Pod", () => {
     expect(lines.indexOf("exited b")).toBeLessThan(lines.indexOf("hook-ended a"));
   });
 
-  test("signals sidecars only after the regular containers have exited, the first one listed last", async () => {
+  test("signals sidecars after the regular containers have exited, in reverse order", async () => {
     const spec = {
       initContainers: [sidecar("first", OBEDIENT), sidecar("second", OBEDIENT)],
       containers: [container("app", "trap 'sleep 0.5; exit 0' TERM; echo up; while :; do sleep 0.05; done")],
@@ -90,7 +90,7 @@ describe("the deletion of a Pod", () => {
     ]);
   });
 
-  test("signals all containers when the grace period has passed and kills them 2 s later, with their hooks", async () => {
+  test("signals all containers after the grace period, and kills containers and hooks 2 s later", async () => {
     const spec = {
       terminationGracePeriodSeconds: 1,
       initContainers: [sidecar("mesh", STUBBORN)],
@@ -109,7 +109,7 @@ describe("the deletion of a Pod", () => {
     expect(eventLines(web).indexOf("FailedPreStopHook app")).toBeGreaterThan(lines.indexOf("SIGKILL app"));
   });
 
-  test("uses its own grace period instead of the Pod's", async () => {
+  test("uses the grace period of the request instead of the Pod's", async () => {
     // The Pod's is longer than the test's time limit.
     const web = await running(
       { terminationGracePeriodSeconds: 3_600, containers: [container("app", STUBBORN)] },
@@ -143,14 +143,26 @@ describe("a hook", () => {
     { title: "whose program is missing", handler: { exec: { command: ["/no/such/program"] } } },
     { title: "whose connection is refused", handler: { httpGet: { path: "/", port: 9 } } },
     { title: "of a type that the kubelet does not support", handler: { tcpSocket: { port: 9 } } },
-  ])("$title is recorded as FailedPreStopHook, and the stop signal follows at once", async ({ handler }) => {
-    const web = await running({ containers: [container("app", OBEDIENT, { lifecycle: { preStop: handler } })] }, "app");
-    await web.remove();
-    const lines = eventLines(web).filter(isOfRunner);
-    expect(lines.slice(-5)).toEqual(["hook-started app", "FailedPreStopHook app", "SIGTERM app", "exited app", "gone"]);
-  });
+  ])(
+    "$title is recorded as FailedPreStopHook, and the container gets its stop signal immediately",
+    async ({ handler }) => {
+      const web = await running(
+        { containers: [container("app", OBEDIENT, { lifecycle: { preStop: handler } })] },
+        "app",
+      );
+      await web.remove();
+      const lines = eventLines(web).filter(isOfRunner);
+      expect(lines.slice(-5)).toEqual([
+        "hook-started app",
+        "FailedPreStopHook app",
+        "SIGTERM app",
+        "exited app",
+        "gone",
+      ]);
+    },
+  );
 
-  test("succeeds with status 500, and its request has the kubelet's user agent and the hook's headers", async () => {
+  test("succeeds even with status 500, and its request has the kubelet's user agent and the hook's headers", async () => {
     const requests: string[] = [];
     const server = createServer((request, response) => {
       requests.push(`${request.method} ${request.url} ${request.headers["user-agent"]} ${request.headers["x-a"]}`);
@@ -202,7 +214,7 @@ describe("a hook", () => {
 });
 
 describe("a container that exits", () => {
-  test("is restarted unless the Pod is terminating, native sidecars included", async () => {
+  test("is restarted unless the Pod is terminating, even if it is a native sidecar", async () => {
     const spec = {
       initContainers: [sidecar("mesh", "echo up; sleep 0.2")],
       containers: [container("app", "sleep 0.2")],
@@ -235,7 +247,7 @@ describe("a container that exits", () => {
     expect(starts(web, "mesh")).toBe(1);
   });
 
-  test("completes a Pod with restartPolicy Never: the sidecar's hook runs before its stop signal", async () => {
+  test("completes a Pod with restartPolicy Never, whose sidecar's hook runs before its stop signal", async () => {
     const job = scriptGate();
     const spec = {
       restartPolicy: "Never",
@@ -291,7 +303,7 @@ describe("a Pod", () => {
     expect(eventLines(web)).not.toContain("deleted");
   });
 
-  test("is Ready while its probe succeeds, is probed in the probe's period, and still while it is terminating", async () => {
+  test("is Ready while its probe succeeds, and is probed in the probe's period even while it is terminating", async () => {
     const responses = { status: 503 };
     const probes = { count: 0 };
     const server = createServer((_request, response) => {

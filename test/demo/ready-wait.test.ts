@@ -7,17 +7,17 @@ const plan = planPod({ metadata: { name: "web-1" }, spec: { containers: [{ name:
 const event = (type: PodEvent["type"], detail: string): PodEvent => ({ atMs: 0, container: "app", type, detail });
 const EXIT = event("exited", "status 3");
 
-test("an app may exit twice before the wait ends", () => {
+test("the wait for a ready Pod continues if the app exits twice", () => {
   expect(readinessFailure([{ plan, events: [EXIT, EXIT] }], 29_000)).toBeUndefined();
 });
 
-test("an app that exits a third time ends the wait, and its last output is reported", () => {
+test("the wait for a ready Pod ends when the app exits a third time, and reports the app's last output", () => {
   expect(readinessFailure([{ plan, events: [EXIT, EXIT, event("line", "boom"), EXIT] }], 1_500)).toBe(
     "Pod web-1 keeps exiting: container app exited with status 3; last output: app: boom",
   );
 });
 
-test("a running Pod that is not Ready after 30 s ends the wait, even without output", () => {
+test("the wait for a ready Pod ends after 30 s, even if the app prints nothing", () => {
   expect(readinessFailure([{ plan, events: [] }], 30_001)).toBe(
     "Pod web-1 did not become Ready within 30 s: it runs, but its readiness probe fails; it printed nothing",
   );

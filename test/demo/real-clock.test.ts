@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { realClock } from "../../src/demo/clock.ts";
 
-test("a wait never resolves early", async () => {
+test("a wait of the real clock never resolves early", async () => {
   const wantedMs = [3, 7, 10, 20, 33, 50];
   const waits = Array.from({ length: 600 }, async (_, index) => {
     const ms = wantedMs[index % wantedMs.length] ?? 0;
@@ -14,7 +14,7 @@ test("a wait never resolves early", async () => {
   expect(Math.min(...(await Promise.all(waits)))).toBeGreaterThanOrEqual(0);
 });
 
-test("a wait resolves at once when its signal is or was aborted", async () => {
+test("a wait of the real clock resolves immediately if its signal is or was aborted", async () => {
   const stop = new AbortController();
   const pending = realClock.wait(3_600_000, stop.signal);
   stop.abort();

@@ -30,17 +30,17 @@ function ended(drainSeconds: number, withdrawing: number, draining: number): End
 
 const lineOf = (end: EndedPod) => timeSpent([end])[1];
 
-test("the parts add up to the time until the stop signal", () => {
+test("the durations in the demo's report add up to the time until the stop signal", () => {
   expect(lineOf(ended(7.5, 5_000, 700))).toBe(
     "  hello-1  7.5 s = withdrawing 5.0 s, draining 0.7 s, starting hooks and stopping 1.8 s",
   );
 });
 
-test("parts that would be shown as 0.0 s are omitted", () => {
+test("durations of 0.0 s are absent from the demo's report", () => {
   expect(lineOf(ended(5.04, 5_000, 20))).toBe("  hello-1  5.0 s = withdrawing 5.0 s");
 });
 
-test("the table has columns only for the kinds of failure that occurred", () => {
+test("the table of failures has columns only for the kinds that occurred", () => {
   const without = createRequestCounter();
   without.count("pooled", "refused");
   without.count("pooled", "closed-unanswered");
@@ -99,7 +99,7 @@ describe("the line about the withdrawal", () => {
     );
   });
 
-  test("is omitted without EndpointSlices", () => {
+  test("is omitted if the demo has no EndpointSlices", () => {
     expect(timeSpent([ended(7.5, 5_000, 700)])).toHaveLength(3);
   });
 });

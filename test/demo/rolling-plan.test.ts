@@ -21,11 +21,11 @@ function simulate(desired: number): { steps: RolloutStep[]; fewestReady: number;
   return { steps, fewestReady, most };
 }
 
-test("an update of two replicas creates a Pod, waits for it, deletes an old one, and repeats", () => {
+test("a rolling update of two replicas repeatedly creates a Pod, waits for it, and deletes an old Pod", () => {
   expect(simulate(2).steps).toEqual(["create", "wait", "delete", "create", "wait", "delete", "finished"]);
 });
 
-test("an update of any size finishes, with maxUnavailable 0 and maxSurge 1 at every step", () => {
+test("a rolling update of any size finishes, with maxUnavailable 0 and maxSurge 1 at every step", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 12 }), (desired) => {
       const update = simulate(desired);

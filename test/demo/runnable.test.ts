@@ -24,19 +24,19 @@ test.for([
   expect(problemsOf(container)).toEqual([]);
 });
 
-test("a program that is not in PATH is reported", () => {
+test("a container whose program is not in PATH is reported", () => {
   expect(problemsOf({ command: ["ruby"] })).toEqual([
     "Container web runs ruby, which is not in PATH; install it or change the command.",
   ]);
 });
 
-test("a path that is not an executable file is reported", () => {
+test("a container whose program is not an executable file is reported", () => {
   expect(problemsOf({ command: ["./server"] })).toEqual([
     "Container web runs ./server, which is not an executable file on this machine; install it or change the command.",
   ]);
 });
 
-test("a workingDir that does not exist is reported", () => {
+test("a container whose workingDir does not exist is reported", () => {
   expect(problemsOf({ command: ["python3"], workingDir: "/nope" })).toEqual([
     "Container web has the workingDir /nope, which is not a directory on this machine.",
   ]);

@@ -17,7 +17,7 @@ test("endpoints that do not serve get no connections", () => {
   expect(usableEndpoints([unready, { ...ending, serving: false }])).toEqual([]);
 });
 
-test("a change replaces the endpoint of its address, and gone removes it", () => {
+test("a change of an EndpointSlice replaces the endpoint of its address, and a removal deletes the endpoint", () => {
   const changed = applyChange([ready, unready], { ...ready, terminating: true });
   expect(changed).toEqual([unready, { ...ready, terminating: true }]);
   expect(applyChange(changed, { address: ready.address, gone: true })).toEqual([unready]);

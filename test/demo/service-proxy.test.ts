@@ -101,7 +101,7 @@ test("an open connection stays with its Pod after the change was applied", async
   kept.close();
 });
 
-test("a Pod's refusal is reported as refused, not as reset", async () => {
+test("a connection that the Pod refuses is reported as refused, not as reset", async () => {
   const { address } = await NETWORK.attach();
   proxy.enqueue(ready(address));
   proxy.flush();

@@ -25,7 +25,7 @@ function controlled(lagMs: number) {
 const conditions = (slice: unknown) =>
   (slice as { endpoints: { conditions: object }[] }).endpoints.map((e) => e.conditions);
 
-test("a slice has the fields that the EndpointSlice controller sets", () => {
+test("an EndpointSlice of the demo has the fields that Kubernetes' EndpointSlice controller sets", () => {
   const { controller, written, happens } = controlled(1_000);
   happens("ready");
   controller.flush();
@@ -43,7 +43,7 @@ test("a slice has the fields that the EndpointSlice controller sets", () => {
   });
 });
 
-test("after the lag a deleted Pod is terminating and not ready, serves until it is unready, and is removed", async () => {
+test("a deleted Pod is terminating and not ready after the delay, serving until it is unready, and then removed", async () => {
   const { controller, written, happens, pass } = controlled(1_000);
   happens("ready");
   controller.flush();
@@ -76,7 +76,7 @@ test("a Pod that becomes ready again is not withdrawn", async () => {
   expect(controller.withdrawnMs(POD)).toBeUndefined();
 });
 
-test("flushed changes are not applied again, and nothing is written after close()", async () => {
+test("the slice controller applies each flushed change once, and writes nothing after close()", async () => {
   const { controller, written, happens, pass } = controlled(1_000);
   happens("ready");
   await pass(500);

@@ -47,7 +47,7 @@ function actor(name: string, script: Script, clock: VirtualClock): StoppingConta
   };
 }
 
-test("all hooks start at once, including those of sidecars", async () => {
+test("all hooks of a deleted Pod start at the same time, including the hooks of sidecars", async () => {
   const seen = await scene({
     mesh: { sidecar: true, hookMs: 10, exitsAfterMs: 0 },
     app: { hookMs: 4_000, exitsAfterMs: 0 },
@@ -60,13 +60,13 @@ test("all hooks start at once, including those of sidecars", async () => {
   ]);
 });
 
-test("a container without a hook gets its stop signal at once", async () => {
+test("a container without a hook gets its stop signal immediately", async () => {
   const seen = await scene({ app: { hookMs: 5_000, exitsAfterMs: 0 }, plain: { exitsAfterMs: 0 } }).end(30);
   expect(seen).toContain("0 SIGTERM plain");
   expect(seen).toContain("5000 SIGTERM app");
 });
 
-test("sidecars are signalled after every regular container has exited, the last one listed first", async () => {
+test("sidecars get their stop signal after every regular container has exited, in reverse order", async () => {
   const seen = await scene({
     first: { sidecar: true, exitsAfterMs: 100 },
     second: { sidecar: true, exitsAfterMs: 100 },
@@ -79,7 +79,7 @@ test("sidecars are signalled after every regular container has exited, the last 
   ]);
 });
 
-test("when a hook outlasts the grace period, all containers are signalled and killed 2 s later", async () => {
+test("all containers get their stop signal if a hook outlasts the grace period, and are killed 2 s later", async () => {
   const seen = await scene({ mesh: { sidecar: true }, app: { hookMs: 60_000 } }).end(6);
   expect(seen).toContain("6000 SIGTERM app");
   expect(seen).toContain("6000 SIGTERM mesh");
@@ -93,17 +93,17 @@ test("a hook uses whole seconds of the grace period", async () => {
   expect(seen).toContain("10900 SIGKILL app");
 });
 
-test("a failing hook leads to the stop signal at once", async () => {
+test("a container gets its stop signal immediately if its hook fails", async () => {
   const seen = await scene({ app: { hookFails: "connection refused", exitsAfterMs: 0 } }).end(30);
   expect(seen).toEqual(["0 hook-started app", "0 FailedPreStopHook app", "0 SIGTERM app", "0 exited app"]);
 });
 
-test("with a grace period of zero no hook runs, and SIGKILL follows after 2 s", async () => {
+test("a Pod with a grace period of zero runs no hook, and gets SIGKILL after 2 s", async () => {
   const seen = await scene({ app: { hookMs: 1_000 } }).end(0);
   expect(seen).toEqual(["0 SIGTERM app", "2000 SIGKILL app", "2000 exited app"]);
 });
 
-test("a container that exits during its hook is not signalled", async () => {
+test("a container that exits during its hook gets no stop signal", async () => {
   const clock = createVirtualClock();
   const seen: string[] = [];
   const app = actor("app", { hookMs: 5_000, exitsAfterMs: 0 }, clock);

@@ -63,7 +63,7 @@ test("the timeline has lanes for the proxy, the Pod's own connections, the drain
   });
 });
 
-test("with the relay it shows when EndpointSlices withdrew the Pod and when the manager was notified", () => {
+test("the timeline shows with the relay the time of the withdrawal and when the manager received it", () => {
   const { lanes, marks } = timelineOf(WITH_RELAY);
   expect(Object.fromEntries(lanes.map((lane) => [lane.label, lane.spans]))).toMatchObject({
     "EndpointSlices list the Pod": [{ fromMs: -1_000, toMs: 1_000 }],
@@ -80,7 +80,7 @@ test("with the relay it shows when EndpointSlices withdrew the Pod and when the 
   ]);
 });
 
-test("without a notification of the manager it shows only the withdrawal from EndpointSlices", () => {
+test("the timeline shows only the withdrawal if the manager did not receive it", () => {
   const unnotified = {
     ...WITH_RELAY,
     summary: { ...summaryOf(END), relay: "unknown: no answer", withdrawnAfterMs: -1 },
@@ -107,7 +107,7 @@ test("a withdrawal before the trigger is marked at the trigger", () => {
   expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: before withdrawal");
 });
 
-test("the text and the SVG image show the withdrawal without truncated labels", () => {
+test("the timeline as text and as SVG image shows the withdrawal without truncated labels", () => {
   const timeline = timelineOf(WITH_RELAY);
   const lines = timelineText(timeline, 100).join("\n");
   const svg = timelineSvg(timeline);
@@ -121,7 +121,7 @@ test("the text and the SVG image show the withdrawal without truncated labels", 
   }
 });
 
-test("the text has one row per lane and mark, and no row exceeds the width", () => {
+test("the timeline as text has one row for each lane and mark, and no row exceeds the width", () => {
   const timeline = timelineOf(END);
   const lines = timelineText(timeline, 90);
   expect(lines.length).toBe(2 + timeline.lanes.length + timeline.marks.length);
@@ -132,7 +132,7 @@ test("the text has one row per lane and mark, and no row exceeds the width", () 
   expect(phase.indexOf("█") / phase.length).toBeGreaterThan(0.7);
 });
 
-test("overlapping connections are merged into spans that cover the same time", () => {
+test("overlapping connections are merged in the timeline into spans that cover the same time", () => {
   const span = fc.tuple(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 0, max: 30 }));
   fc.assert(
     fc.property(fc.array(span), (pairs) => {
@@ -148,7 +148,7 @@ test("overlapping connections are merged into spans that cover the same time", (
   );
 });
 
-test("the SVG image has every lane and escapes names", () => {
+test("the timeline as SVG image has every lane and escapes names", () => {
   const svg = timelineSvg(timelineOf({ ...END, pod: "a<b>&c" }));
   expect(svg).toContain("Shutdown of Pod a&lt;b&gt;&amp;c");
   for (const lane of timelineOf(END).lanes) expect(svg).toContain(lane.label);

@@ -113,7 +113,8 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
       { file: DRAIN, title: "does not end the drain, because the clients reconnect" },
       {
         file: "test/programs/envoy/restart.program.ts",
-        title: "that restarts during its drain is drained again, and the drain waits for its new clients",
+        title:
+          "that restarts during its drain gets the drain request again, and the drain lasts until its clients leave",
       },
     ],
   },
@@ -194,11 +195,11 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       {
         file: "e2e/cases/rollout.e2e.ts",
-        title: "with endless clients, when the app can disconnect them",
+        title: "with endless clients if the app can disconnect the clients",
       },
       {
         file: "test/demo/demo.test.ts",
-        title: "the user's own Deployment loses no request, and --svg writes an image",
+        title: "loses no request of the user's own Deployment, and writes an image with --svg",
       },
     ],
   },

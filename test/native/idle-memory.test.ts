@@ -16,7 +16,7 @@ function residentBytes(pid: number, file: string): number {
 }
 
 test.skipIf(inject("nativeManager") === "")(
-  "an idle manager has let go of the code that only its start runs",
+  "an idle manager has unmapped the code that only its start needs",
   async () => {
     const binary = inject("nativeManager");
     const child = spawn(binary, ["serve", `--address-scope=${ownAddress()}`], {

@@ -26,7 +26,7 @@ async function codeAddress(binary: string): Promise<string> {
   );
 }
 
-test.skipIf(inject("nativeManager") === "")("the manager's code lies at another address in each process", async () => {
+test.skipIf(inject("nativeManager") === "")("the manager's code has another address in each process", async () => {
   const binary = inject("nativeManager");
   const file = readFileSync(binary);
   expect(file.readUInt16LE(16)).toBe(ET_DYN);

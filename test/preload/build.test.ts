@@ -33,24 +33,27 @@ describe.each(PROCESSOR_NAMES)("the preloaded library for %s", (name) => {
     process.stdout.write(`${reason}\n`);
   }
 
-  test.skipIf(missing.length > 0)("is small, of its processor, and identical in every build folder", async () => {
-    const here = await buildPreload(name, join(folder, `${name}.so`));
-    expect(here.bytes).toBeLessThanOrEqual(LIMIT_BYTES[name]);
-    const elsewhere = join(folder, `elsewhere-${name}`);
-    mkdirSync(elsewhere);
-    for (const part of ["native/build", "native/preload", "package.json"])
-      cpSync(join(ROOT, part), join(elsewhere, part), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules"), join(elsewhere, "node_modules"));
-    const output = await runProgram(process.execPath, ["native/build/preload-main.ts"], elsewhere);
-    expect(output).toContain(`sha256 ${here.sha256}`);
-    const bytes = readFileSync(here.file);
-    expect(bytes.readUInt16LE(MACHINE_AT)).toBe(MACHINE[name]);
-    if (name !== process.arch) return;
-    const native = join(elsewhere, "build/native");
-    expect(readFileSync(join(native, "lastcall-preload.so")).equals(bytes)).toBe(true);
-    const made = [...readdirSync(native), VARIANTS[shippedVariant(name)].output, "NOTICES.txt"];
-    expect(copiedFromBuild().filter((file) => !made.includes(file))).toEqual([]);
-  });
+  test.skipIf(missing.length > 0)(
+    "is small, compiled for its processor, and identical in every build folder",
+    async () => {
+      const here = await buildPreload(name, join(folder, `${name}.so`));
+      expect(here.bytes).toBeLessThanOrEqual(LIMIT_BYTES[name]);
+      const elsewhere = join(folder, `elsewhere-${name}`);
+      mkdirSync(elsewhere);
+      for (const part of ["native/build", "native/preload", "package.json"])
+        cpSync(join(ROOT, part), join(elsewhere, part), { recursive: true });
+      symlinkSync(join(ROOT, "node_modules"), join(elsewhere, "node_modules"));
+      const output = await runProgram(process.execPath, ["native/build/preload-main.ts"], elsewhere);
+      expect(output).toContain(`sha256 ${here.sha256}`);
+      const bytes = readFileSync(here.file);
+      expect(bytes.readUInt16LE(MACHINE_AT)).toBe(MACHINE[name]);
+      if (name !== process.arch) return;
+      const native = join(elsewhere, "build/native");
+      expect(readFileSync(join(native, "lastcall-preload.so")).equals(bytes)).toBe(true);
+      const made = [...readdirSync(native), VARIANTS[shippedVariant(name)].output, "NOTICES.txt"];
+      expect(copiedFromBuild().filter((file) => !made.includes(file))).toEqual([]);
+    },
+  );
 });
 
 /** The files below build/native that the Dockerfile copies. */
@@ -64,7 +67,7 @@ function copiedFromBuild(): readonly string[] {
 }
 
 describe.each(PROCESSOR_NAMES)("on a host of %s", (host) => {
-  test("the native compiler has no prefix, and flags match the processor", () => {
+  test("the native compiler has no prefix, and its flags match the processor", () => {
     const [own, other] = host === "x64" ? (["x64", "arm64"] as const) : (["arm64", "x64"] as const);
     expect(processorOf(own, host).compiler).toBe("gcc");
     expect(processorOf(other, host).compiler).toMatch(/^(?:aarch64|x86_64)-linux-gnu-gcc$/);
@@ -79,27 +82,27 @@ describe.each(PROCESSOR_NAMES)("on a host of %s", (host) => {
   });
 });
 
-test("a library for another processor is refused", () => {
+test("a preload library that is compiled for another processor is refused", () => {
   expect(() => demandMachine("  Machine:                           AArch64\n", "AArch64")).not.toThrow();
   expect(() =>
     demandMachine("  Machine:                           AArch64\n", "Advanced Micro Devices X86-64"),
   ).toThrow("is for AArch64, not for Advanced Micro Devices X86-64");
 });
 
-describe("the check of dependencies", () => {
-  test("refuses another library", () => {
+describe("the check of the preload library's dependencies", () => {
+  test("refuses a dependency on any shared library", () => {
     expect(() => demandNothingNeeded(" 0x01 (NEEDED)  Shared library: [libc.so.6]")).toThrow(
       "must not need another library",
     );
   });
 
-  test("refuses a symbol that has to exist", () => {
+  test("refuses a required external symbol that is not weak", () => {
     const line = "     2: 0000000000000000     0 NOTYPE  GLOBAL DEFAULT  UND memcpy\n";
     expect(() => demandNothingNeeded(line)).toThrow("must not need the symbols memcpy");
   });
 });
 
-test("the preloaded library's source is short", () => {
+test("the preloaded library's source does not exceed its line limit", () => {
   const lines = readdirSync(PRELOAD).flatMap((file) => readFileSync(join(PRELOAD, file), "utf8").split("\n"));
   expect(lines.filter((line) => line !== "").length).toBeLessThanOrEqual(LIMIT_LINES);
 });

@@ -20,12 +20,12 @@ if (process.getuid?.() !== 0)
     "the limit of descriptors in flight is not tested: only root can start programs of other users\n",
   );
 
-test("the manager and the library use the same socket name", () => {
+test("the manager and the preload library use the same socket name", () => {
   const header = readFileSync(join(import.meta.dirname, "../../native/preload/flag.h"), "utf8");
   expect(header).toContain(`#define FLAG_SOCKET "${FLAG_SOCKET}"`);
 });
 
-describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
+describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the preload library", () => {
   const address = ownAddress();
   let scene: Scene;
   let manager: Manager;
@@ -44,7 +44,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
   describeBuilds("a manager with preload", (build) => {
     const flags = ["--preload=http1", "--drain-delay=500ms", "--quiet-period=500ms", `--drain-ports=${PORT}`];
 
-    test("closes endless connections after the delay, drains by quiet, and reports the number of connections", async () => {
+    test("closes endless connections after the delay, ends the drain by quiet, and reports their number", async () => {
       manager = await startManager({ build, address, flags });
       await scene.start([process.execPath, SERVER, address, String(PORT)], address);
       const clients = await Promise.all(Array.from({ length: CLIENTS }, () => scene.connect(address)));
@@ -62,7 +62,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       expect(report.preload.processes).toBeGreaterThan(0);
     });
 
-    test("is found by processes whose earlier manager was killed", async () => {
+    test("is detected by processes whose previous manager was killed", async () => {
       manager = await startManager({ build, address, flags });
       await scene.start([process.execPath, SERVER, address, String(PORT)], address);
       const client = await scene.connect(address);
@@ -77,7 +77,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       expect(JSON.parse((await drained).body)).toMatchObject({ outcome: "drained", preload: { processes: 1 } });
     });
 
-    test("still closes connections after it was killed in a drain and restarted", async () => {
+    test("closes connections after it was killed in a drain and restarted", async () => {
       manager = await startManager({ build, address, flags });
       await scene.start([process.execPath, SERVER, address, String(PORT)], address);
       const [first, second] = await Promise.all([scene.connect(address), scene.connect(address)]);
@@ -94,7 +94,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       { hardLimit: 20_000, pages: "mode 0, ports, sealed", preload: { processes: 1, missed: 0 } },
       { hardLimit: 1_024, pages: "no page", preload: { processes: 0, missed: 1 } },
     ])(
-      "sends the page next to 1,100 descriptors in flight of its user, with a limit of $hardLimit files: $pages",
+      "sends its shared page beside 1,100 descriptors in flight, with a limit of $hardLimit files: $pages",
       async ({ hardLimit, pages, preload }) => {
         const asUser = ["setpriv", `--reuid=${USER}`, `--regid=${USER}`, "--clear-groups"];
         const limited = ["prlimit", `--nofile=1024:${hardLimit}`, ...asUser];
@@ -106,7 +106,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
       },
     );
 
-    test("sends the page before and during a drain, and no receiver can write to it", async () => {
+    test("sends its shared page before and during a drain, and no receiver can write to the page", async () => {
       manager = await startManager({ build, address, flags });
       const reader = scene.compile("page-reader.c", "gcc");
       expect(scene.runs(reader, `${FLAG_SOCKET}/${address}`)).toBe("mode 0, ports, sealed");
@@ -118,7 +118,7 @@ describe.skipIf(!hasProgram("gcc"))("with the preloaded library", () => {
   });
 
   describeBuilds("a manager without preload", (build) => {
-    test("opens no socket, and its report omits preload", async () => {
+    test("opens no socket for the library, and its report omits preload", async () => {
       manager = await startManager({ build, address });
       expect(scene.runs(scene.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe("no manager");
       expect(await statusOf(manager)).not.toHaveProperty("preload");

@@ -20,14 +20,14 @@ const run = (name: string, args: readonly string[]) =>
   spawnSync(compileSanitized(name, folder), args, { encoding: "utf8" });
 
 test.skipIf(!hasCompiler)(
-  "the preloaded library's parser decides every case and reads nothing beyond truncated or damaged input",
+  "the preloaded library's parser decides every case and reads only within truncated or damaged input",
   () => {
     expect(run("head-cases", [])).toMatchObject({ status: 0, stdout: "", stderr: "" });
   },
 );
 
 test.skipIf(!hasCompiler)(
-  "the preloaded library writes its caller's bytes, and adds nothing but a header after a status line",
+  "the preloaded library writes its caller's bytes, and adds only a header after a status line",
   () => {
     const ran = run("shim-cases", [String(inject("seed")), String(EXCHANGES)]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });
@@ -36,7 +36,7 @@ test.skipIf(!hasCompiler)(
 );
 
 test.skipIf(!hasCompiler)(
-  "bodies with response-like bytes are not changed, whichever calls write them and whenever clients pipeline",
+  "bodies that contain bytes of a response are not changed, for any write calls and any pipelining",
   () => {
     const ran = run("response-cases", [String(inject("seed")), String(RESPONSES)]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });

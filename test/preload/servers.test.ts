@@ -87,7 +87,7 @@ describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", 
     },
   );
 
-  test("adds the header for a request with Expect: 100-continue", async () => {
+  test("adds the header Connection: close to the response for a request with Expect: 100-continue", async () => {
     const address = ownAddress();
     const manager = await scene.openManager();
     await scene.start([process.execPath, NODE_SERVER, address, String(PORT)], address);
@@ -100,22 +100,25 @@ describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", 
   test.for([
     { place: "before", sees: "the server's bytes", extra: 0 },
     { place: "after", sees: "the header too", extra: CLOSE_HEADER.length },
-  ])("works with another library loaded $place it, which gets $sees", async ({ place, extra }) => {
-    const address = ownAddress();
-    const manager = await scene.openManager();
-    const other = scene.compile("servers/other-library.c", "gcc", ["-shared", "-fPIC"]);
-    const counted = join(scene.folder, place);
-    const libraries = place === "before" ? [other, scene.library] : [scene.library, other];
-    const env = { LD_PRELOAD: libraries.join(":"), COUNT_FILE: counted };
-    await scene.start([scene.compile("servers/calls.c", "gcc"), address, String(PORT), "write"], address, env);
-    await manager.flip(MODE.close);
-    const answer = await (await scene.connect(address)).request(GET, BODY);
-    expect(answer).toContain(CLOSE_HEADER);
-    expect(Number(readFileSync(counted, "utf8"))).toBe(withoutCloseHeader(answer).length + extra);
-  });
+  ])(
+    "works if another preloaded library is loaded $place it, and that library gets $sees",
+    async ({ place, extra }) => {
+      const address = ownAddress();
+      const manager = await scene.openManager();
+      const other = scene.compile("servers/other-library.c", "gcc", ["-shared", "-fPIC"]);
+      const counted = join(scene.folder, place);
+      const libraries = place === "before" ? [other, scene.library] : [scene.library, other];
+      const env = { LD_PRELOAD: libraries.join(":"), COUNT_FILE: counted };
+      await scene.start([scene.compile("servers/calls.c", "gcc"), address, String(PORT), "write"], address, env);
+      await manager.flip(MODE.close);
+      const answer = await (await scene.connect(address)).request(GET, BODY);
+      expect(answer).toContain(CLOSE_HEADER);
+      expect(Number(readFileSync(counted, "utf8"))).toBe(withoutCloseHeader(answer).length + extra);
+    },
+  );
 
   test.skipIf(missing.includes(ARM64_COMPILER) || missing.includes("qemu-aarch64"))(
-    "does the same on arm64",
+    "closes each kept-alive connection with its next response on arm64",
     async () => {
       const arm64 = await openScene({ processor: "arm64" });
       try {

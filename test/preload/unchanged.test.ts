@@ -47,12 +47,12 @@ async function clientOfDrainingNode(): Promise<Client> {
   return scene.connect(address);
 }
 
-describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
+describe.skipIf(!hasCompiler)("the preloaded library does not change responses", () => {
   test.for([
-    { why: "disables it by its variable", env: { LASTCALL_PRELOAD: "off" }, pages: 0 },
-    { why: "receives a page that can be truncated", settings: { unsealed: true }, pages: 1 },
-    { why: "serves a port that the page does not list", settings: { port: "another" }, pages: 1 },
-    { why: "is switched off while it runs", mode: MODE.off, pages: 1 },
+    { why: "disables the library by its environment variable", env: { LASTCALL_PRELOAD: "off" }, pages: 0 },
+    { why: "receives a shared page that can be truncated", settings: { unsealed: true }, pages: 1 },
+    { why: "serves a port that the shared page does not list", settings: { port: "another" }, pages: 1 },
+    { why: "runs while the manager disables the library", mode: MODE.off, pages: 1 },
   ] as readonly {
     readonly why: string;
     readonly env?: Readonly<Record<string, string>>;
@@ -81,7 +81,7 @@ describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
     expect(await client.request(GET, BODY)).toBe(before);
   });
 
-  test("in a process whose manager does not answer, and does not delay its start for long", async () => {
+  test("in a process whose manager does not respond, and delays its start only briefly", async () => {
     const address = ownAddress();
     const impatient = await openScene({ isImpatient: true });
     const manager = await impatient.openManager();
@@ -104,13 +104,13 @@ describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
     expect(await (await scene.connect(address)).request(OLD_GET, BODY)).toBe(before);
   });
 
-  test("for a chunked request, and adds the header to the next response", async () => {
+  test("for a chunked request until it is complete, and adds the header to the next response", async () => {
     const client = await clientOfDrainingNode();
     expect(await client.request(CHUNKED, BODY)).not.toContain(CLOSE_HEADER);
     expect(await client.request(GET, BODY)).toContain(CLOSE_HEADER);
   });
 
-  test("for a client that pipelines, for as long as it is connected", async () => {
+  test("for a client that pipelines requests, until the client disconnects", async () => {
     const client = await clientOfDrainingNode();
     client.send(GET + GET);
     await eventually(() => expect(client.received.split("Content-Length")).toHaveLength(3));
@@ -118,13 +118,13 @@ describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
   });
 
-  test("in a tunnel, whatever its bytes are", async () => {
+  test("in a tunnel, for any bytes", async () => {
     const client = await clientOfDrainingNode();
     expect(await client.request(UPGRADE, "Upgrade: echo\r\n\r\n")).not.toContain(CLOSE_HEADER);
     expect(await client.request(GET, BODY)).toBe(BODY);
   });
 
-  test("in an event stream except its head", async () => {
+  test("in the body of an event stream", async () => {
     const address = ownAddress();
     const manager = await scene.openManager();
     await scene.start(nodeServer(address), address);
@@ -145,7 +145,7 @@ describe.skipIf(!hasCompiler)("the preloaded library changes nothing", () => {
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
   });
 
-  test("for a connection that reuses the descriptor of one that was closed by a direct system call", async () => {
+  test("for a connection that reuses the descriptor of a connection closed by a direct system call", async () => {
     const address = ownAddress();
     const manager = await scene.openManager();
     await scene.start(callServer(address, "silent"), address);

@@ -9,13 +9,13 @@ const RUNS: readonly RunResult[] = [
   { condition: "frozen", tests: 9, failures: [failed("b")], seconds: 80 },
 ];
 
-test("each condition has a row with its runs, the failed ones, and their seconds", () => {
+test("each condition has a row with its runs, its failed runs, and the seconds of both", () => {
   expect(stabilityTable(RUNS).split("\n").slice(2)).toEqual([
     "| alone | 2 | 1 | 9 | 40–42 |",
     "| frozen | 1 | 1 | 9 | 80–80 |",
   ]);
 });
 
-test("the test that failed most often is first, with its conditions and its message", () => {
+test("the test that failed most often is listed first, with its conditions and its message", () => {
   expect(failuresByTest(RUNS)).toEqual(["2 × b (alone, frozen)\nb is red", "1 × a (alone)\na is red"]);
 });

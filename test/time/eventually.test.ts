@@ -3,7 +3,7 @@ import { eventually, eventuallyWithin } from "./eventually.ts";
 
 const LIMIT_MS = 300;
 
-test("a check that passes at once runs once", async () => {
+test("a check that passes immediately runs once", async () => {
   let checks = 0;
   const check = () => {
     checks += 1;
@@ -12,7 +12,7 @@ test("a check that passes at once runs once", async () => {
   expect([await eventually(check), checks]).toEqual(["there", 1]);
 });
 
-test("a check is repeated until it passes, and may be asynchronous", async () => {
+test("a synchronous or asynchronous check is repeated until it passes", async () => {
   let checks = 0;
   const found = await eventually(async () => {
     checks += 1;
@@ -41,7 +41,7 @@ test("a check that never passes is reported with its last failure and the line t
   expect([before > 3, seen]).toEqual([true, before]);
 });
 
-test("a check that never settles is abandoned at the limit", async () => {
+test("a check that never settles fails at the time limit", async () => {
   let first = true;
   const check = () => {
     if (!first) return new Promise<void>(() => undefined);

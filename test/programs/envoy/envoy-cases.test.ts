@@ -9,13 +9,13 @@ test("every scenario runs with every Envoy version, and some also with the manag
   expect(cases.length).toBeGreaterThan(native.length);
 });
 
-test("without a native manager every scenario runs once with the manager on Node", () => {
+test("if the native manager was not built, every scenario runs once with the manager on Node", () => {
   const names = envoyCases(false).map(nameOf);
   expect(names).toHaveLength(SCENARIOS.length * VERSIONS.length);
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("the names of cases are unique and valid Pod names", () => {
+test("the names of the Envoy cases are unique and valid Pod names", () => {
   const names = envoyCases(true).map(nameOf);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);

@@ -32,35 +32,35 @@ const GOOD: EnvoyResult = {
   managerPeakKib: 1_000,
 };
 
-test("a good result passes every check", () => {
+test("a correct result of an Envoy case passes every check", () => {
   expect(checkEnvoy(scenario("quiet"), GOOD)).toEqual([]);
 });
 
 test.for([
   { title: "a lost request", over: { failures: ["reset"] }, failure: "1 of 11 requests failed: reset" },
-  { title: "a hook without an answer", over: { hookStatus: -1 }, failure: "answered with status -1" },
+  { title: "a hook without a response", over: { hookStatus: -1 }, failure: "answered with status -1" },
   { title: "a hook that the kubelet counts as failed", over: { hooksFailed: 1 }, failure: "1 hooks failed" },
   { title: "a drain that ends at the deadline", over: { outcome: "timeout" }, failure: "ended as timeout" },
-  { title: "a release more than 0.25 s after the due moment", over: { overWaitSeconds: 0.26 }, failure: "0.26 s late" },
-  { title: "a release before the due moment", over: { overWaitSeconds: -0.5 }, failure: "0.5 s early" },
-  { title: "a load without answers", over: { answered: 0 }, failure: "no request was answered" },
+  { title: "a drain that ends more than 0.25 s late", over: { overWaitSeconds: 0.26 }, failure: "0.26 s late" },
+  { title: "a drain that ends early", over: { overWaitSeconds: -0.5 }, failure: "0.5 s early" },
+  { title: "a load without responses", over: { answered: 0 }, failure: "no request was answered" },
 ])("$title fails its check", ({ over, failure }) => {
   const found = checkEnvoy(scenario("quiet"), { ...GOOD, ...over });
   expect(found).toHaveLength(1);
   expect(found[0]).toContain(failure);
 });
 
-test("scheduling lag extends the allowed over-wait", () => {
+test("a scheduling delay of the host extends the time by which a drain can end late", () => {
   expect(checkEnvoy(scenario("quiet"), { ...GOOD, overWaitSeconds: 0.6, lagSeconds: 0.4 })).toEqual([]);
 });
 
-test("clients that stay after the drain delay fail a check only where they must close on a drain", () => {
+test("clients connected after the drain delay fail a check only if the scenario requires them to disconnect", () => {
   const stayed = { ...GOOD, stayedSeconds: 4 };
   expect(checkEnvoy(scenario("quiet"), stayed)).toEqual([]);
   expect(checkEnvoy({ ...scenario("quiet"), closesOnDrain: true }, stayed)).toHaveLength(1);
 });
 
-test("exactly one session has to be cut at the deadline", () => {
+test("exactly one session must be closed by force at the deadline", () => {
   const cut = { ...GOOD, outcome: "timeout", cut: 1 };
   expect(checkEnvoy(scenario("deadline"), cut)).toEqual([]);
   expect(checkEnvoy(scenario("deadline"), { ...cut, cut: 0 })).toHaveLength(1);
@@ -75,7 +75,7 @@ test.for([
   expect(dueMs(scenario(ends), { triggeredMs: 1_000, lastTrafficMs: 10_000 })).toBe(1_000 + ms);
 });
 
-test("the keys of scenarios are unique", () => {
+test("the keys of the Envoy scenarios are unique", () => {
   const keys = SCENARIOS.map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);
 });

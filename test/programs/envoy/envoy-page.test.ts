@@ -35,7 +35,7 @@ const all = SCENARIOS.flatMap(({ key }) => VERSIONS.map((version) => run(key, ve
 const page = "<!-- generated: against Envoy Gateway -->\nstale\n<!-- end of against Envoy Gateway -->\n";
 const template = `${page}<!-- generated: protocols before Envoy -->\n<!-- end of protocols before Envoy -->\n`;
 
-test("a row compares Envoy Gateway's shutdown manager and lastcall for the same clients", () => {
+test("a row of the Envoy page compares Envoy Gateway's shutdown manager and lastcall for the same clients", () => {
   const written = withEnvoy(template, all);
   expect(written).toContain(
     "| one idle HTTP/2 connection | 61.0 s | 61.0 s | failed | 0 | 7.1 s | 2.1 s | 200 | 0 of 100 |",
@@ -43,26 +43,26 @@ test("a row compares Envoy Gateway's shutdown manager and lastcall for the same 
   expect(written).not.toContain("stale");
 });
 
-test("a cell counts failed requests, and those that Envoy refused before processing", () => {
+test("a cell of the Envoy page counts failed requests and requests that Envoy refused before processing", () => {
   const lost = all.map((one) =>
     one.scenario === "http2" && one.version === "1.36" ? { ...one, failures: ["reset"], refused: 2 } : one,
   );
   expect(withEnvoy(template, lost)).toContain("| 1 of 101 (2 refused and retried) |");
 });
 
-test("a session that stays is cut by both managers", () => {
+test("a session that stays open is listed as closed by force for both managers", () => {
   const cut = all.map((one) => (one.scenario === "tcp-stays" ? { ...one, cut: 1 } : one));
   expect(withEnvoy(template, cut)).toContain(
     "| a TCP session that stays | 61.0 s | – | failed | cut | 7.1 s | – | 200 | cut |",
   );
 });
 
-test("results of the manager on Node are left out", () => {
+test("results of the manager on Node are absent from the Envoy page", () => {
   const node = run("none", "1.40", { manager: "node", managerPeakKib: 100_000, releasedSeconds: 99 });
   expect(withEnvoy(template, [...all, node])).toBe(withEnvoy(template, all));
 });
 
-test("a missing result is named by its version of Envoy and its scenario", () => {
+test("a missing result is reported with its version of Envoy and its scenario", () => {
   expect(missingEnvoy(all)).toEqual([]);
   expect(missingEnvoy(all.slice(1))).toEqual([`Envoy ${VERSIONS[0]}, ${SCENARIOS[0]?.title}`]);
   expect(() => withEnvoy(template, all.slice(1))).toThrow("no result of scenario none with Envoy 1.40");

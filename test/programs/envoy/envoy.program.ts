@@ -20,7 +20,7 @@ async function runAllCases(context: Stoppable): Promise<CaseResults<EnvoyResult>
   return insideNamespaces(INSIDE, { envoys, http3, grpcio, native: NATIVE_BUILD.command }, context);
 }
 
-describe("a drain ends on time and loses no request", { timeout: 300_000 }, () => {
+describe("a drain ends on time and no request fails", { timeout: 300_000 }, () => {
   for (const one of envoyCases(NATIVE_BUILD.command !== "")) {
     // Not test.for: it shortens values in titles.
     test(`of Envoy ${one.version} by the ${one.manager === "node" ? "Node" : "native"} manager, with ${one.scenario.title}`, async (context) => {

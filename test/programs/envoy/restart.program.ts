@@ -20,7 +20,7 @@ const GRAIN_MS = 500;
 const GONE_AFTER_MS = 5_000;
 
 describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
-  test("that restarts during its drain is drained again, and the drain waits for its new clients", async (context) => {
+  test("that restarts during its drain gets the drain request again, and the drain lasts until its clients leave", async (context) => {
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
     const before = await tcpSession(pod);
@@ -45,7 +45,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     expect(performance.now() - leftMs).toBeLessThan(LATE_MS);
   });
 
-  test("that hot-restarts during its drain is drained again", async (context) => {
+  test("that hot-restarts during its drain gets the drain request again", async (context) => {
     const program = await requiredProgram(name, context);
     const pod = await startLonePod({ program, build, quietMs: QUIET_MS, hotRestart: true });
     context.onTestFinished(pod.stop);
@@ -62,7 +62,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
   });
 
-  test("that starts after the deletion of its Pod is drained, and the drain waits for its clients", async (context) => {
+  test("that starts after the deletion of its Pod gets the drain request, and the drain lasts until its clients leave", async (context) => {
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
     await pod.envoy.crash();
@@ -74,7 +74,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
   });
 
-  test("that is killed during its drain and does not restart holds its Pod for five seconds", async (context) => {
+  test("that is killed during its drain and does not restart delays the end of the drain by five seconds", async (context) => {
     const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
     const client = await tcpSession(pod);

@@ -13,26 +13,29 @@ const GRAIN_MS = 500;
 const LATE_MS = 20_000;
 const OTHER_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
-describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s on a Unix socket", (name) => {
-  test.for(BUILDS)("is drained and counted over the socket by the $name build", async (build, context) => {
-    if (build.command === "") missing(`the ${build.name} build is not on this host`, context);
-    const pod = await startLonePod({ program: await requiredProgram(name, context), build, unix: true });
-    context.onTestFinished(pod.stop);
-    expect(await connectionHeader(pod)).toBe("kept");
-    // Without a client the drain would end with the drain delay.
-    const stays = await tcpSession(pod);
-    const ending = pod.end();
-    await pause(DELAY_MS + 300, "a step of the scenario");
-    expect(await connectionHeader(pod)).toBe("close");
-    stays.destroy();
-    const end = await ending;
-    expect(end).toMatchObject({ status: 200, outcome: "drained" });
-    expect(end.why).toContain("no request was active for");
-    expect(end.releasedAfterMs).toBeGreaterThan(DELAY_MS + 300 + QUIET_MS - GRAIN_MS);
-    expect(end.releasedAfterMs).toBeLessThan(LATE_MS);
-  });
+describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s with its admin interface on a Unix socket", (name) => {
+  test.for(BUILDS)(
+    "gets the drain request and reports its requests over the socket to the $name build",
+    async (build, context) => {
+      if (build.command === "") missing(`the ${build.name} build is not on this host`, context);
+      const pod = await startLonePod({ program: await requiredProgram(name, context), build, unix: true });
+      context.onTestFinished(pod.stop);
+      expect(await connectionHeader(pod)).toBe("kept");
+      // Without a client the drain would end with the drain delay.
+      const stays = await tcpSession(pod);
+      const ending = pod.end();
+      await pause(DELAY_MS + 300, "a step of the scenario");
+      expect(await connectionHeader(pod)).toBe("close");
+      stays.destroy();
+      const end = await ending;
+      expect(end).toMatchObject({ status: 200, outcome: "drained" });
+      expect(end.why).toContain("no request was active for");
+      expect(end.releasedAfterMs).toBeGreaterThan(DELAY_MS + 300 + QUIET_MS - GRAIN_MS);
+      expect(end.releasedAfterMs).toBeLessThan(LATE_MS);
+    },
+  );
 
-  test("refuses a manager that runs as another user, and the manager logs this", async (context) => {
+  test("refuses a manager that runs as another user, and the manager logs the refusal", async (context) => {
     if (process.getuid?.() !== 0) missing("running as another user needs root", context);
     const program = await requiredProgram(name, context);
     const pod = await startLonePod({ program, build: NODE_BUILD, unix: true, manager: { wrapper: OTHER_USER } });

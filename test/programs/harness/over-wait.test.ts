@@ -9,15 +9,15 @@ const held = (drainSeconds: number, ...ends: readonly number[]): HeldPod => ({
 });
 
 test.for([
-  { title: "its drain delay alone", pod: held(5.2), seconds: 0.2 },
+  { title: "the drain delay only", pod: held(5.2), seconds: 0.2 },
   { title: "the quiet period after its last connection", pod: held(8.1, 2_000, 7_000), seconds: 0.1 },
-  { title: "less than that, as its connection was idle", pod: held(7, 7_500), seconds: 0 },
-  { title: "a connection that never ended", pod: held(30, 2_000, -1), seconds: 0 },
-])("a Pod that was held for $title has an over-wait of $seconds s", ({ pod, seconds }) => {
+  { title: "less than the quiet period after an idle connection", pod: held(7, 7_500), seconds: 0 },
+  { title: "a connection that was never closed", pod: held(30, 2_000, -1), seconds: 0 },
+])("a Pod whose drain lasted for $title waited $seconds s too long", ({ pod, seconds }) => {
   expect(overWaitSeconds(pod)).toBe(seconds);
 });
 
-test("connections of other Pods do not count", () => {
+test("connections of other Pods do not count for the time that a Pod waited too long", () => {
   const other = { pod: "10.0.0.2", fromMs: 0, toMs: 90_000 };
   expect(overWaitSeconds({ ...held(9, 2_000), forwarded: [other] })).toBe(4);
 });

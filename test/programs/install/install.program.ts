@@ -20,7 +20,7 @@ const VERSION_ARGUMENTS: Readonly<Partial<Record<ProgramName, readonly string[]>
 };
 
 // Installs all programs before the first measurement of a run.
-describe("every program", () => {
+describe("every program of the tests", () => {
   test.for(Object.keys(PROGRAMS) as ProgramName[])(
     "is installed in the reported version: %s",
     async (name, context) => {

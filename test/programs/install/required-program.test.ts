@@ -11,14 +11,14 @@ const context = {
 
 afterEach(() => vi.unstubAllEnvs());
 
-test("a missing program skips its case with the reason", () => {
+test("a case is skipped with the reason if its program is not installed", () => {
   vi.stubEnv("CI", "");
   expect(() => missing("nginx cannot be installed: it needs root", context)).toThrow(
     new Skipped("nginx cannot be installed: it needs root"),
   );
 });
 
-test("a missing program fails its case in CI", () => {
+test("a case fails in CI if its program is not installed", () => {
   vi.stubEnv("CI", "true");
   expect(() => missing("nginx cannot be installed", context)).toThrow("nginx cannot be installed");
   expect(() => missing("nginx cannot be installed", context)).not.toThrow(Skipped);

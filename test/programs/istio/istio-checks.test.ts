@@ -28,7 +28,7 @@ const GOOD: IstioResult = {
   driverWarning: "",
 };
 
-test("a good result passes every check", () => {
+test("a correct result of an Istio case passes every check", () => {
   expect(checkIstio(GOOD)).toEqual([]);
 });
 
@@ -40,7 +40,7 @@ test.for([
     failure: "call: reset",
   },
   {
-    title: "a call answered with Connection: close",
+    title: "a call whose response has Connection: close",
     over: { calls: { ...CALLS, closeHeaders: 2 } },
     failure: "2 calls",
   },
@@ -54,11 +54,11 @@ test.for([
   },
   { title: "a driver that cannot count", over: { driverWarning: "cannot count" }, failure: "cannot count" },
   {
-    title: "a driver that counts without statistics",
+    title: "a driver that counts although the statistics are missing",
     over: { statistics: "cut" as const },
     failure: "statistics are cut",
   },
-  { title: "an end without a measured moment", over: { overWaitSeconds: Number.NaN }, failure: "NaN s late" },
+  { title: "a drain whose end was not measured", over: { overWaitSeconds: Number.NaN }, failure: "NaN s late" },
 ])("$title fails its check", ({ over, failure }) => {
   const found = checkIstio({ ...GOOD, ...over });
   expect(found).toHaveLength(1);

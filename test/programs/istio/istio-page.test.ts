@@ -28,7 +28,7 @@ const run = (one: IstioCase): IstioResult => ({
 
 const all = ISTIO_CASES.map(run);
 
-test("a row has the failed requests of both directions and the time of the proxy's stop signal", () => {
+test("a row of the Istio page has the failed requests of both directions and the time of the proxy's stop signal", () => {
   const written = withIstio(PAGE, all);
   expect(written).toContain(
     "| classic | 1.36 | Istio's default | 7.2 s | 0.00 s | 0 of 900 | 1 of 200 | 40 | 0 | 1.0 s after the app's exit |",
@@ -37,7 +37,7 @@ test("a row has the failed requests of both directions and the time of the proxy
   expect(written.startsWith("before\n")).toBe(true);
 });
 
-test("a missing result is named by its proxy, version of Envoy and statistics", () => {
+test("a missing result is reported with its proxy, version of Envoy and statistics", () => {
   expect(missingIstio(all)).toEqual([]);
   expect(missingIstio(all.slice(1))).toEqual(["Istio's native proxy with Envoy 1.40, statistics cut"]);
   expect(() => withIstio(PAGE, all.slice(1))).toThrow("no result of Istio's native proxy");

@@ -7,17 +7,17 @@ import { settingFor, withProtocols } from "./protocols-page.ts";
 
 const PAGE = new URL("../../../docs/protocols.md", import.meta.url);
 
-test("docs/protocols.md has a row for each scenario with its expected endings; test:programs -- -u writes it", () => {
+test("docs/protocols.md has a row with the expected endings of each scenario (written by test:programs -- -u)", () => {
   const page = readFileSync(PAGE, "utf8");
   expect(page).toBe(withProtocols(page, SCENARIOS));
 });
 
-test("the names of scenarios are unique", () => {
+test("the names of the protocol scenarios are unique", () => {
   const names = SCENARIOS.map(({ protocol, client }) => `${protocol}: ${client}`);
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("a page without the marks is an error", () => {
+test("a page without the marks around its table is refused", () => {
   expect(() => withProtocols("no marks here", SCENARIOS)).toThrow("no section between");
 });
 
@@ -43,24 +43,24 @@ const RELEASE: Release = {
 
 test.for([
   { title: "a quiet period after the last traffic", over: {}, ending: "quiet" },
-  { title: "too early with an answer outstanding", over: { openWork: 1 }, ending: "cut" },
-  { title: "too early while traffic goes on", over: { sinceTrafficMs: 300 }, ending: "cut" },
-  { title: "not too early without connections", over: { leftTotal: 0, sinceTrafficMs: 0 }, ending: "quiet" },
+  { title: "too early if a request is unanswered", over: { openWork: 1 }, ending: "cut" },
+  { title: "too early if traffic continues", over: { sinceTrafficMs: 300 }, ending: "cut" },
+  { title: "on time if no connection is open", over: { leftTotal: 0, sinceTrafficMs: 0 }, ending: "quiet" },
   {
-    title: "the deadline when the report's outcome is timeout",
+    title: "the deadline if the report's outcome is timeout",
     over: { outcome: "timeout", openWork: 1 },
     ending: "deadline",
   },
   {
-    title: "a close when the last connection is closed",
+    title: "a close if the last connection is closed",
     over: { criterion: "connections", openConnections: 0 },
     ending: "closed",
   },
-  { title: "too early with a connection open", over: { criterion: "connections" }, ending: "cut" },
+  { title: "too early if a connection is open", over: { criterion: "connections" }, ending: "cut" },
 ] as const)("a release counts as $title", ({ over, ending }) => {
   expect(endingOf({ ...RELEASE, ...over })).toBe(ending);
 });
 
-test("an outcome other than drained or timeout is an error", () => {
+test("a report whose outcome is not drained or timeout is refused", () => {
   expect(() => endingOf({ ...RELEASE, outcome: "restarted" })).toThrow("ended as restarted");
 });

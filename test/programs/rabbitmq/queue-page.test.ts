@@ -47,12 +47,12 @@ describe("docs/guides/rabbitmq.md", () => {
     expect(page).toContain("| a publisher that pauses | 5.0 s | not injected | 5.2 s | 1 |");
   });
 
-  test("keeps the text around the tables when it is written again", () => {
+  test("keeps the text around its tables if the tables are written again", () => {
     expect(withQueues(page, measured)).toBe(page);
     expect(page.slice(0, 200)).toBe(GUIDE.slice(0, 200));
   });
 
-  test("is not written from a run without a scenario", () => {
+  test("is not written if the run lacks a scenario", () => {
     expect(() => withQueues(GUIDE, { ...measured, consumers: {} })).toThrow('no result of "ends at its stop signal"');
   });
 

@@ -10,7 +10,7 @@ import { BROKERS, CONSUMERS } from "./queue-scenarios.ts";
 
 const INSIDE = join(import.meta.dirname, "queue-inside.ts");
 
-test("consumers finish their jobs, and brokers end as docs/guides/rabbitmq.md describes", {
+test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rabbitmq.md describes", {
   timeout: 300_000,
 }, async (context) => {
   const broker = await requiredProgram("rabbitmq", context);

@@ -30,20 +30,20 @@ const server = (more: Partial<ServerResult>): ServerResult => ({
   ...more,
 });
 
-describe("the results of cases", () => {
-  test("have one line for each system and stop signal, in the order of the first run", () => {
+describe("the file with the results of cases", () => {
+  test("has one line for each system and stop signal, in the order of the first run", () => {
     const first = withResult("", server({}));
     const second = withResult(first, server({ stopSignal: "SIGTERM" }));
     const third = withResult(second, server({ drainSeconds: 5 }));
     expect(resultLines(third)).toEqual([server({ drainSeconds: 5 }), server({ stopSignal: "SIGTERM" })]);
   });
 
-  test("keep the lines of other kinds of cases as they are", () => {
+  test("keeps the lines of other kinds of cases", () => {
     const other = { kind: "broker", system: "nginx", redelivered: 0 };
     expect(resultLines(withResult(withResult("", other), server({})))).toEqual([other, server({})]);
   });
 
-  test("are an error that names the line when a line is not JSON", () => {
+  test("is refused with the number of a line that is not JSON", () => {
     expect(() => resultLines('{"kind":"a","system":"b"}\n{half')).toThrow("line 2 of the results is not JSON");
   });
 });
@@ -51,7 +51,7 @@ describe("the results of cases", () => {
 describe("docs/systems.md", () => {
   const page = systemsPage([server({}), { kind: "broker", system: "RabbitMQ" }]);
 
-  test("lists the failed requests without lastcall by kind, and those with it", () => {
+  test("lists the failed requests without lastcall by kind, and the failed requests with lastcall", () => {
     expect(page).toContain(
       "| nginx | 1.22.1 (Debian) | SIGQUIT (image) | **12** of 800: refused 9, cut 3 | **0** of 1600 | 9.1 s | 0.06 s |",
     );
@@ -71,11 +71,11 @@ describe("docs/systems.md", () => {
     expect(systemsPage([server({ preload: unreached })])).toContain("| timeout (not reached: a static program) |");
   });
 
-  test("leaves out results of other kinds", () => {
+  test("excludes results of other kinds of cases", () => {
     expect(page).not.toContain("RabbitMQ");
   });
 
-  test("lists the drains with an idle HTTP/2 connection, where they were measured", () => {
+  test("lists the drains with an idle HTTP/2 connection if they were measured", () => {
     const http2 = {
       kind: "http2",
       system: "nginx",

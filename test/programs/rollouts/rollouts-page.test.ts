@@ -34,25 +34,25 @@ const result: RolloutsResult = {
 const lines: readonly RolloutsLine[] = BENCH_SCENARIOS.map((scenario) => checkRollouts(scenario, result).line);
 
 describe("docs/rollouts.md", () => {
-  test("lists the failures, the rate and the drains of each promised scenario", () => {
+  test("lists the failures, the rate and the drains of each scenario that must lose no request", () => {
     const row =
       "| HTTP/2 | short-lived | none | **0** of 11000 | 550 | 548 | 8.9 s, 12.0 s | 64 ms, 251 ms | 39 of 40 |";
     expect(rolloutsPage(lines)).toContain(row);
   });
 
-  test("lists scenarios without a promise in a table of their own", () => {
+  test("lists scenarios that may lose requests in a separate table", () => {
     const lost = lines.map((line) => (line.promised ? line : { ...line, failed: { http1: 0, http2: 7, grpc: 0 } }));
     const [, others = ""] = rolloutsPage(lost).split("## Endless clients without a driver");
     expect(others).toContain("| HTTP/2 | **7** of 11007 | drained 40 |");
     expect(others.split("\n").filter((line) => line.startsWith("| HTTP") || line.startsWith("| gRPC"))).toHaveLength(3);
   });
 
-  test("shows a release before the due moment as an over-wait of 0 ms", () => {
+  test("shows 0 ms of over-wait for a drain that ended early", () => {
     const early = lines.map((line) => ({ ...line, overWaitMs: { median: -300, most: -20 } }));
     expect(rolloutsPage(early)).toContain("| 0 ms, 0 ms |");
   });
 
-  test("names the scenarios without a result, and ignores results of other kinds", () => {
+  test("lists the scenarios without a result, and ignores results of other kinds of cases", () => {
     const [first, ...others] = lines;
     const foreign = { kind: "server", system: first?.system ?? "" };
     expect(unmeasured([...others, foreign])).toEqual([first?.system]);

@@ -5,7 +5,7 @@ import { recordResult } from "../results/record-result.ts";
 import { scenarioName, TEST_SCENARIOS } from "./rollout-scenarios.ts";
 import { ENVOY, runScenario } from "./scenario-run.ts";
 
-describe("rolled repeatedly at 500 requests a second, a Deployment", () => {
+describe("a Deployment with repeated rollouts at 500 requests a second", () => {
   for (const scenario of TEST_SCENARIOS) {
     const behaviour = scenario.promised ? "loses no request" : "may lose requests of clients that never close";
     test(`${behaviour}: ${scenarioName(scenario)}`, { timeout: 300_000 }, async (context) => {

@@ -9,8 +9,8 @@ import { BENCH_SCENARIOS, type RolloutScenario, scenarioName, TEST_SCENARIOS } f
 import { checkRollouts } from "./rollouts-checks.ts";
 import { type NodeResult, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 
-describe("the pace of an open loop", () => {
-  test("sends requests at the set rate, however late it is called", () => {
+describe("the pace of a load generator", () => {
+  test("sends requests at the set rate even if its timer is late", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1_000 }),
@@ -42,38 +42,38 @@ describe("a gRPC message", () => {
     );
   });
 
-  test("may start anywhere in a larger buffer", () => {
+  test("can start anywhere in a larger buffer", () => {
     const buffer = new Uint8Array([9, 9, 9, ...frame("hello")]);
     expect(isWholeMessage(buffer.subarray(3))).toBe(true);
   });
 
-  test("must not be compressed", () => {
+  test("is refused if it is compressed", () => {
     const message = frame("hello");
     message[0] = 1;
     expect(isWholeMessage(message)).toBe(false);
   });
 });
 
-describe("the over-wait of a Pod", () => {
+describe("the time that a drain lasted too long", () => {
   const settings = { delayMs: 2_000, quietMs: 1_000, timeoutMs: 20_000 };
   const held = { deletedMs: 10_000, releasedMs: 16_000, withdrawnMs: undefined, lastWorkMs: undefined };
 
   test.for([
     { title: "the drain delay without clients", pod: held, ms: 4_000 },
-    { title: "the withdrawal where it comes later", pod: { ...held, withdrawnMs: 13_000 }, ms: 3_000 },
-    { title: "the end of the quiet period after the last work", pod: { ...held, lastWorkMs: 14_900 }, ms: 100 },
+    { title: "the withdrawal if it is later than the drain delay", pod: { ...held, withdrawnMs: 13_000 }, ms: 3_000 },
+    { title: "the end of the quiet period after the last request", pod: { ...held, lastWorkMs: 14_900 }, ms: 100 },
     {
-      title: "the end of the quiet period, negative for a release before it",
+      title: "the end of the quiet period, and is negative if the drain ended earlier",
       pod: { ...held, lastWorkMs: 15_500 },
       ms: -500,
     },
-  ])("counts from $title", ({ pod, ms }) => {
+  ])("starts at $title", ({ pod, ms }) => {
     expect(overWaitMs(pod, settings)).toBe(ms);
   });
 });
 
-describe("the counts of a node", () => {
-  test("leave out answers before and after the measured time, but include all failures", () => {
+describe("the counts of requests on a node", () => {
+  test("exclude responses outside of the measured time, but include all failures", () => {
     let nowMs = 0;
     const counter = createNodeCounter(() => nowMs);
     const failure = { protocol: "grpc", kind: "reset", pod: "a", connectionAgeMs: 1, requestsBefore: 2 } as const;
@@ -95,8 +95,8 @@ describe("the counts of a node", () => {
   });
 });
 
-describe("the scenarios", () => {
-  test("of the bench roll each protocol alone 20 times, at more than the required rate", () => {
+describe("the rollout scenarios", () => {
+  test("of the benchmark have 20 rollouts for each protocol, at more than the required rate", () => {
     for (const scenario of BENCH_SCENARIOS) {
       expect(scenario.rollouts).toBe(20);
       const rates = PROTOCOLS.map((protocol) => loadPlan(scenario).rates[protocol]);
@@ -105,18 +105,18 @@ describe("the scenarios", () => {
     expect(new Set(BENCH_SCENARIOS.map(scenarioName)).size).toBe(BENCH_SCENARIOS.length);
   });
 
-  test("of a test run have 20 rollouts that must lose nothing", () => {
+  test("of a test run have 20 rollouts that must lose no request", () => {
     const promised = TEST_SCENARIOS.filter((scenario) => scenario.promised);
     expect(promised.reduce((sum, { rollouts }) => sum + rollouts, 0)).toBe(20);
   });
 
-  test("promise nothing for endless clients without a driver", () => {
+  test("allow failed requests of endless clients if the app has no driver", () => {
     for (const { clients, driver, promised } of [...BENCH_SCENARIOS, ...TEST_SCENARIOS])
       expect(promised).toBe(clients === "short-lived" || driver !== "none");
   });
 });
 
-describe("the checks", () => {
+describe("the checks of a rollout", () => {
   const [scenario] = TEST_SCENARIOS;
   const node: NodeResult = {
     answered: { http1: 2_000, http2: 2_000, grpc: 2_000 },
@@ -147,7 +147,7 @@ describe("the checks", () => {
     return checkRollouts({ ...scenario, ...more }, result);
   };
 
-  test("pass a good run, and the line has its rate and its slowest second", () => {
+  test("pass a correct run, and its result has the rate and the slowest second", () => {
     const { failures, line } = check(good);
     expect(failures).toEqual([]);
     expect(line).toMatchObject({
@@ -180,7 +180,7 @@ describe("the checks", () => {
     expect(check({ ...good, drains }).failures.join()).toContain(failure);
   });
 
-  test("only count failures where nothing is promised", () => {
+  test("count but allow failures in scenarios that may lose requests", () => {
     const failed = { ...node, failed: { ...node.failed, http1: 7 } };
     const drains = good.drains.map((one) => ({ ...one, outcome: "timeout", leftTotal: 0 }));
     const { failures, line } = check({ ...good, nodes: [failed, failed], drains }, { promised: false });

@@ -3,7 +3,7 @@ import { inOrder } from "./part-order.ts";
 
 const file = (part: string, name = part) => `/home/me/lastcall/test/programs/${part}/${name}.program.ts`;
 
-describe("the parts of a run", () => {
+describe("the parts of a run of test:programs", () => {
   test("start with the installation and end with folders that are not listed", () => {
     const files = [file("zeppelin"), file("envoy"), file("servers"), file("install"), file("airship")];
     expect(inOrder(files)).toEqual([

@@ -33,7 +33,7 @@ function failuresOf(covered: RollOutcome, without: RollOutcome = LOSING): readon
   }).failures;
 }
 
-test("a rollout without failed requests, whose drains end before the deadline, passes", () => {
+test("a rollout passes if no request failed and every drain ended before the deadline", () => {
   expect(failuresOf(outcome(500, 0))).toEqual([]);
 });
 
@@ -56,7 +56,7 @@ test("a load with fewer than 200 requests fails", () => {
   expect(failuresOf(outcome(50, 0))).toEqual(["50 requests were sent, expected at least 200"]);
 });
 
-test("clients that never close may lose requests, which the result records", () => {
+test("clients that never close can lose requests, and the result records these requests", () => {
   if (ROW === undefined) throw new Error("the table is empty");
   const outcomes = {
     without: LOSING,
@@ -78,14 +78,14 @@ describe("with preload, clients that never close", () => {
     return checkServer(row, NGINX, { manager: "native", outcomes });
   };
 
-  test("must lose nothing and must not hold the drain to its deadline", () => {
+  test("must lose no request and must not delay the end of the drain until its deadline", () => {
     expect(check().failures).toEqual([
       "2 of 600 requests (reset 2) failed with preload",
       'a drain with preload ended as "timeout": 10.0.0.1 stayed.',
     ]);
   });
 
-  test("may lose requests in a server without the library, which the result records", () => {
+  test("can lose requests if the server does not load the library, and the result records these requests", () => {
     expect(check("a static program").failures).toEqual([]);
     expect(check("a static program").result.preload).toMatchObject({ failed: 2, unreached: "a static program" });
   });

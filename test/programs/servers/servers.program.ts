@@ -37,7 +37,7 @@ const VARIANT_GROUPS: readonly (readonly RollVariant[])[] = [
   ],
 ];
 
-describe("a rolling update with lastcall loses no request", () => {
+describe("no request fails in a rolling update with lastcall", () => {
   test.concurrent.for(SERVERS.map((row) => ({ row, title: titleOf(row) })))("of $title", async ({ row }, context) => {
     const program = await requiredProgram(row.program, context);
     const scratch = await mkdtemp(join(tmpdir(), "server-"));
