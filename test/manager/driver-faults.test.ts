@@ -127,7 +127,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       {
         file: "test/relay/slices/slice-watches.test.ts",
-        title: "receives that no Service offers its Pod, once the slices are read",
+        title: "receives that no Service selects its Pod, once the EndpointSlices are read",
       },
     ],
   },
