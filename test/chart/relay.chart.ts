@@ -99,7 +99,7 @@ describe("the NetworkPolicy", () => {
   const webhookPort = { ports: [{ port: 8_443, protocol: "TCP" }] };
   const relayPort = { from: [{ namespaceSelector: {} }], ports: [{ port: 8_444, protocol: "TCP" }] };
 
-  test("allows everybody to the webhook, every Pod to the relay, and nobody to the admin port", () => {
+  test("allows all clients to the webhook, every Pod to the relay, and no client to the admin port", () => {
     expect(at(policyOf({}), "ingress")).toEqual([webhookPort, relayPort]);
     expect(at(policyOf({ relay: { port: 9_444 } }), "ingress", 1, "ports")).toEqual([{ port: 9_444, protocol: "TCP" }]);
   });
@@ -112,7 +112,7 @@ describe("the NetworkPolicy", () => {
     expect(at(policyOf({}, { webhookFrom }), "ingress")).toEqual([{ from: webhookFrom, ...webhookPort }, relayPort]);
   });
 
-  test("allows configured API servers to the admin port if that port listens on all addresses", () => {
+  test("allows the configured API servers to the admin port if that port listens on all addresses", () => {
     const apiServerAddresses = ["10.0.0.1/32", "fd00::1/128"];
     const from = apiServerAddresses.map((cidr) => ({ ipBlock: { cidr } }));
     expect(at(policyOf({}, { apiServerAddresses }), "ingress")).toEqual([webhookPort, relayPort]);

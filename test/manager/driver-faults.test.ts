@@ -118,7 +118,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       {
         file: "test/kubernetes/rotation/properties.test.ts",
-        title: "splitting a slice into one slice per endpoint does not change the result",
+        title: "the rotation of a Pod is the same after a split into one EndpointSlice per endpoint",
       },
     ],
   },
