@@ -23,28 +23,28 @@ function serverOn(refusals: Readonly<Record<string, string>>, given?: unknown) {
 
 const wanted = (over: Partial<PortWanted> = {}): PortWanted => ({ name: "", host: "", port: 8_443, ...over });
 
-test("it listens at every address if none is given", async () => {
+test("a server without a configured address listens at every address", async () => {
   expect(await openPort(serverOn({}).server, wanted())).toEqual({ host: "::", port: 8_443 });
 });
 
-test.for(["EAFNOSUPPORT", "EADDRNOTAVAIL"])("it listens at IPv4 on a node without IPv6 (%s)", async (code) => {
+test.for(["EAFNOSUPPORT", "EADDRNOTAVAIL"])("a server on a node without IPv6 listens at IPv4 (%s)", async (code) => {
   expect(await openPort(serverOn({ "::": code }).server, wanted())).toEqual({ host: "0.0.0.0", port: 8_443 });
 });
 
-test("it does not try IPv4 if the port is in use", async () => {
+test("a server whose port is in use does not try IPv4", async () => {
   const { server, hosts } = serverOn({ "::": "EADDRINUSE" });
   await expect(openPort(server, wanted())).rejects.toMatchObject({ code: "ERR_LISTEN_FAILED" });
   expect(hosts).toEqual(["::"]);
 });
 
-test("it listens at the given address, and nowhere else", async () => {
+test("a server with a configured address listens only there", async () => {
   expect(await openPort(serverOn({}).server, wanted({ host: "10.0.0.9" }))).toMatchObject({ host: "10.0.0.9" });
   const { server, hosts } = serverOn({ "::1": "EADDRNOTAVAIL" });
   await expect(openPort(server, wanted({ host: "::1" }))).rejects.toMatchObject({ code: "ERR_LISTEN_FAILED" });
   expect(hosts).toEqual(["::1"]);
 });
 
-test("on loopback it tries IPv6 if the node has no IPv4, and for no other reason", async () => {
+test("a server on loopback tries IPv6 only if the node has no IPv4", async () => {
   const { server, hosts } = serverOn({ "127.0.0.1": "EADDRNOTAVAIL" });
   await openPort(server, wanted({ host: LOOPBACK, port: 0 }));
   expect(hosts).toEqual(["127.0.0.1", "::1"]);
@@ -71,7 +71,7 @@ test.for([
   ["", "10.0.0.9", "EADDRNOTAVAIL", "10.0.0.9 is not an address of this machine"],
   ["", "nowhere", "ENOTFOUND", "nowhere is not an address of this machine"],
   ["admin", "", "EMFILE", "admin port 8443: EMFILE"],
-] as const)("the %s port at %j that meets %s reports: %s", async ([name, host, code, sentence]) => {
+] as const)("the error of the %s port at %j after %s is: %s", async ([name, host, code, sentence]) => {
   const { server } = serverOn({ "::": code, [host]: code });
   await expect(openPort(server, wanted({ name, host }))).rejects.toMatchObject({
     code: "ERR_LISTEN_FAILED",

@@ -51,7 +51,7 @@ const MINUTE_MS = 60_000;
 
 const request = { method: "GET", path: "/version?a=b", limitMs: 10_000 } as const;
 
-test("the client trusts the kubeconfig's CA, sends the token, and keeps the server URL's path", async () => {
+test("the API client trusts the kubeconfig's CA, sends the token, and uses the server URL's path", async () => {
   const seen: unknown[] = [];
   onRequest = (request, response) => {
     seen.push([request.url, request.headers.authorization, request.headers.accept]);
@@ -63,7 +63,7 @@ test("the client trusts the kubeconfig's CA, sends the token, and keeps the serv
   api.close();
 });
 
-test("the client sends a rotated token within a minute", async () => {
+test("the API client sends a rotated token within a minute", async () => {
   const seen: unknown[] = [];
   onRequest = (request, response) => {
     seen.push(request.headers.authorization);
@@ -83,7 +83,7 @@ test("the client sends a rotated token within a minute", async () => {
   api.close();
 });
 
-test("the client sends no request to a server whose certificate another CA signed", async () => {
+test("the API client sends no request to a server whose certificate another CA signed", async () => {
   let requests = 0;
   onRequest = () => {
     requests += 1;
@@ -94,7 +94,7 @@ test("the client sends no request to a server whose certificate another CA signe
   api.close();
 });
 
-test("a response of more than 64 MiB fails the request", async () => {
+test("a request of the API client fails after a response of more than 64 MiB", async () => {
   const chunk = Buffer.alloc(1024 * 1024, "x");
   let sentBytes = 0;
   onRequest = (_request, response) => {
@@ -111,7 +111,7 @@ test("a response of more than 64 MiB fails the request", async () => {
   api.close();
 });
 
-test("sequential requests share one connection", async () => {
+test("sequential requests of the API client share one connection", async () => {
   const ports = new Set<number | undefined>();
   onRequest = (request, response) => {
     ports.add(request.socket.remotePort);
@@ -123,7 +123,7 @@ test("sequential requests share one connection", async () => {
   api.close();
 });
 
-test("a request or stream ends at its limit, and an incomplete response fails the request", async () => {
+test("a request of the API client fails at its time limit or after an incomplete response", async () => {
   onRequest = (_request, response) => {
     response.writeHead(200, { "content-length": "10" });
     response.write("half");
@@ -146,7 +146,7 @@ test("a request or stream ends at its limit, and an incomplete response fails th
   api.close();
 });
 
-test("a stream rejects when it breaks, is refused, or its callback throws", async () => {
+test("a stream of the API client rejects if it breaks, is refused, or the callback throws", async () => {
   const api = await clientWith(ca);
   const stream = (onChunk: () => void) =>
     api.stream({

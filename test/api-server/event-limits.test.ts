@@ -22,7 +22,7 @@ test("a repeated Event is sent once in ten minutes, with the count since then", 
   });
 });
 
-test("an Event with another reason, owner or namespace is not a repetition", () => {
+test("an Event with another reason, owner or namespace does not count as a repetition", () => {
   const limit = createEventLimits();
   const events = [eventOf("shop", "u"), eventOf("shop", "u", "NotInjected"), eventOf("shop", "v"), eventOf("bar", "u")];
   for (const event of events) expect(limit(event, 0).kind).toBe("send");
@@ -46,7 +46,7 @@ test("all namespaces together have a burst of fifty Events and then one per seco
   expect(limit(eventOf("m", "u"), 1_000)).toEqual({ kind: "send", count: 2, firstMs: 999 });
 });
 
-test("rate-limited Events are counted in the next one that is sent", () => {
+test("rate-limited Events are counted in the next sent Event", () => {
   const limit = createEventLimits();
   for (let at = 0; at < 10; at += 1) limit(eventOf("loud", `u${at}`), 0);
   for (let time = 1; time <= 5; time += 1) expect(limit(eventOf("loud", "late"), time).kind).toBe("rate_limited");
@@ -74,7 +74,7 @@ test("in an hour an owner and reason has at most six Events, and each namespace 
   );
 });
 
-test("a bucket never exceeds its capacity, and a clock that goes back adds no token", () => {
+test("a token bucket never exceeds its capacity, and a clock that goes back adds no token", () => {
   const size = { capacity: 2, refillMs: 1_000 };
   let bucket = fullBucket(size, 10_000);
   const take = (nowMs: number): boolean => {

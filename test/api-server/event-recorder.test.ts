@@ -35,7 +35,7 @@ function recorderUnderTest(
   return { recordEvent, clock, requests, settled };
 }
 
-test("Events are created one after the other in the namespace of their Pod", async () => {
+test("Events are created in sequence in the namespace of their Pod", async () => {
   const { recordEvent, requests, settled } = recorderUnderTest(async () => ({ status: 201, text: "" }));
   recordEvent(about("a"));
   recordEvent(about("b"));
@@ -59,7 +59,7 @@ test("Events of an unknown namespace are neither sent nor counted against the bu
   await settled({ unknown_namespace: 1_000, sent: 1 });
 });
 
-test("with an unresponsive API server recording does not block, and the queue is bounded", async () => {
+test("with an unresponsive API server, Events are dropped beyond the queue limit without blocking", async () => {
   const { recordEvent, clock, requests, settled } = recorderUnderTest(() => new Promise(() => undefined));
   for (let at = 0; at < 300; at += 1) {
     // One per second is within the budget of all namespaces.

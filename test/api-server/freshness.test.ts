@@ -17,7 +17,7 @@ test("a cache is stale before its first list and after six minutes without a res
   expect(isStale(freshness, 1_001 + STALE_AFTER_MS)).toBe(true);
 });
 
-test("failures do not make a cache stale, and only the first one is reported", () => {
+test("single failures do not make a cache stale, and only the first failure is reported", () => {
   let freshness: Freshness = afterResponse(NEVER_SYNCED, 1_000).freshness;
   const changes = [1, 2, 3].map(() => {
     const failed = afterFailure(freshness, "no answer");
@@ -30,7 +30,7 @@ test("failures do not make a cache stale, and only the first one is reported", (
   expect(afterResponse(afterResponse(freshness, 3_000).freshness, 4_000).change).toBeUndefined();
 });
 
-test("retry delays double from 250 ms up to half a minute", () => {
+test("retry delays of a cache double from 250 ms up to half a minute", () => {
   expect([0, 1, 2, 3, 7, 8, 10_000].map((failures) => retryDelayMs(failures, 0))).toEqual([
     0, 250, 500, 1_000, 15_000, 15_000, 15_000,
   ]);

@@ -3,14 +3,14 @@ import { keyedBuckets } from "../../src/api-server/token-buckets.ts";
 
 const SIZE = { capacity: 2, refillMs: 100 };
 
-test("a key without tokens does not affect other keys", () => {
+test("an empty token bucket does not affect the buckets of other keys", () => {
   const buckets = keyedBuckets(SIZE, 10);
   expect([1, 2, 3].map(() => buckets.take("greedy", 0))).toEqual([true, true, false]);
   expect([1, 2, 3].map(() => buckets.take("modest", 0))).toEqual([true, true, false]);
   expect([1, 2].map(() => buckets.take("greedy", 100))).toEqual([true, false]);
 });
 
-test("a bucket is removed when it is full again, and not before", () => {
+test("a token bucket is removed once it is full again", () => {
   const buckets = keyedBuckets(SIZE, 10);
   for (const key of ["a", "b", "c"]) buckets.take(key, 0);
   buckets.take("a", 50);
@@ -21,7 +21,7 @@ test("a bucket is removed when it is full again, and not before", () => {
   expect(buckets.kept()).toBe(2);
 });
 
-test("beyond the limit only the least recently used bucket is reset", () => {
+test("beyond the limit of keys, only the least recently used token bucket is reset", () => {
   const buckets = keyedBuckets(SIZE, 2);
   for (const key of ["a", "a", "b", "b", "a", "c"]) buckets.take(key, 0);
   expect(buckets.kept()).toBe(2);
@@ -29,7 +29,7 @@ test("beyond the limit only the least recently used bucket is reset", () => {
   expect(buckets.take("b", 0)).toBe(true);
 });
 
-test("a hundred thousand keys are kept in bounded memory", () => {
+test("the token buckets of a hundred thousand keys use limited memory", () => {
   const buckets = keyedBuckets(SIZE, 1_000);
   let most = 0;
   for (let at = 0; at < 100_000; at += 1) {

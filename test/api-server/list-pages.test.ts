@@ -43,7 +43,7 @@ test("large Events are listed in pages below the limit", async () => {
   expect(limits()).toEqual([250, 125, 62, 31, 31]);
 });
 
-test("pages grow again after large objects, and the next list starts with full pages", async () => {
+test("list pages grow again after large objects, and the next list starts with full pages", async () => {
   put(30, 600 * KB, "large");
   put(60, 1, "small");
   expect((await list(40)).objects.size).toBe(90);
@@ -52,14 +52,14 @@ test("pages grow again after large objects, and the next list starts with full p
   expect(limits()[5]).toBe(40);
 });
 
-test("an object that exceeds the limit fails the list, with the limit in the message", async () => {
+test("a list fails if one object exceeds the size limit, with the limit in the message", async () => {
   put(1, 1, "small");
   put(1, 16 * 1024 * KB, "impossible");
   await expect(list(4)).rejects.toThrow("the response is larger than 16777216 bytes");
   expect(limits()).toEqual([4, 2, 1, 2, 1]);
 });
 
-test("a list is collected in the store's map, whose size limit applies before the list is complete", async () => {
+test("a list is limited by the size of the store before the list is complete", async () => {
   put(10, 1, "small");
   const stop = new AbortController();
   let largest = 0;

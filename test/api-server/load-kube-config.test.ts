@@ -22,7 +22,7 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 `;
 
-test("the current context selects the cluster", async () => {
+test("the current context of a kubeconfig selects the cluster", async () => {
   const connection = await loadKubeConfig({ kubeconfigFile: fileWith(WHOLE) });
   expect(connection.getCurrentCluster()?.server).toBe("https://127.0.0.1:6443");
 });
@@ -46,14 +46,14 @@ test.for([
   await expect(loadKubeConfig({ kubeconfigFile: file() })).rejects.toThrow(message);
 });
 
-test("without a kubeconfig the client must run in a Pod", async () => {
+test("without a kubeconfig, the API client must run in a Pod", async () => {
   vi.stubEnv("KUBERNETES_SERVICE_HOST", undefined);
   vi.stubEnv("KUBERNETES_SERVICE_PORT", undefined);
   await expect(loadKubeConfig({ kubeconfigFile: "" })).rejects.toThrow("not running in a Pod; set --kubeconfig FILE");
   vi.unstubAllEnvs();
 });
 
-test("in a Pod the client uses the Pod's ServiceAccount, with IPv6 too", async () => {
+test("in a Pod, the API client uses the Pod's ServiceAccount, even with IPv6", async () => {
   vi.stubEnv("KUBERNETES_SERVICE_HOST", "fd00::1");
   vi.stubEnv("KUBERNETES_SERVICE_PORT", "443");
   const connection = await loadKubeConfig({ kubeconfigFile: "" });

@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { afterPage, afterTooLarge, PAGE_LIMIT_BYTES } from "../../src/api-server/list-pages.ts";
 
-test("a page that is too large is halved, down to one object", () => {
+test("the page size is halved after a too large page, down to one object", () => {
   const sizes: (number | undefined)[] = [250];
   while (sizes.at(-1) !== undefined) sizes.push(afterTooLarge(sizes.at(-1) ?? 0));
   expect(sizes).toEqual([250, 125, 62, 31, 15, 7, 3, 1, undefined]);
 });
 
-test("the page size 0 (no pages) is neither halved nor grown", () => {
+test("the page size 0, without pages, does not change", () => {
   expect(afterTooLarge(0)).toBeUndefined();
   expect(afterPage(0, { bytes: 1, full: 0 })).toBe(0);
 });
@@ -19,7 +19,7 @@ test.for([
   { page: "that fits once", size: 7, bytes: PAGE_LIMIT_BYTES / 2 + 1, next: 7 },
   { page: "of full size", size: 250, bytes: 1_000, next: 250 },
   { page: "of more than half the full size", size: 200, bytes: 1_000, next: 250 },
-])("after a page $page the next one has $next objects", ({ size, bytes, next }) => {
+])("after a page $page the next page has $next objects", ({ size, bytes, next }) => {
   expect(afterPage(size, { bytes, full: 250 })).toBe(next);
 });
 

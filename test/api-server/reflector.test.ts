@@ -86,7 +86,7 @@ describe("the reflector", () => {
     expect(failures).toEqual([]);
   });
 
-  test("continues an ended watch from the last version, without a list", async () => {
+  test("continues an ended watch from the last resourceVersion, without a list", async () => {
     put("a", "1");
     const store = start();
     await watching();
@@ -110,7 +110,7 @@ describe("the reflector", () => {
     await eventually(() => expect(server.requests.at(-1)).toContain("resourceVersion=102"));
   });
 
-  test("parses events that are split anywhere, even within a character", async () => {
+  test("parses watch events that are split anywhere, even within a character", async () => {
     const store = start();
     await watching();
     const event = { type: "ADDED", object: { metadata: { name: "münchen-🚆", resourceVersion: "7" }, note: "größer" } };
@@ -122,8 +122,8 @@ describe("the reflector", () => {
   });
 });
 
-describe("an expired version", () => {
-  test("in a watch leads to a new list", async () => {
+describe("an expired resourceVersion", () => {
+  test("in a watch causes a new list", async () => {
     put("a", "1");
     const store = start();
     await watching();
@@ -137,7 +137,7 @@ describe("an expired version", () => {
     expect(failures).toEqual([]);
   });
 
-  test("between two pages leads to a list without pages", async () => {
+  test("between two pages causes a list without pages", async () => {
     for (const name of ["a", "b", "c"]) put(name, "1");
     server.faults.betweenPages = () => {
       put("d", "1");
@@ -172,7 +172,7 @@ describe("after a failure of the server or the network, the reflector", () => {
     await shows(store, { a: "1" });
   });
 
-  test("loses no event when a connection breaks within a line", async () => {
+  test("loses no event if a connection breaks within a line", async () => {
     put("a", "1");
     const store = start();
     await watching();
@@ -190,8 +190,8 @@ describe("after a failure of the server or the network, the reflector", () => {
     { title: "that is not an event", line: "17\n" },
     { title: "with an event without an object", line: '{"type":"ADDED"}\n' },
     { title: "with an unknown type of event", line: '{"type":"MOVED","object":{}}\n' },
-    { title: "with an error", line: '{"type":"ERROR","object":{"code":500}}\n' },
-  ])("lists again after a line $title", async ({ line }) => {
+    { title: "with an ERROR event", line: '{"type":"ERROR","object":{"code":500}}\n' },
+  ])("lists again after a watch line $title", async ({ line }) => {
     put("a", "1");
     const store = start();
     await watching();
@@ -231,7 +231,7 @@ describe("after a failure of the server or the network, the reflector", () => {
     expect(store.entries.size).toBe(3);
   });
 
-  test("waits longer and longer between watches that end at once", async () => {
+  test("waits with growing delays between watches that end at once", async () => {
     const pauses: number[] = [];
     start({
       ports: {
@@ -250,7 +250,7 @@ describe("after a failure of the server or the network, the reflector", () => {
 });
 
 describe("a watch with a short timeout", () => {
-  test("is continued from the last version, without a list and without a failure", async () => {
+  test("is continued from the last resourceVersion, without a list or a failure", async () => {
     put("a", "1");
     const store = start({ followed: { watchMs: 1_000 } });
     await eventually(() => expect(watches()).toBeGreaterThan(2));
@@ -259,7 +259,7 @@ describe("a watch with a short timeout", () => {
     expect([lists(), failures]).toEqual([1, []]);
   });
 
-  test("leads to a list after the silence limit without an event", async () => {
+  test("causes a list after the silence limit without an event", async () => {
     put("a", "1");
     start({ followed: { watchMs: 1_000, silenceMs: () => 1_500 } });
     const startMs = performance.now();
@@ -268,7 +268,7 @@ describe("a watch with a short timeout", () => {
     expect(failures).toEqual([]);
   });
 
-  test("does not lead to a list if there are bookmarks", async () => {
+  test("causes no list if there are bookmarks", async () => {
     server.faults.bookmarks = true;
     put("a", "1");
     // Tolerates a machine that stalls for five seconds.
@@ -278,7 +278,7 @@ describe("a watch with a short timeout", () => {
     expect(lists()).toBe(1);
   });
 
-  test("is ended by the client if the server does not end it", async () => {
+  test("is ended by the client if the server does not end the watch", async () => {
     server.faults.endsOnTime = false;
     const startMs = performance.now();
     start({ followed: { watchMs: 1_000 } });
@@ -287,7 +287,7 @@ describe("a watch with a short timeout", () => {
   });
 });
 
-describe("Retry-After", () => {
+describe("the header Retry-After", () => {
   test.for([
     { title: "in seconds is obeyed", retryAfter: "7", pauses: [7_000, 7_000] },
     { title: "of days is limited to a minute", retryAfter: "999999", pauses: [60_000, 60_000] },
@@ -306,7 +306,7 @@ describe("Retry-After", () => {
     expect(slept.slice(0, 2)).toEqual(pauses);
   });
 
-  test("of a watch is obeyed too, and the reflector's own pauses are limited by retryLimitMs", async () => {
+  test("of a watch is obeyed, and only the reflector's own delays are limited by retryLimitMs", async () => {
     put("a", "1");
     const slept: number[] = [];
     const shortSleep: ReflectorPorts["sleep"] = async (ms) => {
@@ -326,7 +326,7 @@ describe("Retry-After", () => {
   });
 });
 
-test("aborting ends an open watch at once", async () => {
+test("the abort of a reflector ends the open watch at once", async () => {
   start();
   await watching();
   stop.abort();

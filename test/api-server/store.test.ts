@@ -32,7 +32,7 @@ const listed = (server: ReadonlyMap<string, RawObject>) =>
     return value === undefined ? [] : [[key, value] as const];
   });
 
-test("any sequence of lists and events ends in the server's state", () => {
+test("after any sequence of lists and events, the store has the server's state", () => {
   fc.assert(
     fc.property(steps, fc.array(fc.nat(2), { minLength: 30, maxLength: 30 }), (given, times) => {
       const server = new Map<string, RawObject>();
@@ -55,7 +55,7 @@ test("any sequence of lists and events ends in the server's state", () => {
   );
 });
 
-test("a summary is computed once per change", () => {
+test("the summary of a store is computed once per change", () => {
   const store = createStore(keep);
   let made = 0;
   const summary = summaryOf(store, (entries) => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lineSplitter } from "../../src/api-server/watch-event.ts";
 
-test("lines are parsed wherever their bytes are split", () => {
+test("watch lines are parsed wherever their bytes are split", () => {
   const text = fc.array(
     fc.string({ unit: "grapheme", minLength: 1 }).filter((line) => !/[\n\r]/.test(line) && line.trim() !== ""),
   );
@@ -21,13 +21,13 @@ test("lines are parsed wherever their bytes are split", () => {
   );
 });
 
-test("a line that exceeds the limit is an error", () => {
+test("a watch line that exceeds the limit is an error", () => {
   const completeLines = lineSplitter(100);
   completeLines(Buffer.alloc(100, "a"));
   expect(() => completeLines(Buffer.from("a"))).toThrow("longer than 100");
 });
 
-test("the limit allows the largest object that an API server stores, with each byte escaped as six characters", () => {
+test("the limit of a watch line allows the largest stored object with each byte escaped", () => {
   const line = JSON.stringify({ type: "ADDED", object: { message: "\u0001".repeat(1.5 * 1024 * 1024) } });
   const completeLines = lineSplitter();
   const half = line.length / 2;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const SRC = join(import.meta.dirname, "../../src");
 
-test("the manager's bundle contains only its own room, the contract and node: modules", async () => {
+test("the manager's bundle contains only src/manager, src/contract and node: modules", async () => {
   const result = await build({
     entryPoints: [join(SRC, "manager/program.ts")],
     bundle: true,

@@ -33,7 +33,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .filter((file) => !OWNERS.some((owner) => owner.test(file)));
 
-test.for(files)("%s asks no driver for its name", (file) => {
+test.for(files)("the source %s does not depend on the name of a driver", (file) => {
   expect(branchesIn(readFileSync(join(SRC, file), "utf8"))).toEqual([]);
 });
 
@@ -46,6 +46,6 @@ test.for([
   ['return row.name === "envoy" && isEnvoy(container);', 1],
   ['if (policy.driver !== "auto") return policy.driver;', 0],
   ["driverRow(settings.driver).callsApp", 0],
-] as const)("the rule refuses what it is there to refuse: %s", ([text, found]) => {
+] as const)("the rule about names of drivers finds: %s", ([text, found]) => {
   expect(branchesIn(text)).toHaveLength(found);
 });

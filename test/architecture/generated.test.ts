@@ -5,13 +5,13 @@ import { GENERATED_FILES } from "../../src/generate/generated-files.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-test.for(GENERATED_FILES)("$path is up to date; npm run generate writes it", ({ path, render }) => {
+test.for(GENERATED_FILES)("the generated file $path is up to date; npm run generate writes it", ({ path, render }) => {
   const file = join(ROOT, path);
   const current = existsSync(file) ? readFileSync(file, "utf8") : "";
   expect(current).toBe(render(current));
 });
 
-test("a page without the markers of a section is refused", () => {
+test("a page without the markers of a generated section is an error", () => {
   const page = GENERATED_FILES.find(({ path }) => path === "docs/reference/reasons.md");
   expect(() => page?.render("no marks here")).toThrow("docs/reference/reasons.md has no section between");
 });

@@ -42,7 +42,7 @@ test("neither files nor folders import each other in a cycle, types included", (
   expect([byFile, byPlace].flatMap(cyclesIn)).toEqual([]);
 });
 
-test("a cycle is found, and a tree has none", () => {
+test("the search for import cycles finds a cycle, and none in a tree", () => {
   const tree = [["a", ["b", "c"]] as const, ["b", ["c"]] as const];
   expect(cyclesIn(tree)).toEqual([]);
   expect(cyclesIn([...tree, ["c", ["a"]] as const])).toEqual([["a", "b", "c"]]);
@@ -54,7 +54,7 @@ const insideRooms = byFile.flatMap(([file, reached]) => {
   return reached.filter((to) => roomOf(to) === roomOf(file)).map((to) => ({ file, from, to: placeOf(to) }));
 });
 
-test("a folder imports only allowed parts of its room", () => {
+test("a folder of src imports only allowed folders of the same program", () => {
   const refused = insideRooms.filter(({ from, to }) => from !== to && !(FOLDERS[from] ?? []).includes(to));
   expect(refused).toEqual([]);
 });
@@ -81,14 +81,14 @@ function isAllowed(file: string, target: string): boolean {
   return rule.npm.includes(target) || (EXCEPTIONS[file] ?? []).includes(target);
 }
 
-describe("every file imports only what its room may import", () => {
+describe("a file imports only what its part of src is allowed to import", () => {
   test.for(files)("%s", (file) => {
     const targets = targetsOf(readFileSync(join(SRC, file), "utf8"));
     expect(targets.filter((target) => !isAllowed(file, target))).toEqual([]);
   });
 });
 
-test("a package with a single allowed importer has no second one", () => {
+test("an npm package with a single allowed importer has no second importer", () => {
   for (const [name, only] of Object.entries(ONLY_IMPORTERS)) {
     const importers = files.filter(
       (file) => roomOf(file) === roomOf(only) && targetsOf(readFileSync(join(SRC, file), "utf8")).includes(name),
@@ -97,7 +97,7 @@ test("a package with a single allowed importer has no second one", () => {
   }
 });
 
-test("the rules refuse forbidden imports", () => {
+test("the rules about imports find forbidden ones", () => {
   expect(isAllowed("injection/plan.ts", "node:fs")).toBe(false);
   expect(isAllowed("manager/runner.ts", "../policy/resolve.ts")).toBe(false);
   expect(isAllowed("manager/runner.ts", "koffi")).toBe(false);
@@ -110,7 +110,7 @@ test("the rules refuse forbidden imports", () => {
   ).toEqual(["x", "y", "z"]);
 });
 
-test("no file has a meaningless name such as utils", () => {
+test("no source file has a meaningless name such as utils", () => {
   const drawers = /(^|\/)(utils?|helpers?|common|misc|types|constants|index|shared|lib)\.ts$/;
   expect(files.filter((file) => drawers.test(file))).toEqual([]);
 });

@@ -27,12 +27,12 @@ function brokenIn(page: string, text: string): readonly string[] {
     .map((link) => link.text);
 }
 
-test.for(pagesBelow("."))("every link of %s leads somewhere", (page) => {
+test.for(pagesBelow("."))("every link in the page %s has an existing target", (page) => {
   expect(brokenIn(page, readFileSync(join(ROOT, page), "utf8"))).toEqual([]);
 });
 
 /** Readers find pages through an index. Decisions are listed by their folder. */
-test("the indexes link every page below docs", () => {
+test("the indexes have links to every page in docs", () => {
   const named = ["docs/README.md", "docs/reference/README.md"].flatMap((index) =>
     relativeLinks(readFileSync(join(ROOT, index), "utf8")).map(({ path }) => join(dirname(index), path)),
   );
@@ -46,18 +46,18 @@ test.for([
   ["![picture](gone.svg) and [another site](https://example.org/gone.md)", ["gone.svg"]],
   ["[here](#a-heading)\n\n[there]: gone.md\n", ["#a-heading", "gone.md"]],
   ["`[code](gone.md)`\n\n```\n[code](gone.md)\n```\n", []],
-] as const)("the rule finds what it is there to find: %s", ([text, broken]) => {
+] as const)("the rule about links finds: %s", ([text, broken]) => {
   expect(brokenIn("SECURITY.md", text)).toEqual(broken);
 });
 
-test("anchors are formed as on the repository's host", () => {
+test("anchors of headings are computed as on GitHub", () => {
   const page =
     "# A `code` word\n## When lastcall's namespace was deleted\n## Twice\n## Twice\n```\n# no heading\n```\n";
   expect([...anchorsOf(page)]).toEqual(["a-code-word", "when-lastcalls-namespace-was-deleted", "twice", "twice-1"]);
 });
 
 /** Another project could own the name at the npm registry, and npx would run its program. */
-test("no page runs the command through npx", () => {
+test("no page runs lastcall through npx", () => {
   const users = pagesBelow(".").filter((page) =>
     /^npx lastcall|`npx lastcall [a-z]/m.test(readFileSync(join(ROOT, page), "utf8")),
   );

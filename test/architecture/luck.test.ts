@@ -10,13 +10,13 @@ const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8
   // Packages contain tests of others.
   .filter((file) => file.endsWith(".ts") && !file.includes("/node_modules/") && statSync(join(ROOT, file)).isFile());
 
-test.for(files)("%s depends on no luck", (file) => {
+test.for(files)("the test %s does not depend on timing or free ports", (file) => {
   expect(luckIn(file, readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
 const PROGRAM = 'import { call } from "./manager-process.ts";\n';
 
-describe("the rules match their examples", () => {
+describe("the rules about flaky tests", () => {
   const wrong: Readonly<Record<string, readonly string[]>> = {
     "a pause without a reason": [
       'import { setTimeout as pause } from "node:timers/promises";',
@@ -61,7 +61,7 @@ describe("the rules match their examples", () => {
     ],
   };
 
-  test("each rule has a matching example", () => {
+  test("match one example each", () => {
     expect(Object.keys(wrong).sort()).toEqual(LUCK_RULES.map(({ name }) => name).sort());
   });
 
@@ -87,11 +87,11 @@ describe("the rules match their examples", () => {
     'connect({ host: "127.0.0.1", port: 8_080 });',
     "connect({ host: ownAddress(), port: 1 });",
     "while (!over) {\n  kill(pid);\n  await pause(100, why);\n}",
-  ])("and nothing else: %s", (source) => {
+  ])("do not match: %s", (source) => {
     expect(luckIn("test/x.test.ts", source)).toEqual([]);
   });
 
-  test("an exception names an existing folder and a reason", () => {
+  test("have exceptions with an existing folder and a reason", () => {
     for (const { under, because } of LUCK_EXCEPTIONS) {
       expect(files.filter((file) => file.startsWith(under)).length, under).toBeGreaterThan(0);
       expect(because).toMatch(/\w+ \w+/);

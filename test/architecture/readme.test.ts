@@ -12,13 +12,13 @@ test("the README is short enough to be read completely", () => {
   expect(readme.split(/\s+/).filter((word) => word !== "").length).toBeLessThanOrEqual(LONGEST_README_WORDS);
 });
 
-test("no table of the README is long", () => {
+test("every table of the README is short", () => {
   const tables = readme.match(/(?:^\|.*\n)+/gm) ?? [];
   const rows = tables.map((table) => table.trim().split("\n").length - 2);
   expect(rows.length).toBeGreaterThan(0);
   expect(Math.max(...rows)).toBeLessThanOrEqual(LONGEST_TABLE_ROWS);
 });
 
-test.for(["npm ci && npm run demo", "npm ci && npm test"])("one block of the README is the set-up: %s", (command) => {
+test.for(["npm ci && npm run demo", "npm ci && npm test"])("one code block of the README is: %s", (command) => {
   expect(readme).toContain(`\n\`\`\`\n${command}\n\`\`\`\n`);
 });

@@ -15,7 +15,7 @@ const PAGES = [
   "e2e/README.md",
 ];
 
-test.for(PAGES)("every npm run of %s exists", (page) => {
+test.for(PAGES)("every npm script in the page %s exists", (page) => {
   const named = [...read(page).matchAll(/npm run ([a-z][a-z:0-9-]*)/g)].map((found) => found[1] ?? "");
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });

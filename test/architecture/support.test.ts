@@ -7,7 +7,7 @@ import { VERSION } from "../../src/contract/version.ts";
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, "../..", file), "utf8");
 
-test.for(Object.entries(KUBERNETES))("the support page names Kubernetes %s as tested with %s", ([minor, patch]) => {
+test.for(Object.entries(KUBERNETES))("the support page lists Kubernetes %s as tested with %s", ([minor, patch]) => {
   const row = read("docs/support.md")
     .split("\n")
     .find((line) => line.startsWith("| 1.") && line.includes(minor));

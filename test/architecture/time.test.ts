@@ -13,7 +13,7 @@ const DECIDING_FOLDERS = [
   ...["relay/drains", "relay/lost", "relay/server", "relay/withdrawal", "webhook/certificates"],
 ];
 
-test.for([...PURE_ROOMS, ...DECIDING_FOLDERS])("no file of %s reads a clock or sets a timer", (folder) => {
+test.for([...PURE_ROOMS, ...DECIDING_FOLDERS])("no source file of %s reads a clock or sets a timer", (folder) => {
   const files = readdirSync(join(SRC, folder), { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".ts"),
   );

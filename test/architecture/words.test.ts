@@ -27,11 +27,11 @@ const pages = [
 ];
 const programs = filesIn("src").filter((file) => file.endsWith(".ts"));
 
-test.for(pages)("%s has no vague words", (file) => {
+test.for(pages)("the page %s has no vague words", (file) => {
   expect(onPage(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
-test.for(programs)("%s has no vague words, also in its comments", (file) => {
+test.for(programs)("the source %s and its comments have no vague words", (file) => {
   expect(refusedIn(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
@@ -75,7 +75,7 @@ test.for([
   "native/build",
   "native/preload",
   "charts/lastcall",
-])("%s has no private words, in names, comments and messages", (folder) => {
+])("the names, comments and messages of %s have no private words", (folder) => {
   const files = filesIn(folder).filter(
     (file) => !(file.includes("node_modules/") || RULES.includes(file) || /\.(?:json|jsonl|svg|png|sum)$/.test(file)),
   );
@@ -88,7 +88,7 @@ test.for([
   ["/** What the relay says. */", 2],
   ["const takeVerdict = witnessOf(socket);", 2],
   ["// Whether the client has closed the connection.", 0],
-] as const)("the rule finds private words and free-relative openings: %s", ([text, found]) => {
+] as const)("the rule about private words and openings finds: %s", ([text, found]) => {
   expect(privateIn(text)).toHaveLength(found);
 });
 
@@ -109,6 +109,6 @@ test.for([
   ["A Pod that\nnobody calls.", 1],
   ["Whoever reads it, and somebody else, start anew.", 3],
   ["No `nobody` here: the user of that name.", 0],
-] as const)("the rule finds vague words: %s", ([text, found]) => {
+] as const)("the rule about vague words finds: %s", ([text, found]) => {
   expect(onPage(text)).toHaveLength(found);
 });

@@ -10,7 +10,7 @@ const NAMES = serviceNames("lastcall-webhook", "lastcall");
 const tools = certificateTools("lastcall CA", { dns: NAMES });
 const newCa = (validFromMs?: number) => tools.makeCa({ nowMs: NOW_MS, lifeMs: 365 * DAY_MS, validFromMs });
 
-test("a leaf is signed by its CA for every name of the Service, with P-256 and SHA-256", async () => {
+test("a leaf certificate is signed by its CA for all names of the Service, with P-256 and SHA-256", async () => {
   const signer = await newCa();
   const made = await tools.makeLeaf({ signer, validUntilMs: NOW_MS + 7 * DAY_MS });
   const leaf = new X509Certificate(made.cert);
@@ -43,7 +43,7 @@ test("each CA has a unique subject, and each certificate a unique serial number"
   expect(new Set(certificates.map((made) => made.serialNumber)).size).toBe(6);
 });
 
-test("a CA's validity starts with its predecessor's, and a leaf's with its CA's", async () => {
+test("the validity of a CA starts with its predecessor's, and that of a leaf with its CA's", async () => {
   const first = await newCa();
   const second = await newCa(first.validFromMs - 30 * DAY_MS);
   expect(first.validFromMs).toBe(NOW_MS - 3_600_000);
@@ -83,7 +83,7 @@ test("a CA of another program is rejected", async () => {
   });
 });
 
-test("an id is the DER in base64, and the fingerprint is its truncated SHA-256", async () => {
+test("the id of a CA is its DER in base64, and its fingerprint is a truncated SHA-256", async () => {
   const ca = await newCa();
   const der = new X509Certificate(ca.cert).raw;
   expect(ca.id).toBe(der.toString("base64"));
@@ -94,7 +94,7 @@ test("an id is the DER in base64, and the fingerprint is its truncated SHA-256",
 const critical = (name: string, value: string) => `0603${name}0101ff${value}`;
 const [BASIC_CONSTRAINTS, KEY_USAGE] = ["551d13", "551d0f"];
 
-test("basic constraints and key usage are critical", async () => {
+test("basic constraints and key usage are critical extensions of every certificate", async () => {
   const signer = await newCa();
   const leaf = await tools.makeLeaf({ signer, validUntilMs: NOW_MS });
   const bytesOf = (cert: string) => new X509Certificate(cert).raw.toString("hex");
@@ -109,7 +109,7 @@ test.for([
   { title: "with at most 64 characters", names: ["a".repeat(64)], subject: `CN=${"a".repeat(64)}` },
   { title: "that is short enough, after a longer one", names: ["a".repeat(65), "b"], subject: "CN=b" },
   { title: "or lastcall if all are too long", names: ["a".repeat(65)], subject: "CN=lastcall" },
-])("the subject of a leaf is the first name $title", async ({ names, subject }) => {
+])("the subject of a leaf certificate is the first name $title", async ({ names, subject }) => {
   const signer = await newCa();
   const leaf = new X509Certificate(
     (await certificateTools("lastcall CA", { dns: names }).makeLeaf({ signer, validUntilMs: NOW_MS })).cert,

@@ -20,25 +20,25 @@ function counterTo(goal: number, conflicts = 0) {
   return { world, parts };
 }
 
-test("reads again after each write and returns the final state", async () => {
+test("the reconciliation reads again after each write and returns the final state", async () => {
   const { world, parts } = counterTo(3, 2);
   expect(await reconcile(parts)).toBe(3);
   expect(world.reads).toBe(6);
 });
 
-test("fails after 16 conflicts and names the object", async () => {
+test("the reconciliation fails after 16 conflicts, with the object's name in the error", async () => {
   const { world, parts } = counterTo(1, 100);
   await expect(reconcile(parts)).rejects.toThrow(/^the counter was changed by another writer 16 times in a row$/);
   expect(world.reads).toBe(16);
 });
 
-test("an error of a port ends the loop", async () => {
+test("an error of a read or write ends the reconciliation", async () => {
   const { world, parts } = counterTo(1);
   await expect(reconcile({ ...parts, write: () => Promise.reject(new Error("403")) })).rejects.toThrow("403");
   expect(world.reads).toBe(1);
 });
 
-describe("a failure is logged", () => {
+describe("a failure of the reconciliation is logged", () => {
   test("once in ten minutes, or if the clock goes back", () => {
     const { isDue } = createFailureFilter();
     expect([0, 10, 599_999, 600_000, 600_001].map((nowMs) => isDue("away", nowMs))).toEqual([
@@ -51,7 +51,7 @@ describe("a failure is logged", () => {
     expect(isDue("away", -600_000)).toBe(true);
   });
 
-  test("at once if its message changed or after a success", () => {
+  test("at once if the message changed or after a success", () => {
     const { isDue, reset } = createFailureFilter();
     expect([isDue("away", 0), isDue("forbidden", 0), isDue("forbidden", 1)]).toEqual([true, true, false]);
     reset();

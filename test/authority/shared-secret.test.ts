@@ -36,7 +36,7 @@ test.for([
     entries: { "a.crt": SIGNER.cert.slice(0, 40), "a.key": key },
     read: { kind: "unusable", error: "a.crt is not one PEM certificate" },
   },
-])("entries with $title are read as $read.kind", ({ entries, read }) => {
+])("Secret entries with $title are read as $read.kind", ({ entries, read }) => {
   expect(readCaEntries(entries as Readonly<Record<string, string>>, "a", READER)).toEqual(read);
 });
 
@@ -78,7 +78,7 @@ test("a missing Secret is created without removed entries, and an existing one i
   });
 });
 
-test("unusable entries are recorded before the write, and a conflict after it", async () => {
+test("unusable entries of the Secret are recorded before the write, and a conflict after the write", async () => {
   const { events } = await written(undefined, "conflict", ["a.key is missing"]);
   expect(events).toEqual([
     { kind: "secret-errors", errors: ["a.key is missing"] },

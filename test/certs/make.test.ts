@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const run = (...words: readonly string[]) => spawnSync(process.execPath, [SCRIPT, ...words], { encoding: "utf8" });
 const read = (out: string, file: string): string => readFileSync(join(out, file), "utf8");
 
-describe("a generated pair", () => {
+describe("a generated certificate", () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
@@ -32,7 +32,7 @@ describe("a generated pair", () => {
     });
   }
 
-  test("is trusted with its CA for its own names, and for no other", async () => {
+  test("is trusted with its CA only for the requested names", async () => {
     const out = join(folder, "named");
     expect(run(`--out=${out}`, "--name=lastcall.test", "--name=10.1.0.7", "--days=7")).toMatchObject({
       status: 0,
@@ -42,7 +42,7 @@ describe("a generated pair", () => {
     expect(await complaint(out, "localhost")).toContain("does not match certificate's altnames");
   });
 
-  test("is for localhost by default, and only the owner can read the key", async () => {
+  test("is for localhost by default, with a key that only the owner can read", async () => {
     const out = join(folder, "usual");
     expect(run(`--out=${out}`).status).toBe(0);
     expect(await complaint(out, "localhost")).toBe("");
@@ -50,7 +50,7 @@ describe("a generated pair", () => {
     expect(Object.fromEntries(modes)).toEqual({ "ca.crt": "644", "ca.key": "600", "tls.crt": "644", "tls.key": "600" });
   });
 
-  test("replaces an earlier pair with its CA, even if its key was readable by others", async () => {
+  test("replaces an earlier certificate, CA and key, even if others could read the earlier key", async () => {
     const [out, kept] = [join(folder, "again"), join(folder, "kept")];
     for (const each of [out, kept]) expect(run(`--out=${each}`).status).toBe(0);
     rmSync(join(out, "tls.key"));
@@ -67,7 +67,7 @@ test.for([
   [["--days=0"], '--days got "0", expected a whole number from 1 to 825'],
   [["--days=826"], '--days got "826", expected a whole number from 1 to 825'],
   [["--for=localhost"], "Unknown option '--for'"],
-] as const)("a mistake on the command line is reported: %j", ([words, message]) => {
+] as const)("an invalid argument of the certificate generator is reported: %j", ([words, message]) => {
   expect(run(`--out=${folder}/never`, ...words)).toMatchObject({
     status: 64,
     stderr: expect.stringContaining(message),
@@ -75,7 +75,7 @@ test.for([
   expect(readdirSync(folder)).not.toContain("never");
 });
 
-test("an unwritable folder is reported by name", () => {
+test("an unwritable folder for the certificate is reported with its path", () => {
   const file = join(folder, "a-file");
   writeFileSync(file, "");
   expect(run(`--out=${file}`)).toMatchObject({ status: 1, stderr: expect.stringContaining(`--out ${file}: `) });

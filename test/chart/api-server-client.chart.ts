@@ -87,7 +87,7 @@ describe.for([
     objectOf: (_namespace: string, name: string, text: string) => ({ metadata: { name }, data: { text } }),
     fieldSelector: undefined,
   },
-])("a list of $resource with large objects in its middle", ({ resource, objectOf, fieldSelector }) => {
+])("a list of $resource with large objects in the middle", ({ resource, objectOf, fieldSelector }) => {
   const namespace = `large-${resource}`;
   const path = `/api/v1/namespaces/${namespace}/${resource}`;
 
@@ -96,7 +96,7 @@ describe.for([
     for (const { name, text } of CONTENT) await create(path, objectOf(namespace, name, text));
   });
 
-  test("is continued from the same token with half the limit, and has each object once, at one version", async () => {
+  test("is continued with half the limit after a too large page, and has each object once", async () => {
     const requested: Requested[] = [];
     let later = 0;
     const ask = recording(requested, () => {
@@ -127,7 +127,7 @@ describe.for([
   });
 });
 
-describe("the proof of enforcement in a namespace with a ResourceQuota", () => {
+describe("the dry run that proves injection in a namespace with a ResourceQuota", () => {
   const namespace = "full";
   const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
   const prove = () => {
@@ -143,7 +143,7 @@ describe("the proof of enforcement in a namespace with a ResourceQuota", () => {
 
   beforeAll(() => createNamespace(namespace));
 
-  test("is blocked by a full quota, which the API server's refusal names", async () => {
+  test("is rejected for a full quota, with the quota's name in the API server's message", async () => {
     expect(await prove()).toMatchObject({ reason: "other" });
     const hard = { pods: "0" };
     await create(quotas, { metadata: { name: "none" }, spec: { hard } });

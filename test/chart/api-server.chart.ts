@@ -81,8 +81,8 @@ const noteOf = (answer: Answer): unknown => at(answer.body, "metadata", "annotat
 const textsOf = ({ warnings }: Answer): readonly string[] => warnings.map((text) => JSON.parse(text));
 const isReported = (answer: Answer): boolean => answer.warnings.some((warning) => warning.includes(REPORT));
 
-describe("a release on a real API server", () => {
-  test("starts open with failurePolicy Fail before injection works", async () => {
+describe("a Helm release on a real API server", () => {
+  test("with failurePolicy Fail admits Pods until injection is proved", async () => {
     const { status, stderr } = await api.helm("install", { failurePolicy: "Fail" });
     expect([status, stderr]).toEqual([0, ""]);
     expect(listOf(await read(ENFORCING), "webhooks")).toEqual([]);
@@ -95,14 +95,14 @@ describe("a release on a real API server", () => {
     expect([status, stderr]).toEqual([0, ""]);
   });
 
-  test("has a policy whose expressions compile without warnings", async () => {
+  test("has a ValidatingAdmissionPolicy whose expressions compile without warnings", async () => {
     const policy = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/uninjected.lastcall.dev";
     const { body } = await ask("GET", policy);
     expect(at(body, "spec", "validations", 0, "reason")).toBe("Invalid");
     expect(at(body, "status", "typeChecking", "expressionWarnings")).toBeUndefined();
   });
 
-  test("keeps the CA, the caBundle and the enforcement through upgrades, and opens at once with Ignore", async () => {
+  test("has the same CA, caBundle and enforcement after an upgrade, and no enforcement with Ignore", async () => {
     const [root = ""] = rootCertificates;
     const caBundle = Buffer.from(root).toString("base64");
     const data = { "ca.crt": caBundle, "ca.key": Buffer.from("not a key").toString("base64") };
@@ -133,7 +133,7 @@ describe("a release on a real API server", () => {
     expect((await api.ask("GET", ENFORCING)).status).toBe(404);
   });
 
-  test("accepts a second release only with a revision", async () => {
+  test("can be installed beside another release only with a revision", async () => {
     const twin = await api.helm("install", { fullnameOverride: "twin" }, [], "twin");
     expect(twin.stderr).toContain("cannot be imported into the current release");
     const canary = await api.helm("install", { revision: "canary" }, [], "canary");
@@ -150,7 +150,7 @@ describe("a release on a real API server", () => {
     expect([status, warnings]).toEqual([201, []]);
   });
 
-  describe("calls the webhook", () => {
+  describe("whose webhook is reachable", () => {
     let webhook: ChildProcess;
 
     beforeAll(async () => {
@@ -161,7 +161,7 @@ describe("a release on a real API server", () => {
 
     afterAll(async () => end(webhook));
 
-    test("which repaired the damaged Secret and published its CA in the caBundle", async () => {
+    test("repairs a damaged Secret and writes the CA into the caBundle", async () => {
       const data = at(await read(SECRET), "data") as Record<string, string>;
       expect(Buffer.from(data["ca.key"] ?? "", "base64").toString()).toContain("PRIVATE KEY");
       for (const entry of listOf(await read(CONFIGURATION), "webhooks")) {
@@ -174,7 +174,7 @@ describe("a release on a real API server", () => {
       }
     });
 
-    test("which warns about settings of a namespace and of a workload, and changes neither", async () => {
+    test("sends warnings about invalid settings of a namespace and a workload, and changes no object", async () => {
       const metadata = { name: "typos", labels: { "lastcall.dev/inject": "true" } };
       const created = await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
       expect(textsOf(created)).toEqual([
@@ -197,7 +197,7 @@ describe("a release on a real API server", () => {
       expect(at(answer.body, "spec", "template", "metadata", "annotations")).toEqual(template.metadata.annotations);
     });
 
-    test("which also records an Event for the settings of a stored namespace", async () => {
+    test("records an Event about invalid settings of a stored namespace", async () => {
       const patch = { metadata: { annotations: { "lastcall.dev/mode": "hook" } } };
       await ask("PATCH", "/api/v1/namespaces/plain", patch);
       await eventually(async () => {
@@ -210,7 +210,7 @@ describe("a release on a real API server", () => {
       await ask("PATCH", "/api/v1/namespaces/plain", { metadata: { annotations: { "lastcall.dev/mode": null } } });
     });
 
-    test("which warns about a Pod that opts in by annotation alone", async () => {
+    test("sends a warning about a Pod that opts in by annotation alone", async () => {
       const pod = {
         apiVersion: "v1",
         kind: "Pod",
@@ -224,13 +224,13 @@ describe("a release on a real API server", () => {
       expect(noteOf(answer)).toBeUndefined();
     });
 
-    test("which passes the self-test", async () => {
+    test("passes the self-test", async () => {
       const { status, stdout, stderr } = await runSelfTest(["--namespace=plain"], api.kubeconfig);
       expect([status, stderr]).toEqual([0, ""]);
       expect(stdout).toBe("A Pod that opts in is injected in namespace plain, and one that opts out is not.\n");
     });
 
-    test.for(POD_CASES)("as expected for $title", async (pod) => {
+    test.for(POD_CASES)("gives the expected result for $title", async (pod) => {
       const answer = await create(pod);
       expect(answer.status).toBe(201);
       expect(noteOf(answer) !== undefined).toBe(pod.outcome === "injected");
@@ -249,7 +249,7 @@ describe("a release on a real API server", () => {
         return (await exchange({ host: String(at(service, "spec", "clusterIP")), port: 443, path: "/metrics" })).text;
       };
 
-      test("which fails closed once injection is proven, and continues to inject", async () => {
+      test("gets failurePolicy Fail once injection is proved, and still injects", async () => {
         await run("upgrade", { failurePolicy: "Fail", webhook: { extraArgs: ["--certificate-check=500ms"] } });
         await end(webhook);
         webhook = await startWebhook(api, folder);
@@ -265,7 +265,7 @@ describe("a release on a real API server", () => {
         }
       });
 
-      test("which is called once for a Pod that it injects, and twice for one that it skips", async () => {
+      test("is called once for an injected Pod, and twice for a skipped one", async () => {
         const asked = async (): Promise<number> =>
           [...(await metrics()).matchAll(/^lastcall_admissions_total\S* ([0-9]+)$/gm)].reduce(
             (sum, [, count]) => sum + Number(count),
@@ -280,7 +280,7 @@ describe("a release on a real API server", () => {
         expect(await callsFor("skipped")).toBe(2);
       });
 
-      test("whose account may only write copies", async () => {
+      test("has an account that is allowed to write only the fail-closed copies", async () => {
         const patch = (operation: object) => api.ask("PATCH", `${ENFORCING}?dryRun=All`, [operation], account);
         const right = listOf(await read(ENFORCING), "webhooks");
         expect((await patch({ op: "add", path: "/webhooks", value: right })).status).toBe(200);
@@ -305,14 +305,14 @@ describe("a release on a real API server", () => {
         }
       });
 
-      test("whose account may dry-run Pods, and create none", async () => {
+      test("has an account that is allowed to create Pods only as a dry run", async () => {
         const pod = podOf({ ...(POD_CASES[0] as PodCase), namespace: "default" });
         const asked = (query: string) => api.ask("POST", `/api/v1/namespaces/default/pods${query}`, pod, account);
         expect((await asked("?dryRun=All")).status).toBe(201);
         expect(String(at((await asked("")).body, "message"))).toContain("may create Pods as a dry run only");
       });
 
-      test("and which opens at once with Ignore while no webhook answers", async () => {
+      test("stops enforcement at once with Ignore, even if no replica is reachable", async () => {
         await end(webhook);
         await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
         await run("upgrade", { failurePolicy: "Ignore" });
@@ -335,7 +335,7 @@ describe("a release on a real API server", () => {
       expect([at(secret, "data", "next.crt"), at(secret, "data", "ca.crt")]).toContain(made);
     });
 
-    describe("its relay", () => {
+    describe("has a relay that", () => {
       const web = { name: "web-1", uid: "0f0e0d0c-0000-4000-8000-000000000001", address: "10.1.2.3" };
       const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "rs-1", controller: true };
       const SLICES = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";
@@ -358,7 +358,7 @@ describe("a release on a real API server", () => {
         expect(relay.endpoint).toEqual(endpoint);
       });
 
-      test("sends the Pod's status as its slices change", async () => {
+      test("sends a Pod's status after changes of its EndpointSlices", async () => {
         const session = askWithdrawal(relay);
         const becomes = (state: string) => eventually(() => expect(session.last()?.state).toBe(state));
         try {
@@ -382,7 +382,7 @@ describe("a release on a real API server", () => {
         }
       });
 
-      test("accepts the report of a drain, shows it and records an Event on the owner", async () => {
+      test("accepts the report of a drain, serves it and records an Event on the owner", async () => {
         expect(await report(relay, someReport())).toBe("");
         const log = readFileSync(join(folder, "node.log"), "utf8");
         const port = [...log.matchAll(/"adminPort":([0-9]+),"msg":"showing/g)].at(-1)?.[1];
@@ -396,7 +396,7 @@ describe("a release on a real API server", () => {
         });
       });
 
-      test("recreates its Secret, and upgrades keep its content", async () => {
+      test("recreates its Secret, whose content is the same after an upgrade", async () => {
         await ask("DELETE", RELAY_SECRET);
         await eventually(async () => expect((await api.ask("GET", RELAY_SECRET)).status).toBe(200));
         const data = at(await read(RELAY_SECRET), "data") as object;
@@ -407,7 +407,7 @@ describe("a release on a real API server", () => {
         expect(at(await read(RELAY_SECRET), "metadata", "labels", "app.kubernetes.io/managed-by")).toBe("Helm");
       });
 
-      test("exports all metrics that alerts and dashboard use", async () => {
+      test("exports all metrics of the alerts and the dashboard", async () => {
         const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
         const { address } = relay.endpoint;
         const port = Number(at(service, "spec", "ports", 0, "port"));
@@ -422,7 +422,7 @@ describe("a release on a real API server", () => {
       });
     });
 
-    test("which needs no right beyond those of the chart", () => {
+    test("needs no permission beyond those of the chart", () => {
       const log = readFileSync(join(folder, "node.log"), "utf8");
       expect(log).toContain('"msg":"listening"');
       // Matches a status, but not milliseconds or the end of a uid.
@@ -430,7 +430,7 @@ describe("a release on a real API server", () => {
     });
   });
 
-  describe("while the webhook is unreachable", () => {
+  describe("whose webhook is unreachable", () => {
     test("fails the self-test with a message", async () => {
       const { status, stderr } = await runSelfTest(["--namespace=plain", "--wait=2s"], api.kubeconfig);
       expect(status).toBe(1);
@@ -438,20 +438,20 @@ describe("a release on a real API server", () => {
       expect(stderr).toContain("injection did not work within 2s");
     });
 
-    test.for(POD_CASES)("admits and reports as expected: $title", async (pod) => {
+    test.for(POD_CASES)("admits a Pod and reports the missing injection as expected: $title", async (pod) => {
       const answer = await create(pod);
       expect([answer.status, noteOf(answer)]).toEqual([201, undefined]);
       expect(isReported(answer)).toBe(pod.outcome === "injected");
     });
 
-    test("reports a manager without its restartPolicy, with which the Pod would never start", async () => {
+    test("reports a manager without restartPolicy, with which the Pod would never start", async () => {
       const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
       const stripped: PodCase = { title: "", namespace: "shop", spec, outcome: "injected" };
       const { warnings } = await create(stripped);
       expect(warnings).toEqual([expect.stringContaining("lost restartPolicy Always")]);
     });
 
-    test("with failurePolicy Fail refuses the Pods that the webhook selects, and no other", async () => {
+    test("with failurePolicy Fail rejects the Pods that the webhook selects, and no other", async () => {
       await run("upgrade", { failurePolicy: "Fail" });
       await failClosed();
       await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
@@ -461,7 +461,7 @@ describe("a release on a real API server", () => {
     });
   });
 
-  test("leaves nothing behind when it is uninstalled, even with failurePolicy Fail and an unreachable webhook", async () => {
+  test("leaves no object after its uninstallation, even with Fail and an unreachable webhook", async () => {
     await run("uninstall");
     expect(await named(/lastcall/, EVERYTHING)).toEqual(["/api/v1/namespaces lastcall"]);
     await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(201));

@@ -101,7 +101,7 @@ describe("the drains of a release, read through a real API server", () => {
     await api?.stop();
   });
 
-  test("come from all replicas, with the documented rights", async () => {
+  test("are read from all replicas with the documented permissions", async () => {
     const jane = await personWith("jane", ["pods", "pods/portforward"]);
     const { status, out, err } = await drains(jane, "--json");
     expect({ status, err }).toEqual({ status: 0, err: "" });
@@ -110,21 +110,21 @@ describe("the drains of a release, read through a real API server", () => {
     expect(JSON.parse(one.out)).toEqual({ version: 1, drains: [DB] });
   });
 
-  test("are refused without pods/portforward, and the message names the right", async () => {
+  test("are not readable without pods/portforward, and the message has the missing permission", async () => {
     const { status, out, err } = await drains(await personWith("joe", ["pods"]));
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain("lastcall/lastcall-webhook-a did not return its drains: 403, ");
     expect(err).toContain('cannot get resource "pods/portforward"');
   });
 
-  test("can be limited to the namespace of a user who may list Pods nowhere else", async () => {
+  test("can be limited to one namespace by a user with permissions only there", async () => {
     const { status, err } = await drains(await personWith("jim", []));
     expect(status).toBe(1);
     expect(err).toContain("cannot list Pods in namespace lastcall: 403, ");
     expect(err).toContain("set --lastcall-namespace");
   });
 
-  test("come from the other replicas when one is unreachable, and it is named", async () => {
+  test("are read from the other replicas if one is unreachable, with a message about that replica", async () => {
     await addPod("lastcall-webhook-c", await freePort());
     const { status, out, err } = await drains(api.kubeconfig, "--json");
     expect(status).toBe(0);
@@ -132,7 +132,7 @@ describe("the drains of a release, read through a real API server", () => {
     expect(err).toMatch(/^warning: lastcall\/lastcall-webhook-c did not return its drains: .*ECONNREFUSED/);
   });
 
-  test("are refused for a release without an admin port", async () => {
+  test("are not readable for a release without an admin port", async () => {
     await addPod("lastcall-webhook-d", 0);
     const { err } = await drains(api.kubeconfig, "--json");
     expect(err).toContain("lastcall/lastcall-webhook-d has no port named admin");

@@ -31,19 +31,27 @@ test.for<{ readonly title: string; readonly values: Values; readonly guards: rea
     values: { failurePolicy: "Fail" },
     guards: [CONFIGURATION, ENFORCING, PROOF, NAMESPACE],
   },
-  { title: "cert-manager, whose injector writes", values: { certificates: { mode: "cert-manager" } }, guards: [] },
+  {
+    title: "cert-manager, whose injector writes the caBundle",
+    values: { certificates: { mode: "cert-manager" } },
+    guards: [],
+  },
   { title: "a configured caBundle", values: existing(PEM), guards: [] },
-  { title: "only the reports off", values: { admissionPolicy: { enabled: false } }, guards: [CONFIGURATION] },
-  { title: "the guards off", values: { failurePolicy: "Fail", admissionPolicy: { guards: false } }, guards: [] },
-])("with $title the guards are $guards", ({ values, guards }) => {
+  {
+    title: "only the reporting policy disabled",
+    values: { admissionPolicy: { enabled: false } },
+    guards: [CONFIGURATION],
+  },
+  { title: "the guards disabled", values: { failurePolicy: "Fail", admissionPolicy: { guards: false } }, guards: [] },
+])("with $title, the chart's guard policies are $guards", ({ values, guards }) => {
   expect(guardsIn(values)).toEqual(guards);
 });
 
-test("before Kubernetes 1.30 there are no policies", () => {
+test("for Kubernetes before 1.30 the chart renders no ValidatingAdmissionPolicy", () => {
   expect(guardsIn({ failurePolicy: "Fail" }, { kubernetes: "1.29.4" })).toEqual([]);
 });
 
-test("the guarded account is the one that may patch the configuration, in any namespace", () => {
+test("the guard policy applies to the account that is allowed to patch the webhook configuration", () => {
   const manifests = render({}, { namespace: "elsewhere" });
   const account = only(manifests, "ClusterRoleBinding")["subjects"];
   expect(account).toEqual([{ kind: "ServiceAccount", name: "lastcall-webhook", namespace: "elsewhere" }]);
@@ -54,7 +62,7 @@ test("the guarded account is the one that may patch the configuration, in any na
   expect(at(guard, "spec", "failurePolicy")).toBe("Fail");
 });
 
-test("the guarded namespace is the release's, and only while the configuration exists", () => {
+test("the guard policy protects the release's namespace while the webhook configuration exists", () => {
   const manifests = render({ failurePolicy: "Fail" }, { namespace: "elsewhere" });
   const guard = ofKind(manifests, "ValidatingAdmissionPolicy").find(({ metadata }) => metadata.name === NAMESPACE);
   expect(at(guard, "spec", "matchConstraints", "resourceRules", 0)).toMatchObject({

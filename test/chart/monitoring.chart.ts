@@ -41,7 +41,7 @@ function filled(expression: string): string {
 }
 
 describe.for(EXPRESSIONS)("%s", ([, expression]) => {
-  test("uses metrics, labels and values that the server exports", () => {
+  test("uses only metrics, labels and label values that the server exports", () => {
     const query = readPromql(expression);
     expect(query.selectors).not.toEqual([]);
     expect(query.selectors.flatMap(missingOf)).toEqual([]);
@@ -65,7 +65,7 @@ function isKnown({ selectors }: PromqlQuery, label: string): boolean {
   return TARGET_LABELS.includes(label) || selectors.every(({ metric }) => served.get(metric)?.labels.includes(label));
 }
 
-test("invalid PromQL, an unknown metric and a label of another metric are found", () => {
+test("the expression check rejects invalid PromQL, an unknown metric and a label of another metric", () => {
   expect(() => readPromql("sum(rate(lastcall_drains_total[5m])")).toThrow("this is not PromQL");
   expect(() => readPromql("sum by outcome (lastcall_drains_total)")).toThrow("this is not PromQL");
   const missing = readPromql('lastcall_drain_total + lastcall_drains_total{reason="x", outcome=~"drained|cut"}');
@@ -76,7 +76,7 @@ test("invalid PromQL, an unknown metric and a label of another metric are found"
   ]);
 });
 
-test("every alert has a severity, a summary and a remedy, with labels that its series have", () => {
+test("every alert has a severity, a summary and a remedy, and uses only labels of its series", () => {
   expect(RULES.map(({ alert }) => alert)).toEqual([...new Set(RULES.map(({ alert }) => alert))]);
   for (const { alert, expr, labels, annotations } of RULES) {
     expect(alert).toMatch(/^Lastcall[A-Z]/);
@@ -88,7 +88,7 @@ test("every alert has a severity, a summary and a remedy, with labels that its s
   }
 });
 
-test("the alert about a stale cache has a command for the right to read each cache", () => {
+test("the alert about a stale cache has a command that checks the read permission of each cache", () => {
   const caches = [...(served.get("lastcall_cache_stale")?.values.get("cache") ?? [])];
   expect(caches).toContain("events");
   const commands = ALERT_COMMANDS["LastcallCacheStale"] ?? [];
@@ -103,7 +103,7 @@ test("the dashboard shows every metric of drains and the relay", () => {
 });
 
 describe("the dashboard", () => {
-  test("uses the selected data source, and selects the namespace by an existing metric", () => {
+  test("uses the selected data source, and lists namespaces from an existing metric", () => {
     expect(JSON.stringify(PANELS)).not.toMatch(/"datasource":\s*(null|"[^$])/);
     const [, source] = listOf<{ readonly definition: string }>(DASHBOARD, "templating", "list");
     const [, metric = "", label = ""] = /^label_values\(([a-z_]+), ([a-z]+)\)$/.exec(source?.definition ?? "") ?? [];
@@ -111,7 +111,7 @@ describe("the dashboard", () => {
     expect(TARGET_LABELS).toContain(label);
   });
 
-  test("places every panel, each with its own id", () => {
+  test("has a position and a unique id for every panel", () => {
     type Place = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
     const all = listOf<{ readonly id: number; readonly gridPos: Place }>(DASHBOARD, "panels");
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
@@ -126,18 +126,18 @@ describe("the chart's monitoring", () => {
   const on = { enabled: true, labels: { release: "prometheus" } };
   const manifests = render({ monitoring: { podMonitor: on, prometheusRule: on, dashboard: { enabled: true } } });
 
-  test("is off by default, because the cluster may lack these kinds", () => {
+  test("is disabled by default, because the cluster may not have these kinds", () => {
     const kinds = render().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(kinds.filter((name) => /Monitor|PrometheusRule|dashboard/.test(name))).toEqual([]);
   });
 
-  test("renders the alerts unchanged from their file", () => {
+  test("renders the alerts of their file unchanged", () => {
     const rule = only(manifests, "PrometheusRule");
     expect(rule["spec"]).toEqual(ALERTS);
     expect(rule.metadata.labels).toMatchObject({ release: "prometheus", "app.kubernetes.io/name": "lastcall" });
   });
 
-  test("adds labels and a runbook URL to every alert", () => {
+  test("adds the configured labels and runbook URL to every alert", () => {
     const given = {
       enabled: true,
       alertLabels: { team: "platform", severity: "theirs" },
@@ -154,7 +154,7 @@ describe("the chart's monitoring", () => {
     );
   });
 
-  test("scrapes every replica through the Service, if configured", () => {
+  test("scrapes every replica with a ServiceMonitor, if configured", () => {
     const some = render({ monitoring: { serviceMonitor: on } });
     const monitor = only(some, "ServiceMonitor");
     const service = only(some, "Service");
@@ -166,13 +166,13 @@ describe("the chart's monitoring", () => {
     );
   });
 
-  test("renders the dashboard with the label of Grafana's sidecar", () => {
+  test("renders the dashboard with the label that Grafana's sidecar selects", () => {
     const map = ofKind(manifests, "ConfigMap").find(({ metadata }) => metadata.name === "lastcall-dashboard");
     expect(map?.metadata.labels).toMatchObject({ grafana_dashboard: "1" });
     expect(JSON.parse(String(at(map, "data", "lastcall.json")))).toEqual(DASHBOARD);
   });
 
-  test("scrapes every replica on the metrics port", () => {
+  test("scrapes every replica on the metrics port with a PodMonitor", () => {
     const monitor = only(manifests, "PodMonitor");
     const pod = at(only(manifests, "Deployment"), "spec", "template");
     expect(at(pod, "metadata", "labels")).toMatchObject(at(monitor, "spec", "selector", "matchLabels") as object);

@@ -9,18 +9,18 @@ const namesOf = (values: Values): readonly string[] =>
 
 const MONITORED = { podMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } };
 
-describe("a configured name", () => {
+describe("a configured name of the release", () => {
   test.for([
     { nameOverride: "drain" },
     { fullnameOverride: "drain" },
     { nameOverride: "other", fullnameOverride: "drain" },
-  ])("replaces lastcall everywhere: %j", (values) => {
+  ])("replaces lastcall in the name of every object: %j", (values) => {
     const usual = namesOf({}).map((name) => name.replace(/ lastcall(?=-|$)/, " drain"));
     expect(namesOf(values)).toEqual(usual);
     expect(namesOf(values).filter((name) => / lastcall(-|$)/.test(name))).toEqual([]);
   });
 
-  test("is also used by flags and references", () => {
+  test("is used by flags and references", () => {
     const image = { webhook: { repository: "a" }, manager: { repository: "b" } };
     const lines = JSON.stringify(render({ fullnameOverride: "drain", image }), undefined, 1).split("\n");
     // The self-test's Pod has a fixed name, and so has the chart.
@@ -28,7 +28,7 @@ describe("a configured name", () => {
     expect(left).toEqual([]);
   });
 
-  test("keeps the labels by which users and the command line find replicas", () => {
+  test("does not change the labels by which users and the command line find replicas", () => {
     const labels = at(
       only(render({ fullnameOverride: "drain" }), "Deployment"),
       "spec",
@@ -39,7 +39,7 @@ describe("a configured name", () => {
     expect(labels).toMatchObject({ "app.kubernetes.io/name": "lastcall", "app.kubernetes.io/component": "webhook" });
   });
 
-  test("is in the certificates of cert-manager", () => {
+  test("is in the DNS names of cert-manager's certificates", () => {
     const values = { fullnameOverride: "drain", certificates: { mode: "cert-manager" } };
     const leaf = render(values).filter(({ metadata }) => metadata.name === "drain-webhook-tls");
     expect(leaf.map((one) => at(one, "spec", "issuerRef", "name"))).toEqual(["drain-ca"]);
@@ -47,7 +47,7 @@ describe("a configured name", () => {
   });
 });
 
-describe("as a subchart", () => {
+describe("the chart as a subchart", () => {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-parent-"));
 
   beforeAll(() => {
@@ -60,7 +60,7 @@ describe("as a subchart", () => {
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test.for([true, false])("it is rendered only while its condition is true: %s", (enabled) => {
+  test.for([true, false])("is rendered only if its condition is true: %s", (enabled) => {
     const values = { lastcall: { enabled, image: { allowEmptyRegistry: true } }, global: { team: "platform" } };
     const where = ["--namespace", "platform", "--kube-version", "1.35.0"];
     const { status, stdout, stderr } = helm(["template", "platform", folder, ...where, "-f", "-"], values);

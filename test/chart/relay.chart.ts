@@ -22,7 +22,7 @@ function settingsOf(values: Values, address: string) {
   return { relaySecret, relayAddress, relayPort, relayReadPods, adminPort, adminListen };
 }
 
-describe("with the relay, which is the default", () => {
+describe("by default, with the relay,", () => {
   test.for([
     ["10.96.0.7", "10.96.0.7:8444"],
     ["fd00:10::7", "[fd00:10::7]:8444"],
@@ -38,7 +38,7 @@ describe("with the relay, which is the default", () => {
     expect(readRelayAddress(`[${address}]:8444`)).toBe(expected);
   });
 
-  test("another container port keeps the Service's port, which running Pods use", () => {
+  test("another container port does not change the Service's port, which running Pods use", () => {
     const values = { relay: { port: 9_444 } };
     expect(settingsOf(values, "10.0.0.1")).toMatchObject({ relayAddress: "[10.0.0.1]:8444", relayPort: 9_444 });
     expect(listOf(podOf(values), "containers", 0, "ports")[1]).toMatchObject({ name: "relay", containerPort: 9_444 });
@@ -46,18 +46,18 @@ describe("with the relay, which is the default", () => {
     expect(port).toMatchObject({ name: "relay", port: 8_444, targetPort: "relay" });
   });
 
-  test("a kubelet without the Service's variables leaves an invalid address", () => {
+  test("the relay's address is invalid if the kubelet sets no Service variables", () => {
     const [, ...flags] = expandedArgs(podOf(), []);
     const { settings, problems } = readSettings(flags, {});
     expect(problems).toEqual([]);
     expect(readRelayAddress(settings.relayAddress)).toBeUndefined();
   });
 
-  test("the Pods enable the Service's variables", () => {
+  test("the webhook's Pods enable the Service variables of the kubelet", () => {
     expect(at(podOf(), "enableServiceLinks")).toBe(true);
   });
 
-  test("the page of drains has a named port, which is in no Service", () => {
+  test("the admin port has a name and is in no Service", () => {
     const container = at(podOf({ relay: { adminPort: 9_090 } }), "containers", 0);
     expect(listOf(container, "ports")[2]).toEqual({ name: "admin", containerPort: 9_090, protocol: "TCP" });
     const services = ofKind(render({ relay: { adminPort: 9_090 } }), "Service");
@@ -67,17 +67,17 @@ describe("with the relay, which is the default", () => {
     ]);
   });
 
-  test("the page of drains is open to other Pods only by a value", () => {
+  test("the admin port is open to other Pods only with a value of the chart", () => {
     expect(settingsOf({ relay: { adminListen: "all" } }, "10.0.0.1").adminListen).toBe("all");
   });
 
-  test("port 0 disables the page of drains", () => {
+  test("the admin port 0 disables the page of recent drains", () => {
     expect(settingsOf({ relay: { adminPort: 0 } }, "10.0.0.1").adminPort).toBe(0);
     expect(listOf(podOf({ relay: { adminPort: 0 } }), "containers", 0, "ports")).toHaveLength(2);
   });
 });
 
-test("without the relay, nothing of it is rendered", () => {
+test("without the relay, no object, flag or port of the relay is rendered", () => {
   const values = { relay: { enabled: false, adminPort: 8_081 } };
   expect(settingsOf(values, "10.0.0.1")).toEqual({
     relaySecret: "",
@@ -93,18 +93,18 @@ test("without the relay, nothing of it is rendered", () => {
   expect(at(podOf(values), "enableServiceLinks")).toBe(false);
 });
 
-describe("the network policy", () => {
+describe("the NetworkPolicy", () => {
   const policyOf = (values: Values, networkPolicy: object = {}) =>
     at(only(render({ ...values, networkPolicy: { enabled: true, ...networkPolicy } }), "NetworkPolicy"), "spec");
   const webhookPort = { ports: [{ port: 8_443, protocol: "TCP" }] };
   const relayPort = { from: [{ namespaceSelector: {} }], ports: [{ port: 8_444, protocol: "TCP" }] };
 
-  test("opens the webhook to all, the relay to every Pod, and the page of drains to none", () => {
+  test("allows all clients to the webhook, every Pod to the relay, and no client to the admin port", () => {
     expect(at(policyOf({}), "ingress")).toEqual([webhookPort, relayPort]);
     expect(at(policyOf({ relay: { port: 9_444 } }), "ingress", 1, "ports")).toEqual([{ port: 9_444, protocol: "TCP" }]);
   });
 
-  test("restricts the webhook to the configured callers", () => {
+  test("restricts the webhook to the configured clients", () => {
     const webhookFrom = [
       { ipBlock: { cidr: "10.0.0.1/32" } },
       { namespaceSelector: { matchLabels: { team: "monitoring" } }, podSelector: {} },
@@ -112,7 +112,7 @@ describe("the network policy", () => {
     expect(at(policyOf({}, { webhookFrom }), "ingress")).toEqual([{ from: webhookFrom, ...webhookPort }, relayPort]);
   });
 
-  test("opens the page of drains only to API servers, if it listens on all addresses and theirs are set", () => {
+  test("allows the configured API servers to the admin port if that port listens on all addresses", () => {
     const apiServerAddresses = ["10.0.0.1/32", "fd00::1/128"];
     const from = apiServerAddresses.map((cidr) => ({ ipBlock: { cidr } }));
     expect(at(policyOf({}, { apiServerAddresses }), "ingress")).toEqual([webhookPort, relayPort]);
@@ -137,7 +137,7 @@ describe("the network policy", () => {
   });
 });
 
-test("the documented policy allows Pods to reach the relay", () => {
+test("the documented NetworkPolicy allows Pods to connect to the relay", () => {
   const policy = documentedPolicy();
   const [rule] = listOf(policy, "spec", "egress");
   const server = at(only(render(), "Deployment"), "spec", "template");

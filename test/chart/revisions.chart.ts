@@ -57,27 +57,33 @@ const TABLE: readonly (readonly [Labels, Labels, string | undefined])[] = [
   [labelled(undefined, "next"), {}, "namespace.drain-next.lastcall.dev"],
 ];
 
-describe("releases beside each other", () => {
-  test.for(TABLE)("in a namespace labelled %j a Pod with %j belongs to %s", ([namespace, pod, expected]) => {
-    expect(entriesFor({ ...shop, ...namespace }, pod)).toEqual(expected === undefined ? [] : [expected]);
-  });
+describe("with several releases in one cluster", () => {
+  test.for(TABLE)(
+    "in a namespace with labels %j, a Pod with labels %j is selected by %s",
+    ([namespace, pod, expected]) => {
+      expect(entriesFor({ ...shop, ...namespace }, pod)).toEqual(expected === undefined ? [] : [expected]);
+    },
+  );
 
   const words = [undefined, ON, "disabled", "true"];
   const revisions = [undefined, "canary", "next", "gone", ""];
   const all = words.flatMap((inject) => revisions.map((revision) => labelled(inject, revision)));
 
-  test.for(["stable", "canary", "next"] as const)("the command line selects as the selectors of %s do", (name) => {
-    const differences = all.flatMap((namespace) =>
-      all.flatMap((pod) => {
-        const bySelectors = RELEASES[name].some((entry) => chooses(entry, { ...shop, ...namespace }, pod));
-        const { kind } = selectionOf({ metadata: { labels: pod } }, namespace, DESCRIBED[name]);
-        return bySelectors === (kind === "selected") ? [] : [JSON.stringify([namespace, pod])];
-      }),
-    );
-    expect(differences).toEqual([]);
-  });
+  test.for(["stable", "canary", "next"] as const)(
+    "the command line selects the same Pods as the release %s",
+    (name) => {
+      const differences = all.flatMap((namespace) =>
+        all.flatMap((pod) => {
+          const bySelectors = RELEASES[name].some((entry) => chooses(entry, { ...shop, ...namespace }, pod));
+          const { kind } = selectionOf({ metadata: { labels: pod } }, namespace, DESCRIBED[name]);
+          return bySelectors === (kind === "selected") ? [] : [JSON.stringify([namespace, pod])];
+        }),
+      );
+      expect(differences).toEqual([]);
+    },
+  );
 
-  test("the labels of an unknown namespace decide unless the Pod's do", () => {
+  test("the selection of a Pod in an unknown namespace is open unless the Pod's labels decide", () => {
     const wrong = Object.values(DESCRIBED).flatMap((release) =>
       all.filter((pod) => {
         const raw = { metadata: { labels: pod } };
@@ -98,7 +104,7 @@ describe("releases beside each other", () => {
     expect(twice).toEqual([]);
   });
 
-  test("no two entries of any release check the settings of one object, or of an injected Pod", () => {
+  test("no two releases check the settings of the same object, and none those of an injected Pod", () => {
     const checks = [
       checksOf({}),
       checksOf({ revision: "canary" }, "lastcall-canary"),
@@ -116,7 +122,7 @@ describe("releases beside each other", () => {
     expect(twice).toEqual([]);
   });
 
-  test("releases share no object, in one namespace or two, with any names", () => {
+  test("two releases have no object in common, in one namespace or two, with any names", () => {
     const named = (values: Values, namespace: string) =>
       render({ ...values, monitoring: MONITORED, failurePolicy: "Fail" }, { namespace }).map(
         ({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`,
@@ -144,7 +150,7 @@ describe("releases beside each other", () => {
     }
   });
 
-  test("the Pods of the self-test name the tested revision", () => {
+  test("the Pods of the self-test have the label of the tested revision", () => {
     const pod = render({ revision: "canary" }).find(({ kind }) => kind === "Pod");
     const [, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
     const labels = at(probePod(readOptions(flags).settings, "enabled"), "metadata", "labels") as Labels;
@@ -158,12 +164,12 @@ const MONITORED = {
   dashboard: { enabled: true },
 };
 
-test("every configuration sorts before those of service meshes", () => {
+test("the webhook configuration of every release sorts before those of service meshes", () => {
   const name = only(render({ revision: "zz" }), "MutatingWebhookConfiguration").metadata.name;
   expect([name, "istio-sidecar-injector", "linkerd-proxy-injector-webhook-config"].sort()[0]).toBe(name);
 });
 
-test("names that are too long together are refused", () => {
+test("a release name and a revision that are too long together are rejected", () => {
   const values = { nameOverride: "a".repeat(40), revision: "b".repeat(20) };
   expect(complaint(values)).toContain("that is longer than the 63 letters of a Service's name");
   expect(complaint({ ...values, fullnameOverride: "short" })).toBe("");

@@ -56,38 +56,38 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "as little as possible": WITHOUT_RELAY,
 };
 
-test.for(MATRIX_NAMES)("with %s, the accounts get exactly the rights in the table", (name) => {
+test.for(MATRIX_NAMES)("with %s, the service accounts get exactly the permissions in the table", (name) => {
   const manifests = render(MATRIX[name]);
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
   expect(roles.flatMap(rightsOf)).toEqual(EXPECTED[name] ?? DEFAULT);
 });
 
-test("with failurePolicy Fail and cert-manager the account may read its configuration, and write only the copy", () => {
+test("with Fail and cert-manager the webhook may read its configuration, and write only the copy", () => {
   const roles = ofKind(render({ failurePolicy: "Fail", certificates: { mode: "cert-manager" } }), "ClusterRole");
   const rights = roles.flatMap(rightsOf).filter((right) => right.includes("configurations"));
   expect(rights).toEqual([RIGHTS.copied, RIGHTS.enforcing]);
 });
 
-test("without the watch of image pulls there is no right to read Events", () => {
+test("without the watch of image pulls, no account may read Events", () => {
   const roles = ofKind(render({ image: { manager: { watchPulls: false } } }), "ClusterRole");
   expect(roles.flatMap(rightsOf)).toContain(RIGHTS.events);
   expect(roles.flatMap(rightsOf)).not.toContain(RIGHTS.pulls);
 });
 
-test("a self-test with only dry runs may neither read nor delete Pods", () => {
+test("the account of a self-test with only dry runs may not read or delete Pods", () => {
   const roles = ofKind(render({ selfTest: { startsPod: false } }), "Role");
   expect(roles.flatMap(rightsOf)).toContain(RIGHTS.selfTest);
   expect(roles.flatMap(rightsOf)).not.toContain(RIGHTS.selfTestPod);
 });
 
-test("without the relay and the own CA there is no right to write Secrets", () => {
+test("without the relay and lastcall's own CA, no account may write Secrets", () => {
   const manifests = render({ certificates: { mode: "cert-manager" }, relay: { enabled: false } });
   expect([...ofKind(manifests, "Secret"), ...ofKind(manifests, "Role")].map(({ metadata }) => metadata.name)).toEqual([
     "lastcall-self-test",
   ]);
 });
 
-test("every binding binds a role of this chart to an account of this chart", () => {
+test("every role binding is between a role and a service account of the chart", () => {
   const manifests = render({ failurePolicy: "Fail" });
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
   const bindings = [...ofKind(manifests, "ClusterRoleBinding"), ...ofKind(manifests, "RoleBinding")];

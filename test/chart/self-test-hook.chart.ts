@@ -3,7 +3,7 @@ import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { at, isHook, listOf, render } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 
-test("the self-test's hooks are deleted after success and failure", () => {
+test("the Helm hooks of the self-test are deleted after success and failure", () => {
   const hooks = render().filter(isHook);
   expect(hooks.map(({ kind }) => kind).sort()).toEqual(["Pod", "Role", "RoleBinding", "ServiceAccount"]);
   for (const { metadata } of hooks) {
@@ -14,7 +14,7 @@ test("the self-test's hooks are deleted after success and failure", () => {
   }
 });
 
-test("rights come before the Pod that needs them", () => {
+test("the self-test's permissions are created before the Pod that needs them", () => {
   const weights = Object.fromEntries(
     render()
       .filter(isHook)
@@ -23,14 +23,14 @@ test("rights come before the Pod that needs them", () => {
   expect(weights).toEqual({ ServiceAccount: -3, Role: -2, RoleBinding: -1, Pod: 0 });
 });
 
-test("nothing runs before an installation, even with failurePolicy Fail", () => {
+test("no Helm hook runs before an installation, even with failurePolicy Fail", () => {
   for (const { metadata } of render({ failurePolicy: "Fail" }).filter(isHook)) {
     expect(metadata.annotations?.["helm.sh/hook"]).toBe("test");
   }
 });
 
 test.for(MATRIX_NAMES.filter((name) => MATRIX[name]?.["selfTest"] === undefined))(
-  "with %s it runs restricted, with flags it understands",
+  "with %s, the self-test meets the restricted profile, and its flags are valid",
   (name) => {
     const pod = render(MATRIX[name]).find(({ kind }) => kind === "Pod");
     const [command, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");

@@ -19,16 +19,16 @@ function configOf(values: Values): string {
   return String(at(map, "data", "config.yaml"));
 }
 
-describe.for(MATRIX_NAMES)("the server with %s", (name) => {
+describe.for(MATRIX_NAMES)("the webhook server with %s", (name) => {
   const values = MATRIX[name] ?? {};
 
-  test("accepts every flag of the chart", () => {
+  test("accepts every flag that the chart sets", () => {
     const [command, ...flags] = argsOf(values);
     expect(command).toBe("webhook");
     expect(readSettings(flags, {}).problems).toEqual([]);
   });
 
-  test("reads its configuration without a problem", () => {
+  test("reads its configuration file without a problem", () => {
     const read = parseConfigText(configOf(values), "config.yaml");
     expect(read.problems).toEqual([]);
     expect(read.config).toMatchObject({ onInvalid: "warn", ...(values["policy"] as object | undefined) });
@@ -47,7 +47,7 @@ describe.for(MATRIX_NAMES)("the server with %s", (name) => {
     });
   });
 
-  test("mounts every file that its flags name", () => {
+  test("mounts every file of its flags", () => {
     const folders = listOf<{ readonly mountPath: string }>(podOf(values), "containers", 0, "volumeMounts");
     const files = argsOf(values).flatMap((arg) => /=(\/.*)\/[^/]+$/.exec(arg)?.[1] ?? []);
     const ours = folders.map(({ mountPath }) => mountPath).filter((path) => path !== "/extra");
@@ -58,14 +58,14 @@ describe.for(MATRIX_NAMES)("the server with %s", (name) => {
   });
 });
 
-test("the memory limit follows the relay, and a configured one stays", () => {
+test("the memory limit is larger with the relay, unless a limit is configured", () => {
   const limitOf = (values: Values): unknown => at(podOf(values), "containers", 0, "resources", "limits", "memory");
   expect(limitOf({})).toBe("1280Mi");
   expect(limitOf({ relay: { enabled: false } })).toBe("512Mi");
   expect(limitOf({ webhook: { resources: { limits: { memory: "2Gi" } } } })).toBe("2Gi");
 });
 
-test("the server runs as its own user, or as the cluster's on OpenShift or if unset", () => {
+test("the server runs as lastcall's user, or as the cluster's on OpenShift or if unset", () => {
   const openShift = { args: ["--api-versions", "security.openshift.io/v1"] };
   const userOf = (runAsUser: unknown, where = {}): unknown => {
     const pod = at(only(render({ webhook: { runAsUser } }, where), "Deployment"), "spec", "template", "spec");
@@ -77,7 +77,7 @@ test("the server runs as its own user, or as the cluster's on OpenShift or if un
   expect(userOf(1_000, openShift)).toEqual([1_000, 1_000]);
 });
 
-test("a change of the client CA causes a rollout, and the flag names its file", () => {
+test("a change of the client CA causes a rollout, and the flag has the CA's path", () => {
   const values = MATRIX["a client CA"] ?? {};
   const hashOf = (some: Values): unknown =>
     at(only(render(some), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
@@ -95,7 +95,7 @@ test.for(["5s", "500ms", "1m", "1501ms", "0s"])("a drain delay of %s leaves 30 s
   expect(formatDuration(ms)).toBeTypeOf("string");
 });
 
-test("a replica is replaced only after its successor is ready, and replicas are spread", () => {
+test("a rollout stops a replica only after a new one is ready, and replicas are spread over nodes", () => {
   const deployment = only(render(), "Deployment");
   expect(at(deployment, "spec", "replicas")).toBe(2);
   expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 0, maxSurge: 1 });
@@ -107,7 +107,7 @@ test("a replica is replaced only after its successor is ready, and replicas are 
   expect(at(podOf(), "priorityClassName")).toBe("system-cluster-critical");
 });
 
-test("a configured strategy replaces the chart's, also on the host's network", () => {
+test("a configured rollout strategy replaces the chart's, even on the host's network", () => {
   const strategyOf = (webhook: object) =>
     at(only(render({ webhook, relay: { adminPort: 0 } }), "Deployment"), "spec", "strategy");
   expect(strategyOf({ strategy: { type: "Recreate" }, hostNetwork: true })).toEqual({ type: "Recreate" });
@@ -115,7 +115,7 @@ test("a configured strategy replaces the chart's, also on the host's network", (
   expect(strategyOf({ strategy: slow })).toEqual(slow);
 });
 
-test("the Service has the configured address families, or the cluster's", () => {
+test("the Service has the configured IP families, or the cluster's default", () => {
   const familiesOf = (values: Values) => {
     const { ipFamilies, ipFamilyPolicy } = only(render(values), "Service")["spec"] as Record<string, unknown>;
     return [ipFamilyPolicy, ipFamilies];
@@ -126,7 +126,7 @@ test("the Service has the configured address families, or the cluster's", () => 
   expect(familiesOf({ webhook: { ipFamilyPolicy: "PreferDualStack" } })).toEqual(["PreferDualStack", undefined]);
 });
 
-test("on the host's network a rollout needs no second port on a node", () => {
+test("on the host's network, a rollout stops a replica first, since two cannot share a node's port", () => {
   const deployment = only(render(MATRIX["the host's network"]), "Deployment");
   expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 1, maxSurge: 0 });
   expect(at(deployment, "spec", "template", "spec")).toMatchObject({
@@ -180,7 +180,7 @@ test("the Service forwards 443 to the server's port, as HTTPS", () => {
   }
 });
 
-test("a changed policy causes a rollout, and an unchanged one does not", () => {
+test("a changed drain policy causes a rollout, and an unchanged one does not", () => {
   const sumOf = (values: Values) =>
     at(only(render(values), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
   const changed = { policy: { defaults: { "drain-timeout": "90s" } } };
@@ -188,7 +188,7 @@ test("a changed policy causes a rollout, and an unchanged one does not", () => {
   expect(sumOf(changed)).not.toBe(sumOf({}));
 });
 
-test("images are named by registry, tag and digest", () => {
+test("an image reference has the configured registry, tag and digest", () => {
   const imagesOf = (values: Values) => {
     const manager = argsOf(values).find((arg) => arg.startsWith("--image="));
     return [at(podOf(values), "containers", 0, "image"), manager?.slice("--image=".length)];
@@ -206,7 +206,7 @@ describe("common settings of a platform", () => {
   const values = MATRIX["what a platform puts on every chart"] ?? {};
   const manifests = render(values);
 
-  test("labels are on every object, and never replace the chart's own", () => {
+  test("add labels to every object without a change of the chart's own", () => {
     for (const { kind, metadata } of manifests) {
       const { team, "app.kubernetes.io/name": name } = metadata.labels ?? {};
       expect([kind, team, name]).toEqual([kind, "platform", "lastcall"]);
@@ -217,7 +217,7 @@ describe("common settings of a platform", () => {
     expect(selector).toEqual(at(only(render(), "Deployment"), "spec", "selector", "matchLabels"));
   });
 
-  test("annotations are on every object, and never replace the chart's own", () => {
+  test("add annotations to every object without a change of the chart's own", () => {
     for (const { kind, metadata } of manifests)
       expect([kind, metadata.annotations?.["owner"]]).toEqual([kind, "platform"]);
     const pod = at(only(manifests, "Deployment"), "spec", "template", "metadata", "annotations");
@@ -225,7 +225,7 @@ describe("common settings of a platform", () => {
     expect(at(pod, "checksum/config")).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("one object's own label or annotation wins over a common one", () => {
+  test("are overridden by labels and annotations of a single object", () => {
     const metadata = {
       podAnnotations: { note: "own" },
       podLabels: { team: "own" },
@@ -238,7 +238,7 @@ describe("common settings of a platform", () => {
     expect(template).toMatchObject({ annotations: { note: "own" }, labels: { team: "own" } });
   });
 
-  test("flags, variables, volumes and pull secrets are added to those of the chart", () => {
+  test("add flags, variables, volumes and pull secrets to the chart's own", () => {
     expect(podOf(values)).toMatchObject({
       imagePullSecrets: [{ name: "one" }, { name: "two" }],
       containers: [{ env: [{ name: "NODE_EXTRA_CA_CERTS", value: "/etc/ssl/team.crt" }] }],
@@ -249,7 +249,7 @@ describe("common settings of a platform", () => {
     expect(names).toEqual(["config", "extra"]);
   });
 
-  test("a list of spread constraints, even an empty one, replaces the chart's", () => {
+  test("replace the chart's spread constraints, even with an empty list", () => {
     expect(at(podOf(values), "topologySpreadConstraints")).toEqual([]);
     const zone = { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule" };
     const chosen = podOf({ webhook: { topologySpreadConstraints: [zone] } });
@@ -257,7 +257,7 @@ describe("common settings of a platform", () => {
   });
 });
 
-test("images without a registry are refused, unless allowEmptyRegistry is set", () => {
+test("images without a registry are rejected, unless allowEmptyRegistry is set", () => {
   const refused = (values: Values) => renderText(values, { allowsEmptyRegistry: false });
   expect(refused({}).stderr).toMatch(
     /image\.registry is "", .* for lastcall-webhook:0\.1\.0 and lastcall-manager:0\.1\.0 /,
@@ -269,7 +269,7 @@ test("images without a registry are refused, unless allowEmptyRegistry is set", 
   }
 });
 
-test("the manager's pull policy and pull secrets reach the server only if they are set", () => {
+test("the server gets flags for the manager's pull policy and pull secrets only if they are set", () => {
   const flagsOf = (values: Values) => argsOf(values).filter((arg) => arg.startsWith("--image-pull"));
   expect(flagsOf({})).toEqual([]);
   expect(flagsOf({ image: { manager: { pullPolicy: "Never", pullSecrets: ["a", "b"] } } })).toEqual([
@@ -278,19 +278,22 @@ test("the manager's pull policy and pull secrets reach the server only if they a
   ]);
 });
 
-test.for(["self", "cert-manager", "existing"])("with mode %s the server gets its certificate in one way", (mode) => {
-  const existing = mode === "existing" ? { existing: { secretName: "corporate-tls" } } : {};
-  const flags = argsOf({ certificates: { mode, ...existing } }).map((arg) => arg.split("=")[0]);
-  expect(flags.includes("--ca-secret")).toBe(mode === "self");
-  expect(flags.includes("--cert") && flags.includes("--key")).toBe(mode !== "self");
-  expect(flags.includes("--webhook-configuration")).toBe(mode !== "cert-manager");
-});
+test.for(["self", "cert-manager", "existing"])(
+  "with certificates.mode %s, the server gets exactly one source of its certificate",
+  (mode) => {
+    const existing = mode === "existing" ? { existing: { secretName: "corporate-tls" } } : {};
+    const flags = argsOf({ certificates: { mode, ...existing } }).map((arg) => arg.split("=")[0]);
+    expect(flags.includes("--ca-secret")).toBe(mode === "self");
+    expect(flags.includes("--cert") && flags.includes("--key")).toBe(mode !== "self");
+    expect(flags.includes("--webhook-configuration")).toBe(mode !== "cert-manager");
+  },
+);
 
-test("every log level can be set", () => {
+test("every log level of the server can be set", () => {
   for (const logLevel of LOG_LEVELS) expect(argsOf({ webhook: { logLevel } })).toContain(`--log-level=${logLevel}`);
 });
 
-test("cert-manager issues for the Service's name and injects its CA", () => {
+test("cert-manager's certificate has the Service's name, and its CA is injected into the configuration", () => {
   const manifests: readonly Manifest[] = render({ certificates: { mode: "cert-manager" } }, { namespace: "drain" });
   const leaf = manifests.find(
     ({ kind, metadata }) => kind === "Certificate" && metadata.name === "lastcall-webhook-tls",

@@ -65,13 +65,16 @@ function entriesWith(values: Values, namespace: Labels, pod: Labels): readonly s
 }
 
 describe("in opt-out mode the webhook is called for a Pod", () => {
-  test.for(OPT_OUT_TABLE)("in %s labelled %j with labels %j by %s", ([name, namespaceLabels, podLabels, expected]) => {
-    const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
-    const selected = expected === "none" ? [] : [`${expected}.drain.lastcall.dev`];
-    expect(entriesWith(OPT_OUT, namespace, podLabels)).toEqual(selected);
-  });
+  test.for(OPT_OUT_TABLE)(
+    "in namespace %s with labels %j if the Pod has labels %j: by %s",
+    ([name, namespaceLabels, podLabels, expected]) => {
+      const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
+      const selected = expected === "none" ? [] : [`${expected}.drain.lastcall.dev`];
+      expect(entriesWith(OPT_OUT, namespace, podLabels)).toEqual(selected);
+    },
+  );
 
-  test("and the reporting policy does not assume that the Pod opted in", () => {
+  test("without an opt-in, which the message of the reporting policy does not assume", () => {
     const message = (values: Values) => JSON.stringify(only(render(values), "ValidatingAdmissionPolicy"));
     expect(message({ ...OPT_OUT, admissionPolicy: { guards: false } })).toContain(
       "this Pod should be injected and was",
@@ -80,7 +83,7 @@ describe("in opt-out mode the webhook is called for a Pod", () => {
   });
 });
 
-describe("the user's own conditions", () => {
+describe("configured selectors and match conditions", () => {
   const injection = {
     namespaceSelector: { matchLabels: { stage: "test" } },
     objectSelector: {
@@ -90,7 +93,7 @@ describe("the user's own conditions", () => {
   };
   const shop = { "kubernetes.io/metadata.name": "shop", stage: "test" };
 
-  test.for(["opt-in", "opt-out"])("apply beside the chart's, in mode %s", (mode) => {
+  test.for(["opt-in", "opt-out"])("apply together with the chart's, in mode %s", (mode) => {
     const values = { injection: { ...injection, mode } };
     const asked = (namespace: Labels, pod: Labels) => entriesWith(values, { ...namespace, ...on }, pod).length;
     expect(asked(shop, { team: "web" })).toBe(1);
@@ -101,7 +104,7 @@ describe("the user's own conditions", () => {
     expect(asked({ ...shop, "kubernetes.io/metadata.name": "kube-system" }, { team: "web", ...on })).toBe(0);
   });
 
-  test("match the Pods of the self-test, which carry the configured labels", () => {
+  test("match the Pods of the self-test, which have the configured labels", () => {
     const values = { injection, selfTest: { podLabels: { tier: "front" } } };
     const pod = render(values).find(({ kind }) => kind === "Pod");
     const [, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
@@ -112,8 +115,8 @@ describe("the user's own conditions", () => {
   });
 });
 
-test.for(["defaults", "every namespace but some", "selectors of one's own"])(
-  "the policy that reports has the selectors of the webhook, with %s",
+test.for(["defaults", "every namespace but some", "own selectors"])(
+  "the reporting policy has the same selectors as the webhook, with %s",
   (name) => {
     const manifests = render(MATRIX[name]);
     const bindings = ofKind(manifests, "ValidatingAdmissionPolicyBinding").filter(
@@ -127,20 +130,25 @@ test.for(["defaults", "every namespace but some", "selectors of one's own"])(
 );
 
 describe("the webhook is called for a Pod", () => {
-  test.for(TABLE)("in %s labelled %j with labels %j by %s", ([name, namespaceLabels, podLabels, expected]) => {
-    const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
-    const selected = entries.filter((entry) => chooses(entry, namespace, podLabels));
-    expect(selected.map((entry) => entry.name)).toEqual(expected === "none" ? [] : [`${expected}.drain.lastcall.dev`]);
-  });
+  test.for(TABLE)(
+    "in namespace %s with labels %j if the Pod has labels %j: by %s",
+    ([name, namespaceLabels, podLabels, expected]) => {
+      const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
+      const selected = entries.filter((entry) => chooses(entry, namespace, podLabels));
+      expect(selected.map((entry) => entry.name)).toEqual(
+        expected === "none" ? [] : [`${expected}.drain.lastcall.dev`],
+      );
+    },
+  );
 
-  test("never in the release's own namespace, whatever its name is", () => {
+  test("in no case in the release's namespace, whatever its name is", () => {
     const manifests = render({}, { namespace: "elsewhere" });
     const own = [...injectingEntries(manifests), ...settingsEntries(manifests)];
     const labels = { ...on, "kubernetes.io/metadata.name": "elsewhere" };
     expect(own.filter((entry) => selects(entry.namespaceSelector, labels))).toEqual([]);
   });
 
-  test("only at its creation, and for no other resource", () => {
+  test("only at the creation of a Pod, and for no other resource", () => {
     for (const entry of entries) {
       expect(entry["rules"]).toEqual([
         { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"], scope: "Namespaced" },
@@ -149,13 +157,13 @@ describe("the webhook is called for a Pod", () => {
   });
 });
 
-test("the configuration sorts before those of service meshes and opts out of AKS' admission enforcer", () => {
+test("the webhook configuration sorts before those of meshes and opts out of AKS' admission enforcer", () => {
   const names = ["istio-sidecar-injector", "linkerd-proxy-injector-webhook-config", configuration.metadata.name];
   expect(names.sort()[0]).toBe("drain.lastcall.dev");
   expect(configuration.metadata.annotations).toEqual({ "admissions.enforcer/disabled": "true" });
 });
 
-test("both entries are reinvoked after other webhooks, and declare their side effects", () => {
+test("both webhooks are reinvoked after other webhooks, and declare their side effects", () => {
   for (const entry of entries) {
     expect(entry).toMatchObject({
       admissionReviewVersions: ["v1"],
@@ -169,11 +177,11 @@ test("both entries are reinvoked after other webhooks, and declare their side ef
   }
 });
 
-describe("settings are checked", () => {
+describe("the settings webhook is called", () => {
   const [ofObjects, ofPods] = settingsEntries(render());
   const shop = { "kubernetes.io/metadata.name": "shop" };
 
-  test("of Namespaces and workloads when they are created or changed", () => {
+  test("for Namespaces and workloads that are created or updated", () => {
     expect(listOf(ofObjects, "rules").flatMap((rule) => listOf(rule, "resources"))).toEqual([
       ...["namespaces", "deployments", "statefulsets", "daemonsets", "cronjobs", "jobs"],
     ]);
@@ -189,18 +197,18 @@ describe("settings are checked", () => {
     [{}, off, false],
     [on, { [INJECT]: "true" }, false],
     [{ "lastcall.dev/revision": "canary" }, {}, false],
-  ])("of a Pod in a namespace labelled %j with labels %j: %s", ([namespace, pod, isChosen]) => {
+  ])("in a namespace with labels %j for a Pod with labels %j: %s", ([namespace, pod, isChosen]) => {
     expect(ofPods !== undefined && chooses(ofPods, { ...shop, ...namespace }, pod)).toBe(isChosen);
   });
 
-  test("with a short timeout, in case the webhook is unreachable", () => {
+  test("with a short timeout, since it may be unreachable", () => {
     for (const entry of [ofObjects, ofPods]) {
       expect(entry).toMatchObject({ failurePolicy: "Ignore", timeoutSeconds: 2, sideEffects: "NoneOnDryRun" });
       expect(entry?.matchConditions.map(({ name }) => name)).toContain("has-settings");
     }
   });
 
-  test("unless the values switch it off", () => {
+  test("unless the chart's values disable it", () => {
     expect(settingsEntries(render({ injection: { checkSettings: false } }))).toEqual([]);
   });
 });
@@ -209,13 +217,13 @@ describe("with failurePolicy Fail", () => {
   const configurations = (values: Values): readonly Manifest[] =>
     ofKind(render({ failurePolicy: "Fail", ...values }), "MutatingWebhookConfiguration");
 
-  test("the release starts open, with an empty configuration that its replicas fill", () => {
+  test("a new release admits Pods, with an empty configuration that the replicas fill", () => {
     const [enforcing, open, ...others] = configurations({});
     expect([enforcing?.metadata.name, enforcing?.["webhooks"]]).toEqual(["enforce.lastcall.dev", undefined]);
     expect([open, ...others]).toEqual([configuration]);
   });
 
-  test("the replicas get both names, and the namespace and labels for the proof of injection", () => {
+  test("the replicas get flags for both configurations and the Pod that proves injection", () => {
     const injection = { objectSelector: { matchLabels: { team: "web" } } };
     const values = { failurePolicy: "Fail", revision: "canary", injection, selfTest: { namespace: "proofs" } };
     const args = listOf<string>(
@@ -246,7 +254,7 @@ describe("with failurePolicy Fail", () => {
   });
 });
 
-test("a caBundle is rendered only if it is set", () => {
+test("the caBundle is rendered only if it is configured", () => {
   const bundlesOf = (values: object) =>
     listOf(only(render({ ...values }), "MutatingWebhookConfiguration"), "webhooks").map((entry) =>
       at(entry, "clientConfig", "caBundle"),
@@ -259,7 +267,7 @@ test("a caBundle is rendered only if it is set", () => {
   }
 });
 
-test("match conditions test for annotations first, so that a Pod without any is not an error", () => {
+test("match conditions are valid for a Pod without annotations", () => {
   const expressions = entries.flatMap((entry) => entry.matchConditions.map(({ expression }) => expression));
   expect(expressions).toHaveLength(8);
   for (const expression of expressions) {

@@ -17,21 +17,21 @@ const CLUSTER_WIDE = [
 describe.for(MATRIX_NAMES)("with %s", (name) => {
   const values = MATRIX[name] ?? {};
 
-  test("renders the same bytes every time, for install and upgrade", () => {
+  test("the chart renders the same bytes every time, for install and upgrade", () => {
     const { status, stdout } = renderText(values);
     expect(status).toBe(0);
     expect(renderText(values).stdout).toBe(stdout);
     expect(renderText(values, { args: ["--is-upgrade"] }).stdout).toBe(stdout);
   });
 
-  test("contains no private key, and no Secret has data", () => {
+  test("the chart contains no private key, and no Secret has data", () => {
     expect(renderText(values).stdout).not.toMatch(/PRIVATE KEY|LS0tLS1CRUdJTiB(RUMg|UlNBI|)UFJJVkFURS/);
     for (const secret of ofKind(render(values), "Secret")) {
       expect([secret["data"], secret["stringData"]]).toEqual([undefined, undefined]);
     }
   });
 
-  test("puts every object into the release's namespace, except the rights of self-test and proof", () => {
+  test("every object is in the release's namespace, except permissions for the self-test and the proof", () => {
     const elsewhere = render(values, { namespace: "of-its-own" })
       .filter(({ kind }) => !CLUSTER_WIDE.includes(kind))
       .filter(({ metadata }) => metadata.namespace !== "of-its-own");
@@ -41,24 +41,24 @@ describe.for(MATRIX_NAMES)("with %s", (name) => {
     expect(proof).toEqual(values["failurePolicy"] === "Fail" ? rights : []);
   });
 
-  test("names no object twice", () => {
+  test("no two objects of the chart have the same name", () => {
     const names = render(values).map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`);
     expect(names).toEqual([...new Set(names)]);
   });
 
-  test("passes Helm's linter", () => {
+  test("the chart passes Helm's linter", () => {
     const { status, stdout } = helm(["lint", "--strict", CHART, "--namespace", "lastcall", "-f", "-"], values);
     expect(stdout).toContain("0 chart(s) failed");
     expect(status).toBe(0);
   });
 });
 
-test("the chart's versions are the program's", () => {
+test("version and appVersion of the chart equal the program's version", () => {
   const chart = parse(readFileSync(join(CHART, "Chart.yaml"), "utf8")) as Record<string, string>;
   expect([chart["version"], chart["appVersion"]]).toEqual([VERSION, VERSION]);
 });
 
-test("Kubernetes before 1.29 is refused, and policies are omitted before 1.30", () => {
+test("Kubernetes before 1.29 is rejected, and admission policies are omitted before 1.30", () => {
   const refused = renderText({}, { kubernetes: "1.28.9" });
   expect(refused.status).not.toBe(0);
   expect(refused.stderr).toContain(">=1.29.0-0");
@@ -67,7 +67,7 @@ test("Kubernetes before 1.29 is refused, and policies are omitted before 1.30", 
   expect(kindsAt("1.30.0-eks-1")).toContain("ValidatingAdmissionPolicy");
 });
 
-test("every value has a default and a place in values.yaml", () => {
+test("every value of the schema has a default in values.yaml", () => {
   const values: unknown = parse(readFileSync(join(CHART, "values.yaml"), "utf8"));
   const schema: unknown = JSON.parse(readFileSync(join(CHART, "values.schema.json"), "utf8"));
   expect(pathsOfSchema(schema).filter((path) => path !== "global" && !hasPath(values, path))).toEqual([]);

@@ -11,65 +11,77 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["an unknown annotation", { policy: { defaults: { "drain-timout": "5s" } } }, "'drain-timout' not allowed"],
   ["a duration without a unit", { policy: { defaults: { "drain-timeout": "30" } } }, "/policy/defaults/drain-timeout"],
   ["a number for a duration", { policy: { defaults: { "drain-timeout": 30 } } }, "got number, want string"],
-  ["a bad word in a profile", { policy: { profiles: { a: { mode: "fast" } } } }, "'auto', 'sidecar', 'native'"],
+  ["an unknown mode in a profile", { policy: { profiles: { a: { mode: "fast" } } } }, "'auto', 'sidecar', 'native'"],
   ["a profile's name in capitals", { policy: { profiles: { Slow: {} } } }, "/policy/profiles"],
-  ["a word in small letters", { failurePolicy: "fail" }, "value must be one of 'Ignore', 'Fail'"],
+  ["a failurePolicy in small letters", { failurePolicy: "fail" }, "value must be one of 'Ignore', 'Fail'"],
   ["a privileged port", { webhook: { port: 443 } }, "at '/webhook/port': minimum"],
   ["a text for a number", { webhook: { replicas: "2" } }, "got string, want integer"],
   ["no replica", { webhook: { replicas: 0 } }, "at '/webhook/replicas': minimum"],
   ["a drain delay without a unit", { webhook: { drainDelay: "5" } }, "at '/webhook/drainDelay'"],
-  ["a timeout the API refuses", { webhook: { timeoutSeconds: 31 } }, "at '/webhook/timeoutSeconds': maximum"],
-  ["a name no Service can have", { fullnameOverride: "1st" }, "at '/fullnameOverride'"],
-  ["a name that leaves no room", { nameOverride: "a".repeat(41) }, "at '/nameOverride': maxLength"],
-  ["a mode that is none", { injection: { mode: "all" } }, "value must be one of 'opt-in', 'opt-out'"],
+  ["a timeout beyond the API's maximum", { webhook: { timeoutSeconds: 31 } }, "at '/webhook/timeoutSeconds': maximum"],
+  ["a name that is invalid for a Service", { fullnameOverride: "1st" }, "at '/fullnameOverride'"],
+  ["a name that is too long for suffixes", { nameOverride: "a".repeat(41) }, "at '/nameOverride': maxLength"],
+  ["an unknown injection mode", { injection: { mode: "all" } }, "value must be one of 'opt-in', 'opt-out'"],
   [
-    "a selector by a name it has not",
+    "a selector with an unknown field",
     { injection: { objectSelector: { labels: {} } } },
     "at '/injection/objectSelector'",
   ],
   [
-    "an operator that selectors do not know",
+    "a selector with an unknown operator",
     { injection: { namespaceSelector: { matchExpressions: [{ key: "a", operator: "Is" }] } } },
     "/injection/namespaceSelector/matchExpressions/0/operator",
   ],
-  ["a runbook that is no address", { monitoring: { prometheusRule: { runbookUrl: "wiki" } } }, "/runbookUrl"],
-  ["an address family by another name", { webhook: { ipFamilies: ["ipv6"] } }, "value must be one of 'IPv4', 'IPv6'"],
-  ["a family twice", { webhook: { ipFamilies: ["IPv6", "IPv6"] } }, "at '/webhook/ipFamilies'"],
-  ["a strategy that is none", { webhook: { strategy: { type: "Rolling" } } }, "'RollingUpdate', 'Recreate'"],
+  ["a runbook URL that is not a URL", { monitoring: { prometheusRule: { runbookUrl: "wiki" } } }, "/runbookUrl"],
+  ["an unknown IP family", { webhook: { ipFamilies: ["ipv6"] } }, "value must be one of 'IPv4', 'IPv6'"],
+  ["a duplicate IP family", { webhook: { ipFamilies: ["IPv6", "IPv6"] } }, "at '/webhook/ipFamilies'"],
+  ["an unknown rollout strategy", { webhook: { strategy: { type: "Rolling" } } }, "'RollingUpdate', 'Recreate'"],
   [
-    "more than all replicas",
+    "a maxSurge above 100%",
     { webhook: { strategy: { rollingUpdate: { maxSurge: "101%" } } } },
     "at '/webhook/strategy/rollingUpdate/maxSurge'",
   ],
-  ["a revision that no label can have", { revision: "Canary" }, "at '/revision'"],
+  ["a revision that is invalid as a label value", { revision: "Canary" }, "at '/revision'"],
   ["root as user", { webhook: { runAsUser: 0 } }, "at '/webhook/runAsUser': minimum"],
-  ["a user by name", { webhook: { runAsUser: "nobody" } }, "at '/webhook/runAsUser'"],
+  ["a user name instead of a number", { webhook: { runAsUser: "nobody" } }, "at '/webhook/runAsUser'"],
   [
     "a pull policy in small letters",
     { image: { manager: { pullPolicy: "always" } } },
     "at '/image/manager/pullPolicy'",
   ],
-  ["a word where a flag belongs", { webhook: { extraArgs: ["webhook"] } }, "at '/webhook/extraArgs/0'"],
+  ["an additional argument that is not a flag", { webhook: { extraArgs: ["webhook"] } }, "at '/webhook/extraArgs/0'"],
   [
     "a pull secret with a namespace",
     { image: { pullSecrets: [{ name: "a", namespace: "b" }] } },
     "/image/pullSecrets/0",
   ],
-  ["a mount of nothing", { webhook: { extraVolumeMounts: [{ mountPath: "/x" }] } }, "/webhook/extraVolumeMounts/0"],
-  ["a digest that is none", { image: { manager: { digest: "sha256:abc" } } }, "at '/image/manager/digest'"],
-  ["a refusing policy", { admissionPolicy: { validationActions: ["Deny"] } }, "value must be one of 'Warn', 'Audit'"],
-  ["no action at all", { admissionPolicy: { validationActions: [] } }, "at '/admissionPolicy/validationActions'"],
-  ["an address that is no block", { networkPolicy: { apiServerAddresses: ["10.0.0.1"] } }, "/networkPolicy/apiServ"],
-  ["a relay on a privileged port", { relay: { port: 443 } }, "at '/relay/port': minimum"],
-  ["a caller who is no one", { networkPolicy: { webhookFrom: [{}] } }, "at '/networkPolicy/webhookFrom/0'"],
   [
-    "a caller by a name that policies do not know",
+    "a mount without a volume",
+    { webhook: { extraVolumeMounts: [{ mountPath: "/x" }] } },
+    "/webhook/extraVolumeMounts/0",
+  ],
+  ["an invalid digest", { image: { manager: { digest: "sha256:abc" } } }, "at '/image/manager/digest'"],
+  [
+    "the validation action Deny",
+    { admissionPolicy: { validationActions: ["Deny"] } },
+    "value must be one of 'Warn', 'Audit'",
+  ],
+  ["no validation action", { admissionPolicy: { validationActions: [] } }, "at '/admissionPolicy/validationActions'"],
+  [
+    "an address that is not a CIDR block",
+    { networkPolicy: { apiServerAddresses: ["10.0.0.1"] } },
+    "/networkPolicy/apiServ",
+  ],
+  ["a relay on a privileged port", { relay: { port: 443 } }, "at '/relay/port': minimum"],
+  ["an empty NetworkPolicy peer", { networkPolicy: { webhookFrom: [{}] } }, "at '/networkPolicy/webhookFrom/0'"],
+  [
+    "a NetworkPolicy peer with an unknown field",
     { networkPolicy: { webhookFrom: [{ cidr: "10.0.0.1/32" }] } },
     "at '/networkPolicy/webhookFrom/0'",
   ],
-  ["a port beyond the last", { relay: { adminPort: 70_000 } }, "at '/relay/adminPort': maximum"],
+  ["a port above 65535", { relay: { adminPort: 70_000 } }, "at '/relay/adminPort': maximum"],
   ["an interval without a unit", { monitoring: { podMonitor: { interval: "30" } } }, "/monitoring/podMonitor/interval"],
-  ["an unknown mode", { certificates: { mode: "selfsigned" } }, "'self', 'cert-manager', 'existing'"],
+  ["an unknown certificate mode", { certificates: { mode: "selfsigned" } }, "'self', 'cert-manager', 'existing'"],
 ];
 
 /** Valid alone, invalid together: the message names the values and a remedy. */
@@ -85,22 +97,22 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "podDisruptionBudget.enabled is false and failurePolicy is Fail",
   ],
   [
-    "a proof in a namespace that is left alone",
+    "a proof of injection in a namespace without injection",
     { failurePolicy: "Fail", selfTest: { enabled: false, namespace: "kube-system" } },
     "selfTest.namespace is kube-system, where nothing is ever injected",
   ],
   [
-    "Fail with a rollout that begins with no replica",
+    "Fail with the rollout strategy Recreate",
     { failurePolicy: "Fail", webhook: { strategy: { type: "Recreate" } } },
     "webhook.strategy.type is Recreate and failurePolicy is Fail",
   ],
   [
-    "two strategies in one",
+    "settings of RollingUpdate with the strategy Recreate",
     { webhook: { strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } } },
     "webhook.strategy.rollingUpdate is set and webhook.strategy.type is Recreate",
   ],
   [
-    "two families in one",
+    "two IP families with the policy SingleStack",
     { webhook: { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv6", "IPv4"] } },
     "webhook.ipFamilies has two families and webhook.ipFamilyPolicy is SingleStack",
   ],
@@ -110,22 +122,22 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "injection.mode is opt-out and failurePolicy is Fail",
   ],
   [
-    "a test in a namespace that is left alone",
+    "a self-test in a namespace without injection",
     { injection: { excludedNamespaces: ["default"] } },
     "selfTest.namespace is default, where nothing is ever injected",
   ],
   [
-    "Fail with replicas that leave at once",
+    "Fail with replicas that stop at once",
     { failurePolicy: "Fail", webhook: { drainDelay: "999ms" } },
     "webhook.drainDelay is 999ms and failurePolicy is Fail",
   ],
   [
-    "a drain delay no timer can take",
+    "a drain delay beyond the server's maximum",
     { webhook: { drainDelay: "600h" } },
     "webhook.drainDelay is 600h: the server takes 24h at most",
   ],
   ["mode existing without a Secret", existing({}), "certificates.existing.secretName is empty"],
-  ["a CA that is no PEM", existing({ secretName: "tls", caBundle: "TUlJ" }), 'starts with "TUlJ": expected PEM'],
+  ["a CA that is not PEM", existing({ secretName: "tls", caBundle: "TUlJ" }), 'starts with "TUlJ": expected PEM'],
   [
     "a private key as CA",
     existing({ secretName: "tls", caBundle: "-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----" }),
@@ -142,12 +154,12 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "certificates.certManager.issuerRef.name is set and certificates.mode is self",
   ],
   [
-    "a profile that is not there",
+    "an unknown profile",
     { policy: { defaults: { profile: "slow" }, profiles: { fast: {} } } },
     "policy.defaults.profile is slow: there is no such profile; use one of spot, dev, singleton, edge, long-work, fast, or add slow to policy.profiles.",
   ],
   [
-    "a profile that names one",
+    "a profile with a profile",
     { policy: { profiles: { slow: { profile: "slow" } } } },
     "policy.profiles.slow.profile is set",
   ],
@@ -204,28 +216,28 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
   ],
 ];
 
-describe("the schema refuses", () => {
+describe("the schema of the chart's values rejects", () => {
   test.for(BY_SCHEMA)("%s", ([, values, message]) => {
     expect(complaint(values)).toContain(message);
   });
 });
 
-describe("a message refuses", () => {
+describe("the chart's templates reject, with a message,", () => {
   test.for(BY_RULE)("%s", ([, values, message]) => {
     expect(complaint(values)).toContain(message);
   });
 
-  test("a wrong profile once, if a profile of the cluster replaces a shipped one", () => {
+  test("an invalid profile once, if it replaces a shipped profile", () => {
     const own = complaint({ policy: { defaults: { profile: "slow" }, profiles: { spot: {} } } });
     expect(own).toContain("use one of spot, dev, singleton, edge, long-work, or add slow to policy.profiles.");
   });
 
-  test("the release in the namespace that the self-test uses", () => {
+  test("a release in the namespace of the self-test", () => {
     expect(complaint({}, "default")).toContain("the release's namespace is default");
     expect(complaint({ selfTest: { namespace: "probes" } }, "default")).toBe("");
   });
 
-  test("all mistakes at once", () => {
+  test("all invalid values at once", () => {
     const message = complaint({ failurePolicy: "Fail", webhook: { replicas: 1 }, relay: { adminPort: 1 } });
     expect(message).toContain("webhook.replicas is 1");
     expect(message).toContain("relay.adminPort is 1");

@@ -10,7 +10,7 @@ const JOB =
   "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: once\nspec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - name: app\n";
 const CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\ndata: {a:  b}\n";
 
-describe("inject reports on standard error", () => {
+describe("the command inject reports on standard error", () => {
   test("one line for each workload, with its reason or its grace period", async () => {
     const { status, err } = await lastcall(["inject"], { "-": `${POD}---\n${JOB}---\n${CONFIG_MAP}` });
     expect(status).toBe(0);
@@ -20,7 +20,7 @@ describe("inject reports on standard error", () => {
     );
   });
 
-  test("an annotation on the Deployment instead of its Pod template", async () => {
+  test("an annotation on a Deployment that belongs on its Pod template", async () => {
     const deployment =
       "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations: {lastcall.dev/drain-timeout: 2m}\n" +
       "spec:\n  template:\n    spec:\n      containers:\n      - name: app\n        image: b\n";
@@ -43,14 +43,14 @@ describe("inject reports on standard error", () => {
     );
   });
 
-  test("a problem of a Namespace once for all its workloads", async () => {
+  test("a problem of a Namespace once for all workloads in it", async () => {
     const namespace =
       "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  annotations: {lastcall.dev/mode: hook}\n";
     const { err } = await lastcall(["inject"], { "-": `${namespace}---\n${POD}---\n${POD.replace("web", "api")}` });
     expect(err.match(/Got "hook"/g)).toHaveLength(1);
   });
 
-  test("a problem in a Pod template by the name of its workload", async () => {
+  test("a problem in a Pod template with the name of the workload", async () => {
     const text = JOB.replace(
       "    spec:\n      restart",
       "    metadata: {labels: {lastcall.dev/inject: on}}\n    spec:\n      restart",
@@ -61,7 +61,7 @@ describe("inject reports on standard error", () => {
     );
   });
 
-  test("the same as JSON, while the manifests stay on standard output", async () => {
+  test("JSON with --json, and the manifests are on standard output", async () => {
     const { out, err } = await lastcall(["inject", "--json"], { "-": POD });
     expect(parse(out).spec.terminationGracePeriodSeconds).toBe(100);
     expect(JSON.parse(err)).toEqual({
@@ -83,7 +83,7 @@ describe("inject reports on standard error", () => {
     });
   });
 
-  test("an invalid annotation with place, value and remedy", async () => {
+  test("an invalid annotation with the place, the value and a remedy", async () => {
     const text = POD.replace(
       "spec:",
       "  annotations:\n    lastcall.dev/drain-timeout: 90\n    lastcall.dev/drain-dely: 5s\nspec:",
@@ -97,22 +97,22 @@ describe("inject reports on standard error", () => {
   });
 });
 
-describe("the exit status", () => {
+describe("the exit status of inject", () => {
   test.for([
     { title: "is 0 for empty input", text: "", status: 0, isSame: true },
     { title: "is 0 for comments", text: "# nothing\n---\n", status: 0, isSame: true },
     { title: "is 0 for documents without Pods", text: CONFIG_MAP, status: 0, isSame: true },
-    { title: "is 0 when every Pod is skipped", text: JOB, status: 0, isSame: true },
-    { title: "is 0 when something is injected", text: `${JOB}---\n${POD}`, status: 0 },
+    { title: "is 0 if every Pod is skipped", text: JOB, status: 0, isSame: true },
+    { title: "is 0 if a Pod is injected", text: `${JOB}---\n${POD}`, status: 0 },
     { title: "is 1 for invalid YAML", text: `${POD}---\na: b: c\n`, status: 1 },
-  ])("$title, and only an error suppresses the manifests", async ({ text, status, isSame }) => {
+  ])("$title, and the manifests are printed unless there is an error", async ({ text, status, isSame }) => {
     const ran = await lastcall(["inject"], { "-": text });
     expect(ran.status).toBe(status);
     if (status === 1) expect(ran.out).toBe("");
     if (isSame === true) expect(ran.out).toBe(text);
   });
 
-  test("is 1 when the configuration refuses the Pod, and the reason is printed", async () => {
+  test("is 1 if the cluster configuration refuses the Pod, and the reason is printed", async () => {
     const bad = POD.replace("spec:", "  annotations: {lastcall.dev/drain-timeout: soon}\nspec:");
     const { status, out, err } = await lastcall(["inject", "--config", "c.yaml"], {
       "-": bad,
@@ -171,7 +171,7 @@ const REFUSED: readonly {
     err: "error: standard input, document 1, line 2, column 1: not valid YAML or JSON: Tabs are not allowed as indentation\n",
   },
   {
-    title: "JSON cut off",
+    title: "truncated JSON",
     text: '{"kind": "Pod", "spec": {"cont',
     err: /^error: standard input, document 1, line 1, column \d+: not valid YAML or JSON: /,
   },
@@ -197,7 +197,7 @@ const REFUSED: readonly {
   },
 ];
 
-describe("inject refuses with a place and a remedy", () => {
+describe("inject rejects, with a place and a remedy,", () => {
   test.for(REFUSED)("$title", async ({ text, err }) => {
     const ran = await lastcall(["inject"], { "-": text });
     expect({ status: ran.status, out: ran.out }).toEqual({ status: 1, out: "" });
@@ -205,7 +205,7 @@ describe("inject refuses with a place and a remedy", () => {
     else expect(ran.err).toMatch(err);
   });
 
-  test("every broken document of every file at once", async () => {
+  test("all invalid documents of all files at once", async () => {
     const { status, err } = await lastcall(["inject", "-f", "a.yaml", "-f", "gone.yaml", "-f", "b.yaml"], {
       "a.yaml": `${POD}---\na: b: c\n---\n- a\nb\n`,
       "b.yaml": "x: {{ y }}\n",
@@ -220,30 +220,30 @@ describe("inject refuses with a place and a remedy", () => {
   });
 });
 
-test("YAML 1.1 booleans are read as in kubectl: yes is true", async () => {
+test("the YAML 1.1 boolean yes is read as true, as in kubectl", async () => {
   const { err } = await lastcall(["inject"], { "-": POD.replace("spec:", "spec:\n  hostNetwork: yes") });
   expect(err).toContain("skipped (host_network)");
 });
 
-test("braces in strings and comments are not a template", async () => {
+test("braces in strings and comments are not reported as a Helm template", async () => {
   const text = `# {{ not here }}\n${POD}    args: ["{{ inputs.parameters.a }}", '{{b}}']\n`;
   expect((await lastcall(["inject"], { "-": text })).status).toBe(0);
 });
 
-describe("-f", () => {
+describe("the flag -f", () => {
   test("reads files and folders in order, and separates documents by markers", async () => {
     const files = { "dir/b.yaml": CONFIG_MAP.trimEnd(), "dir/a.json": '{"kind": "A"}', "z.yaml": `---\n${CONFIG_MAP}` };
     const { out } = await lastcall(["inject", "-f", "dir", "-f", "z.yaml"], files);
     expect(out).toBe(`{"kind": "A"}\n---\n${CONFIG_MAP}---\n${CONFIG_MAP}`);
   });
 
-  test("leaves a single file unchanged without a final line break", async () => {
+  test("adds no final line break to a single file", async () => {
     const { out } = await lastcall(["inject", "-f", "a.yaml"], { "a.yaml": `\ufeff${CONFIG_MAP.trimEnd()}` });
     expect(out).toBe(`\ufeff${CONFIG_MAP.trimEnd()}`);
   });
 });
 
-describe("values come", () => {
+describe("the values of a drain's settings are set", () => {
   const argsOf = (out: string): readonly string[] => parse(out).spec.initContainers[0].args;
 
   test.for(POLICY_FLAGS.map((field) => ANNOTATIONS[field].name))("by a flag for %s", async (name) => {
@@ -251,7 +251,7 @@ describe("values come", () => {
     expect(out).toContain(`--${name} <value>`);
   });
 
-  test("from flags before the Pod before the namespace before the configuration", async () => {
+  test("by flags, else by the Pod, the namespace or the cluster configuration, in this order", async () => {
     const annotations = "  annotations: {lastcall.dev/drain-timeout: 61s, lastcall.dev/quiet-period: 3s}\n";
     const pod = POD.replace("spec:", `${annotations}spec:`);
     const namespace =
@@ -275,20 +275,20 @@ describe("values come", () => {
     );
   });
 
-  test("from a namespace that switches injection off", async () => {
+  test("by a namespace that disables injection", async () => {
     const namespace =
       "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  labels: {lastcall.dev/inject: disabled}\n---\n";
     const { err } = await lastcall(["inject"], { "-": namespace + POD });
     expect(err).toContain("Pod shop/web: skipped (disabled): ");
   });
 
-  test("never from an invalid flag", async () => {
+  test("not by an invalid flag", async () => {
     const { status, out, err } = await lastcall(["inject", "--drain-timeout", "soon"], { "-": POD });
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain('Got "soon", expected a duration with a unit, such as 30s');
   });
 
-  test("never from an invalid configuration, whose problems are all printed", async () => {
+  test("not by an invalid cluster configuration, whose problems are all printed", async () => {
     const { status, err } = await lastcall(["inject", "--config", "c.yaml"], {
       "-": POD,
       "c.yaml": "defaults: {drain-delay: 5}\nprofile: {}\nonInvalid: maybe\n",
@@ -298,10 +298,10 @@ describe("values come", () => {
   });
 });
 
-describe("the token", () => {
+describe("the hook token of inject", () => {
   const tokenOf = (out: string): string => parse(out).spec.initContainers[0].env[0].value;
 
-  test("differs between workloads, and is kept by a second injection", async () => {
+  test("differs between workloads, and is not changed by a second injection", async () => {
     const { out } = await lastcall(["inject"], { "-": `${POD}---\n${POD.replace("web", "api")}` });
     const [first = "", second = ""] = out.split("---\n");
     expect(tokenOf(first)).not.toBe(tokenOf(second));
@@ -309,7 +309,7 @@ describe("the token", () => {
     expect(tokenOf(again.out)).toBe(tokenOf(first));
   });
 
-  test("comes from the seed, the kind, the namespace and the name, and from nothing else", async () => {
+  test("depends only on the seed, the kind, the namespace and the name", async () => {
     const token = async (seed: string, text: string): Promise<string> =>
       tokenOf((await lastcall(["inject", ...(seed === "" ? [] : ["--token-seed", seed])], { "-": text })).out);
     const one = await token("s", POD);
@@ -328,13 +328,13 @@ describe("the token", () => {
   });
 });
 
-describe("diff", () => {
-  test("names an absolute path as git does", async () => {
+describe("the command diff", () => {
+  test("prints an absolute path as git does", async () => {
     const { out } = await lastcall(["diff", "-f", "/shop/web.yaml"], { "/shop/web.yaml": POD });
     expect(out.split("\n").slice(0, 2)).toEqual(["--- a/shop/web.yaml", "+++ b/shop/web.yaml"]);
   });
 
-  test("shows what inject would change, and nothing else", async () => {
+  test("shows exactly the changes of inject", async () => {
     const { status, out } = await lastcall(["diff", "-f", "web.yaml", "--token-seed", "s"], { "web.yaml": POD });
     expect(status).toBe(1);
     expect(out).toMatch(/^--- a\/web\.yaml\n\+\+\+ b\/web\.yaml\n@@ -3,7 \+3,\d+ @@\n metadata:\n {3}name: web\n/);
@@ -342,7 +342,7 @@ describe("diff", () => {
     expect(out).not.toMatch(/^-[^-]/m);
   });
 
-  test("prints no diff and exits with 0 without differences", async () => {
+  test("prints no diff and exits with 0 if inject changes nothing", async () => {
     expect(await lastcall(["diff"], { "-": CONFIG_MAP })).toMatchObject({ status: 0, out: "" });
   });
 
@@ -356,7 +356,7 @@ describe("diff", () => {
     expect(err).toMatch(/^error: /m);
   });
 
-  test("is one object with --json", async () => {
+  test("prints one JSON object with --json", async () => {
     const { out, err } = await lastcall(["diff", "--json", "-f", "web.yaml"], { "web.yaml": POD });
     const report = JSON.parse(out);
     expect(report.diffs).toEqual([{ file: "web.yaml", diff: expect.stringContaining("+++ b/web.yaml") }]);
@@ -365,8 +365,8 @@ describe("diff", () => {
   });
 });
 
-describe("explain", () => {
-  test("prints every value with its origin, the grace period and the expected shutdown", async () => {
+describe("the command explain", () => {
+  test("prints every setting with its origin, the grace period and the expected shutdown", async () => {
     const { status, out } = await lastcall(
       ["explain", "-f", "web.yaml", "--drain-timeout", "90s", "--deregistration-delay", "15s"],
       {
@@ -386,7 +386,7 @@ describe("explain", () => {
     expect(out).toContain("    110s  deadline:");
   });
 
-  test("prints the limit only if clients cannot be disconnected gracefully", async () => {
+  test("prints the limit of the drain only if clients cannot be disconnected gracefully", async () => {
     const limit = "one racing request per connection can be lost";
     const plain = await lastcall(["explain"], { "-": POD });
     expect(plain.out).toContain(limit);
@@ -401,7 +401,7 @@ describe("explain", () => {
     expect(counted.out).toContain("when the driver has counted no active request for 2s");
   });
 
-  test("lists the containers that preload the library, and the limit", async () => {
+  test("lists the containers with the preload and its limit", async () => {
     const { out } = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.36"], { "-": POD });
     expect(out).toContain("  load /lastcall-preload/lastcall-preload.so: app\n");
     expect(out).toContain("limit: The preloaded library adds Connection: close to the next HTTP/1.1 response");
@@ -411,13 +411,13 @@ describe("explain", () => {
     expect(old.out).toContain("nothing can close a kept-alive connection");
   });
 
-  test("has the reason why a Pod is skipped", async () => {
+  test("prints the reason if a Pod is skipped", async () => {
     const { status, out } = await lastcall(["explain"], { "-": JOB });
     expect(status).toBe(0);
     expect(out).toContain("decision: skipped (runs_to_completion): the Pod runs to completion");
   });
 
-  test("is one object with --json", async () => {
+  test("prints one JSON object with --json", async () => {
     const { out } = await lastcall(["explain", "--json"], { "-": POD });
     const [workload] = JSON.parse(out).workloads;
     expect(workload.grace.seconds).toBe(100);
@@ -427,7 +427,7 @@ describe("explain", () => {
   });
 });
 
-describe("the help", () => {
+describe("the help of lastcall", () => {
   test("lists every command and the exit statuses", async () => {
     const { status, out } = await lastcall(["--help"]);
     expect(status).toBe(0);

@@ -49,7 +49,7 @@ function endsIn(settings: DrainSettings): readonly string[] {
 
 describe.each(DRIVERS.map(({ name }) => name))("with the driver %s", (driver) => {
   test.for(CRITERIA.flatMap((drainedWhen) => URLS.map((urls) => ({ drainedWhen, urls }))))(
-    "explain and the manager agree on the end: $drainedWhen $urls",
+    "explain prints the criterion that the manager uses: $drainedWhen $urls",
     async ({ drainedWhen, urls }) => {
       const flags = [`--driver=${driver}`, `--drained-when=${drainedWhen}`, ...urls];
       const { out } = await lastcall(["explain", ...flags], { "-": POD });

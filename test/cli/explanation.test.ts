@@ -8,7 +8,7 @@ const SLEEPING = `${POD}    lifecycle: {preStop: {sleep: {seconds: 20}}}\n`;
 const explained = async (text: string, ...flags: readonly string[]) =>
   (await lastcall(["explain", ...flags], { "-": text })).out;
 
-describe("the decision", () => {
+describe("the mode in an explanation", () => {
   test.for([
     { flags: [], decision: "injected native, grace 30 → 100 s, since API server 1.35 supports native sidecars" },
     {
@@ -22,30 +22,30 @@ describe("the decision", () => {
         "injected classic, grace 30 → 100 s, since API server 1.30 with unknown kubelets may not support native sidecars",
     },
     { flags: ["--mode=sleep"], decision: "injected sleep, grace 30 → 35 s, as set by mode (command line)" },
-  ])("has the reason of the mode with $flags", async ({ flags, decision }) => {
+  ])("is printed with its reason for $flags", async ({ flags, decision }) => {
     expect(await explained(POD, ...flags)).toContain(`  decision: ${decision}\n`);
   });
 });
 
-describe("an effective value that differs from the configured one", () => {
+describe("an explanation of an effective value that differs from the configured one", () => {
   test.for([
     { name: "mode", becomes: "auto → native" },
     { name: "driver", becomes: "auto → none" },
     { name: "drained-when", becomes: "auto → quiet" },
-  ])("shows both for $name", async ({ name, becomes }) => {
+  ])("shows both values for $name", async ({ name, becomes }) => {
     expect(await explained(POD)).toMatch(new RegExp(`^    ${name} +${becomes} `, "m"));
   });
 
-  test("shows the drain delay that a chained sleep adds", async () => {
+  test("shows the part of the drain delay that a chained sleep adds", async () => {
     expect(await explained(SLEEPING)).toMatch(/^ {4}drain-delay +5s → 20s /m);
   });
 
-  test("is not shown when both are equal", async () => {
+  test("is absent if both values are equal", async () => {
     expect(await explained(POD, "--driver=none")).toMatch(/^ {4}driver +none +command line$/m);
   });
 });
 
-describe("the limit", () => {
+describe("the explained limit of a drain", () => {
   test("applies to the driver http without a drain-url", async () => {
     const out = await explained(POD, "--driver=http", "--active-url=http://127.0.0.1:80/active");
     expect(out).toContain("limit: drain-url is not set, so the app is not notified");
@@ -55,7 +55,7 @@ describe("the limit", () => {
     expect(await explained(POD, "--drain-url=http://127.0.0.1:80/drain")).not.toContain("limit:");
   });
 
-  test("names a driver that the criterion does not use, so that sockets end the drain", async () => {
+  test("contains the driver if the criterion uses sockets instead of that driver", async () => {
     const out = await explained(POD, "--driver=linkerd");
     expect(out).toContain(
       "limit: The driver linkerd only counts clients and is not used with drained-when: connections, so nothing can close a kept-alive connection",
@@ -64,23 +64,23 @@ describe("the limit", () => {
     expect(out).toContain("when traffic has been absent for 2s");
   });
 
-  test("of Envoy names the sessions it cannot close, and the driver's count ends the drain", async () => {
+  test("of Envoy contains the sessions that Envoy cannot close, and the driver's count as criterion", async () => {
     const out = await explained(POD, "--driver=envoy");
     expect(out).toContain("limit: Envoy drains HTTP connections only");
     expect(out).toMatch(/^ {4}driver +envoy +command line$/m);
     expect(out).toContain("when the driver has counted no active request for 2s");
   });
 
-  test("of a sidecar's Envoy names the drain strategy", async () => {
+  test("of a sidecar's Envoy contains the drain strategy", async () => {
     expect(await explained(POD, "--driver=istio")).toContain("drainStrategy: immediate");
   });
 
-  test("names HTTP/2 without a driver for it", async () => {
+  test("contains HTTP/2 if no driver closes HTTP/2 connections", async () => {
     expect(await explained(POD)).toMatch(/limit: No driver is set.*HTTP\/2/);
   });
 });
 
-describe("explain reports a Pod that the webhook's selectors exclude, because", () => {
+describe("the command explain reports a Pod that the webhook's selectors exclude", () => {
   const namespace = (metadata: string): string =>
     `apiVersion: v1\nkind: Namespace\nmetadata: {name: default, ${metadata}}\n---\n`;
   const pod = (metadata: string): string => POD.replace("  name: web\n", `  name: web\n  ${metadata}\n`);
@@ -109,13 +109,13 @@ describe("explain reports a Pod that the webhook's selectors exclude, because", 
       "",
       'label lastcall.dev/revision of the namespace is "canary", and the release has no revision',
     ],
-  ])("in a namespace with %s, a Pod with %s", async ([ofNamespace, ofPod, because]) => {
+  ])("if the namespace has %s and the Pod has %s", async ([ofNamespace, ofPod, because]) => {
     const out = await explained(namespace(ofNamespace) + pod(ofPod));
     expect(out).toContain(`  decision: not injected, because ${because}\n`);
     expect(out).not.toContain("grace period");
   });
 
-  test("its revision differs from --revision", async () => {
+  test("if the revision differs from --revision", async () => {
     const text = namespace("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}") + POD;
     expect(await explained(text, "--revision=canary")).toContain("decision: injected native");
     expect(await explained(text, "--revision=next")).toContain(
@@ -123,25 +123,25 @@ describe("explain reports a Pod that the webhook's selectors exclude, because", 
     );
   });
 
-  test("it opts out under --opt-out", async () => {
+  test("if the Pod opts out with --opt-out", async () => {
     expect(await explained(namespace("labels: {}") + POD, "--opt-out")).toContain("decision: injected native");
     const declined = pod("labels: {lastcall.dev/inject: disabled}");
     expect(await explained(declined, "--opt-out")).toContain("decision: skipped (disabled)");
   });
 
-  test("as JSON too", async () => {
+  test("as a field of the JSON output", async () => {
     const { workloads } = JSON.parse(await explained(namespace("labels: {}") + POD, "--json"));
     expect(workloads[0].workload).toMatchObject({ outcome: "skipped", reason: "not_enabled" });
     expect(workloads[0].workload).not.toHaveProperty("graceSeconds");
   });
 });
 
-describe("a namespace that is not among the manifests", () => {
-  test("is assumed to opt in, and the assumption is printed", async () => {
+describe("for a namespace that is not in the manifests, explain", () => {
+  test("assumes an opt-in and prints that assumption", async () => {
     expect(await explained(POD)).toContain("  assumed: namespace default, which is not among the manifests, opts in\n");
   });
 
-  test("does not matter for a Pod with the label", async () => {
+  test("assumes nothing if the Pod has the opt-in label", async () => {
     const out = await explained(
       POD.replace("  name: web\n", "  name: web\n  labels: {lastcall.dev/inject: enabled}\n"),
     );

@@ -56,7 +56,7 @@ describe.for(cases)("$name", (golden) => {
     return ran;
   };
 
-  test("has the expected Pod", async () => {
+  test("gives the expected Pod with inject", async () => {
     const { status, out, err } = await injectedOnce();
     expect(status, err).toBe({ patched: 0, refused: 1, unchanged: 0 }[outcome.kind]);
     if (outcome.kind === "refused") expect(out).toBe("");
@@ -66,7 +66,7 @@ describe.for(cases)("$name", (golden) => {
     }
   });
 
-  test("is reported with the expected reason and problems", async () => {
+  test("is reported by inject with the expected reason and problems", async () => {
     const { err } = await lastcall(["inject", "--json", ...flagsOf(golden)], files, golden.token);
     const [report] = JSON.parse(err).workloads;
     expect(report.problems).toEqual(outcome.explanation.problems);

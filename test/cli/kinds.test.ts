@@ -14,7 +14,7 @@ function readText(file: string): string {
 describe.for(files)("%s", (file) => {
   const text = readText(file);
 
-  test("is injected and reported as in its golden file", async () => {
+  test("is injected and reported as in the golden file of the kind", async () => {
     const { out, err } = await lastcall(["inject", "--token-seed", "seed"], { "-": text });
     const record = `# ${err.trimEnd().replaceAll("\n", "\n# ")}\n${out === text ? "" : out}`;
     await expect(record).toMatchFileSnapshot(join(FOLDER, file.replace(/yaml$/, "injected")));
@@ -36,23 +36,26 @@ describe("an object with several Pod templates", () => {
     expect(out).toMatch(/^LeaderWorkerSet models\/llm, spec\.leaderWorkerTemplate\.workerTemplate \(standard input/m);
   });
 
-  test("has a token for each template", async () => {
+  test("gets a separate hook token for each template", async () => {
     const { out } = await lastcall(["inject", "--token-seed", "seed"], { "-": text });
     const tokens = new Set([...out.matchAll(/\b[0-9a-f]{32}\b/g)].map(([token]) => token));
     expect(tokens.size).toBe(2);
   });
 });
 
-describe("a restart policy beside the template", () => {
+describe("a restart policy beside the Pod template", () => {
   const text = readText("pytorch-job.yaml");
 
-  test.for(["OnFailure", "Never", "ExitCode"])("%s makes a Pod that runs to completion", async (policy) => {
-    const { status, err } = await lastcall(["inject"], { "-": text.replaceAll("OnFailure", policy) });
-    expect(status).toBe(0);
-    expect(err.match(/skipped \(runs_to_completion\)/g)).toHaveLength(2);
-  });
+  test.for(["OnFailure", "Never", "ExitCode"])(
+    "with the value %s counts as a Pod that runs to completion",
+    async (policy) => {
+      const { status, err } = await lastcall(["inject"], { "-": text.replaceAll("OnFailure", policy) });
+      expect(status).toBe(0);
+      expect(err.match(/skipped \(runs_to_completion\)/g)).toHaveLength(2);
+    },
+  );
 
-  test("stays outside of the template when the Pod is injected", async () => {
+  test("is not moved into the template by inject", async () => {
     const asked = text.replaceAll(
       "        spec:\n",
       "        metadata: {annotations: {lastcall.dev/inject: enabled}}\n        spec:\n",
@@ -64,12 +67,12 @@ describe("a restart policy beside the template", () => {
   });
 });
 
-describe("--template-path", () => {
+describe("the flag --template-path", () => {
   const widget = (kind: string) =>
     `apiVersion: example.com/v1\nkind: ${kind}\nmetadata: {name: w}\nspec:\n  workers:\n` +
     ["a", "b"].map((name) => `  - pod:\n      spec:\n        containers: [{name: ${name}, image: i}]\n`).join("");
 
-  test("warns about a Pod-shaped field with the flag that injects it", async () => {
+  test("is suggested in the warning about a field that looks like a Pod", async () => {
     const { status, out, err } = await lastcall(["inject"], { "-": widget("Widget") });
     expect({ status, out }).toEqual({ status: 0, out: widget("Widget") });
     expect(err).toContain(
@@ -83,7 +86,7 @@ describe("--template-path", () => {
     "spec.workers.*.pod",
     "Widget=spec.workers[*].pod",
     "Widget.example.com=spec.workers[].pod",
-  ])("%s injects every item, and uninject restores it", async (path) => {
+  ])("with %s injects every item, and uninject restores the manifest", async (path) => {
     const text = widget("Widget");
     const once = await lastcall(["inject", "--template-path", path], { "-": text });
     expect(once.err.match(/injected native/g)).toHaveLength(2);
@@ -91,7 +94,7 @@ describe("--template-path", () => {
     expect((await lastcall(["uninject", "--template-path", path], { "-": once.out })).out).toBe(text);
   });
 
-  test("injects a kind that is otherwise skipped", async () => {
+  test("injects a kind that is skipped otherwise", async () => {
     const text = readText("left-alone.yaml").replace("- image: shop/hello:1", "- {name: app, image: shop/hello:1}");
     const { err } = await lastcall(["inject", "--template-path", "Service.serving.knative.dev=spec.template"], {
       "-": text,
@@ -101,7 +104,7 @@ describe("--template-path", () => {
   });
 
   test.for(["Gadget=spec.workers[].pod", "Widget.other.example=spec.workers[].pod", "spec.worker[].pod"])(
-    "%s that meets nothing is a warning",
+    "with %s causes a warning if no field matches",
     async (path) => {
       const { status, err } = await lastcall(["inject", "--template-path", path], { "-": widget("Widget") });
       expect(status).toBe(0);
@@ -109,7 +112,7 @@ describe("--template-path", () => {
     },
   );
 
-  test("uses the first of two nested paths", async () => {
+  test("selects the outer of two nested paths", async () => {
     const paths = ["--template-path", "spec.workers[0].pod", "--template-path", "spec.workers[].pod.spec"];
     const { err } = await lastcall(["inject", ...paths], { "-": widget("Widget") });
     expect(err).toContain("Widget default/w, spec.workers[0].pod: injected native");

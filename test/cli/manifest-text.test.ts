@@ -15,7 +15,7 @@ const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
     text: `# top\n${POD}  # about the spec\nspec: # here\n  # the list\n  containers: # c\n  # first\n  - name: app # n\n    # inside\n    image: b # i\n  # behind\n# end\n`,
   },
   {
-    title: "comments at odd columns",
+    title: "comments at unusual columns",
     text: `${POD}spec:\n  containers:\n# left\n  - name: app\n          # right\n    image: b\n      # deeper\n`,
   },
   {
@@ -44,7 +44,7 @@ const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
     text: '{"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": [{"name": "app"}]}}\n',
   },
   {
-    title: "JSON with tabs and empty parts",
+    title: "JSON with tabs and empty objects",
     text: `${JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { annotations: {} }, spec: { initContainers: [], containers: [{ name: "app", lifecycle: {} }] } }, null, "\t")}\n`,
   },
   {
@@ -56,11 +56,11 @@ const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
     ).replaceAll("\n", "\r\n"),
   },
   {
-    title: "empty parts",
+    title: "empty fields",
     text: `${POD}  annotations: {}\nspec:\n  initContainers: []\n  containers:\n  - name: app\n    lifecycle: {}\n`,
   },
   {
-    title: "parts that are null in three ways",
+    title: "fields with null in three spellings",
     text: `${POD}  annotations: # none\nspec:\n  initContainers: ~ # none\n  terminationGracePeriodSeconds:\n  containers:\n  - name: app\n    lifecycle: null\n`,
   },
   {
@@ -84,7 +84,7 @@ const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
     text: `${POD}spec:\n  terminationGracePeriodSeconds: 10\n  containers:\n  - name: app\n  terminationGracePeriodSeconds: 45 # last\n`,
   },
   {
-    title: "documents of others around",
+    title: "other documents before and after",
     text: `# first\nkind: ConfigMap\ndata: {a:   b}\n...\n---   # second\n${POD}${CONTAINERS}---\n- odd\n--- |\n text\n`,
   },
   { title: "a YAML directive", text: `%YAML 1.2\n---\n${POD}${CONTAINERS}...\n` },
@@ -109,12 +109,12 @@ const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
     text: `${POD}x-list: &list\n- name: app\n  image: b\nspec:\n  containers: *list # above\n`,
   },
   {
-    title: "an alias of the grace period elsewhere",
+    title: "an alias of the grace period in another field",
     text: `${POD}spec: &s\n  terminationGracePeriodSeconds: &g 30\n  activeDeadlineSeconds: *g\n  containers: &c\n  - &n\n    name: app\n`,
   },
 ];
 
-describe("uninject restores a manifest byte for byte", () => {
+describe("after inject, uninject restores a manifest byte for byte", () => {
   test.for(TEXTS)("with $title", async ({ text }) => {
     const once = await lastcall(["inject"], { "-": text });
     expect(once.status, once.err).toBe(0);
@@ -130,7 +130,7 @@ const FLAGS: readonly (readonly string[])[] = [
   ["--drain-timeout", "10m", "--prestop", "replace"],
 ];
 
-describe("uninject restores a manifest in other modes", () => {
+describe("after inject with other flags, uninject restores a manifest", () => {
   test.for(TEXTS.flatMap(({ title, text }) => FLAGS.map((flags) => ({ title, text, flags: flags.join(" ") }))))(
     "with $title and $flags",
     async ({ text, flags }) => {
@@ -141,7 +141,7 @@ describe("uninject restores a manifest in other modes", () => {
   );
 });
 
-test("a second injection with other values is also restored", async () => {
+test("uninject restores a manifest after a second injection with other values", async () => {
   for (const { text } of TEXTS) {
     const once = await injected(text);
     const again = await lastcall(["inject", "--drain-timeout", "90s"], { "-": once });
@@ -151,7 +151,7 @@ test("a second injection with other values is also restored", async () => {
   }
 });
 
-test("new lines follow the indentation of the document", async () => {
+test("inject adds lines with the indentation of the document", async () => {
   const text = `apiVersion: v1\nkind: Pod\nspec:\n    containers:\n        - name: app\n          image: b # c\n`;
   const { out } = await lastcall(["inject", "--mode", "sleep"], { "-": text });
   expect(out).toContain(
@@ -159,14 +159,14 @@ test("new lines follow the indentation of the document", async () => {
   );
 });
 
-test("a new first item is inserted above the comments of the old one", async () => {
+test("inject adds a new first item above the comments of the old first item", async () => {
   const text = `${POD}spec:\n  initContainers: # before all\n\n  # migrations\n  - name: setup\n  containers:\n  - name: app\n`;
   const once = await injected(text);
   expect(once).toContain("  initContainers: # before all\n  - name: lastcall\n");
   expect(once).toContain("\n\n  # migrations\n  - name: setup\n");
 });
 
-test("new lines have the line endings of the document", async () => {
+test("inject adds lines with the line endings of the document", async () => {
   for (const text of [
     (POD + CONTAINERS).replaceAll("\n", "\r\n"),
     TEXTS.find(({ title }) => title.startsWith("JSON with W"))?.text ?? "",
@@ -177,13 +177,13 @@ test("new lines have the line endings of the document", async () => {
   }
 });
 
-test("new entries of an empty JSON object get their own lines", async () => {
+test("inject adds entries of an empty JSON object on separate lines", async () => {
   const pod = { kind: "Pod", apiVersion: "v1", metadata: { annotations: {} }, spec: { containers: [{ name: "app" }] } };
   const once = await injected(`${JSON.stringify(pod, null, 2)}\n`);
   expect(once).toBe(`${JSON.stringify(JSON.parse(once), null, 2)}\n`);
 });
 
-test("lines that cannot be reproduced are preserved as a comment above", async () => {
+test("inject preserves lines that uninject cannot reproduce as a comment", async () => {
   const text = `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop:\n        exec:\n          command: ["sleep", "7"] # s\n`;
   expect(await injected(text)).toContain(
     [
@@ -196,12 +196,12 @@ test("lines that cannot be reproduced are preserved as a comment above", async (
   );
 });
 
-test("an author's comment with the mark of preserved lines is kept", async () => {
+test("uninject does not change an author's comment that looks like preserved lines", async () => {
   const text = `${POD}spec:\n  # lastcall keeps: terminationGracePeriodSeconds: 5\n  terminationGracePeriodSeconds: 30\n  containers:\n  - name: app\n`;
   expect(await uninjected(await injected(text))).toBe(text);
 });
 
-test("an independent parser reads the injected text as the injector's result", async () => {
+test("another YAML parser reads the injected text as the injector's result", async () => {
   const { parse } = await import("yaml");
   const plain = parse(await injected(`${POD}${CONTAINERS}`, "--token-seed", "s"));
   const json = JSON.parse(await injected(JSON.stringify(parse(`${POD}${CONTAINERS}`)), "--token-seed", "s"));

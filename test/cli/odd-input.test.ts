@@ -10,14 +10,14 @@ const DEPLOYMENT = `apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: we
 
 const inject = (text: string) => lastcall(["inject"], { "-": text });
 
-describe("input without work", () => {
-  test.for(["inject", "diff", "explain", "uninject"])("%s reports that it found no workload", async (command) => {
+describe("input without a workload", () => {
+  test.for(["inject", "diff", "explain", "uninject"])("is reported by %s", async (command) => {
     const { status, err } = await lastcall([command], { "-": "apiVersion: v1\nkind: ConfigMap\n" });
     expect(status).toBe(0);
     expect(err).toBe("nothing to do: no Pods or workloads found in standard input\n");
   });
 
-  test("an empty file is reported by name", async () => {
+  test("is reported with the path if the file is empty", async () => {
     const { status, err } = await lastcall(["inject", "-f", "empty.yaml"], { "empty.yaml": "" });
     expect({ status, err }).toEqual({ status: 0, err: "nothing to do: no Pods or workloads found in empty.yaml\n" });
   });
@@ -25,9 +25,19 @@ describe("input without work", () => {
 
 describe("an unrendered template in quotes", () => {
   test.for([
-    { title: "the name", text: DEPLOYMENT.replace("name: web", 'name: "{{ .Release.Name }}-web"'), line: 4, column: 9 },
-    { title: "an image", text: DEPLOYMENT.replace("shop/web:1", "'{{ .Values.image }}'"), line: 10, column: 16 },
-  ])("is used unchanged with a warning when it is $title", async ({ text, line, column }) => {
+    {
+      title: "the name of a workload",
+      text: DEPLOYMENT.replace("name: web", 'name: "{{ .Release.Name }}-web"'),
+      line: 4,
+      column: 9,
+    },
+    {
+      title: "the image of a container",
+      text: DEPLOYMENT.replace("shop/web:1", "'{{ .Values.image }}'"),
+      line: 10,
+      column: 16,
+    },
+  ])("is not changed and causes a warning if it is $title", async ({ text, line, column }) => {
     const { status, err } = await inject(text);
     expect(status).toBe(0);
     expect(err).toContain(
@@ -35,7 +45,7 @@ describe("an unrendered template in quotes", () => {
     );
   });
 
-  test("braces in a command or a ConfigMap cause no warning", async () => {
+  test("causes no warning in a command or a ConfigMap", async () => {
     const command = DEPLOYMENT.replace("image: shop/web:1", 'image: b\n        args: ["{{ $labels.pod }}"]');
     expect((await inject(command)).err).not.toContain("template");
     const rules = await inject("apiVersion: v1\nkind: ConfigMap\ndata: {rule: '{{ .x }}'}\n");
@@ -43,7 +53,7 @@ describe("an unrendered template in quotes", () => {
   });
 });
 
-describe("objects of the wrong shape", () => {
+describe("in invalid objects", () => {
   test("a Deployment without a Pod template is reported with the missing field", async () => {
     const { status, err } = await inject("apiVersion: apps/v1\nkind: Deployment\nspec: []\n");
     expect(status).toBe(0);
@@ -85,7 +95,7 @@ describe("objects of the wrong shape", () => {
     expect(err).toContain(problem);
   });
 
-  test("control characters of a name are not printed", async () => {
+  test("control characters of a name are replaced in reports", async () => {
     const text =
       'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "a\\e[31m\\u202eb", namespace: "x\\ny", annotations: {lastcall.dev/mode: a}}\n' +
       TEMPLATE;
@@ -99,7 +109,7 @@ describe("objects of the wrong shape", () => {
   });
 });
 
-test("exactly the Pods that the injector refuses have a reported problem", () => {
+test("inject reports a problem for exactly the Pods that the injector rejects", () => {
   const odd = fc.constantFrom<unknown>(null, undefined, [], {}, "x", 3, -1, 1.5, "web", "A");
   const container = fc.oneof(
     odd,

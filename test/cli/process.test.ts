@@ -35,7 +35,7 @@ function run(args: readonly string[], input: string, readerLeaves = false): Prom
   });
 }
 
-describe("the program", { timeout: LIMIT_MS }, () => {
+describe("the program lastcall", { timeout: LIMIT_MS }, () => {
   test("injects and uninjects through pipes", async () => {
     const once = await run(["inject"], POD);
     expect(once.status, once.err).toBe(0);
@@ -60,7 +60,7 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     });
   });
 
-  test("reads linked files of a folder, and does not follow linked folders", async () => {
+  test("reads symbolic links to files, and does not follow links to folders", async () => {
     mkdirSync(join(folder, "k8s"));
     writeFileSync(join(folder, "pod.yaml"), POD);
     symlinkSync("../pod.yaml", join(folder, "k8s/linked.yaml"));
@@ -69,7 +69,7 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect({ status, err }).toEqual({ status: 0, err: "Pod default/web: injected native, grace 30 → 100 s\n" });
   });
 
-  test("reports a dangling link, and reads the rest of the folder", async () => {
+  test("reports a dangling symbolic link, and reads the other files of the folder", async () => {
     mkdirSync(join(folder, "k8s"));
     writeFileSync(join(folder, "k8s/pod.yaml"), POD);
     symlinkSync("nowhere", join(folder, "k8s/dangling.yaml"));
@@ -103,14 +103,14 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     );
   });
 
-  test("exits without an error when the reader of its output exits", async () => {
+  test("exits without an error if the reader of its standard output exits", async () => {
     const many = Array.from({ length: 400 }, () => POD).join("---\n");
     const { status, err } = await run(["inject"], many, true);
     expect(status).toBe(0);
     expect(err).not.toContain("EPIPE");
   });
 
-  test("keeps its exit status without a reader of standard error", async () => {
+  test("has the same exit status without a reader of standard error", async () => {
     const child = spawn(process.execPath, [PROGRAM, "inject"], { timeout: LIMIT_MS });
     child.stderr.destroy();
     child.stdout.resume();
@@ -122,7 +122,7 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect(await run(["--version"], "")).toEqual({ status: 0, out: "0.1.0\n", err: "" });
   });
 
-  test("prints the same bytes in every run", async () => {
+  test("prints the same bytes for the same input", async () => {
     const [first, second] = await Promise.all([run(["inject"], POD), run(["inject"], POD)]);
     expect(first.out).toContain("lastcall");
     expect(first.out).toBe(second.out);

@@ -8,12 +8,12 @@ test.for([
   { text: "2m", ms: 120_000 },
   { text: "1h", ms: 3_600_000 },
   { text: "0s", ms: 0 },
-])("reads $text as $ms ms", ({ text, ms }) => {
+])("the duration $text is read as $ms ms", ({ text, ms }) => {
   expect(parseDurationMs(text)).toBe(ms);
 });
 
 test.for(["", "30", " 5s", "5s ", "-1s", "1e9s", "NaN", "1.5s", "5S", "５s", "5 s", "1234567s", "s", "5d", "0x5s"])(
-  "refuses %j",
+  "the duration %j is rejected",
   (text) => {
     expect(parseDurationMs(text)).toBeUndefined();
   },
@@ -25,7 +25,7 @@ test.for([
   { ms: 120_000, text: "2m" },
   { ms: 7_200_000, text: "2h" },
   { ms: 1_500, text: "1500ms" },
-])("writes $ms ms as $text", ({ ms, text }) => {
+])("the duration $ms ms is written as $text", ({ ms, text }) => {
   expect(formatDuration(ms)).toBe(text);
 });
 

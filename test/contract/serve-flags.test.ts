@@ -33,12 +33,12 @@ const settings = fc.record(
   ),
 ) as fc.Arbitrary<DrainSettings>;
 
-test("the flag table contains every setting of the manager", () => {
+test("the table of the manager's flags contains every setting", () => {
   const [sample] = fc.sample(settings, 1);
   expect(Object.keys(sample ?? {})).toEqual(Object.keys(DEFAULT_SETTINGS));
 });
 
-test("every setting survives the round trip through the flags", () => {
+test("every setting of the manager is the same after a round trip through the flags", () => {
   fc.assert(
     fc.property(settings, (value) => {
       expect(parseServeFlags(formatServeFlags(value))).toEqual({ settings: value, problems: [] });
@@ -46,7 +46,7 @@ test("every setting survives the round trip through the flags", () => {
   );
 });
 
-test("no flag means the defaults", () => {
+test("the manager has its default settings without flags", () => {
   expect(parseServeFlags([])).toEqual({ settings: DEFAULT_SETTINGS, problems: [] });
 });
 
@@ -67,19 +67,19 @@ test.for([
   { flag: "--address-scope=1.2.3", message: '--address-scope got "1.2.3", expected an IP address' },
   { flag: "--completes=yes", message: "--completes takes no value" },
   { flag: "--drain-dealy=5s", message: "unknown flag --drain-dealy; expected one of --port" },
-])("reports the flag $flag with what it expects", ({ flag, message }) => {
+])("an invalid flag of the manager is reported with the expected value: $flag", ({ flag, message }) => {
   const { problems } = parseServeFlags([flag]);
   expect(problems).toHaveLength(1);
   expect(problems[0]?.message).toContain(message);
 });
 
-test("reports every mistake at once and keeps the valid flags", () => {
+test("the manager reports all invalid flags at once and uses the valid flags", () => {
   const { settings: read, problems } = parseServeFlags(["--port=x", "--drain-delay=7s", "--nope", "--port=1"]);
   expect(problems.map(({ flag }) => flag)).toEqual(["--nope", "--port", "--port"]);
   expect(read.drainDelayMs).toBe(7_000);
 });
 
-test("arbitrary arguments never throw", () => {
+test("the reader of the manager's flags never throws", () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (args) => {
       const { problems } = parseServeFlags(args);

@@ -3,13 +3,13 @@ import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
 import { spanText } from "../../src/drain-history/time-text.ts";
 import { CLIENT, someDrain, someReport } from "./some-drain.ts";
 
-test("the sentence has the outcome, the duration, the trigger and the reason", () => {
+test("the sentence about a drain has the outcome, the duration, the trigger and the reason", () => {
   expect(drainSentence(someDrain())).toBe(
     "Pod web-7d9f-abcde drained 7.3s after the trigger (the manager's preStop hook): no traffic since the trigger.",
   );
 });
 
-test("open connections are listed unless the manager's reason names them", () => {
+test("the sentence about a drain lists open connections unless the manager's reason contains them", () => {
   const left = [CLIENT, { ...CLIENT, peer: "[fd00::9]:5", local: "[fd00::5]:443", ageMs: 0 }, CLIENT, CLIENT];
   const report = someReport({ outcome: "timeout", left, leftTotal: 9, why: "The deadline came." });
   expect(drainSentence(someDrain({ report }))).toBe(
@@ -19,19 +19,19 @@ test("open connections are listed unless the manager's reason names them", () =>
   expect(drainSentence(someDrain({ report: named }))).not.toContain("still open");
 });
 
-test("connections without details are counted", () => {
+test("the sentence about a drain counts open connections without details", () => {
   const report = someReport({ leftTotal: 1, why: "" });
   expect(drainSentence(someDrain({ report }))).toContain("preStop hook). 1 connection was still open.");
 });
 
-test("a restart has no trigger and no time", () => {
+test("the sentence about a drain with the outcome restarted has no trigger and no time", () => {
   const report = someReport({ outcome: "restarted", trigger: "none", why: "Only one container was stopped." });
   expect(drainSentence(someDrain({ report }))).toBe(
     "Pod web-7d9f-abcde was not drained, because only its containers restarted. Only one container was stopped.",
   );
 });
 
-describe("spans of time", () => {
+describe("a span of time", () => {
   test.for([
     [0, "0ms"],
     [999, "999ms"],

@@ -18,8 +18,8 @@ const LOST: DrainRecord = someDrain({
   },
 });
 
-describe("a lost drain", () => {
-  test("is read out of the records of a replica", () => {
+describe("a drain with the outcome lost", () => {
+  test("is accepted in the records of a replica", () => {
     expect(drainsInText(JSON.stringify({ drains: [LOST] }))).toEqual({
       drains: [LOST],
       unreadable: 0,
@@ -27,7 +27,7 @@ describe("a lost drain", () => {
     });
   });
 
-  test("is refused in the report of a manager", () => {
+  test("is rejected in a manager's report", () => {
     expect(readNotice(LOST)).toEqual({ ok: false, problem: expect.stringContaining('report.outcome: "lost" is not') });
   });
 
@@ -37,7 +37,7 @@ describe("a lost drain", () => {
     );
   });
 
-  test("has one bar, which ends with a fault", () => {
+  test("has one bar in its timeline, which ends with a fault", () => {
     const { bars, moments } = timelineOf(LOST);
     expect(bars.map(({ kind, toMs }) => [kind, toMs])).toEqual([["withdrawing", 1_200]]);
     expect(moments).toEqual([

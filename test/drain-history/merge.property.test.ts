@@ -26,8 +26,8 @@ function contentOf({ uid, report }: DrainRecord): string {
   return `${uid} ${report.why}`;
 }
 
-describe("merged drains", () => {
-  test("are the same whatever the order of replicas and of their records", () => {
+describe("the merged drains of several replicas", () => {
+  test("do not depend on the order of replicas and records", () => {
     const shuffled = lists.chain((first) =>
       fc.tuple(
         fc.constant(first),
@@ -42,7 +42,7 @@ describe("merged drains", () => {
     );
   });
 
-  test("are the same when a replica is read twice, or the result is merged again", () => {
+  test("are the same if a replica is read twice or the result is merged again", () => {
     fc.assert(
       fc.property(lists, (all) => {
         const merged = mergeDrains(all);
@@ -52,7 +52,7 @@ describe("merged drains", () => {
     );
   });
 
-  test("come newest first, each id once, and without equal content within a minute", () => {
+  test("are sorted newest first, with unique ids and no equal content within a minute", () => {
     fc.assert(
       fc.property(lists, (all) => {
         const merged = mergeDrains(all);
@@ -68,7 +68,7 @@ describe("merged drains", () => {
     );
   });
 
-  test("lose nothing: a missing record has a duplicate within a minute, or a later record of its id", () => {
+  test("omit only a record with a duplicate within a minute or a later record of the same id", () => {
     fc.assert(
       fc.property(lists, (all) => {
         const merged = mergeDrains(all);
@@ -93,23 +93,23 @@ describe("merged drains", () => {
   });
 });
 
-test("a drain that was reported to two replicas is kept once, as the earlier record", () => {
+test("a drain that was reported to two replicas is merged into the earlier record", () => {
   const first = someDrain({ id: "a-1", endedAtMs: START_MS });
   const again = someDrain({ id: "b-7", endedAtMs: START_MS + 1_500 });
   expect(mergeDrains([[again], [first]])).toEqual([first]);
 });
 
-test("a Pod keeps two drains of the same minute with different content", () => {
+test("two drains of one Pod in the same minute with different content are not merged", () => {
   const restart = someDrain({ id: "a-1", report: someReport({ outcome: "restarted" }) });
   const drain = someDrain({ id: "b-1" });
   expect(mergeDrains([[restart], [drain]])).toHaveLength(2);
 });
 
-test("equal content of two Pods is two drains", () => {
+test("drains of two Pods with equal content are not merged", () => {
   expect(mergeDrains([[someDrain({ id: "a-1" })], [someDrain({ id: "b-1", uid: "another" })]])).toHaveLength(2);
 });
 
-test("the latest record of an id wins", () => {
+test("the latest of several records with one id is used", () => {
   const early = someDrain({ report: someReport({ outcome: "restarted" }) });
   const late = someDrain({ endedAtMs: early.endedAtMs + 20_000 });
   expect(mergeDrains([[late, early]])).toEqual([late]);

@@ -13,7 +13,7 @@ function linksIn(page: string): readonly string[] {
   return [...page.matchAll(/href="([^"]*)"/g)].map(([, address = ""]) => address);
 }
 
-test("the list links each drain relative to the path of the page", () => {
+test("the HTML list of drains has links to each drain that are relative to the page", () => {
   const page = drainListPage({ drains: [someDrain()], instance: "web-1", namespace: undefined });
   const base = "http://api/api/v1/namespaces/lastcall/pods/web-1:8081/proxy/";
   expect(linksIn(page).map((address) => new URL(address, base).href)).toEqual([
@@ -32,7 +32,7 @@ test("the list links each drain relative to the path of the page", () => {
   }
 });
 
-test("the page of a drain links to both lists and to the SVG", () => {
+test("the HTML page of a drain has links to both lists and to the SVG", () => {
   const base = "http://api/proxy/drains/0123456789abcdef";
   expect(linksIn(drainPage(someDrain())).map((address) => new URL(address, base).href)).toEqual([
     "http://api/proxy/",
@@ -41,26 +41,26 @@ test("the page of a drain links to both lists and to the SVG", () => {
   ]);
 });
 
-test("the list of a namespace links to all namespaces, and an empty list has a message", () => {
+test("the HTML list of a namespace has a link to all drains, and an empty list has a message", () => {
   const page = drainListPage({ drains: [], instance: "web-1", namespace: "shop" });
   expect(page).toContain("Recent drains in shop");
   expect(page).toContain("No drains recorded yet.");
   expect(linksIn(page)).toEqual(["./"]);
 });
 
-test("the page of a drain lists open connections and their total", () => {
+test("the HTML page of a drain has the open connections and the total", () => {
   const page = drainPage(someDrain({ report: someReport({ left: [CLIENT], leftTotal: 27 }) }));
   expect(page).toContain("Connections still open at the end of draining: 27, 1 shown.");
   expect(page).toMatch(/>10\.0\.0\.9:41822<\/td><td[^>]*>10\.0\.0\.5:8080<\/td><td[^>]*>ESTABLISHED<\/td>/);
 });
 
-test("the page of a drain describes the relay's status", () => {
+test("the HTML page of a drain has the relay's status", () => {
   const page = (relay: string): string => drainPage(someDrain({ report: someReport({ relay }) }));
   expect(page("withdrawn")).toContain(">no EndpointSlice listed the Pod as a target</td>");
   expect(page("unknown: <b>")).toContain(">unknown: &lt;b&gt;</td>");
 });
 
-test("pages of arbitrary drains are well formed, use known elements only, and have no external links", () => {
+test("HTML pages of any drains are well formed, with known elements only and no external links", () => {
   fc.assert(
     fc.property(fc.array(anyDrain, { minLength: 1, maxLength: 3 }), fc.string(), (drains, instance) => {
       const list = drainListPage({ drains, instance, namespace: undefined });

@@ -14,12 +14,12 @@ function problemIn(value: unknown): string {
   return reading.ok ? "" : reading.problem;
 }
 
-test("a complete notice is read unchanged", () => {
+test("a complete drain notice is read unchanged", () => {
   const notice = noticeWith({ left: [CLIENT], leftTotal: 27, outcome: "timeout" });
   expect(readNotice(JSON.parse(JSON.stringify(notice)))).toEqual({ ok: true, notice });
 });
 
-test("the relay's status is read when present", () => {
+test("the relay's status in a drain notice is optional", () => {
   for (const withdrawnAfterMs of [-1, 0, 3_120]) {
     const notice = noticeWith({ relay: "unknown: no answer", withdrawnAfterMs });
     expect(readNotice(notice)).toEqual({ ok: true, notice });
@@ -32,7 +32,7 @@ test("the relay's status is read when present", () => {
   expect(long.ok ? long.notice.report.relay : "").toBe(`${"?".repeat(197)}...`);
 });
 
-test("the counts of closed clients are read when present", () => {
+test("the counts of closed clients in a drain notice are optional", () => {
   for (const preload of [
     { processes: 0, connections: -1 },
     { processes: 7, connections: 2_300 },
@@ -46,12 +46,12 @@ test("the counts of closed clients are read when present", () => {
   );
 });
 
-test("unknown fields of newer managers are ignored", () => {
+test("unknown fields in the drain notice of a newer manager are ignored", () => {
   const reading = readNotice(noticeWith({ novelty: { deep: [1] } }, { more: "words" }));
   expect(reading).toEqual({ ok: true, notice: noticeWith({}) });
 });
 
-describe("a notice is refused with place and value for", () => {
+describe("a drain notice is rejected, with place and value, for", () => {
   test.for([
     { title: "a list instead of an object", value: [], problem: "the notice: a list is not an object." },
     { title: "null", value: null, problem: "the notice: null is not an object." },
@@ -142,27 +142,27 @@ describe("a notice is refused with place and value for", () => {
   );
 });
 
-test("deeply nested JSON is refused", () => {
+test("a drain notice of deeply nested JSON is rejected", () => {
   const depth = 8_000;
   const deep: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
   expect(problemIn(deep)).toBe("the notice: a list is not an object.");
   expect(problemIn(noticeWith({ why: deep }))).toBe("report.why: a list is not a string.");
 });
 
-test("inherited fields and __proto__ in JSON are ignored", () => {
+test("inherited fields and __proto__ in a drain notice are ignored", () => {
   const whole = JSON.stringify(noticeWith({}));
   expect(problemIn(JSON.parse(`{"__proto__":${whole}}`))).toContain("namespace: nothing");
   expect(problemIn(Object.create(JSON.parse(whole)))).toContain("namespace: nothing");
 });
 
-test("control, bidirectional and non-ASCII characters become question marks", () => {
+test("control, bidirectional and non-ASCII characters in a drain notice become question marks", () => {
   const reading = readNotice(
     noticeWith({ why: "a\u001b[31mb\u202ec\u0000d\ne\u2028f\u0430g\ud800", evidenceSource: "🙂" }),
   );
   expect(reading).toEqual({ ok: true, notice: noticeWith({ why: "a?[31mb?c?d?e?f?g?", evidenceSource: "??" }) });
 });
 
-test("a megabyte of text is cut to a thousand characters", () => {
+test("a text of a megabyte in a drain notice is truncated to a thousand characters", () => {
   const reading = readNotice(
     noticeWith({ why: "\u202e".repeat(1_000_000), left: [{ ...CLIENT, state: "S".repeat(99) }], leftTotal: 1 }),
   );
@@ -171,7 +171,7 @@ test("a megabyte of text is cut to a thousand characters", () => {
   expect(report?.left[0]?.state).toHaveLength(24);
 });
 
-test("fractions of a millisecond are rounded away", () => {
+test("times in a drain notice are rounded to whole milliseconds", () => {
   const reading = readNotice(
     noticeWith({ milliseconds: { withdrawing: 1.4, deregistration: 0.5, draining: -0, holding: 2 } }),
   );
@@ -193,7 +193,7 @@ const spoiled = fc
     place === "report" ? noticeWith({ [field]: value }) : noticeWith({}, { [place]: value }),
   );
 
-test("any value is refused with a printable sentence or read as bounded printable values", () => {
+test("any drain notice is read as printable values of limited length, or rejected with a sentence", () => {
   fc.assert(
     fc.property(fc.oneof(spoiled, fc.jsonValue(), fc.anything()), (value) => {
       const reading = readNotice(value);

@@ -48,7 +48,7 @@ describe("the terminal timeline", () => {
     expect(lines.join("\n")).not.toContain("more connection");
   });
 
-  test("shows the relay's status, and when the Pod was out of rotation", () => {
+  test("shows the relay's status and the time of the withdrawal", () => {
     const report = someReport({ relay: "withdrawn", withdrawnAfterMs: 1_234 });
     const lines = terminalTimeline(someDrain({ report }), 120);
     expect(lines[2]).toContain("evidence source netlink, relay: no EndpointSlice listed the Pod as");

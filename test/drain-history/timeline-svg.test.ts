@@ -14,7 +14,7 @@ const LONG = someReport({
   leftTotal: 27,
 });
 
-test("phases follow each other, and connections end with the release", () => {
+test("the SVG's phases follow each other, and its connections end with the release", () => {
   const { endMs, bars } = timelineOf(someDrain({ report: LONG }));
   expect(endMs).toBe(62_000);
   expect(bars.map(({ kind, fromMs, toMs }) => [kind, fromMs, toMs])).toEqual([
@@ -28,7 +28,7 @@ test("phases follow each other, and connections end with the release", () => {
   ]);
 });
 
-test("the moments are trigger, withdrawal, release and end", () => {
+test("the SVG's moments are trigger, withdrawal, release and end", () => {
   expect(timelineOf(someDrain({ report: LONG })).moments).toEqual([
     { atMs: 0, label: "trigger: the manager's preStop hook" },
     { atMs: 5_000, label: "withdrawal complete" },
@@ -37,7 +37,7 @@ test("the moments are trigger, withdrawal, release and end", () => {
   ]);
 });
 
-test("the moment out of rotation is sorted among the others", () => {
+test("the SVG's moment out of rotation is sorted among the other moments", () => {
   const labels = (withdrawnAfterMs: number): readonly string[] =>
     timelineOf(someDrain({ report: { ...LONG, withdrawnAfterMs } })).moments.map(
       ({ atMs, label }) => `${atMs} ${label}`,
@@ -49,7 +49,7 @@ test("the moment out of rotation is sorted among the others", () => {
   expect(labels(-1)).toHaveLength(4);
 });
 
-test("a drain that ended while withdrawing has no withdrawal complete moment", () => {
+test("the SVG of a drain that ended before the withdrawal has no moment for the withdrawal", () => {
   const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 0, holding: 0 };
   const labels = timelineOf(someDrain({ report: someReport({ milliseconds }) })).moments.map(({ label }) => label);
   expect(labels).toEqual([expect.stringContaining("trigger"), expect.stringContaining("release")]);
@@ -71,7 +71,7 @@ test("the SVG shows every phase, moment and connection, and the manager's reason
   expect(svg).toContain(LONG.why);
 });
 
-test("markup in names, addresses and reasons is escaped", () => {
+test("the SVG escapes markup in names, addresses and reasons", () => {
   const evil = `</text><script>alert(1)</script><image href="http://evil"/>&"'`;
   const left = [{ ...CLIENT, peer: evil, state: evil }];
   const report = someReport({ why: evil, evidenceSource: evil, left, leftTotal: 1 });
@@ -80,7 +80,7 @@ test("markup in names, addresses and reasons is escaped", () => {
   expect(new Set(elementsOf(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));
 });
 
-test("characters that XML forbids, and bidirectional controls, become question marks", () => {
+test("the SVG has question marks for characters that XML forbids and for bidirectional controls", () => {
   const svg = timelineSvg(someDrain({ pod: "a\u0000b\u001bc\u202ed\ud800e\uffff", ownerName: "ß🙂" }));
   expect(svg).toContain("shop/a?b?c?d?e?<");
   expect(svg).toContain("ß🙂");
@@ -101,7 +101,7 @@ test("the SVG of any drain is well formed, deterministic, and without scripts or
   );
 });
 
-test("bars stay within the picture", () => {
+test("all bars of the SVG are inside the picture", () => {
   fc.assert(
     fc.property(anyDrain, (record) => {
       const svg = timelineSvg(record);
@@ -113,7 +113,7 @@ test("bars stay within the picture", () => {
   );
 });
 
-test("an axis has three to eleven ascending ticks from zero within its range", () => {
+test("the axis of the SVG has three to eleven ascending ticks from zero within its range", () => {
   fc.assert(
     fc.property(fc.double({ min: 1_000, max: 4e11, noNaN: true }), (endMs) => {
       const moments = ticksTo(endMs).map(({ atMs }) => atMs);

@@ -16,7 +16,7 @@ describe("the defaults shown in the chart's values", () => {
     .filter((line) => !/: <.*>$/.test(line))
     .join("\n");
 
-  test("change nothing when they are uncommented", () => {
+  test("change nothing if they are uncommented", () => {
     const { config, problems } = readClusterConfig(parse(uncommented));
     expect(problems).toEqual([]);
     const { policy } = resolvePolicy([clusterLayer(config)], {});

@@ -51,12 +51,12 @@ beforeAll(() => {
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-test("a new row of the field table compiles", () => {
+test("a new row of the table of settings compiles", () => {
   const compiler = join(ROOT, "node_modules/.bin/tsc");
   execFileSync(compiler, ["--noEmit", "-p", "."], { cwd: scratch, encoding: "utf8", stdio: "pipe" });
 });
 
-test("its annotation reaches the manager as a flag", () => {
+test("the annotation of a new setting becomes a flag of the manager", () => {
   const printed = execFileSync(process.execPath, ["setting.ts"], { cwd: scratch, encoding: "utf8" });
   const { problems, flags, read, fallback } = JSON.parse(printed);
   expect(problems).toEqual([]);
@@ -69,6 +69,6 @@ test.for([
   ["docs/config.schema.json", '"greeting-delay"'],
   ["charts/lastcall/values.schema.json", '"greeting-delay"'],
   ["charts/lastcall/values.yaml", "#   greeting-delay: 1s"],
-] as const)("%s contains the new setting", ([file, text]) => {
+] as const)("the generated file %s contains the new setting", ([file, text]) => {
   expect(readFileSync(join(scratch, file), "utf8")).toContain(text);
 });

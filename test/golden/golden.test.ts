@@ -45,7 +45,7 @@ describe.for(goldenNames())("%s", (name) => {
     await expect(readablePatch(outcome.patch)).toMatchFileSnapshot(join(golden.folder, "patch.yaml"));
   });
 
-  test("equals the patched input, is unchanged by a second pass, and is restored by an uninjection", () => {
+  test("equals the patched input, is not changed by a second injection, and can be uninjected", () => {
     if (outcome.kind !== "patched") {
       expect(run(golden, after)).toEqual(outcome);
       return;
@@ -77,7 +77,7 @@ function otherContainers(pod: object): readonly Container[] {
     .filter((container) => container.name !== "lastcall");
 }
 
-test("a case consists of a Pod, a report, a patch if the Pod is changed, and optional settings", () => {
+test("a golden case has a Pod, a report, a patch if the Pod is changed, and optional settings", () => {
   for (const name of goldenNames()) {
     const golden = goldenCase(name);
     const files = readdirSync(golden.folder).filter((file) => file !== "settings.yaml");
@@ -89,7 +89,7 @@ test("a case consists of a Pod, a report, a patch if the Pod is changed, and opt
 /** Too large for golden files; `test/injection/limits.test.ts` covers them. */
 const LARGE: readonly string[] = ["patch_too_large", "too_many_containers"];
 
-test("every reason to skip a Pod has a case", () => {
+test("every reason to skip a Pod has a golden case", () => {
   const outcomes = goldenNames().map((name) => run(goldenCase(name)));
   const reasons = new Set(outcomes.flatMap((outcome) => (outcome.kind === "unchanged" ? [outcome.reason] : [])));
   // The second pass of every case covers `up_to_date`.

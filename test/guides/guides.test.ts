@@ -38,7 +38,7 @@ function namespaceIn(manifest: string): RawObject | undefined {
   return documentsOf(manifest).find((document) => document["kind"] === "Namespace");
 }
 
-test("every guide has its manifest and every manifest its guide", () => {
+test("every guide has a manifest, and every manifest has a guide", () => {
   expect(EXAMPLES).toEqual(GUIDE_NAMES);
   expect(EXAMPLES.length).toBeGreaterThanOrEqual(8);
 });
@@ -46,12 +46,12 @@ test("every guide has its manifest and every manifest its guide", () => {
 describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
   const guide = guideNamed(name);
 
-  test("the manifest in the guide is the file", () => {
+  test("the manifest in the guide equals the file in examples", () => {
     expect(fencesOf(guide, "yaml")).toEqual([guide.manifest]);
     expect(guide.text).toContain(`](../../examples/${name}.yaml)`);
   });
 
-  test("is injected, is unchanged by a second injection, and is restored byte for byte", async () => {
+  test("the manifest is injected, not changed by a second injection, and restored byte for byte", async () => {
     const once = await lastcall(["inject", ...FLAGS], { "-": guide.manifest });
     expect(once.status, once.err).toBe(0);
     expect(once.out === guide.manifest, once.err).toBe(WITHOUT_PODS.includes(name));
@@ -61,7 +61,7 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     expect(back.out).toBe(guide.manifest);
   });
 
-  test("its Pods are the same from webhook and command line, and a second review changes nothing", async () => {
+  test("the Pods are the same from webhook and command line, and a second review changes nothing", async () => {
     const namespace = namespaceIn(guide.manifest);
     const { out } = await lastcall(["inject", ...FLAGS], { "-": guide.manifest }, TOKEN);
     const after = podsOf(out);
@@ -80,7 +80,7 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     for (const timeline of timelines) expect(out).toContain(timeline);
   });
 
-  test("has a picture of a real drain", () => {
+  test("the guide has a picture of a real drain", () => {
     expect(guide.text).toContain(`](${name}.svg)`);
     const picture = readFileSync(picturePath(name), "utf8");
     expect(picture.length).toBeLessThanOrEqual(PICTURE_LIMIT);
@@ -89,7 +89,7 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     expect(picture).not.toMatch(/<(script|image|foreignObject)|href=/);
   });
 
-  test("names only annotations that exist", () => {
+  test("the guide contains only existing annotations", () => {
     const named = [...guide.text.matchAll(/lastcall\.dev\/([a-z-]+)/g)].map((match) => match[1]);
     const known = FIELDS.map((field) => ANNOTATIONS[field].name);
     for (const annotation of named) expect(known).toContain(annotation);
@@ -106,7 +106,7 @@ function isManager(container: unknown): boolean {
   return textAt(objectAt({ container }, "container"), "name") === "lastcall";
 }
 
-test("a Pod of Envoy Gateway with what the guide's EnvoyProxy gives it waits for the drain of its Envoy", async () => {
+test("a Pod of Envoy Gateway with the guide's EnvoyProxy settings waits for its Envoy's drain", async () => {
   const managed = join(import.meta.dirname, "../golden/envoy-gateway-managed/input.yaml");
   const pod = parse(readFileSync(managed, "utf8")) as { metadata: { labels: object } };
   expect(await admitted(pod, undefined)).toEqual(pod);
@@ -120,7 +120,7 @@ test("a Pod of Envoy Gateway with what the guide's EnvoyProxy gives it waits for
   expect(manager).toContain("--driver-url=http://127.0.0.1:19000");
 });
 
-test("of a workflow only the Pods of the step that asks get a manager, and one that lets them complete", async () => {
+test("only Pods of the workflow step that opts in get a manager, which does not prevent completion", async () => {
   const [workflow] = documentsOf(guideNamed("argo-workflows").manifest);
   const templates = valueAt(objectAt(workflow, "spec"), "templates") as readonly RawObject[];
   const managers: Record<string, string> = {};
@@ -138,7 +138,7 @@ test("of a workflow only the Pods of the step that asks get a manager, and one t
   expect(managers["read"]).toBe('""');
 });
 
-test("of the two Jobs only the one that asks gets a manager", async () => {
+test("only the Job that opts in gets a manager", async () => {
   const { out } = await lastcall(["inject", ...FLAGS], { "-": guideNamed("jobs").manifest });
   const managers = podsOf(out).map(({ owner, pod }) => [owner, managerOf(pod) !== '""']);
   expect(managers).toEqual([
@@ -150,7 +150,7 @@ test("of the two Jobs only the one that asks gets a manager", async () => {
 test.for([
   { name: "istio", annotation: "traffic.sidecar.istio.io/excludeInboundPorts", value: "17890" },
   { name: "linkerd", annotation: "config.linkerd.io/skip-inbound-ports", value: "4567,4568,17890" },
-])("the Pods of the guide for $name exclude the manager's port before the mesh's injector runs", async (expected) => {
+])("Pods of the guide for $name exclude the manager's port before the mesh's injector runs", async (expected) => {
   const { manifest } = guideNamed(expected.name);
   const [{ pod } = { pod: {} }] = podsOf(manifest);
   const after = (await admitted(pod, namespaceIn(manifest))) as RawObject;

@@ -21,7 +21,7 @@ function mounting(container: Loose, ...volumeMounts: readonly Loose[]): Loose {
 }
 
 describe("a driver without Unix sockets", () => {
-  test("is refused a URL that names a socket", () => {
+  test("is rejected if its URL is of a socket", () => {
     const mount = { name: "run", mountPath: "/run/proxy" };
     const named = (driver: string, url = "unix:/run/proxy/a.sock") => ({
       metadata: { annotations: { "lastcall.dev/driver-url": url, "lastcall.dev/driver": driver } },
@@ -40,13 +40,13 @@ describe("the mount of a driver's socket", () => {
     expect(mountsIn(pod)).toEqual([{ ...mount, readOnly: true }]);
   });
 
-  test("is the proxy's if an app mounts its own folder of that name, or one inside it", () => {
+  test("is a copy of the proxy's even if an app mounts its own folder of that path", () => {
     const app = mounting(APP, { name: "app-tmp", mountPath: "/tmp" }, { name: "app-in", mountPath: "/tmp/in" });
     const pod = podAt("unix:/tmp/in/a.sock", [app, mounting(ENVOY, { name: "envoy-tmp", mountPath: "/tmp" })]);
     expect(mountsIn(pod)).toEqual([{ name: "envoy-tmp", mountPath: "/tmp", readOnly: true }]);
   });
 
-  test("is not a ConfigMap or Secret volume, which cannot hold a socket", () => {
+  test("is never of a ConfigMap or Secret volume, which cannot contain a socket", () => {
     const mount = { name: "v", mountPath: "/run/envoy" };
     for (const kind of ["configMap", "secret", "projected", "downwardAPI", "image"]) {
       const pod = podAt("unix:/run/envoy/a.sock", [mounting(ENVOY, mount)], [{ name: "v", [kind]: {} }]);
@@ -63,14 +63,14 @@ describe("the mount of a driver's socket", () => {
     expect(mountsIn(pod)).toEqual([{ name: "run", mountPath: "/run/envoy", readOnly: true }]);
   });
 
-  test("is missing, with a problem, if it depends on variables of another container", () => {
+  test("is missing, and a problem is reported, if its path depends on another container's variables", () => {
     const mount = { name: "run", mountPath: "/run/envoy", subPathExpr: "$(INSTANCE)" };
     const pod = podAt("unix:/run/envoy/a.sock", [mounting(ENVOY, mount)]);
     expect(mountsIn(pod)).toBeUndefined();
     expect(codes(inject(pod))).toContain("socket_unmounted");
   });
 
-  test("lets the runtime create the folder of the Pod's token in it", () => {
+  test("is writable at /var/run and above, where the runtime creates the folder of the Pod's token", () => {
     for (const mountPath of ["/var/run", "/var/run/", "/var"]) {
       const pod = podAt("unix:/var/run/a.sock", [mounting(ENVOY, { name: "run", mountPath })]);
       expect(mountsIn(pod)).toEqual([{ name: "run", mountPath }]);
@@ -80,7 +80,7 @@ describe("the mount of a driver's socket", () => {
     expect(mountsIn(podAt("unix:/var/run/a.sock", [reader]))).toMatchObject([{ readOnly: true }]);
   });
 
-  test("is found for a path with redundant slashes and dots", () => {
+  test("is added even if the socket's path has redundant slashes and dots", () => {
     const envoy = mounting(ENVOY, { name: "admin", mountPath: "/admin/" });
     for (const path of ["///admin/a.sock", "/admin//a.sock", "/./admin/./a.sock"]) {
       const pod = podAt(`unix:${path}`, [envoy]);

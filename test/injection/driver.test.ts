@@ -30,12 +30,12 @@ function envoyAt(url: string) {
   return ["--driver=envoy", `--driver-url=${url}`];
 }
 
-describe("without a setting the admin address", () => {
-  test("of a bare Envoy is left to the driver, which tries the usual addresses", () => {
+describe("without a setting, the admin address", () => {
+  test("of an Envoy without a known product is not written, and the driver tries the usual addresses", () => {
     expect(driverIn({ spec: { containers: [ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
-  test("of an Envoy that names its admin port is that port", () => {
+  test("of an Envoy whose container declares an admin port has that port", () => {
     const ports = [
       { name: "http", containerPort: 8080 },
       { name: "admin", containerPort: 5001 },
@@ -45,7 +45,7 @@ describe("without a setting the admin address", () => {
     expect(driverIn({ spec: { containers: [ofApp, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
-  test("of Envoy Gateway is recognised by its labels or its program", () => {
+  test("of Envoy Gateway is chosen by the Pod's labels or the container's command", () => {
     const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
     const program = { name: "shutdown-manager", image: "gateway:1", command: ["envoy-gateway"] };
     expect(driverIn({ metadata: { labels }, spec: { containers: [ENVOY] } })).toEqual(
@@ -54,20 +54,20 @@ describe("without a setting the admin address", () => {
     expect(driverIn({ spec: { containers: [ENVOY, program] } })).toEqual(envoyAt("http://127.0.0.1:19000"));
   });
 
-  test("of Contour is its socket, if the folder is mounted", () => {
+  test("of Contour is Contour's Unix socket, if the folder is mounted", () => {
     const mounted = { ...ENVOY, volumeMounts: [SOCKET] };
     expect(driverIn({ spec: { containers: [CONTOUR, mounted] } })).toEqual(envoyAt("unix:/admin/admin.sock"));
     const bare = { ...CONTOUR, volumeMounts: [] };
     expect(driverIn({ spec: { containers: [bare, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
-  test("of an Istio gateway is Istio's, and the whole Envoy drains", () => {
+  test("of an Istio gateway is the usual one of Istio, and the whole Envoy drains", () => {
     expect(driverIn({ spec: { containers: [{ name: "istio-proxy" }] } })).toEqual(envoyAt("http://127.0.0.1:15000"));
     const router = { name: "istio-proxy", args: ["proxy", "router"] };
     expect(driverIn({ spec: { containers: [router, APP] } })).toEqual(envoyAt("http://127.0.0.1:15000"));
   });
 
-  test("of a mesh's sidecar is the mesh's", () => {
+  test("of a mesh's sidecar is the usual one of that mesh", () => {
     const sidecar = (name: string) => ({
       spec: { containers: [APP], initContainers: [{ name, restartPolicy: "Always" }] },
     });
@@ -75,7 +75,7 @@ describe("without a setting the admin address", () => {
     expect(driverIn(sidecar("linkerd-proxy"))).toEqual(["--driver=linkerd", "--driver-url=http://127.0.0.1:4191"]);
   });
 
-  test("of a proxy without one is not written", () => {
+  test("of a proxy without admin interface is not written", () => {
     for (const image of [
       "haproxy:3.0",
       "traefik:v3.4",
@@ -87,14 +87,14 @@ describe("without a setting the admin address", () => {
   });
 });
 
-test("a configured address is used unchanged", () => {
+test("a configured admin address is written unchanged", () => {
   const annotations = { "lastcall.dev/driver-url": "http://127.0.0.1:9001" };
   const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
   const pod = { metadata: { annotations, labels }, spec: { containers: [ENVOY] } };
   expect(driverIn(pod)).toEqual(envoyAt("http://127.0.0.1:9001"));
 });
 
-describe("a Unix socket is reached with the user that may write to it:", () => {
+describe("the manager connects to a Unix socket as the user that may write to the socket:", () => {
   const envoy = { ...ENVOY, volumeMounts: [SOCKET] };
 
   test("the Pod's user", () => {
@@ -102,7 +102,7 @@ describe("a Unix socket is reached with the user that may write to it:", () => {
     expect(userIn({ spec })).toBe(65_534);
   });
 
-  test("or the container's own", () => {
+  test("the proxy container's own user", () => {
     const own = { ...envoy, securityContext: { runAsUser: 101 } };
     expect(userIn({ spec: { securityContext: { runAsUser: 65_534 }, containers: [APP, own] } })).toBe(17_890);
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
@@ -110,7 +110,7 @@ describe("a Unix socket is reached with the user that may write to it:", () => {
     expect(userIn({ metadata: { annotations }, spec })).toBe(101);
   });
 
-  test("never root, and never one that may only read the folder", () => {
+  test("never root, and never a user that may only read the folder", () => {
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
     const root = { ...envoy, securityContext: { runAsUser: 0 } };
     expect(userIn({ metadata: { annotations }, spec: { containers: [root] } })).toBe(17_890);
@@ -120,7 +120,7 @@ describe("a Unix socket is reached with the user that may write to it:", () => {
   });
 });
 
-describe("a driver of another proxy, with two usual URLs and Unix sockets, beside an Envoy", () => {
+describe("a second driver, with its own usual URLs and sockets, beside an Envoy", () => {
   const URLS = ["http://127.0.0.1:7001", "http://127.0.0.1:7002"];
   const row = { ...driverRow("linkerd"), usualUrls: URLS, reachesUnixSockets: true };
   const mount = { name: "own", mountPath: "/admin" };
@@ -134,7 +134,7 @@ describe("a driver of another proxy, with two usual URLs and Unix sockets, besid
     expect(adminUrlOf(pod, resolvePolicy([], {}).policy, driverRow("envoy"))).toBe("http://127.0.0.1:5001");
   });
 
-  test("gets the mount and the user of the first container with the folder", () => {
+  test("gets the mount and the user of the first container that mounts the socket's folder", () => {
     const address = { driverUrl: "unix:/admin/admin.sock", row };
     expect(socketMount(pod, address)).toEqual({ ...mount, readOnly: true });
     expect(socketUser(pod, address)).toBe(7);

@@ -117,7 +117,7 @@ function inject(pod: RawObject, ranges: readonly RawObject[]) {
   return injectPod(request, DEFAULT_CONFIG, facts, { newToken: () => "0".repeat(32) });
 }
 
-test("a Pod that its LimitRanges admit is also admitted with the manager, in the same QoS class, or skipped", {
+test("for any LimitRanges, an admitted Pod is admitted with the manager in the same QoS class, or skipped", {
   timeout: 180_000,
 }, () => {
   const seen = { patched: 0, changed: 0, conflict: 0 };
@@ -162,7 +162,7 @@ test("a Pod that its LimitRanges admit is also admitted with the manager, in the
   expect(seen.conflict).toBeGreaterThan(0);
 });
 
-test("a request that the Pod's ratio raises stays within the Pod's maximum", () => {
+test("a request of the manager that the LimitRange's ratio raises stays within the Pod's maximum", () => {
   const pod = podOf([
     { requests: { cpu: 1, memory: 1 }, limits: { cpu: 1, memory: 12 } },
     { requests: { cpu: 1, memory: 24 }, limits: {} },
@@ -184,9 +184,9 @@ test("a request that the Pod's ratio raises stays within the Pod's maximum", () 
 });
 
 test.for([
-  ["asks for nothing", { cpu: "100m", memory: "64Mi" }],
-  ["asks for memory alone", { cpu: "100m", memory: "128Mi" }],
-] as const)("what a default would add to a manager that %s counts against the Pod's own resources", ([, whole]) => {
+  ["requests nothing", { cpu: "100m", memory: "64Mi" }],
+  ["requests memory alone", { cpu: "100m", memory: "128Mi" }],
+] as const)("a LimitRange default for a manager that %s counts against the Pod's own resources", ([, whole]) => {
   const resources = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "100m", memory: "64Mi" } };
   const spec = { resources: { requests: whole, limits: whole }, containers: [{ name: "app", image: "a", resources }] };
   const pod = { metadata: { name: "web-0" }, spec };
@@ -198,7 +198,7 @@ test.for([
   expect(inject(pod, [])).toMatchObject({ kind: "patched" });
 });
 
-test("a default that is too large for the Pod's resources is replaced by small explicit amounts", () => {
+test("a LimitRange default too large for the Pod is replaced by small amounts for the manager", () => {
   const resources = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "200m", memory: "64Mi" } };
   const whole = { requests: { cpu: "200m", memory: "128Mi" }, limits: { cpu: "400m", memory: "128Mi" } };
   const pod = {

@@ -59,7 +59,7 @@ test("a Pod with more than 1 000 containers, init containers included, is skippe
   expect(inject(pod, { request: { optIn: "label" } })).toMatchObject({ reason: "not_enabled" });
 });
 
-test("a list of ports longer than one argument is ignored, and the namespace's list is used", () => {
+test("a Pod's list of ports longer than one argument is ignored, and the namespace's list is used", () => {
   const annotations = { "lastcall.dev/drain-ports": Array.from({ length: 30_000 }, (_, at) => at + 1).join() };
   const pod = { metadata: { name: "web-0", annotations }, spec: { containers: [APP] } };
   const namespaceAnnotations = { "lastcall.dev/drain-ports": "8080" };
@@ -76,7 +76,7 @@ test("a list of ports longer than one argument is ignored, and the namespace's l
   expect(inject(pod, { config: { onInvalid: "skip" } })).toMatchObject({ reason: "invalid_value" });
 });
 
-test("of 36 000 unknown names 20 are listed and the others counted", () => {
+test("of 36 000 unknown container names in a setting, 20 are listed and the others counted", () => {
   const annotations = Object.fromEntries(Array.from({ length: 36_000 }, (_, at) => [`lastcall.dev/key-${at}`, "x"]));
   const { problems } = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } }).explanation;
   expect(problems).toHaveLength(21);
@@ -87,7 +87,7 @@ test("of 36 000 unknown names 20 are listed and the others counted", () => {
   });
 });
 
-test("an answer has at most 50 problems and 34 warnings, with a count of the others", () => {
+test("a response has at most 50 problems and 34 warnings, with a count of the others", () => {
   const annotations = { "lastcall.dev/containers": Array.from({ length: 1_000 }, (_, at) => `no-${at}`).join() };
   const outcome = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } });
   expect(outcome.explanation.problems).toHaveLength(50);
@@ -102,14 +102,14 @@ test("an answer has at most 50 problems and 34 warnings, with a count of the oth
   expect(warnings.join("").length).toBeLessThanOrEqual(4_096);
 });
 
-test("400 000 names in a list give a short answer", () => {
+test("a setting with 400 000 names causes a short response", () => {
   const annotations = { "lastcall.dev/containers": Array.from({ length: 400_000 }, (_, at) => `n${at}`).join() };
   const outcome = inject({ metadata: { annotations }, spec: { containers: [APP] } });
   expect(codes(outcome)).toEqual(["list_too_long"]);
   expect(reviewText("uid", outcome).length).toBeLessThan(10_000);
 });
 
-test("a patch that exceeds the API server's size limit is not made", () => {
+test("a Pod whose patch exceeds the API server's size limit is skipped", () => {
   const args = ["serve", ...formatServeFlags(DEFAULT_SETTINGS)];
   // When the manager leaves the front of a list, all later entries are written again.
   const withLong = (letters: number) => ({
@@ -131,7 +131,7 @@ test("a patch that exceeds the API server's size limit is not made", () => {
   expect(inject(withLong(700_000))).toMatchObject({ kind: "patched" });
 });
 
-test("annotations that the API server would refuse are not planned", () => {
+test("a Pod whose annotations would exceed the API server's limit is skipped", () => {
   const withText = (characters: number) => {
     const annotations = { "example.org/a": "x".repeat(characters - "example.org/a".length) };
     return inject({ metadata: { annotations }, spec: { containers: [APP] } });
@@ -140,7 +140,7 @@ test("annotations that the API server would refuse are not planned", () => {
   expect(withText(262_145)).toMatchObject({ kind: "unchanged", reason: "invalid_pod" });
 });
 
-test("a record that Linux could not have started is not an injection's record", () => {
+test("a forged record that is longer than Linux's argument limit is ignored", () => {
   const value = JSON.stringify({ grace: 45, preStop: { app: { exec: { command: ["x".repeat(140_000)] } } } });
   const env = [{ name: "LASTCALL_ORIGINAL", value }];
   const manager = { name: "lastcall", image: "x", restartPolicy: "Always", args: ["serve", "--port=17890"], env };

@@ -7,6 +7,6 @@ const WRITTEN: readonly number[] = [10, 100, 1_000, 5_000, 10_000];
 /** The other shapes are similar work and would take minutes more. */
 const OTHERS: readonly number[] = [10, 100, 1_000, 2_000];
 
-describe("the steps of an admission grow no faster than", { timeout: 300_000 }, () => {
+describe("the time of a large admission is at most linear in", { timeout: 300_000 }, () => {
   test.for(SHAPES)("the number of $of", (shape) => expectLinearWork(shape, shape.isWritten ? WRITTEN : OTHERS));
 });

@@ -6,6 +6,6 @@ import { describe, test } from "vitest";
 import { expectLinearWork } from "./linear-growth.ts";
 import { SHAPES } from "./linear-shapes.ts";
 
-describe("the steps of an admission grow no faster than", () => {
+describe("the time of an admission is at most linear in", () => {
   test.for(SHAPES)("the number of $of", (shape) => expectLinearWork(shape, [10, 300, 600]));
 });

@@ -71,7 +71,7 @@ function heldBy(proxy: string) {
 describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
   const { injector, proxy, init, driver, native } = entry;
 
-  test("excludes the manager's port if it runs second, and the second pass has no warning", () => {
+  test("if lastcall runs after the mesh, the manager's port is excluded, without a warning", () => {
     const { outcome, pod } = oursTheirsOurs(entry);
     expect(argsOf(pod, init)).toContain("17890");
     expect(codes(outcome)).toEqual([]);
@@ -79,7 +79,7 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
     expect(inject(pod, { ...GIVEN, token: "e".repeat(32) })).toMatchObject({ reason: "up_to_date" });
   });
 
-  test("leaves the hooks working if it runs first, and the problem names the missing exclusion", () => {
+  test("if lastcall runs before the mesh, hooks work, and a problem reports the missing port exclusion", () => {
     const theirs = injector(WEB);
     const outcome = inject(theirs, GIVEN);
     if (outcome.kind !== "patched") throw new Error("not patched");
@@ -92,7 +92,7 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
     expect(uninjectPod(outcome.pod)).toEqual({ kind: "uninjected", pod: theirs });
   });
 
-  test("a template with the annotation that the problem names has no problem", () => {
+  test("a template with the annotation from that message has no problem", () => {
     const outcome = inject(injector(WEB), GIVEN);
     const annotations = (outcome.kind === "patched" ? (outcome.pod as MeshPod) : undefined)?.metadata.annotations;
     const named = Object.entries(annotations ?? {}).filter(([key]) => EXCLUSIONS.includes(key));
@@ -100,7 +100,7 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
     expect(codes(inject(injector(template), GIVEN))).toEqual([]);
   });
 
-  test(native ? "a native proxy keeps its own hook" : "a regular proxy outlasts the app", () => {
+  test(native ? "a native mesh proxy has its own hook unchanged" : "a regular mesh proxy stops after the app", () => {
     const before = preStopOf(injector(WEB), proxy);
     for (const pod of [oursTheirsOurs(entry).pod, injected(injector(WEB), GIVEN)]) {
       expect(preStopOf(pod, proxy)).toEqual(native ? before : heldBy(proxy));
@@ -108,7 +108,7 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
     }
   });
 
-  test("an uninjection leaves the mesh's parts and none of lastcall's annotations", () => {
+  test("an uninjection removes lastcall's annotations and no part of the mesh", () => {
     const back = uninjectPod(oursTheirsOurs(entry).pod);
     if (back.kind !== "uninjected") throw new Error("not injected");
     const pod = back.pod as MeshPod;
@@ -119,7 +119,7 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
     expect(pod.spec["terminationGracePeriodSeconds"]).toBe(30);
   });
 
-  test("a classic manager works in either order", () => {
+  test("a classic manager works in both orders of the webhooks", () => {
     const old: Given = { ...GIVEN, facts: { apiServerVersion: "v1.28.3", lowestKubeletVersion: "v1.28.3" } };
     for (const pod of [oursTheirsOurs(entry, old).pod, injected(injector(WEB), old)]) {
       expect((pod as MeshPod).spec.containers.at(-1)?.name).toBe("lastcall");
@@ -129,7 +129,7 @@ describe.for(INJECTOR_ENTRIES)("$mesh", (entry: Entry) => {
   });
 });
 
-test("a hook that Istio's agent calls for the kubelet is recognised by the second pass", () => {
+test("a second injection recognises the hook that Istio's agent calls for the kubelet", () => {
   const { theirs, pod } = oursTheirsOurs({ injector: INJECTORS["Istio with a native proxy"] as Injector });
   const taken = { httpGet: { path: "/app-lifecycle/app/prestopz", port: 15_020 } };
   expect(preStopOf(theirs, "app")).toEqual(taken);
@@ -139,7 +139,7 @@ test("a hook that Istio's agent calls for the kubelet is recognised by the secon
   expect(argsOf(pod, "lastcall")).toContain("--kubelet-probes=15021:15s,15021:1s,15020:10s");
 });
 
-test("without knowledge of Istio, a hook that its agent took over is safe and one of its proxy has a warning", () => {
+test("in a Pod not recognised as Istio's, a hook replaced by Istio's agent is safe", () => {
   const unknowing: Given = { request: { namespaceAnnotations: {} } };
   const native = oursTheirsOurs({ injector: INJECTORS["Istio with a native proxy"] as Injector }, unknowing);
   expect(argsOf(native.pod, "istio-init")).not.toContain("17890");
@@ -148,7 +148,7 @@ test("without knowledge of Istio, a hook that its agent took over is safe and on
   expect(codes(regular.outcome)).toEqual(["mesh_captures_port"]);
 });
 
-test("an agent with an old port is bypassed, and the hook calls the manager again", () => {
+test("a hook that calls Istio's agent with an old port calls the manager again after a second injection", () => {
   const { pod } = oursTheirsOurs({ injector: INJECTORS["Istio with a native proxy"] as Injector });
   const late = structuredClone(pod) as MeshPod;
   late.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
@@ -157,7 +157,7 @@ test("an agent with an old port is bypassed, and the hook calls the manager agai
   expect(inject(again, GIVEN)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("the fake takes over probes and hooks as recorded from Istio's injector", () => {
+test("the fake of Istio's injector replaces probes and hooks as recorded from the real one", () => {
   const golden = join(import.meta.dirname, "../golden/istio-rewrote-hooks/input.yaml");
   const recorded = parse(readFileSync(golden, "utf8")) as MeshPod;
   const [hello] = recorded.spec.containers;

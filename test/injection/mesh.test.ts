@@ -28,7 +28,7 @@ describe("Istio", () => {
     { labels: { "istio.io/rev": "canary" } },
     { labels: { [inject]: "true" }, namespace: { "istio-injection": "disabled" } },
     { labels: { [inject]: "" }, namespace: { "istio-injection": "enabled" } },
-  ])("is expected for $labels $annotations in a namespace with $namespace", ({ namespace, ...metadata }) => {
+  ])("is expected in a Pod with $labels $annotations in a namespace with $namespace", ({ namespace, ...metadata }) => {
     expect(exclusionOf(ISTIO, metadata, namespace)).toBe("17890");
   });
 
@@ -40,11 +40,14 @@ describe("Istio", () => {
     { annotations: { [inject]: "false" }, namespace: { "istio-injection": "enabled" } },
     { labels: { [inject]: "false" }, annotations: { [inject]: "true" } },
     { labels: { [inject]: "false", "istio.io/rev": "canary" } },
-  ])("is not expected for $labels $annotations in a namespace with $namespace", ({ namespace, ...metadata }) => {
-    expect(exclusionOf(ISTIO, metadata, namespace)).toBeUndefined();
-  });
+  ])(
+    "is not expected in a Pod with $labels $annotations in a namespace with $namespace",
+    ({ namespace, ...metadata }) => {
+      expect(exclusionOf(ISTIO, metadata, namespace)).toBeUndefined();
+    },
+  );
 
-  test("a gateway is not redirected, so no port is excluded", () => {
+  test("does not redirect the traffic of a gateway, so no port is excluded", () => {
     const router = { name: "istio-proxy", args: ["proxy", "router"] };
     for (const containers of [[{ name: "istio-proxy" }], [router, { name: "metrics" }]]) {
       const pod = injected({ spec: { containers } }) as Annotated;
@@ -53,7 +56,7 @@ describe("Istio", () => {
     }
   });
 
-  test("the mesh ignores a namespace's annotation of that name, so it is not copied to the Pod", () => {
+  test("ignores port exclusions of a namespace, so they are not copied to the Pod", () => {
     expect(exclusionOf(ISTIO, {}, { "istio-injection": "enabled", [ISTIO]: "25" })).toBe("17890");
   });
 });
@@ -61,21 +64,21 @@ describe("Istio", () => {
 describe("Linkerd", () => {
   const on = { "linkerd.io/inject": "enabled" };
 
-  test("its default exclusions are repeated, since an annotation replaces them", () => {
+  test("has default port exclusions, which lastcall's annotation repeats because it replaces them", () => {
     expect(exclusionOf(LINKERD, {}, on)).toBe("4567,4568,17890");
   });
 
-  test("the namespace's exclusions are repeated on the Pod", () => {
+  test("has port exclusions of the namespace, which lastcall's annotation repeats on the Pod", () => {
     expect(exclusionOf(LINKERD, {}, { ...on, [LINKERD]: "25,3306" })).toBe("25,3306,17890");
     expect(exclusionOf(LINKERD, {}, { ...on, [LINKERD]: "10000-20000" })).toBeUndefined();
   });
 
-  test("the Pod's exclusions win", () => {
+  test("has port exclusions of the Pod, which override those of the namespace", () => {
     expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "25" } }, { ...on, [LINKERD]: "3306" })).toBe("25,17890");
     expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "" } }, { ...on, [LINKERD]: "3306" })).toBe("17890");
   });
 
-  test("inherited exclusions go with an uninjection, and later ones of others stay", () => {
+  test("loses inherited port exclusions in an uninjection, and none that others added later", () => {
     const request = { namespaceAnnotations: { ...on, [LINKERD]: "25" } };
     const pod = injected({ metadata: { name: "web-0" }, spec: SPEC }, { request });
     expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { metadata: { name: "web-0" }, spec: SPEC } });
@@ -90,7 +93,7 @@ describe("Linkerd", () => {
   });
 });
 
-describe("a redirection that is already rendered", () => {
+describe("an injected init container of a mesh", () => {
   const rendered = (name: string, args: readonly string[]) =>
     codes(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
 
@@ -100,7 +103,7 @@ describe("a redirection that is already rendered", () => {
     { name: "istio-init", args: ["-o", "17890"] },
     { name: "linkerd-init", args: ["--outbound-ports-to-ignore", "17890"] },
     { name: "linkerd-init", args: ["--inbound-ports-to-ignore=4190,17891-17899"] },
-  ])("$name $args includes the manager's port", ({ name, args }) => {
+  ])("that redirects the manager's port is reported: $name $args", ({ name, args }) => {
     expect(rendered(name, args)).toEqual(["mesh_captures_port"]);
   });
 
@@ -110,12 +113,12 @@ describe("a redirection that is already rendered", () => {
     { name: "istio-init", args: ["-b", "8080", "-d", "15090"] },
     { name: "istio-init", args: ["-b", "", "-d", "15090"] },
     { name: "linkerd-init", args: ["--inbound-ports-to-ignore", "4190,17000-18000"] },
-  ])("$name $args excludes the manager's port", ({ name, args }) => {
+  ])("that excludes the manager's port is not reported: $name $args", ({ name, args }) => {
     expect(rendered(name, args)).toEqual([]);
   });
 });
 
-test("a proxy's own sleep is replaced by its hold and does not lengthen the app's delay", () => {
+test("a mesh proxy's own sleep hook is replaced by a hold and does not lengthen the app's drain delay", () => {
   const sleeps = { preStop: { exec: { command: ["/bin/sleep", "40"] } } };
   const spec = { containers: [...SPEC.containers, { name: "linkerd-proxy", image: "proxy:1", lifecycle: sleeps }] };
   const pod = JSON.stringify(injected({ spec }));
@@ -124,7 +127,7 @@ test("a proxy's own sleep is replaced by its hold and does not lengthen the app'
   expect(uninjectPod(injected({ spec }))).toEqual({ kind: "uninjected", pod: { spec } });
 });
 
-test("a proxy that can be held needs a manager, a recognised driver alone does not", () => {
+test("a Pod with an own hook gets a manager if its mesh proxy needs a hold, not for a recognised driver alone", () => {
   const app = { name: "app", image: "app:1", lifecycle: { preStop: { exec: { command: ["/stop"] } } } };
   const proxy = { name: "istio-proxy", image: "proxyv2:1" };
   expect(inject({ spec: { containers: [app, proxy] } })).toMatchObject({ kind: "patched" });
@@ -135,7 +138,7 @@ test("a proxy that can be held needs a manager, a recognised driver alone does n
   expect(outcome).toMatchObject({ kind: "patched" });
 });
 
-test("requests cannot end a drain beside Linkerd, whose proxy is not queried", () => {
+test("the criterion requests is not available beside Linkerd, whose proxy has no driver", () => {
   const metadata = { annotations: { "lastcall.dev/drained-when": "requests" } };
   const proxied = (name: string) => ({ metadata, spec: { containers: [...SPEC.containers, { name, image: "p:1" }] } });
   expect(codes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);
@@ -152,7 +155,7 @@ const arbitraryNamespace = fc.record(
   { requiredKeys: [] },
 );
 
-test("for any namespace annotations, a second pass changes nothing and an uninjection restores the Pod", () => {
+test("for any namespace annotations, injections are idempotent and an uninjection restores the Pod", () => {
   let excluded = 0;
   fc.assert(
     fc.property(arbitraryPod, arbitraryNamespace, (pod, namespaceAnnotations) => {

@@ -21,7 +21,7 @@ const firstPass = (pod: Pod): Pod => injected(pod, GIVEN) as Pod;
 const containerOf = (pod: Pod, name = "app"): Container | undefined =>
   pod.spec.containers.find((container) => container.name === name);
 
-test("a volume with the API server's defaults stays as it is", () => {
+test("the preload volume with defaults of the API server is not changed by a second injection", () => {
   const once = firstPass(podOf(APP));
   const [volume] = once.spec.volumes as { readonly image: object }[];
   const completed = { ...volume, image: { ...volume?.image, pullPolicy: "Always" } };
@@ -29,7 +29,7 @@ test("a volume with the API server's defaults stays as it is", () => {
   expect(inject(stored, GIVEN)).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
 });
 
-test("entries that others append or prepend change nothing", () => {
+test("entries that others add to LD_PRELOAD are not changed by a second injection", () => {
   const once = firstPass(podOf({ ...APP, env: [{ name: "A", value: "1" }] }));
   for (const place of ["before", "behind"] as const) {
     const more = (list: unknown, entry: object): readonly unknown[] => {
@@ -50,14 +50,14 @@ test("entries that others append or prepend change nothing", () => {
   }
 });
 
-test("the volume follows a changed manager image", () => {
+test("the preload volume gets the image of a changed manager", () => {
   const once = firstPass(podOf(APP));
   const image = "registry.example/lastcall-manager:0.2.0";
   const twice = injected(once, { facts: { ...GIVEN.facts, managerImage: image } }) as Pod;
   expect(twice.spec.volumes).toEqual([{ name: "lastcall-preload", image: { reference: image } }]);
 });
 
-test("a Pod without the setting loses all its parts", () => {
+test("a second injection of a Pod without the preload setting removes all parts of the preload", () => {
   const once = firstPass(podOf({ ...APP, env: [{ name: "LD_PRELOAD", value: "/x.so" }] }));
   expect(containerOf(once)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: `/x.so:${LIBRARY}` }]);
   const annotations = { "lastcall.dev/preload": "disabled" };
@@ -67,21 +67,21 @@ test("a Pod without the setting loses all its parts", () => {
   expect(later.spec).not.toHaveProperty("volumes");
 });
 
-test("a Pod stays without it if a node's runtime cannot mount images, and the problem names the runtime", () => {
+test("a Pod gets no preload if a node's runtime cannot mount images, and the problem has the runtime", () => {
   const outcome = inject(podOf(APP), { facts: { ...GIVEN.facts, oldRuntime: "containerd://1.7.27" } });
   expect(codes(outcome)).toEqual(["preload_left_out"]);
   expect(outcome.explanation.problems[0]?.message).toContain('"containerd://1.7.27"');
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("LD_PRELOAD");
 });
 
-test("the manager listens for it only if a container loads it", () => {
+test("the manager listens for preloaded processes only if a container has the preload", () => {
   const nowhere = podOf({ ...APP, envFrom: [{ secretRef: { name: "settings" } }] });
   const outcome = inject(nowhere, GIVEN);
   expect(codes(outcome)).toEqual(["preload_left_out"]);
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("--preload");
 });
 
-test.for(["istio-proxy", "linkerd-proxy"])("%s beside the app never loads it", (name) => {
+test.for(["istio-proxy", "linkerd-proxy"])("the mesh proxy %s beside the app never gets the preload", (name) => {
   const pod = firstPass(podOf(APP, { name, image: "registry.example/proxy:1" }));
   expect(containerOf(pod, name)).not.toHaveProperty("env");
   expect(containerOf(pod)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: LIBRARY }]);

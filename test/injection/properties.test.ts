@@ -66,21 +66,21 @@ function managerIn(pod: object): Container | undefined {
   return [...(initContainers ?? []), ...(containers ?? [])].find((container) => container.name === "lastcall");
 }
 
-test("a second injection changes nothing, whichever replica makes it", { timeout: TIME_LIMIT }, () => {
+test("for any Pod, a second injection at any replica changes nothing", { timeout: TIME_LIMIT }, () => {
   everyPatched((_pod, first, given) => {
     const second = inject(first.pod, { ...given, token: "f".repeat(32) });
     expect(second).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
   });
 });
 
-test("an uninjection restores the original Pod", { timeout: TIME_LIMIT }, () => {
+test("for any Pod, an uninjection restores the original", { timeout: TIME_LIMIT }, () => {
   everyPatched((pod, { pod: changed, mode }) => {
     const back = uninjectPod(changed);
     expect(back, mode).toStrictEqual({ kind: "uninjected", pod });
   });
 });
 
-test("the patch, applied to the object as received, gives the Pod of the outcome", { timeout: TIME_LIMIT }, () => {
+test("for any Pod, the patch transforms the received object into the injected Pod", { timeout: TIME_LIMIT }, () => {
   everyPatched((pod, { patch, pod: changed }) => {
     const operations = JSON.parse(JSON.stringify(patch)) as Operation[];
     const received = JSON.parse(JSON.stringify(pod)) as object;
@@ -88,7 +88,7 @@ test("the patch, applied to the object as received, gives the Pod of the outcome
   });
 });
 
-test("the QoS class stays the same", { timeout: TIME_LIMIT }, () => {
+test("for any Pod, an injection does not change the QoS class", { timeout: TIME_LIMIT }, () => {
   const seen = new Set<string>();
   everyPatched((pod, { pod: changed }) => {
     const before = oracleQos(pod);
@@ -98,7 +98,7 @@ test("the QoS class stays the same", { timeout: TIME_LIMIT }, () => {
   expect(seen.size).toBe(3);
 });
 
-test("a resource that every container names is named by the manager too, as quotas demand", {
+test("the manager sets each resource that every container sets, as quotas require", {
   timeout: TIME_LIMIT,
 }, () => {
   const seen = new Set<number>();
@@ -114,7 +114,9 @@ test("a resource that every container names is named by the manager too, as quot
   expect(seen.size).toBe(4);
 });
 
-test("the grace period is never lowered, exceeds the drain timeout and fits 32 bits", { timeout: TIME_LIMIT }, () => {
+test("the injected grace period is never lowered, exceeds the drain timeout and fits in 32 bits", {
+  timeout: TIME_LIMIT,
+}, () => {
   everyPatched((pod, { pod: changed }) => {
     const grace = graceOf(changed);
     expect(grace).toBeGreaterThanOrEqual(graceOf(pod));
@@ -131,7 +133,7 @@ test("the grace period is never lowered, exceeds the drain timeout and fits 32 b
   });
 });
 
-test("every problem is one printable line, at most 200 characters long", { timeout: TIME_LIMIT }, () => {
+test("for any Pod, every problem is one printable line with at most 200 characters", { timeout: TIME_LIMIT }, () => {
   const hostileText = fc.oneof(anyText(), fc.constant(`\u001b[31m\n${"9,".repeat(150)}`));
   const name = fc.constantFrom("drain-ports", "ignore-ports", "mode", "containers", "driver-url", "profile", "inject");
   const ports = Array.from({ length: 2_000 }, (_, at) => at + 1).join(",");
@@ -156,14 +158,14 @@ test("every problem is one printable line, at most 200 characters long", { timeo
   expect(codes.size).toBeGreaterThan(8);
 });
 
-test("the input is never modified", { timeout: TIME_LIMIT }, () => {
+test("an injection never modifies its input object", { timeout: TIME_LIMIT }, () => {
   everyPatched((pod, _outcome, given) => {
     const frozen = deepFrozen(structuredClone(pod));
     expect(() => inject(frozen, given)).not.toThrow();
   });
 });
 
-test("every container keeps its position and all fields that injection does not set", {
+test("an injection does not change the order of containers, or fields that it does not set", {
   timeout: TIME_LIMIT,
 }, () => {
   everyPatched((pod, { pod: changed }) => {
@@ -191,7 +193,7 @@ function withoutLibrary(list: unknown): readonly unknown[] {
     .filter((text) => !text.includes('"/lastcall-preload'));
 }
 
-test("the API server would accept what the manager requests beside the Pod's own resources", {
+test("the manager's resource requests are valid beside the Pod's own resources", {
   timeout: TIME_LIMIT,
 }, () => {
   let seen = 0;
@@ -222,7 +224,7 @@ const hostileJson = fc.letrec((ref) => ({
   ),
 })).value;
 
-test("no JSON makes the injection throw, and its patch always applies", { timeout: TIME_LIMIT }, () => {
+test("for any JSON, the injection does not throw and its patch applies", { timeout: TIME_LIMIT }, () => {
   fc.assert(
     fc.property(hostileJson, hostileJson, hostileJson, (metadata, spec, container) => {
       const containers = [container, { name: "app" }];

@@ -15,7 +15,7 @@ function specOf(pod: object): Loose {
   return (pod as { readonly spec: Loose }).spec;
 }
 
-describe("pull secrets", () => {
+describe("the image pull secrets of the manager", () => {
   test("are added after the Pod's own, each once", () => {
     const own = { imagePullSecrets: [{ name: "team" }, { name: "other" }] };
     expect(specOf(injected(web(own), FACTS))["imagePullSecrets"]).toEqual([
@@ -29,15 +29,15 @@ describe("pull secrets", () => {
     ["none", {}],
     ["null", { imagePullSecrets: null }],
     ["an empty list", { imagePullSecrets: [] }],
-    ["its own", { imagePullSecrets: [{ name: "own" }] }],
-    ["the same", { imagePullSecrets: [{ name: "team" }, { name: "mirror" }] }],
-  ])("are removed from a Pod that had %s by an uninjection, and a second pass changes nothing", ([, spec]) => {
+    ["its own secret", { imagePullSecrets: [{ name: "own" }] }],
+    ["the same secrets", { imagePullSecrets: [{ name: "team" }, { name: "mirror" }] }],
+  ])("are removed by an uninjection from a Pod that had %s", ([, spec]) => {
     const pod = injected(web(spec), FACTS);
     expect(inject(pod, FACTS)).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
     expect(uninjectPod(pod)).toMatchObject({ pod: web(spec) });
   });
 
-  test("of other programs stay after an uninjection", () => {
+  test("are removed by an uninjection without those of other programs", () => {
     const pod = structuredClone(injected(web(), FACTS)) as { spec: { imagePullSecrets: Loose[] } };
     pod.spec.imagePullSecrets.push({ name: "theirs" });
     expect(specOf((uninjectPod(pod) as { readonly pod: object }).pod)["imagePullSecrets"]).toEqual([
@@ -45,28 +45,28 @@ describe("pull secrets", () => {
     ]);
   });
 
-  test("are not added without a manager", () => {
+  test("are not added to a Pod without a manager", () => {
     const pod = { ...web(), metadata: { annotations: { "lastcall.dev/mode": "sleep" } } };
     expect(specOf(injected(pod, FACTS))).not.toHaveProperty("imagePullSecrets");
   });
 });
 
-describe("the pull policy", () => {
+describe("the image pull policy of the manager", () => {
   const managerIn = (pod: object) => (specOf(pod)["initContainers"] as readonly Loose[])[0];
 
-  test("is written if configured, and left to the API server otherwise", () => {
+  test("is written if configured, and otherwise is set by the API server", () => {
     expect(managerIn(injected(web(), FACTS))).toMatchObject({ imagePullPolicy: "Always" });
     expect(managerIn(injected(web()))).not.toHaveProperty("imagePullPolicy");
   });
 
-  test("of another admission webhook stays", () => {
+  test("is not changed if another admission webhook set it", () => {
     const pod = structuredClone(injected(web(), { facts: { managerPullPolicy: "Never" } }));
     Object.assign(managerIn(pod) as object, { imagePullPolicy: "Always" });
     expect(inject(pod, { facts: { managerPullPolicy: "Never" } })).toMatchObject({ reason: "up_to_date" });
   });
 });
 
-describe("an image that nodes cannot pull for the namespace", () => {
+describe("a manager image that nodes cannot pull for the namespace", () => {
   const PULL_ERROR = { facts: { imagePullError: "Failed to pull image: not found" } };
 
   test("is not injected, and the warning quotes the node's error", () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { patched } from "./json-patch-reader.ts";
 import { runRandomPods } from "./random-pods.ts";
 
-test("random Pods, many with a forged manager, are stable after one pass and restored by an uninjection", {
+test("random Pods, many with a forged manager, are stable after one injection and can be uninjected", {
   timeout: 300_000,
 }, () => {
   const counts = runRandomPods(2_000, 7);
@@ -12,7 +12,7 @@ test("random Pods, many with a forged manager, are stable after one pass and res
   expect(counts.forged).toBeGreaterThan(300);
 });
 
-test("the patch reader refuses patches that RFC 6902 forbids", () => {
+test("the tests' patch reader rejects patches that RFC 6902 forbids", () => {
   const document = { a: [1, 2], "b/c": { "~": 0 } };
   expect(patched(document, [{ op: "add", path: "/a/1", value: 9 }])).toMatchObject({ a: [1, 9, 2] });
   expect(patched(document, [{ op: "replace", path: "/b~1c/~0", value: 1 }])).toMatchObject({ "b/c": { "~": 1 } });

@@ -40,7 +40,7 @@ const dollars = fc.string({
   unit: fc.constantFrom("$", "(", ")", "A", "$(LASTCALL_RELAY_CREDENTIAL)", "$$(LASTCALL_TOKEN)"),
 });
 
-test("any text survives the expansion and is read back unchanged", () => {
+test("any text in an argument of the manager is unchanged after the kubelet's expansion of $(NAME)", () => {
   fc.assert(
     fc.property(fc.oneof(dollars, anyText()), (text) => {
       expect(expanded(withoutReferences(text))).toBe(text);
@@ -74,7 +74,7 @@ const called = dollars.map((path) => ({
   httpGet: { port: 80, path: `/${path}`, httpHeaders: [{ name: "a", value: path }] },
 }));
 
-test("no value of an annotation and no hook expands in an argument or a variable of the manager", () => {
+test("no annotation value or hook is expanded in the manager's arguments and variables", () => {
   let seen = 0;
   fc.assert(
     fc.property(annotations, fc.oneof(hook, called), (values, preStop) => {
@@ -104,7 +104,7 @@ test("no value of an annotation and no hook expands in an argument or a variable
   expect(seen).toBeGreaterThan(100);
 });
 
-test("a URL with a reference to the relay's credential is called literally", () => {
+test("a hook URL with a reference to the relay's credential is called literally", () => {
   const url = "http://127.0.0.1:8080/$(LASTCALL_RELAY_CREDENTIAL)";
   const annotated = { metadata: { annotations: { "lastcall.dev/drain-url": url } } };
   const { args } = managerIn(injected({ ...annotated, spec: { containers: [{ name: "app", image: "x" }] } }));

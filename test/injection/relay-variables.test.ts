@@ -62,8 +62,8 @@ const GIVEN = {
   POD_IPS: { fieldRef: { fieldPath: "status.podIPs" } },
 };
 
-describe("with a relay", () => {
-  test("the manager gets its address, name, CA, a credential, and the Pod's addresses", () => {
+describe("injection with a relay", () => {
+  test("sets the relay's address, name and CA, a credential, and the Pod's addresses in the manager", () => {
     const { give, asked } = fakeRelay();
     expect(variablesOf(injected(WEB, with_(give)))).toMatchObject(GIVEN);
     expect(asked).toEqual([
@@ -71,7 +71,7 @@ describe("with a relay", () => {
     ]);
   });
 
-  test("a second pass passes the existing credential and changes nothing", () => {
+  test("is idempotent, since the existing credential is passed to the relay and returned", () => {
     const { give, asked } = fakeRelay();
     const first = injected(WEB, with_(give));
     expect(inject(first, with_(give))).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
@@ -84,7 +84,7 @@ describe("with a relay", () => {
     });
   });
 
-  test("a Pod with a manager from before the relay gets only the relay's variables", () => {
+  test("adds only the relay's variables to a Pod whose manager is older than the relay", () => {
     const before = injected(WEB);
     const after = injected(before, with_(fakeRelay().give));
     const names = Object.keys(variablesOf(before));
@@ -94,7 +94,7 @@ describe("with a relay", () => {
     expect(stripped).toEqual(before);
   });
 
-  test("a copy from another namespace loses only the credential and the token of that namespace", () => {
+  test("replaces only the credential and the token of a Pod copied from another namespace", () => {
     const { give } = fakeRelay();
     const foreign = injected(WEB, { request: { namespace: "elsewhere", issueRelayAccess: give } });
     const outcome = inject(foreign, { ...with_(give), token: NEW_TOKEN });
@@ -108,7 +108,7 @@ describe("with a relay", () => {
     expect(outcome.patch.every(({ op }) => op === "replace")).toBe(true);
   });
 
-  test("a token from a manifest is replaced, also in the hooks, and the new one is kept", () => {
+  test("replaces a token from a manifest once, in the manager and in the hooks", () => {
     const { give } = fakeRelay();
     const manifest = injected(WEB);
     const admitted = injected(manifest, { ...with_(give), token: NEW_TOKEN });
@@ -120,20 +120,20 @@ describe("with a relay", () => {
     expect(inject(admitted, with_(give))).toMatchObject({ reason: "up_to_date" });
   });
 
-  test("a Pod of an earlier CA generation gets the current one and keeps its credential", () => {
+  test("replaces an earlier CA generation and does not change the credential", () => {
     const old = injected(WEB, with_(fakeRelay("a0").give));
     const now = injected(old, with_(fakeRelay("a1").give));
     expect(variablesOf(now)).toMatchObject(GIVEN);
   });
 
-  test("sleep mode gets no access, since nothing would use it", () => {
+  test("adds no relay access in sleep mode, which has no manager", () => {
     const { give, asked } = fakeRelay();
     const pod = { ...WEB, metadata: { ...WEB.metadata, annotations: { "lastcall.dev/mode": "sleep" } } };
     expect(inject(pod, with_(give))).toMatchObject({ kind: "patched", mode: "sleep" });
     expect(asked).toEqual([]);
   });
 
-  test("an invalid owner reference, or one that is not the controller, gives no owner", () => {
+  test("adds no owner to the credential without a valid reference to a controller", () => {
     for (const ownerReferences of [null, "x", [null, 7], [{ ...OWNER }], [{ controller: true, kind: 7 }]]) {
       const { give, asked } = fakeRelay();
       inject({ ...WEB, metadata: { ownerReferences } }, with_(give));
@@ -142,8 +142,8 @@ describe("with a relay", () => {
   });
 });
 
-describe("without a relay", () => {
-  test("existing variables stay", () => {
+describe("injection without a relay", () => {
+  test("does not change existing relay variables", () => {
     const pod = injected(WEB, with_(fakeRelay().give));
     expect(inject(pod, { token: NEW_TOKEN })).toMatchObject({ reason: "up_to_date" });
     expect(
@@ -154,7 +154,7 @@ describe("without a relay", () => {
     ).toMatchObject({ reason: "up_to_date" });
   });
 
-  test("a manager that moves between the container lists keeps its variables", () => {
+  test("does not change relay variables of a manager that moves between the container lists", () => {
     const native = injected(WEB, with_(fakeRelay().give));
     const annotations = { "lastcall.dev/mode": "classic" };
     const { metadata } = native as { readonly metadata: { readonly annotations: object } };
@@ -163,7 +163,7 @@ describe("without a relay", () => {
   });
 });
 
-test("for any Pod a second injection changes nothing and an uninjection restores the original", {
+test("for any Pod and relay, a second injection changes nothing and an uninjection restores the original", {
   timeout: 120_000,
 }, () => {
   let patched = 0;

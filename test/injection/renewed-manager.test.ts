@@ -18,7 +18,7 @@ const security = (more: Loose) => (manager: Loose) => ({
   securityContext: { ...(manager["securityContext"] as Loose), ...more },
 });
 
-describe("a manager with a foreign part is replaced in one pass:", () => {
+describe("a manager with a foreign part is replaced in one injection:", () => {
   test.for<[string, (manager: Loose) => Loose]>([
     ["a command", (manager) => ({ ...manager, command: ["/bin/sh", "-c", "true"] })],
     [
@@ -38,16 +38,16 @@ describe("a manager with a foreign part is replaced in one pass:", () => {
     ["ports", (manager) => ({ ...manager, ports: [{ containerPort: 17_890, hostPort: 80 }] })],
     ["a terminal", (manager) => ({ ...manager, tty: true })],
     [
-      "a hook at its start",
+      "a postStart hook",
       (manager) => ({
         ...manager,
         lifecycle: { ...(manager["lifecycle"] as Loose), postStart: { exec: { command: ["x"] } } },
       }),
     ],
-    ["every right", security({ privileged: true })],
-    ["one right", security({ capabilities: { drop: ["ALL"], add: ["SYS_ADMIN"] } })],
+    ["privileged mode", security({ privileged: true })],
+    ["an additional capability", security({ capabilities: { drop: ["ALL"], add: ["SYS_ADMIN"] } })],
     [
-      "a variable twice",
+      "a duplicate variable",
       (manager) => ({
         ...manager,
         env: [...(manager["env"] as Loose[]), { name: "LASTCALL_TOKEN", value: "e".repeat(32) }],
@@ -61,7 +61,7 @@ describe("a manager with a foreign part is replaced in one pass:", () => {
   });
 });
 
-describe("parts that the API server and other webhooks add to every container stay:", () => {
+describe("parts of the manager that the API server or other webhooks add stay:", () => {
   test.for<[string, (manager: Loose) => Loose]>([
     [
       "defaults",
@@ -73,7 +73,7 @@ describe("parts that the API server and other webhooks add to every container st
       }),
     ],
     [
-      "how it is resized",
+      "a resize policy",
       (manager) => ({ ...manager, resizePolicy: [{ resourceName: "cpu", restartPolicy: "NotRequired" }] }),
     ],
     [
@@ -98,7 +98,7 @@ describe("parts that the API server and other webhooks add to every container st
   });
 });
 
-test("an image whose path only has the same ending is not a mirror's", () => {
+test("a second injection accepts a mirror of the manager's image only if its path ends with the whole original", () => {
   const facts = { managerImage: "registry.example/lastcall/manager:0.1.0" };
   const own = injected(WEB, { facts }) as { spec: { initContainers: Loose[] } };
   const withImage = (image: string) => ({
@@ -112,7 +112,7 @@ test("an image whose path only has the same ending is not a mirror's", () => {
     expect(injected(withImage(image), { facts })).toEqual(own);
 });
 
-test("a record that contradicts itself is settled in one pass", () => {
+test("an injection record that contradicts itself is replaced in one injection", () => {
   const original = '{"grace":45,"empty":{"grace":null,"initContainers":{},"lifecycle/app":[]}}';
   const manager = {
     name: "lastcall",

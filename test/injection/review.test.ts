@@ -4,7 +4,7 @@ import { inject } from "./injector-inputs.ts";
 
 const POD = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "значение" }] } };
 
-test("the answer for a patched Pod has the patch in base64 of UTF-8", () => {
+test("the response for an injected Pod has the patch as base64 of UTF-8", () => {
   const outcome = inject({
     ...POD,
     metadata: { annotations: { "traffic.sidecar.istio.io/excludeInboundPorts": "ü" } },
@@ -17,12 +17,12 @@ test("the answer for a patched Pod has the patch in base64 of UTF-8", () => {
   expect(outcome).toMatchObject({ patch });
 });
 
-test("an unchanged Pod is allowed with neither patch nor patch type", () => {
+test("the response for an unchanged Pod allows the Pod without a patch and a patch type", () => {
   const { response } = toReview("uid-1", inject(POD, { request: { optIn: "label" } }));
   expect(response).toEqual({ uid: "uid-1", allowed: true });
 });
 
-test("a refused Pod gets 422 and every problem in one message", () => {
+test("the response for a refused Pod has code 422 and every problem in one message", () => {
   const pod = { ...POD, metadata: { annotations: { "lastcall.dev/drain-delay": "5", "lastcall.dev/port": "80" } } };
   const { response } = toReview("uid-1", inject(pod, { config: { onInvalid: "deny" } }));
   expect(response).toMatchObject({ uid: "uid-1", allowed: false, status: { code: 422 } });
@@ -32,7 +32,7 @@ test("a refused Pod gets 422 and every problem in one message", () => {
   expect(response.patchType).toBeUndefined();
 });
 
-test("a warning is one printable line of at most 120 characters per problem", () => {
+test("the warning for each problem is one printable line with at most 120 characters", () => {
   const name = `web\n\u001b[31m${"x".repeat(300)}`;
   const annotations = { "lastcall.dev/drain-delay": "\u0007".repeat(10_000), "lastcall.dev/drain-timout": "1s" };
   const warnings = warningsOf(inject({ ...POD, metadata: { name, annotations } }));
@@ -40,14 +40,14 @@ test("a warning is one printable line of at most 120 characters per problem", ()
   for (const warning of warnings) expect(warning).toMatch(/^[\x20-\x7e]{1,120}$/);
 });
 
-test("a Pod that is skipped for an unexpected reason gets a warning, for an everyday reason it does not", () => {
+test("a Pod that is skipped for an unexpected reason gets a warning, and for an expected one none", () => {
   const zero = { ...POD, spec: { ...POD.spec, terminationGracePeriodSeconds: 0 } };
   expect(warningsOf(inject(zero)).join()).toContain("the kubelet kills the Pod at once");
   const job = { ...POD, spec: { ...POD.spec, restartPolicy: "Never" } };
   expect(warningsOf(inject(job))).toEqual([]);
 });
 
-test("the answer is the same as text, with and without a patch", () => {
+test("the response as text equals the response as object, with and without a patch", () => {
   const warned = inject({ ...POD, metadata: { annotations: { "lastcall.dev/port": '"patch":""' } } });
   for (const outcome of [inject(POD), inject(POD, { request: { optIn: "label" } }), warned])
     expect(JSON.parse(reviewText('odd "uid" }}', outcome))).toEqual(toReview('odd "uid" }}', outcome));

@@ -29,17 +29,17 @@ describe("a hook that only sleeps", () => {
     [["python", "-c", "sleep 15"], undefined],
     [["/app/sleep", "15"], undefined],
     [[], undefined],
-  ])("%j counts as %s seconds", ([command, seconds]) => {
+  ])("has for %j a delay of %s seconds", ([command, seconds]) => {
     expect(sleepSecondsOf({ exec: { command } })).toBe(seconds);
   });
 
-  test("has no second handler", () => {
+  test("is not recognised with a second handler or a delay that is not a number", () => {
     expect(sleepSecondsOf({ sleep: { seconds: 5 }, exec: { command: ["x"] } })).toBeUndefined();
     expect(sleepSecondsOf({ sleep: { seconds: "5" } })).toBeUndefined();
   });
 });
 
-describe("the mode", () => {
+describe("the mode of the manager", () => {
   test.for<[string, string | undefined, string]>([
     ["1.36", undefined, "native"],
     ["v1.32.0", "v1.28.0", "native"],
@@ -51,14 +51,14 @@ describe("the mode", () => {
     ["2.0", undefined, "native"],
     ["", "1.30", "classic"],
     ["latest", "1.30", "classic"],
-  ])("is, for an API server %s and oldest kubelet %s, %s", ([apiServerVersion, lowestKubeletVersion, mode]) => {
+  ])("for an API server %s and oldest kubelet %s is %s", ([apiServerVersion, lowestKubeletVersion, mode]) => {
     const facts = { ...FACTS, apiServerVersion, lowestKubeletVersion };
     expect(chooseMode("auto", facts, undefined, "pod x")).toEqual({ mode, problems: [] });
     expect(chooseMode("sidecar", facts, undefined, "pod x").mode).toBe(mode);
     expect(chooseMode("classic", facts, undefined, "pod x").mode).toBe("classic");
   });
 
-  test("is sleep only if all known nodes support it", () => {
+  test("is sleep only if all known nodes support sleep hooks", () => {
     const young = { ...FACTS, apiServerVersion: "1.31", lowestKubeletVersion: "1.29.0" };
     expect(chooseMode("sleep", young, undefined, "pod x")).toMatchObject({
       mode: "native",
@@ -68,12 +68,12 @@ describe("the mode", () => {
   });
 });
 
-describe("the grace period", () => {
+describe("the injected grace period", () => {
   const anySpan = fc.integer({ min: 0, max: 999_999 * 3_600_000 });
   const spans = fc.record({ drainDelayMs: anySpan, deregistrationDelayMs: anySpan, drainTimeoutMs: anySpan });
   const original = fc.integer({ min: 1, max: 2_147_483_647 });
 
-  test("covers every duration it is computed from, in flags that the manager can read", () => {
+  test("covers all configured durations, in flags that the manager can read", () => {
     fc.assert(
       fc.property(original, spans, fc.integer({ min: 0, max: 100 }), (seconds, wanted, chain) => {
         const fitted = fitSpans(seconds, wanted, chain);
@@ -87,7 +87,7 @@ describe("the grace period", () => {
     );
   });
 
-  test("keeps a duration that a flag can express, and shortens another by less than an hour", () => {
+  test("is computed from durations that a flag can express, at most an hour shorter than configured", () => {
     expect([1_500, 60_000, 604_800_000, 999_999_000].map(writableMs)).toEqual([
       1_500, 60_000, 604_800_000, 999_999_000,
     ]);
@@ -99,7 +99,7 @@ describe("the grace period", () => {
     );
   });
 
-  test("has room for every chained hook", () => {
+  test("includes the time of every chained hook", () => {
     const chained = (preStop: object, name: string) => ({ name, image: "x", lifecycle: { preStop } });
     const pod = {
       metadata: { annotations: { "lastcall.dev/prestop": "chain" } },
@@ -116,7 +116,7 @@ describe("the grace period", () => {
 });
 
 describe("a hook over HTTPS", () => {
-  test("is kept even if hooks are chained, since the manager only sends plain HTTP", () => {
+  test("is not replaced even if hooks are chained, since the manager only sends plain HTTP", () => {
     const preStop = { httpGet: { port: 443, path: "/bye", scheme: "HTTPS" } };
     const pod = {
       metadata: { annotations: { "lastcall.dev/prestop": "chain" } },
@@ -133,7 +133,7 @@ describe("a hook over HTTPS", () => {
   });
 });
 
-describe("the record of what was changed", () => {
+describe("the injection record", () => {
   test("contains no dollar sign, which the kubelet would expand", () => {
     const preStop = { app: { exec: { command: ["echo", "$(POD_NAME) $$"] } } };
     const record = { grace: 30, probes: [], pullSecrets: [], preStop, chain: {}, annotations: {}, empty: {} };
@@ -170,7 +170,7 @@ describe("the record of what was changed", () => {
 });
 
 describe("kubelet probes", () => {
-  test("are listed with numeric port and period, without those of other hosts and commands", () => {
+  test("are listed for the manager with numeric port and period, except those of other hosts and commands", () => {
     const container = {
       name: "app",
       ports: [{ name: "http", containerPort: 8080 }],
@@ -190,7 +190,7 @@ describe("kubelet probes", () => {
   });
 });
 
-describe("driver auto", () => {
+describe("the setting driver auto", () => {
   const policy = resolvePolicy([], {}).policy;
 
   test.for<[string, string]>([
@@ -203,21 +203,21 @@ describe("driver auto", () => {
     expect(driverOf({ spec: { containers: [{ name: "x", image }] } }, policy)).toBe(driver);
   });
 
-  test("recognises a mesh by its proxy's name, also as a native sidecar", () => {
+  test("recognises a mesh by its proxy's name, even in a native sidecar", () => {
     const sidecar = { name: "linkerd-proxy", restartPolicy: "Always" };
     expect(driverOf({ spec: { containers: [{ name: "app" }], initContainers: [sidecar] } }, policy)).toBe("linkerd");
     expect(driverOf({ spec: { containers: [{ name: "app" }, { name: "istio-proxy" }] } }, policy)).toBe("istio");
   });
 });
 
-test("a new Pod gets one new token, and an injected Pod keeps its own", () => {
+test("the injection adds one new token to a new Pod, and does not change an injected Pod's token", () => {
   const pod = { spec: { containers: [{ name: "app", image: "x" }] } };
   expect(JSON.stringify(injected(pod))).toContain(TOKEN);
   expect(() => inject(injected(pod), { token: "must not be used" })).not.toThrow();
   expect(JSON.stringify(inject(injected(pod), { token: "ffff" }))).not.toContain("ffff");
 });
 
-test("the status note stays below 1 KiB", () => {
+test("the status annotation of an injected Pod stays below 1 KiB", () => {
   const own = { lifecycle: { preStop: { exec: { command: ["x"] } } } };
   const containers = Array.from({ length: 60 }, (_, at) => ({ name: `c${at}-${"y".repeat(58)}`, image: "x", ...own }));
   const pod = { spec: { containers: [{ name: "app", image: "x" }, ...containers] } };
@@ -234,7 +234,7 @@ describe("the reason of a skipped Pod", () => {
       .map(({ where, message }) => `${where}: ${message}`)
       .join();
 
-  test("names the containers with their ports and the annotation, if the port range is in use", () => {
+  test("has the containers, their ports and the annotation if the manager's port range is in use", () => {
     const containers = [
       { name: "app", image: "app", ports: portsOf(17_890, 50) },
       { name: "proxy", image: "proxy", ports: portsOf(17_940, 50) },
@@ -245,7 +245,7 @@ describe("the reason of a skipped Pod", () => {
     );
   });
 
-  test("names a configured port beyond the range, and shortens a long list", () => {
+  test("has a configured port beyond the range, and shortens a long list of ports", () => {
     const containers = [
       { name: "a".repeat(63), image: "app", ports: [{ containerPort: 9_000 }, ...portsOf(17_890, 99)] },
       { name: "b".repeat(63), image: "app", ports: portsOf(17_989, 1) },
@@ -256,13 +256,13 @@ describe("the reason of a skipped Pod", () => {
     expect(inject({ metadata, spec: { containers } }).explanation.problems[0]?.message.length).toBeLessThanOrEqual(200);
   });
 
-  test("names the size of a patch that is too long", () => {
+  test("has the size of a patch that is too large", () => {
     const limits = { containers: 1_000, patchBytes: 10 };
     const message = messageOf({ spec: { containers: [{ name: "app", image: "app" }] } }, { request: { limits } });
     expect(message).toMatch(/^pod without name: The patch of [1-9][0-9]+ bytes exceeds the limit of 10\.$/);
   });
 
-  test("is not a warning without an opt-in", () => {
+  test("is not sent as a warning for a Pod without opt-in", () => {
     const pod = { spec: { hostNetwork: true, containers: [{ name: "app", image: "app" }] } };
     expect(messageOf(pod, { request: { optIn: "label" } })).toBe("");
     expect(messageOf(pod)).toContain("spec.hostNetwork: Is true.");

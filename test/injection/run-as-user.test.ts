@@ -24,10 +24,10 @@ describe("the manager's user", () => {
 
   test.for<[string, Loose, Loose]>([
     ["whose namespace has a range of users", web(), RANGE],
-    ["which OpenShift admitted before us", web({}, { "openshift.io/scc": "restricted-v2" }), {}],
+    ["which OpenShift has admitted", web({}, { "openshift.io/scc": "restricted-v2" }), {}],
     ["with the setting unset", web({}, { "lastcall.dev/run-as-user": "unset" }), {}],
     ["in a namespace with the setting unset", web(), { "lastcall.dev/run-as-user": "unset" }],
-  ])("is not written in a Pod %s, and the rest of the restricted profile stays", ([, pod, annotations]) => {
+  ])("is not set in a Pod %s, and the rest of the restricted profile is", ([, pod, annotations]) => {
     const { runAsUser: _, ...others } = securityOf(web());
     expect(securityOf(pod, annotations)).toStrictEqual(others);
   });
@@ -41,16 +41,16 @@ describe("the manager's user", () => {
     expect(securityOf(web({ securityContext: { runAsUser: 1001 } }), RANGE)).not.toHaveProperty("runAsUser");
   });
 
-  test("is written in a Pod of root, in which the manager would not start otherwise", () => {
+  test("is set in a Pod that runs as root, in which the manager would not start otherwise", () => {
     expect(securityOf(web({ securityContext: { runAsUser: 0 } }), RANGE)).toMatchObject(OURS);
   });
 
-  test.for(["0", "-1", "2147483648", "1e3", "root", "Unset"])("cannot be %s", (user) => {
+  test.for(["0", "-1", "2147483648", "1e3", "root", "Unset"])("cannot be configured as %s", (user) => {
     expect(securityOf(web({}, { "lastcall.dev/run-as-user": user }))).toMatchObject(OURS);
   });
 });
 
-test("a user that was assigned between two passes stays", () => {
+test("a user that the cluster assigned to the manager after the first injection stays", () => {
   const first = injected(web(), { request: { namespaceAnnotations: RANGE } }) as { spec: { initContainers: Loose[] } };
   const assigned = structuredClone(first);
   const manager = assigned.spec.initContainers[0];

@@ -40,7 +40,7 @@ function asStored(pod: object): LoosePod {
   return stored;
 }
 
-test("defaults that the API server adds to injected parts stay", { timeout: 120_000 }, () => {
+test("a second injection does not change the API server's defaults in injected parts", { timeout: 120_000 }, () => {
   fc.assert(
     fc.property(arbitraryPod, (pod) => {
       const first = inject(pod);
@@ -51,14 +51,14 @@ test("defaults that the API server adds to injected parts stay", { timeout: 120_
   );
 });
 
-test("limits that a LimitRange adds to the manager stay", () => {
+test("a second injection does not change limits that a LimitRange adds to the manager", () => {
   const pod = copy(injected(WEB));
   const manager = pod.spec.initContainers[0] as Loose;
   manager["resources"] = { requests: { cpu: "50m", memory: "32Mi" }, limits: { cpu: "50m", memory: "32Mi" } };
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("limits that a LimitRange adds beside the manager's own stay", () => {
+test("a second injection does not change limits that a LimitRange adds beside the manager's own", () => {
   const containers = [{ name: "app", image: "app:1", resources: { requests: { memory: "64Mi" } } }];
   const pod = copy(injected({ ...WEB, spec: { containers } }));
   const manager = pod.spec.initContainers[0] as Loose;
@@ -71,33 +71,33 @@ test("limits that a LimitRange adds beside the manager's own stay", () => {
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("variables and mounts that other webhooks add to the manager stay", () => {
+test("a second injection does not change variables and mounts that other webhooks add to the manager", () => {
   const pod = copy(injected(WEB));
   const manager = pod.spec.initContainers[0] as Loose;
   manager["env"] = [...(manager["env"] as unknown[]), { name: "AWS_ROLE_ARN", value: "x" }];
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a registry mirror may rewrite the manager's image", () => {
+test("a second injection accepts an image of the manager that a registry mirror rewrote", () => {
   const pod = copy(injected(WEB));
   (pod.spec.initContainers[0] as Loose)["image"] = "mirror.local/cache/lastcall-manager:0.1.0";
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("an older version's image is replaced and the token is kept", () => {
+test("a second injection replaces the image of an older version and does not change the token", () => {
   const pod = copy(injected(WEB));
   (pod.spec.initContainers[0] as Loose)["image"] = "registry.example/lastcall-manager:0.0.9";
   const again = injected(pod, { token: "e".repeat(32) });
   expect(again).toEqual(injected(WEB));
 });
 
-test("a replica of another version and the first one agree in the end", () => {
+test("repeated injections by replicas of two versions become stable", () => {
   const newer = { facts: { managerImage: "registry.example/lastcall-manager:0.2.0" } };
   const upgraded = injected(injected(WEB), newer);
   expect(inject(upgraded, newer)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a removed restartPolicy is restored with a problem", () => {
+test("a second injection restores a removed restartPolicy of the manager and reports a problem", () => {
   const pod = copy(injected(WEB));
   delete (pod.spec.initContainers[0] as Loose)["restartPolicy"];
   const outcome = inject(pod);
@@ -105,7 +105,7 @@ test("a removed restartPolicy is restored with a problem", () => {
   expect(outcome).toMatchObject({ kind: "patched", pod: injected(WEB) });
 });
 
-test("a mesh proxy that another webhook appends gets its hook and its port exclusion", () => {
+test("a second injection adds a hook and a port exclusion for a mesh proxy that another webhook appended", () => {
   const pod = copy(injected(WEB));
   pod.spec.containers.push({ name: "istio-proxy", image: "istio/proxyv2" });
   const again = injected(pod) as LoosePod;
@@ -119,13 +119,13 @@ test("a mesh proxy that another webhook appends gets its hook and its port exclu
   expect(inject(again)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("an init container that another webhook prepends stays first", () => {
+test("a second injection does not move an init container that another webhook prepended", () => {
   const pod = copy(injected(WEB));
   pod.spec.initContainers.unshift({ name: "istio-validation", image: "istio/proxyv2" });
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a hook that Istio's agent took over is recognised as injected", () => {
+test("a second injection recognises a hook that Istio's agent replaced", () => {
   const pod = copy(injected(WEB));
   (pod.spec.containers[0] as Loose)["lifecycle"] = {
     preStop: { httpGet: { path: "/app-lifecycle/app/prestopz", port: 15_020 } },
@@ -134,7 +134,7 @@ test("a hook that Istio's agent took over is recognised as injected", () => {
   expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: WEB });
 });
 
-test("a port that is declared later moves the manager and every hook", () => {
+test("a second injection moves the manager and every hook if another container declares the port", () => {
   const pod = copy(injected(WEB));
   pod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
   const again = injected(pod) as LoosePod;
@@ -145,20 +145,20 @@ test("a port that is declared later moves the manager and every hook", () => {
   expect(inject(again)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a grace period that was raised afterwards is kept and survives an uninjection", () => {
+test("a grace period that was raised after the injection stays, even after an uninjection", () => {
   const pod = copy(injected(WEB));
   pod.spec["terminationGracePeriodSeconds"] = 500;
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
   expect(uninjectPod(pod)).toMatchObject({ pod: { spec: { terminationGracePeriodSeconds: 500 } } });
 });
 
-test("a grace period a policy clamped is raised again from the same original", () => {
+test("a second injection raises a grace period again that another policy lowered", () => {
   const pod = copy(injected(WEB));
   pod.spec["terminationGracePeriodSeconds"] = 60;
   expect(inject(pod)).toMatchObject({ kind: "patched", pod: { spec: { terminationGracePeriodSeconds: 100 } } });
 });
 
-test("a longer drain timeout on a copied Pod counts from the original grace period", () => {
+test("a longer drain timeout on a copied Pod is added to the original grace period", () => {
   const pod = copy(injected(WEB));
   pod.metadata["annotations"] = { ...(pod.metadata["annotations"] as Loose), "lastcall.dev/drain-timeout": "90s" };
   expect(injected(pod)).toMatchObject({ spec: { terminationGracePeriodSeconds: 130 } });
@@ -170,7 +170,7 @@ test("a replica without node data does not turn a native manager into a classic 
   expect(inject(injected(WEB, informed), blind)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a lost token is renewed in the manager and in every hook", () => {
+test("a second injection renews a missing token in the manager and in every hook", () => {
   const pod = copy(injected(WEB));
   const manager = pod.spec.initContainers[0] as Loose;
   manager["env"] = (manager["env"] as Loose[]).filter((entry) => entry["name"] !== "LASTCALL_TOKEN");
@@ -181,7 +181,7 @@ test("a lost token is renewed in the manager and in every hook", () => {
   expect(inject(again)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a forged status annotation neither prevents nor fakes an injection", () => {
+test("a forged status annotation does not affect an injection", () => {
   const forged = {
     ...WEB,
     metadata: { annotations: { "lastcall.dev/status": '{"version":"0.1.0","mode":"native"}' } },
@@ -194,13 +194,13 @@ test("a forged status annotation neither prevents nor fakes an injection", () =>
   });
 });
 
-test("an injected Pod without its annotations is still recognised and uninjected", () => {
+test("an injected Pod without its annotations is recognised and can be uninjected", () => {
   const pod = copy(injected(WEB));
   pod.metadata = { name: "web-0-copy" };
   expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { ...WEB, metadata: { name: "web-0-copy" } } });
 });
 
-test("a hook that replaced the injected one stays after an uninjection", () => {
+test("a hook of another program that replaced the injected hook stays after an uninjection", () => {
   const pod = copy(injected(WEB));
   const theirs = { preStop: { exec: { command: ["theirs"] } } };
   (pod.spec.containers[0] as Loose)["lifecycle"] = theirs;

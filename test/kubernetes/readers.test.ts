@@ -18,12 +18,12 @@ test.for<[string, string | undefined]>([
   ["v1.x", undefined],
   ["latest", undefined],
   ["", undefined],
-])("%j is read as version %s", ([text, expected]) => {
+])("the Kubernetes version %j is read as %s", ([text, expected]) => {
   const version = parseVersion(text);
   expect(version && `${version.major}.${version.minor}`).toBe(expected);
 });
 
-test("the major version is compared before the minor version", () => {
+test("the comparison of Kubernetes versions compares the major before the minor version", () => {
   expect(isAtLeast({ major: 2, minor: 0 }, 1, 32)).toBe(true);
   expect(isAtLeast({ major: 1, minor: 9 }, 1, 32)).toBe(false);
 });
@@ -47,7 +47,7 @@ test.for<[unknown, number | undefined]>([
   ["1Zi", undefined],
   [null, undefined],
   [{}, undefined],
-])("the quantity %j is %s", ([value, expected]) => {
+])("the Kubernetes quantity %j is read as %s", ([value, expected]) => {
   expect(parseQuantity(value)).toBe(expected);
 });
 
@@ -70,12 +70,12 @@ describe("the QoS class", () => {
     ["only other resources", pod({ limits: { "nvidia.com/gpu": "1" } }), "BestEffort"],
     ["requests of zero", pod({ requests: { cpu: "0" } }), "BestEffort"],
     ["Pod-level resources", { spec: { resources: full, containers: [{ name: "a" }] } }, "Guaranteed"],
-  ])("of a Pod with %s is the one that Kubernetes computes", ([, podWithResources, expected]) => {
+  ])("of a Pod with %s equals the class that Kubernetes computes", ([, podWithResources, expected]) => {
     expect(qosClass(podWithResources as Record<string, unknown>)).toBe(expected);
   });
 });
 
-test("sameJson ignores the order of keys, and covers allows additional keys", () => {
+test("sameJson ignores the order of keys, and covers accepts additional keys", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue()), (value, extra) => {
       const copy: unknown = JSON.parse(JSON.stringify(value));
@@ -93,6 +93,6 @@ test("sameJson ignores the order of keys, and covers allows additional keys", ()
   expect(covers({}, { a: 1 })).toBe(false);
 });
 
-test("VERSION equals the version of package.json", () => {
+test("the constant VERSION equals the version of package.json", () => {
   expect(VERSION).toBe(packageFile.version);
 });

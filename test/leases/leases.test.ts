@@ -31,7 +31,7 @@ function ended(host: string, port: number): Promise<string> {
   });
 }
 
-test("all leases of one or several processes are distinct", async () => {
+test("all port leases of one or several test processes are distinct", async () => {
   const own = Array.from({ length: 50 }, leaseLoopbackNetwork);
   const others = await Promise.all(
     Array.from({ length: 4 }, () => another("Array.from({ length: 50 }, leaseLoopbackNetwork).join()")),
@@ -41,7 +41,7 @@ test("all leases of one or several processes are distinct", async () => {
   expect(new Set(all).size).toBe(250);
 });
 
-test("a lease lasts as long as its process, and ends when it is killed", async () => {
+test("a port lease ends with its test process, even if the process is killed", async () => {
   const name = `lastcall-test-${process.pid}`;
   const { child, output } = await another(`bindAbstractSocket(${JSON.stringify(name)})`);
   expect(output).toBe("true");
@@ -51,18 +51,18 @@ test("a lease lasts as long as its process, and ends when it is killed", async (
   expect(bindAbstractSocket(name)).toBe(false);
 });
 
-test("a process has as many addresses of its own as it asks for", () => {
+test("a test process gets as many own loopback addresses as it requests", () => {
   const addresses = Array.from({ length: 600 }, ownAddress);
   expect(new Set(addresses).size).toBe(600);
   expect(addresses.filter((address) => /\.(0|255)$/.test(address))).toEqual([]);
 });
 
-test("an address of one's own refuses at every port until something listens there", async () => {
+test("a leased loopback address refuses connections at every port without a server", async () => {
   const address = ownAddress();
   expect([await ended(address, 1), await ended(address, 8_080)]).toEqual(["ECONNREFUSED", "ECONNREFUSED"]);
 });
 
-test("a port of one's own that is let go is given to no other server that asks for one", async () => {
+test("a released leased port is not assigned to another server of the same process", async () => {
   const server = createServer();
   const port = await listenOnOwnPort(server, "127.0.0.1");
   await new Promise((resolve) => server.close(resolve));

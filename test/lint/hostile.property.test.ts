@@ -35,7 +35,7 @@ function damaged(value: unknown, [key, ...rest]: Keys, damage: unknown): unknown
 const damages = objects.flatMap((object, which) => pathsIn(object).map((path) => ({ which, path })));
 
 test.for(damages)(
-  "anything at $path of object $which is answered with findings whose fields can be named",
+  "lint accepts any value at $path of object $which, and its findings have printable fields",
   ({ which, path }) => {
     fc.assert(
       fc.property(fc.jsonValue(), (damage) => {

@@ -26,17 +26,17 @@ describe("a label selector", () => {
     { selector: expression("DoesNotExist", "zone"), isSelected: true },
     { selector: expression("Near", "app", "web"), isSelected: false },
     { selector: { matchLabels: { app: "api" }, ...expression("Exists", "tier") }, isSelected: false },
-  ])("$selector selects a Pod: $isSelected", ({ selector, isSelected }) => {
+  ])("selects a Pod ($isSelected) if it is $selector", ({ selector, isSelected }) => {
     expect(selects(selector, labels)).toBe(isSelected);
   });
 
-  test("of a Service selects nothing when it is empty", () => {
+  test("of a Service selects no Pod if it is empty", () => {
     expect(selectsByLabels({}, labels)).toBe(false);
     expect(selectsByLabels({ toString: "web" }, labels)).toBe(false);
   });
 });
 
-describe("an image reference", () => {
+describe("an image reference in lint", () => {
   test.for([
     { reference: "nginx", repository: "nginx", tag: "", version: undefined },
     { reference: "docker.io/library/nginx:1.18", repository: "nginx", tag: "1.18", version: [1, 18, undefined] },
@@ -50,7 +50,7 @@ describe("an image reference", () => {
     { reference: "nginx:1.18@sha256:00", repository: "nginx", tag: "1.18", version: [1, 18, undefined] },
     { reference: "nginx:1.2.3.4", repository: "nginx", tag: "1.2.3.4", version: undefined },
     { reference: "nginx:stable", repository: "nginx", tag: "stable", version: undefined },
-  ])("$reference", ({ reference, ...parts }) => {
+  ])("is split into its parts: $reference", ({ reference, ...parts }) => {
     expect(parseImage(reference)).toEqual(parts);
   });
 
@@ -64,12 +64,12 @@ describe("an image reference", () => {
     ["2.0.0", false],
     ["0.9", true],
     ["latest", false],
-  ] as const)("of %s is before 1.8.13: %s", ([tag, before]) => {
+  ] as const)("with the tag %s is older than 1.8.13: %s", ([tag, before]) => {
     expect(isBefore(parseImage(`a:${tag}`), [1, 8, 13])).toBe(before);
   });
 });
 
-describe("a shell's script", () => {
+describe("the shell script of a command", () => {
   test.for([
     { command: ["sh", "-c", "a"], script: "a" },
     { command: ["/bin/bash", "-ec", "a"], script: "a" },
@@ -80,12 +80,12 @@ describe("a shell's script", () => {
     { command: ["python", "-c", "a"], script: undefined },
     { command: [7, "-c", "a"], script: undefined },
     { command: [], script: undefined },
-  ])("of $command is $script", ({ command, script }) => {
+  ])("is $script for $command", ({ command, script }) => {
     expect(shellScriptOf(command)).toBe(script);
   });
 });
 
-describe("a hook sleeps at least", () => {
+describe("the minimum sleep of a hook", () => {
   test.for([
     ["sleep 5; sleep 6", 11],
     ["sleep 5 && app stop", 5],
@@ -97,7 +97,7 @@ describe("a hook sleeps at least", () => {
     ["while busy; do sleep 1; done", 0],
     ["timeout 3 app; sleep 5", 0],
     ["sleep $DELAY; app", 0],
-  ] as const)("in %j for %d s", ([script, seconds]) => {
+  ] as const)("with the script %j is %d s", ([script, seconds]) => {
     expect(minimumSeconds({ exec: { command: ["sh", "-c", script] } })).toBe(seconds);
   });
 });
@@ -113,7 +113,7 @@ describe("the timeout of an ingress", () => {
     ["alb.ingress.kubernetes.io/target-group-attributes", "a=1, deregistration_delay.timeout_seconds=9", 9],
     ["alb.ingress.kubernetes.io/target-group-attributes", "a=1", undefined],
     ["nginx.ingress.kubernetes.io/proxy-read-timeout", 60, undefined],
-  ] as const)("by %s: %s", ([annotation, value, seconds]) => {
+  ] as const)("is read from the annotation %s with the value %s", ([annotation, value, seconds]) => {
     expect(ingressTimeouts({ [annotation]: value }).map((timeout) => timeout.seconds)).toEqual(
       seconds === undefined ? [] : [seconds],
     );

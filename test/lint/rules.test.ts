@@ -59,13 +59,13 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "no-time-for-endpoints",
-    title: "its hook sleeps 0 seconds",
+    title: "a container's hook sleeps 0 seconds",
     bad: [SERVICE, deployment({ container: hooked("sleep: {seconds: 0}") })],
     good: [SERVICE, deployment({ container: hooked("sleep: {seconds: 1}") })],
   },
   {
     rule: "no-time-for-endpoints",
-    title: "its namespace has not opted in to lastcall",
+    title: "the namespace has not opted in to lastcall",
     bad: [SERVICE, withoutHook, "{apiVersion: v1, kind: Namespace, metadata: {name: default}}"],
     good: [
       SERVICE,
@@ -75,19 +75,19 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "no-time-for-endpoints",
-    title: "the Service is not headless",
+    title: "a container behind a Service that is not headless has no hook",
     bad: [SERVICE, withoutHook],
     good: [SERVICE.replace("spec:", "spec:\n  clusterIP: None"), withoutHook],
   },
   {
     rule: "no-time-for-endpoints",
-    title: "the Service is not for metrics only",
+    title: "a container behind a Service with more than metrics has no hook",
     bad: [SERVICE, withoutHook],
     good: [SERVICE.replace("name: http", "name: http-metrics"), withoutHook],
   },
   {
     rule: "no-grace",
-    title: "Pods of a Service are killed at once",
+    title: "the grace period of Pods behind a Service is 0",
     bad: [SERVICE, deployment({ pod: "terminationGracePeriodSeconds: 0" })],
     good: [deployment({ pod: "terminationGracePeriodSeconds: 0" })],
   },
@@ -126,7 +126,7 @@ const CASES: readonly Case[] = [
     ],
   ].map(([bad = "", good = ""]) => ({
     rule: "grace-below-ingress-timeout",
-    title: `of ${bad.split(":")[0]}`,
+    title: `the ingress timeout of ${bad.split(":")[0]} exceeds the grace period`,
     bad: [SERVICE, deployment(), ingress(bad)],
     good: [SERVICE, deployment(), ingress(good)],
   })),
@@ -148,7 +148,7 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "liveness-kills",
-    title: "liveness fails no later than readiness",
+    title: "the liveness probe fails at the latest with the readiness probe",
     bad: [
       SERVICE,
       deployment({
@@ -164,26 +164,31 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "shell-hides-signals",
-    title: "without exec",
+    title: "a shell starts the app without exec",
     bad: [shell("prepare; ./app")],
     good: [shell("prepare; exec ./app")],
   },
   {
     rule: "shell-hides-signals",
-    title: "without trap",
+    title: "a shell waits without a trap",
     bad: [shell("./app & wait")],
     good: [shell("trap stop TERM; ./app & wait")],
   },
-  { rule: "shell-hides-signals", title: "of sh, not of bash", bad: [shell("./app")], good: [shell("./app", "bash")] },
   {
     rule: "shell-hides-signals",
-    title: "of bash before a pipe",
+    title: "sh, unlike bash, does not replace itself by the app",
+    bad: [shell("./app")],
+    good: [shell("./app", "bash")],
+  },
+  {
+    rule: "shell-hides-signals",
+    title: "bash starts the app before a pipe",
     bad: [shell("./app | tee log", "bash")],
     good: [shell("./app || report", "bash")],
   },
   {
     rule: "shell-hides-signals",
-    title: "of an app, not of a pause",
+    title: "a shell starts an app that is not a pause",
     bad: [shell("sleep 5; ./app")],
     good: [shell("while true; do sleep 60; done")],
   },
@@ -197,31 +202,31 @@ const CASES: readonly Case[] = [
     ["envoyproxy/envoy:v1.36.0", "registry.example.com/envoy:v1.36.0"],
   ].map(([bad = "", good = ""]) => ({
     rule: "stop-signal",
-    title: `of ${bad}, not of ${good}`,
+    title: `SIGTERM is not the graceful signal of ${bad}, unlike ${good}`,
     bad: [deployment({ image: bad })],
     good: [deployment({ image: good })],
   })),
   {
     rule: "stop-signal",
-    title: "unless a hook stops the server",
+    title: "SIGTERM is not the server's graceful signal, and no hook stops the server",
     bad: [deployment({ image: "nginx:1.18", container: hooked("exec: {command: [sleep, '5']}") })],
     good: [deployment({ image: "nginx:1.18", container: hooked("exec: {command: [nginx, -s, quit]}") })],
   },
   {
     rule: "stop-signal",
-    title: "that the container names",
+    title: "the container's stopSignal is not the server's graceful signal",
     bad: [deployment({ image: "nginx:1.29", container: "lifecycle: {stopSignal: SIGTERM}" })],
     good: [deployment({ image: "nginx:1.29", container: "lifecycle: {stopSignal: SIGQUIT}" })],
   },
   {
     rule: "rollout-stops-all",
-    title: "by Recreate",
+    title: "the rollout strategy is Recreate",
     bad: [SERVICE, deployment({ spec: "strategy: {type: Recreate}" })],
     good: [SERVICE, deployment({ spec: "strategy: {type: RollingUpdate}" })],
   },
   {
     rule: "rollout-stops-all",
-    title: "by maxUnavailable",
+    title: "maxUnavailable of a rollout is all replicas",
     bad: [SERVICE, deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
     good: [
       SERVICE,
@@ -232,79 +237,79 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "rollout-stops-all",
-    title: "by a percentage that rounds to 0 without surge",
+    title: "a percentage of maxUnavailable or maxSurge rounds to 0",
     bad: [SERVICE, deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 25%, maxSurge: 0}}" })],
     good: [SERVICE, deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 25%, maxSurge: 1}}" })],
   },
   {
     rule: "rollout-stops-all",
-    title: "by the minimum of an autoscaler",
+    title: "maxUnavailable is not less than an autoscaler's minimum",
     bad: [SERVICE, scaler(1), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
     good: [SERVICE, scaler(2), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
   },
   {
     rule: "no-readiness",
-    title: "behind a Service",
+    title: "a container behind a Service has no readiness probe",
     bad: [SERVICE, deployment({ container: "lifecycle: {preStop: {sleep: {seconds: 5}}}" })],
     good: [SERVICE, deployment()],
   },
   {
     rule: "budget-blocks-eviction",
-    title: "by maxUnavailable",
+    title: "maxUnavailable of a disruption budget is 0",
     bad: [budget("maxUnavailable: 0")],
     good: [budget("maxUnavailable: 1%")],
   },
   {
     rule: "budget-blocks-eviction",
-    title: "by all",
+    title: "minAvailable of a disruption budget is 100%",
     bad: [budget('minAvailable: "100%"')],
     good: [budget('minAvailable: "99%"')],
   },
   {
     rule: "budget-blocks-eviction",
-    title: "by minAvailable equal to the replicas",
+    title: "minAvailable of a disruption budget equals the replicas",
     bad: [deployment(), budget("minAvailable: 2")],
     good: [deployment(), budget("minAvailable: 1")],
   },
   {
     rule: "budget-blocks-eviction",
-    title: "by a percentage that rounds up to the replicas",
+    title: "a percentage of minAvailable rounds up to the replicas",
     bad: [deployment(), budget("minAvailable: 51%")],
     good: [deployment(), budget("minAvailable: 50%")],
   },
   {
     rule: "hook-tcp-socket",
-    title: "that the kubelet cannot run",
+    title: "a hook has the handler tcpSocket, which the kubelet does not run",
     bad: [deployment({ container: hooked("tcpSocket: {port: 8080}") })],
     good: [deployment({ container: hooked("httpGet: {port: 8080}") })],
   },
   {
     rule: "hook-port",
-    title: "by an undeclared port name",
+    title: "a hook uses an undeclared port name",
     bad: [deployment({ container: hooked("httpGet: {port: admin}") })],
     good: [deployment({ container: hooked("httpGet: {port: http}") })],
   },
   {
     rule: "hook-port",
-    title: "with hostNetwork",
+    title: "a hook uses an undeclared port name with hostNetwork",
     bad: [deployment({ pod: "hostNetwork: true", container: hooked("httpGet: {port: http}") })],
     good: [deployment({ pod: "hostNetwork: true", container: hooked("httpGet: {port: http, host: 127.0.0.1}") })],
   },
   {
     rule: "hook-without-shell",
-    title: "of distroless, but for its debug images",
+    title: "a hook runs a shell in a distroless image without debug tools",
     bad: [deployment({ image: "gcr.io/distroless/java21:latest", container: hooked("exec: {command: [sleep, '5']}") })],
     good: [deployment({ image: "gcr.io/distroless/java21:debug", container: hooked("exec: {command: [sleep, '5']}") })],
   },
   {
     rule: "kept-streams",
-    title: "by the name of a port",
+    title: "the name of a port means long-lived streams",
     bad: [SERVICE.replace("name: http", "name: grpc-shop"), deployment()],
     good: [SERVICE, deployment()],
   },
   {
     rule: "kept-streams",
-    title: "by appProtocol, which overrides the port name",
+    title: "appProtocol, which overrides the port name, means long-lived streams",
     bad: [SERVICE.replace("port: 80,", "port: 80, appProtocol: kubernetes.io/h2c,"), deployment()],
     good: [
       SERVICE.replace("name: http", "name: grpc").replace("port: 80,", "port: 80, appProtocol: http,"),
@@ -339,7 +344,7 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "lastcall-setting",
-    title: "an annotation on the workload, unless its template has it as well",
+    title: "an annotation on the workload that the Pod template does not have",
     bad: [deployment({ annotations: "lastcall.dev/drain-delay: 5s" })],
     good: [
       templated("annotations: {lastcall.dev/drain-delay: 5s}").replace(
@@ -377,24 +382,24 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe("a rule finds", () => {
-  test.for(CASES)("$rule: $title", ({ rule, bad, good }) => {
+describe("lint reports", () => {
+  test.for(CASES)("the finding $rule if the manifests have the fault: $title", ({ rule, bad, good }) => {
     expect(idsIn(...bad)).toContain(rule);
     expect(idsIn(...good)).not.toContain(rule);
   });
 
-  test("nothing in a Deployment that shuts down gracefully", () => {
+  test("no finding for a Deployment that shuts down gracefully", () => {
     expect(findingsIn(SERVICE, deployment(), budget("maxUnavailable: 1"))).toEqual([]);
   });
 
-  test("nothing in Pods that run to completion", () => {
+  test("no finding for Pods that run to completion", () => {
     const job = withoutHook.replace("apps/v1", "batch/v1").replace("Deployment", "Job");
     expect(idsIn(SERVICE, job)).toEqual([]);
   });
 });
 
-describe("a setting of lastcall is found", () => {
-  test("with its own place", () => {
+describe("lint reports an invalid setting of lastcall", () => {
+  test("with the place of the annotation", () => {
     const found = findingsIn(templated("annotations: {lastcall.dev/drian-delay: 5s}"));
     expect(found.map(({ path, value, message }) => ({ path, value, message }))).toEqual([
       {
@@ -405,19 +410,19 @@ describe("a setting of lastcall is found", () => {
     ]);
   });
 
-  test("not in a profile of the cluster configuration", () => {
+  test("unless it is the name of a profile of the cluster configuration", () => {
     const text = templated("annotations: {lastcall.dev/profile: slow}");
     expect(idsIn(text)).toEqual(["lastcall-setting"]);
     expect(withProfiles({ slow: { "drain-delay": "20s" } }, text)).toEqual([]);
   });
 });
 
-test("every rule has a case", () => {
+test("every lint rule has a case", () => {
   expect(new Set(CASES.map(({ rule }) => rule))).toEqual(new Set(RULES.map(({ id }) => id)));
 });
 
-describe("an annotation silences", () => {
-  test("one rule for one object", () => {
+describe("an ignore-check annotation disables", () => {
+  test("one lint rule for one object", () => {
     const silenced = deployment({
       container: "",
       annotations: "ignore-check.lastcall.dev/no-readiness: starts at once",
@@ -425,7 +430,7 @@ describe("an annotation silences", () => {
     expect(idsIn(SERVICE, silenced)).toEqual(["no-time-for-endpoints"]);
   });
 
-  test("the same from the Pod template", () => {
+  test("one lint rule from the Pod template", () => {
     const silenced = withoutHook.replace(
       "{labels: {app: web}}",
       "{labels: {app: web}, annotations: {ignore-check.lastcall.dev/no-time-for-endpoints: ''}}",

@@ -133,7 +133,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       {
         file: "test/kubernetes/rotation/properties.test.ts",
-        title: "splitting a slice into one slice per endpoint does not change the result",
+        title: "the rotation of a Pod is the same after a split into one EndpointSlice per endpoint",
       },
     ],
   },
@@ -142,7 +142,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
     played: [
       {
         file: "test/relay/slices/slice-watches.test.ts",
-        title: "receives that no Service offers its Pod, once the slices are read",
+        title: "receives that no Service selects its Pod, once the EndpointSlices are read",
       },
     ],
   },

@@ -10,7 +10,7 @@ const files = filesBelow(foreignFolder() ?? "");
 const readable = files.filter(isReadable);
 const reviews = readable.filter((file) => requestIn(file) !== undefined);
 
-test("the folder contains manifests", () => {
+test("the folder of foreign manifests is not empty", () => {
   expect(readable).not.toEqual([]);
 });
 
@@ -18,7 +18,7 @@ describe("a foreign manifest", () => {
   holdPropertiesOfManifests(readable.filter((file) => !reviews.includes(file)));
 
   test.for(files.filter((file) => !isReadable(file)))(
-    "$name is not YAML, which is the only reported error",
+    "that is not YAML has no other reported error: $name",
     async (file) => {
       const { status, out, err } = await throughCommandLine(file.text);
       expect({ status, out }).toEqual({ status: 1, out: "" });

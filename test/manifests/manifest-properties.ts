@@ -9,7 +9,7 @@ import { throughCommandLine, throughWebhook } from "./webhook-and-cli.ts";
 
 export function holdPropertiesOfManifests(files: readonly TextFile[]): void {
   test.for(files)(
-    "$name is injected once, unchanged by a second injection, and restored byte for byte",
+    "is injected once, not changed by a second injection, and restored byte for byte: $name",
     async (file) => {
       const { text } = file;
       const once = await lastcall(["inject"], { "-": text });
@@ -23,37 +23,37 @@ export function holdPropertiesOfManifests(files: readonly TextFile[]): void {
     },
   );
 
-  test.for(files)("$name keeps every document without a Pod, and the protected fields of a Pod", async (file) => {
-    const before = documentsOf(file.text);
-    const { out } = await throughCommandLine(file.text);
-    const after = documentsOf(out);
-    expect(after).toHaveLength(before.length);
-    for (const [index, document] of before.entries()) {
-      const pods = podsIn(document);
-      if (pods.length === 0) expect(after[index]).toEqual(document);
-      expect(podsIn(after[index]).map(({ pod }) => protectedFieldsOf(pod))).toEqual(
-        pods.map(({ pod }) => protectedFieldsOf(pod)),
-      );
-    }
-    if (file.name.endsWith(".json")) expect(() => JSON.parse(out)).not.toThrow();
-  });
-
   test.for(files)(
-    "$name has findings of lint on its own lines, and fewer of them once it is injected",
-    async ({ text }) => {
-      const lint = async (manifest: string): Promise<readonly { rule: string; line: number }[]> =>
-        JSON.parse((await lastcall(["lint", "--json"], { "-": manifest })).out).findings;
-      const before = await lint(text);
-      const lines = text.split("\n").length;
-      expect(before.filter(({ line }) => line < 1 || line > lines)).toEqual([]);
-      const after = await lint((await throughCommandLine(text)).out);
-      const rules = new Set(before.map(({ rule }) => rule));
-      expect(after.filter(({ rule }) => !rules.has(rule))).toEqual([]);
-      expect(after.length).toBeLessThanOrEqual(before.length);
+    "has the same documents without a Pod and protected fields of a Pod after inject: $name",
+    async (file) => {
+      const before = documentsOf(file.text);
+      const { out } = await throughCommandLine(file.text);
+      const after = documentsOf(out);
+      expect(after).toHaveLength(before.length);
+      for (const [index, document] of before.entries()) {
+        const pods = podsIn(document);
+        if (pods.length === 0) expect(after[index]).toEqual(document);
+        expect(podsIn(after[index]).map(({ pod }) => protectedFieldsOf(pod))).toEqual(
+          pods.map(({ pod }) => protectedFieldsOf(pod)),
+        );
+      }
+      if (file.name.endsWith(".json")) expect(() => JSON.parse(out)).not.toThrow();
     },
   );
 
-  test.for(files)("$name gives the same Pods through webhook and command line", async ({ text }) => {
+  test.for(files)("has lint findings at existing lines, and fewer findings after inject: $name", async ({ text }) => {
+    const lint = async (manifest: string): Promise<readonly { rule: string; line: number }[]> =>
+      JSON.parse((await lastcall(["lint", "--json"], { "-": manifest })).out).findings;
+    const before = await lint(text);
+    const lines = text.split("\n").length;
+    expect(before.filter(({ line }) => line < 1 || line > lines)).toEqual([]);
+    const after = await lint((await throughCommandLine(text)).out);
+    const rules = new Set(before.map(({ rule }) => rule));
+    expect(after.filter(({ rule }) => !rules.has(rule))).toEqual([]);
+    expect(after.length).toBeLessThanOrEqual(before.length);
+  });
+
+  test.for(files)("has the same injected Pods from the webhook and the command line: $name", async ({ text }) => {
     const documents = documentsOf(text);
     const namespaces = namespacesOf(documents);
     const expected: unknown[] = [];

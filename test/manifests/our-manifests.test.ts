@@ -13,7 +13,7 @@ function textOf(name: string): string {
   return found.text;
 }
 
-describe("a manifest", () => {
+describe("an example manifest", () => {
   holdPropertiesOfManifests(files);
 });
 
@@ -31,14 +31,14 @@ const ODD = [
   },
 ];
 
-describe("an invalid manifest is unchanged, with a clear warning:", () => {
+describe("an invalid manifest is not changed and causes a warning:", () => {
   test.for(ODD)("$file", async ({ file, warning }) => {
     const text = textOf(file);
     expect(await lastcall(["inject"], { "-": text })).toEqual({ status: 0, out: text, err: warning });
   });
 });
 
-test("a duplicate key is reported with its place, and the last value applies", async () => {
+test("a duplicate key in a manifest is reported with its place, and the last value applies", async () => {
   const text = textOf("key-given-twice.yaml");
   const { status, out, err } = await lastcall(["inject"], { "-": text });
   expect(status).toBe(0);
@@ -49,7 +49,7 @@ test("a duplicate key is reported with its place, and the last value applies", a
   });
 });
 
-test("a manifest with a placeholder for an image is accepted", async () => {
+test("a manifest with a placeholder as image is accepted", async () => {
   const { status, out } = await lastcall(["inject"], { "-": textOf("image-to-fill-in.yaml") });
   expect(status).toBe(0);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the release replaces the placeholder

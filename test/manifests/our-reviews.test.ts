@@ -8,7 +8,7 @@ const files = filesBelow(OUR_REVIEWS);
 
 holdPropertiesOfReviews(files);
 
-test("reviews without a Pod, or with one without containers, are skipped; the others get a manager", async () => {
+test("a review without a Pod or containers is skipped, and every other one adds a manager", async () => {
   const without: string[] = [];
   for (const file of files) {
     const { object, namespace } = reviewed(file);

@@ -7,7 +7,7 @@ import { throughCommandLine, throughWebhook } from "./webhook-and-cli.ts";
 
 export function holdPropertiesOfReviews(files: readonly TextFile[]): void {
   test.for(files)(
-    "$name is patched once, unchanged by a second review, and restored by an uninjection",
+    "is patched once, not changed by a second review, and restored by an uninjection: $name",
     async (file) => {
       const { object, namespace } = reviewed(file);
       const once = await throughWebhook(object, { namespace });
@@ -18,7 +18,7 @@ export function holdPropertiesOfReviews(files: readonly TextFile[]): void {
   );
 
   const ofPods = files.filter((file) => textAt(reviewed(file).object, "kind") === "Pod");
-  test.for(ofPods)("$name gives the same Pod through webhook and command line", async (file) => {
+  test.for(ofPods)("has the same injected Pod from the webhook and the command line: $name", async (file) => {
     const { object, namespace } = reviewed(file);
     // A Pod inside a review may omit its apiVersion; a manifest may not.
     const manifest = { apiVersion: "v1", ...object };

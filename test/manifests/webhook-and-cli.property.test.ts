@@ -10,7 +10,7 @@ import { throughCommandLine, throughWebhook } from "./webhook-and-cli.ts";
 
 const whims = fc.array(fc.nat(99), { minLength: 20, maxLength: 60 });
 
-test("any Pod is the same from webhook and command line, and protected fields are unchanged", {
+test("webhook and command line inject any Pod in the same way, without a change of protected fields", {
   timeout: 300_000,
 }, async () => {
   let changed = 0;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { clusterLayer, DEFAULT_CONFIG, readClusterConfig } from "../../src/policy/cluster-config.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
 
-test("defaults and profiles reach the policy", () => {
+test("defaults and profiles of the cluster configuration apply to the policy of a Pod", () => {
   const { config, problems } = readClusterConfig({
     defaults: { "drain-delay": "8s", profile: "slow" },
     profiles: { slow: { "drain-timeout": "10m" } },
@@ -16,12 +16,12 @@ test("defaults and profiles reach the policy", () => {
   expect(policy.drainTimeoutMs).toBe(600_000);
 });
 
-test("an empty file is the default configuration", () => {
+test("an empty file is the default cluster configuration", () => {
   expect(readClusterConfig(null)).toEqual({ config: DEFAULT_CONFIG, problems: [] });
 });
 
 test.for([{}, undefined, { defaults: null, profiles: null, onInvalid: null }, { profiles: { slow: null } }])(
-  "absent settings are valid: %j",
+  "missing settings of the cluster configuration are valid: %j",
   (value) => {
     const { config, problems } = readClusterConfig(value);
     expect(problems).toEqual([]);
@@ -29,7 +29,7 @@ test.for([{}, undefined, { defaults: null, profiles: null, onInvalid: null }, { 
   },
 );
 
-test.for(["warn", "skip", "deny"])("invalid values can be handled with %s", (onInvalid) => {
+test.for(["warn", "skip", "deny"])("the cluster configuration accepts onInvalid: %s", (onInvalid) => {
   const { config, problems } = readClusterConfig({ onInvalid });
   expect(problems).toEqual([]);
   expect(config.onInvalid).toBe(onInvalid);
@@ -44,14 +44,17 @@ test.for([
   ["profiles.slow", { profiles: { slow: "8s" } }, NO_MAPPING],
   ["defaults", { defaults: ["drain-delay"] }, NO_MAPPING],
   ["onInvalid", { onInvalid: "" }, 'Got "", expected one of warn, skip, deny.'],
-] as const)("what is no mapping is named: %s of %j", ([where, value, message]) => {
-  const { config, problems } = readClusterConfig(value);
-  expect(problems).toEqual([{ code: "bad_value", where, message }]);
-  expect(config.onInvalid).toBe("warn");
-  expect(() => resolvePolicy([clusterLayer(config)], config.profiles)).not.toThrow();
-});
+] as const)(
+  "a part of the cluster configuration that is not a mapping is reported: %s of %j",
+  ([where, value, message]) => {
+    const { config, problems } = readClusterConfig(value);
+    expect(problems).toEqual([{ code: "bad_value", where, message }]);
+    expect(config.onInvalid).toBe("warn");
+    expect(() => resolvePolicy([clusterLayer(config)], config.profiles)).not.toThrow();
+  },
+);
 
-test("an unknown setting has its own kind of problem, and null is not a string", () => {
+test("an unknown setting and a null value in the cluster configuration are reported", () => {
   const { problems } = readClusterConfig({ surprise: 1, defaults: { "drain-delay": null } });
   expect(problems.map(({ code, where, message }) => [code, where, message])).toEqual([
     [
@@ -63,7 +66,7 @@ test("an unknown setting has its own kind of problem, and null is not a string",
   ]);
 });
 
-test("every mistake is reported at once", () => {
+test("all invalid values of the cluster configuration are reported at once", () => {
   const { problems } = readClusterConfig({
     default: {},
     defaults: { "drain-dely": "8s", "drain-delay": 8, inject: "enabled" },
@@ -80,7 +83,7 @@ test("every mistake is reported at once", () => {
   ]);
 });
 
-test("any value is read without an exception", () => {
+test("the reader of the cluster configuration never throws", () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {
       expect(["warn", "skip", "deny"]).toContain(readClusterConfig(value).config.onInvalid);

@@ -34,7 +34,7 @@ const GOOD: Readonly<Record<Field, readonly string[]>> = {
 describe.for(FIELDS)("%s", (field) => {
   const { parse, format, schema } = codecOf(field);
 
-  test("reads valid values, and its schema accepts them", () => {
+  test("reads valid values, which match the schema", () => {
     for (const text of GOOD[field]) {
       const value = parse(text);
       expect(value, text).toBeDefined();
@@ -78,24 +78,24 @@ const NOT_LOOPBACK = [
   "http://$(POD_IP)/",
 ];
 
-test.for(NOT_LOOPBACK)("a URL such as %j is refused for the driver and for the app", (text) => {
+test.for(NOT_LOOPBACK)("the URL %j, which is not of loopback, is rejected as drain URL and as driver URL", (text) => {
   expect(driverUrl.parse(text)).toBeUndefined();
   expect(appUrl.parse(text)).toBeUndefined();
 });
 
 test.for(["unix:relative.sock", "unix:/a/../b.sock", "unix:/", "unix:/admin/", `unix:/${"x".repeat(200)}`])(
-  "a driver URL like %j is refused",
+  "the driver URL %j is rejected",
   (text) => {
     expect(driverUrl.parse(text)).toBeUndefined();
   },
 );
 
-test("a list keeps each port or container once, in the given order", () => {
+test("a list setting is read without duplicates, in the given order", () => {
   expect(codecOf("drainPorts").parse("443,80,443, 80,81")).toEqual([443, 80, 81]);
   expect(codecOf("containers").parse("b,a,b")).toEqual(["b", "a"]);
 });
 
-test("a list is limited to the entries that fit one argument", () => {
+test("a list setting longer than one command-line argument is rejected", () => {
   const listed = (field: Field, entries: number, text: (at: number) => string) =>
     readValue(codecOf(field), Array.from({ length: entries }, (_, at) => text(at)).join());
   expect(listed("drainPorts", 20_000, (at) => String(at + 1))).toMatchObject({ ok: true });
@@ -128,7 +128,7 @@ test.for<[Field, string, string]>([
   ["drainUrl", "http://127.0.0.1/a", "http://127.0.0.1/a b"],
   ["drainUrl", `http://127.0.0.1${path(496)}`, `http://127.0.0.1${path(497)}`],
   ["driverUrl", `unix:${path(107)}`, `unix:${path(108)}`],
-])("%s accepts %j and refuses %j", ([field, good, bad]) => {
+])("the setting %s accepts %j and rejects %j", ([field, good, bad]) => {
   expect(codecOf(field).parse(good), good).toBeDefined();
   expect(codecOf(field).parse(bad), bad).toBeUndefined();
 });
@@ -138,6 +138,6 @@ test.for<[Field, string]>([
   ["mode", "auto"],
   ["inject", "from the namespace"],
   ["drainPorts", "all TCP ports that listen on a non-loopback address, except the manager's"],
-])("the default of %s is shown as %j", ([field, shown]) => {
+])("the default of the setting %s is shown as %j", ([field, shown]) => {
   expect(fallbackText(field)).toBe(shown);
 });

@@ -10,11 +10,11 @@ test.for([
   ["abcdef", ["abcxyz"], undefined],
   ["abcdef", ["abcdxy"], "abcdxy"],
   ["", ["a"], undefined],
-] as const)("%j among %j is meant to be %j", ([word, candidates, meant]) => {
+] as const)("the suggestion for %j among %j is %j", ([word, candidates, meant]) => {
   expect(nearest(word, candidates)).toBe(meant);
 });
 
-test("only the first 64 characters of a long word are compared", () => {
+test("a suggestion depends only on the first 64 characters of a word", () => {
   const word = "a".repeat(64);
   expect(nearest(`${word}${"b".repeat(1_000)}`, [word])).toBe(word);
   expect(nearest(word, [`${word}${"b".repeat(1_000)}`])).toBe(`${word}${"b".repeat(1_000)}`);

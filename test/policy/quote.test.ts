@@ -6,6 +6,6 @@ test.for([
   ["a\nb\u2028c\u00e9", '"a?b?c?"'],
   ["x".repeat(40), `"${"x".repeat(40)}"`],
   ["x".repeat(41), `"${"x".repeat(40)}…"`],
-])("%j is quoted as %j", ([text = "", shown]) => {
+])("the value %j is quoted in a message as %j", ([text = "", shown]) => {
   expect(quote(text)).toBe(shown);
 });

@@ -4,7 +4,7 @@ import { ANNOTATIONS, FIELDS } from "../../src/policy/fields.ts";
 import { type Profiles, resolvePolicy } from "../../src/policy/resolve.ts";
 import { cluster, namespace, pod } from "./layers.ts";
 
-describe("precedence", () => {
+describe("the precedence of settings", () => {
   test.for([
     {
       title: "all three",
@@ -30,24 +30,24 @@ describe("precedence", () => {
     },
     { title: "no layer", layers: [pod({}), namespace({}), cluster({})], ms: 60_000, from: "default" },
     {
-      title: "a Pod with a bad value and a namespace",
+      title: "a Pod with an invalid value and a namespace",
       layers: [pod({ "drain-timeout": "90" }), namespace({ "drain-timeout": "2m" })],
       ms: 120_000,
       from: "namespace shop",
     },
-  ])("the value comes from $from if $title set it", ({ layers, ms, from }) => {
+  ])("gives the value of $from if $title set a value", ({ layers, ms, from }) => {
     const { policy, origin } = resolvePolicy(layers, {});
     expect(policy.drainTimeoutMs).toBe(ms);
     expect(origin.drainTimeoutMs).toBe(from);
   });
 
-  test("a field that no layer sets has its default, with the origin default", () => {
+  test("gives the default, with the origin default, if no layer sets a field", () => {
     const { policy, origin } = resolvePolicy([pod({ mode: "sleep" }), cluster({ driver: "none" })], {});
     expect([policy.drainTimeoutMs, origin.drainTimeoutMs]).toEqual([60_000, "default"]);
     expect([origin.mode, origin.driver]).toEqual(["pod web-0", "cluster"]);
   });
 
-  test("a profile ranks directly after the layer that names it", () => {
+  test("places a profile directly after the layer that sets it", () => {
     const profiles = { slow: { "drain-timeout": "5m", "drain-delay": "9s" } };
     const layers = [pod({ profile: "slow", "drain-delay": "1s" }), namespace({ "drain-timeout": "2m" })];
     const { policy, origin, problems } = resolvePolicy(layers, profiles);
@@ -57,7 +57,7 @@ describe("precedence", () => {
     expect(origin.drainTimeoutMs).toBe("profile slow (pod web-0)");
   });
 
-  test("the nearest of any values wins", () => {
+  test("gives the value of the nearest layer, for any values", () => {
     const duration = fc.constantFrom("1s", "2s", "3s", undefined, "bad", "4");
     fc.assert(
       fc.property(fc.tuple(duration, duration, duration), ([a, b, c]) => {
@@ -70,8 +70,8 @@ describe("precedence", () => {
   });
 });
 
-describe("mistakes", () => {
-  test("are all reported, with place, value and expected values", () => {
+describe("invalid settings", () => {
+  test("are all reported with the place, the value and the expected values", () => {
     const { problems } = resolvePolicy(
       [
         pod({ "drain-delay": "5", "drain-timout": "60s" }),
@@ -109,7 +109,7 @@ describe("mistakes", () => {
     ]);
   });
 
-  test("of very many unknown names the first are listed and the others counted, across all layers", () => {
+  test("with very many unknown names are listed up to a limit and then counted, across all layers", () => {
     const names = (count: number, text: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`${text}-${at}`, "x"]));
     const { problems } = resolvePolicy(
@@ -135,14 +135,14 @@ describe("mistakes", () => {
     ]);
   });
 
-  test("an unknown name without a similar one is answered with some valid names", () => {
+  test("with an unknown name unlike any valid one are reported with some valid names", () => {
     const [problem] = resolvePolicy([pod({ zzzzzzzz: "x" })], {}).problems;
     expect(problem?.message).toBe(
       '"lastcall.dev/zzzzzzzz" does not exist; expected inject, mode, port, drain-delay, deregistration-delay, …',
     );
   });
 
-  test("the message for an unknown profile lists the existing ones", () => {
+  test("with an unknown profile are reported with the existing profiles", () => {
     const { problems } = resolvePolicy([pod({ profile: "slwo" })], { slow: {}, fast: {} });
     expect(problems).toEqual([
       {
@@ -153,7 +153,7 @@ describe("mistakes", () => {
     ]);
   });
 
-  test("the message for an unknown profile lists the shipped ones if the cluster has none, and the first of very many", () => {
+  test("with an unknown profile are reported with the shipped profiles if the cluster has no others", () => {
     const messages = (profiles: Readonly<Record<string, object>>) =>
       resolvePolicy([pod({ profile: "slow" })], profiles as Profiles).problems.map(({ message }) => message);
     expect(messages({})).toEqual(['Got "slow", expected one of spot, dev, singleton, edge, long-work.']);
@@ -161,18 +161,18 @@ describe("mistakes", () => {
     expect(messages(many)).toEqual([expect.stringMatching(/^Got "slow", expected one of spot, dev, .{89}\.$/)]);
   });
 
-  test("a profile named like a property of every object does not exist", () => {
+  test("include a profile that is named like a property of every JavaScript object", () => {
     const { problems } = resolvePolicy([pod({ profile: "constructor" })], {});
     expect(problems.map(({ code }) => code)).toEqual(["unknown_profile"]);
   });
 
-  test("lastcall's own status annotation is not reported as unknown", () => {
+  test("do not include lastcall's own status annotation", () => {
     expect(resolvePolicy([pod({ status: "{}" })], {}).problems).toEqual([]);
   });
 
   const BAD = ["", " 5", "-1", "1e9s", "NaN", "\u0000", "ünïcode", "x".repeat(10_240), "null", "{}", "5s\n", "0x10"];
   test.for(FIELDS.filter((field) => field !== "inject"))(
-    "%s reads or refuses every odd text, with a short message",
+    "of the annotation %s, with any text, are reported with a short message",
     (field) => {
       const { name } = ANNOTATIONS[field];
       for (const text of BAD) {
@@ -186,7 +186,7 @@ describe("mistakes", () => {
     },
   );
 
-  test("annotations of any shape never throw", () => {
+  test("with annotations of any type never cause an exception", () => {
     const keys = fc.oneof(fc.constantFrom(...FIELDS.map((field) => ANNOTATIONS[field].name)), fc.string());
     fc.assert(
       fc.property(fc.dictionary(keys, fc.anything()), (values) => {

@@ -32,10 +32,10 @@ describe.for(Object.entries(SHIPPED_PROFILES))("%s", ([name, { values }]) => {
   });
 });
 
-test("spot fits a notice of 30 s with an app that exits in 10 s", () => {
+test("the profile spot ends a Pod within 30 s if the app exits in 10 s", () => {
   expect(graceWith("spot", 10)).toBeLessThanOrEqual(30);
 });
 
-test("long-work stays within the limit of cluster-autoscaler, with an app that exits in 30 s", () => {
+test("the profile long-work ends a Pod within cluster-autoscaler's limit if the app exits in 30 s", () => {
   expect(graceWith("long-work", 30)).toBeLessThan(600);
 });

@@ -39,7 +39,7 @@ function countOf(taken: (turn: number) => boolean): number {
   return turn;
 }
 
-test("open streams of a replica, a namespace and a Pod", () => {
+test("docs/relay.md has the limits of open streams for a replica, a namespace and a Pod", () => {
   const alone = createRelayLimits();
   const ofOne = countOf((turn) => alone.startStream({ namespace: "a", uid: `${turn}` }) === undefined);
   const podLimits = createRelayLimits();
@@ -56,11 +56,11 @@ test("open streams of a replica, a namespace and a Pod", () => {
   expect(values).toContain(`a replica's limit is ${shown(all.streams())}`);
 });
 
-test("Pods followed for a lost drain", () => {
+test("docs/relay.md has the limit of Pods that are read to find lost drains", () => {
   expect(row("Pods followed")).toContain(`${shown(FOLLOWED_LIMIT)} per replica`);
 });
 
-test("heartbeats, and requests of a namespace", () => {
+test("docs/relay.md has the limits of heartbeats and of a namespace's requests", () => {
   const limits = createRelayLimits();
   expect(row("streams with a heartbeat")).toContain(
     `${shown(countOf((turn) => limits.startHeartbeat(`${turn}`)))} per replica`,
@@ -70,21 +70,21 @@ test("heartbeats, and requests of a namespace", () => {
   expect(row("requests of a namespace")).toContain(`${shown(atOnce)} at once, then ${shown(inSecond)} a second`);
 });
 
-test("sizes and times of requests, and connections", () => {
+test("docs/relay.md has the limits of request sizes, request times and connections", () => {
   expect(row("connections")).toContain(`| ${shown(CONNECTION_LIMIT)} per replica`);
   expect(row("request body")).toContain(`| ${RELAY_BODY_LIMIT_BYTES / 1_024} KiB |`);
   expect(row("line of a stream")).toContain(`| ${RELAY_LINE_LIMIT_BYTES / 1_024} KiB |`);
   expect(row("duration of a stream")).toContain(`${RELAY_STREAM_LIMIT_MS / 3_600_000} hours`);
 });
 
-test("namespaces that are watched", () => {
+test("docs/relay.md has the limit of watched namespaces", () => {
   const { namespaceLimit, lingerMs, openings } = SLICE_PACE;
   expect(row("new watches")).toContain(`${openings.capacity} at once, then ${1_000 / openings.refillMs} a second`);
   expect(row("namespaces watched")).toContain(`${namespaceLimit} per replica`);
   expect(row("namespaces watched")).toContain(`for another ${lingerMs / 1_000} s`);
 });
 
-test("validity of CAs and keys", () => {
+test("docs/relay.md has the validity of CAs and keys", () => {
   const key = (madeMs: number) => ({ kid: String(madeMs), madeMs, secret: createSecretKey(Buffer.alloc(32)) });
   const ca = { id: "a", cert: "", key: "", der: "", validFromMs: 0, validUntilMs: CA_LIFE_MS };
   const identity: RelayIdentity = { generations: [ca], keys: [key(0)] };
@@ -95,7 +95,7 @@ test("validity of CAs and keys", () => {
   expect(row("signing key")).toContain(`after ${dayOf("key")} days`);
 });
 
-test("memory that the chart allows", () => {
+test("docs/relay.md has the memory limit that the chart sets", () => {
   const names = readFileSync(join(ROOT, "charts/lastcall/templates/_names.tpl"), "utf8");
   const [, mebibytes] = /"memory" \(ternary "([0-9]+)Mi" "[0-9]+Mi" \.Values\.relay\.enabled\)/.exec(names) ?? [];
   expect(mebibytes).toBeDefined();

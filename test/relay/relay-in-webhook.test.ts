@@ -49,8 +49,8 @@ const WHO = { namespace: "shop", pod: "web-0", uid: "uid-of-web-0" };
 const NOTICE = { path: "/v1/drains", body: { ...WHO, report: someReport() } };
 const REQUEST = { path: "/v1/withdrawal", body: { ...WHO, addresses: ["10.1.2.3"] } };
 
-describe("two replicas with one Secret", () => {
-  test("inject access that is valid at both, and keep the access that the other injected", LIMIT, async () => {
+describe("two relay replicas with one Secret", () => {
+  test("inject relay access that both accept, and do not replace each other's", LIMIT, async () => {
     const server = await api();
     const [first, second] = await Promise.all([replica(server), replica(server)]);
     const { pod, variables } = await given(first, OWNED);
@@ -67,7 +67,7 @@ describe("two replicas with one Secret", () => {
     expect(server.writes.filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
   });
 
-  test("make another CA when the Secret is deleted, and serve each other's Pods with it", LIMIT, async () => {
+  test("make a new CA after the Secret's deletion, and serve each other's Pods", LIMIT, async () => {
     const server = await api();
     const [first, second] = await Promise.all([replica(server), replica(server)]);
     const before = (await given(first, OWNED)).variables;
@@ -85,7 +85,7 @@ describe("two replicas with one Secret", () => {
   });
 });
 
-describe("the two ports", () => {
+describe("the ports of the relay and the webhook", () => {
   test("serve the relay's routes and the webhook's routes separately", LIMIT, async () => {
     const one = await replica(await api());
     const { variables } = await given(one, OWNED);
@@ -101,55 +101,55 @@ describe("the two ports", () => {
     await expect(askRelay({ relayPort: () => one.port }, variables, NOTICE)).rejects.toThrow(/certificate/);
   });
 
-  test(
-    "refuses a client that has no credential, one of another namespace, or one that was changed",
-    LIMIT,
-    async () => {
-      const one = await replica(await api());
-      const { variables } = await given(one, OWNED);
-      const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
-      for (const authorization of ["", "Lastcall x", `Lastcall ${credential.slice(0, -1)}`, `Bearer ${credential}`]) {
-        expect((await askRelay(one, variables, { ...NOTICE, authorization })).status).toBe(401);
-        expect((await askRelay(one, variables, { ...REQUEST, authorization })).status).toBe(401);
-      }
-      const elsewhere = { ...NOTICE.body, namespace: "elsewhere" };
-      expect((await askRelay(one, variables, { ...NOTICE, body: elsewhere })).status).toBe(403);
-    },
-  );
-});
-
-test("SIGTERM ends the open streams once the port is closed, and the program exits at once", LIMIT, async () => {
-  const server = await api();
-  const endpoints = [{ uid: WHO.uid, address: "10.1.2.3", conditions: { ready: true } }];
-  server.put(slicesOf("shop"), sliceObject({ name: "web", service: "web", endpoints }));
-  const one = await replica(server, ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
-  const { variables } = await given(one, OWNED);
-  let started: () => void = () => undefined;
-  const first = new Promise<void>((resolve) => {
-    started = resolve;
+  test("reject a client without a credential, or with a changed one or one of another namespace", LIMIT, async () => {
+    const one = await replica(await api());
+    const { variables } = await given(one, OWNED);
+    const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
+    for (const authorization of ["", "Lastcall x", `Lastcall ${credential.slice(0, -1)}`, `Bearer ${credential}`]) {
+      expect((await askRelay(one, variables, { ...NOTICE, authorization })).status).toBe(401);
+      expect((await askRelay(one, variables, { ...REQUEST, authorization })).status).toBe(401);
+    }
+    const elsewhere = { ...NOTICE.body, namespace: "elsewhere" };
+    expect((await askRelay(one, variables, { ...NOTICE, body: elsewhere })).status).toBe(403);
   });
-  const stream = askRelay(one, variables, { ...REQUEST, onText: () => started() });
-  await first;
-  // A connection without a request, and one with an incomplete request.
-  await Promise.all([silentAt(one, variables, ""), silentAt(one, variables, "POST /v1/drains HTTP/1.1\r\n")]);
-  const stopMs = performance.now();
-  one.signal("SIGTERM");
-  const { status, text } = await stream;
-  expect(status).toBe(200);
-  // Managers that reconnect too early would reach this replica again.
-  expect(performance.now() - stopMs).toBeGreaterThan(950);
-  expect(
-    text
-      .trimEnd()
-      .split("\n")
-      .every((line) => JSON.parse(line).state !== "out"),
-  ).toBe(true);
-  expect((await one.ended).status).toBe(0);
-  expect(one.output()).not.toContain("open requests were cut");
 });
 
-describe("admissions go on", () => {
-  test("without the relay's variables if its address is invalid, which is logged once", LIMIT, async () => {
+test(
+  "after SIGTERM the relay closes its port, ends the open streams, and the program exits at once",
+  LIMIT,
+  async () => {
+    const server = await api();
+    const endpoints = [{ uid: WHO.uid, address: "10.1.2.3", conditions: { ready: true } }];
+    server.put(slicesOf("shop"), sliceObject({ name: "web", service: "web", endpoints }));
+    const one = await replica(server, ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
+    const { variables } = await given(one, OWNED);
+    let started: () => void = () => undefined;
+    const first = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    const stream = askRelay(one, variables, { ...REQUEST, onText: () => started() });
+    await first;
+    // A connection without a request, and one with an incomplete request.
+    await Promise.all([silentAt(one, variables, ""), silentAt(one, variables, "POST /v1/drains HTTP/1.1\r\n")]);
+    const stopMs = performance.now();
+    one.signal("SIGTERM");
+    const { status, text } = await stream;
+    expect(status).toBe(200);
+    // Managers that reconnect too early would reach this replica again.
+    expect(performance.now() - stopMs).toBeGreaterThan(950);
+    expect(
+      text
+        .trimEnd()
+        .split("\n")
+        .every((line) => JSON.parse(line).state !== "out"),
+    ).toBe(true);
+    expect((await one.ended).status).toBe(0);
+    expect(one.output()).not.toContain("open requests were cut");
+  },
+);
+
+describe("Pods are admitted", () => {
+  test("without relay variables if the relay's address is invalid, which is logged once", LIMIT, async () => {
     const unfilled = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
     const one = await replica(await api(), [`--relay-address=${unfilled}`]);
     for (let time = 0; time < 3; time += 1)
@@ -157,7 +157,7 @@ describe("admissions go on", () => {
     expect(one.output().match(/Pods are injected without the relay/g)).toHaveLength(1);
   });
 
-  test("while the Secret may not be read, and Pods get relay access once it may", LIMIT, async () => {
+  test("without relay access while the Secret is unreadable, and later with relay access", LIMIT, async () => {
     const server = await api();
     const refusing = await secretsRefused(server);
     const one = await replica(refusing);
@@ -185,7 +185,7 @@ describe("admissions go on", () => {
     );
   });
 
-  test("while the relay's port is in use, and Pods get a relay that other replicas serve", LIMIT, async () => {
+  test("with relay access even while this replica's relay port is in use", LIMIT, async () => {
     const taken = createServer();
     const port = await listenOnOwnPort(taken, "127.0.0.1");
     cleanups.push(() => taken.close());
@@ -204,7 +204,7 @@ describe("admissions go on", () => {
     expect(metrics).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
   });
 
-  test("with priority: the relay's thread, and no other, has a lower one", LIMIT, async () => {
+  test("with priority, since only the relay's thread has a lower one", LIMIT, async () => {
     const one = await replica(await api());
     await given(one, OWNED);
     const nicenesses = readdirSync(`/proc/${one.pid}/task`).map((thread) => {
@@ -215,7 +215,7 @@ describe("admissions go on", () => {
     expect(nicenesses.filter((niceness) => niceness !== own)).toEqual([RELAY_NICENESS]);
   });
 
-  test("even if the admin port is in use; otherwise it shows recent drains", LIMIT, async () => {
+  test("even if the admin port, which serves recent drains, is in use", LIMIT, async () => {
     const taken = createServer();
     const port = await listenOnOwnPort(taken, "::");
     cleanups.push(() => taken.close());

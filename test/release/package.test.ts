@@ -33,7 +33,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the npm package", { timeout: LIMIT_MS }, () => {
-  test("installs without a registry and without dependencies, and its command runs", () => {
+  test("installs without a registry or dependencies, and the installed command runs", () => {
     const packed = run("npm", ["run", "package"], clone);
     expect(packed.status, packed.err).toBe(0);
     writeFileSync(join(installed, "package.json"), "{}");
@@ -53,7 +53,7 @@ describe("the npm package", { timeout: LIMIT_MS }, () => {
     expect(demo.err).toBe("lastcall demo: The demo runs only in a clone of the repository: npm ci && npm run demo\n");
   });
 
-  test("reports the command that packs it, if it was packed without its bundle", () => {
+  test("reports the pack command if it was packed without the bundle", () => {
     const launcher = join(folder, "empty/release/lastcall.mjs");
     cpSync(join(ROOT, "release/lastcall.mjs"), launcher, { recursive: true });
     const ended = run(process.execPath, [launcher, "--version"], folder);

@@ -40,7 +40,7 @@ async function bundledFolders(): Promise<readonly string[]> {
   }
 }
 
-describe("the webhook's", () => {
+describe("the SBOM of the webhook's image", () => {
   test("has every package of the bundle, with the version, hash and licence of the lock file", async () => {
     const folders = await bundledFolders();
     expect(folders.length).toBeGreaterThan(50);
@@ -57,14 +57,14 @@ describe("the webhook's", () => {
     }
   });
 
-  test("has every package that a room may load", () => {
+  test("has every package that the source may import", () => {
     const loaded = [...Object.values(ROOMS).flatMap(({ npm }) => npm), ...Object.values(EXCEPTIONS).flat()];
     const names = componentsOf("webhook").map(({ group, name }) => [group, name].filter(Boolean).join("/"));
     const missing = loaded.filter((name) => !names.some((its) => name === its || name.startsWith(`${its}/`)));
     expect([...new Set(missing)]).toEqual(["koffi"]);
   });
 
-  test("names the base image by its digest, and its Node", () => {
+  test("has the base image with its digest, and the version of Node.js", () => {
     const [, digest = ""] =
       /^ARG NODE_IMAGE=\S+@sha256:(\S+)$/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8")) ?? [];
     for (const image of ["webhook", "manager-node"] as const) {
@@ -75,7 +75,7 @@ describe("the webhook's", () => {
   });
 });
 
-describe("the manager's", () => {
+describe("the SBOM of the manager's image", () => {
   test("has Mbed TLS and the other parts of the runtime, each with its version", () => {
     expect(find("manager", "Mbed TLS")).toMatchObject({
       version: "3.6.7",
@@ -87,7 +87,7 @@ describe("the manager's", () => {
       expect(find("manager", name)?.["scope"], name).toBe("required");
   });
 
-  test("has the compiler and its runtime by their lock file", () => {
+  test("has the compiler and its runtime as in the lock file", () => {
     for (const name of ["scriptc", "@scriptc/compiler", "@scriptc/runtime"]) {
       const found = find("manager", name.replace(/^.*\//, ""));
       expect(found?.version).toBe(TOOLCHAIN_LOCK[`node_modules/${name}`]?.version);
@@ -95,19 +95,19 @@ describe("the manager's", () => {
     }
   });
 
-  test("on Node has koffi only with the library of its own processor", async () => {
+  test("with Node.js has koffi only with the library of the same processor", async () => {
     const compiled = JSON.parse(await sbomOfImage("manager-node", "arm64")) as Document;
     const names = compiled.components.map(({ name }) => name).filter((name) => name.startsWith("koffi"));
     expect(names).toEqual(["koffi-linux-arm64", "koffi"]);
   });
 });
 
-describe.each(SBOM_NAMES)("that of %s", (image) => {
+describe.each(SBOM_NAMES)("the SBOM of %s", (image) => {
   test("is the same in a second run", async () => {
     expect(await sbomOfImage(image, "x64")).toBe(texts.get(image));
   });
 
-  test("contains nothing that changes between builds", () => {
+  test("contains no value that changes between builds", () => {
     expect(texts.get(image)).not.toMatch(/timestamp|\b20\d\d-\d\d-\d\dT/);
     expect(texts.get(image)).not.toContain(ROOT);
   });
@@ -148,7 +148,7 @@ function complaintsAbout(component: Found): readonly string[] {
   return Object.entries(rules).flatMap(([rule, holds]) => (holds ? [] : [`${name}: ${rule}`]));
 }
 
-test("a package whose hash the lock file lacks is an error, not a gap", () => {
+test("a package without a hash in the lock file is an error of the SBOM", () => {
   expect(() => lockedPackages({ "node_modules/a": { version: "1.0.0" } }, ["node_modules/a"])).toThrow(
     "hash of node_modules/a",
   );

@@ -16,7 +16,7 @@ async function ask(server: ReturnType<typeof serverUnderTest>, fields = {}) {
   return server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload: reviewText(fields) });
 }
 
-test("the answer for an injected Pod has the uid of the request, a patch and its type", async () => {
+test("the response for an injected Pod has the uid of the request, a patch and the patch type", async () => {
   const answer = await ask(serverUnderTest({ inject: () => PATCHED }));
   expect(answer.statusCode).toBe(200);
   expect(answer.headers["content-type"]).toContain("application/json");
@@ -26,7 +26,7 @@ test("the answer for an injected Pod has the uid of the request, a patch and its
   expect(JSON.parse(Buffer.from(body.response.patch, "base64").toString())).toEqual(PATCHED.patch);
 });
 
-test("a Pod with a mistake in its settings is allowed with a warning", async () => {
+test("a Pod with an invalid setting is admitted with a warning", async () => {
   const server = serverUnderTest({ inject: () => WARNED });
   const { response } = (await ask(server)).json();
   expect(response.allowed).toBe(true);
@@ -35,28 +35,28 @@ test("a Pod with a mistake in its settings is allowed with a warning", async () 
   expect(server.lines()[0]).toMatchObject({ problems: ["bad_value"] });
 });
 
-test("a refusal is a review with a status message, not an HTTP error", async () => {
+test("a refused Pod gets an AdmissionReview with a status message, not an HTTP error", async () => {
   const answer = await ask(serverUnderTest({ inject: () => REFUSED }));
   expect(answer.statusCode).toBe(200);
   expect(answer.json().response).toMatchObject({ uid: UID, allowed: false, status: { message: REFUSED.message } });
 });
 
-test("an answer with non-ASCII letters arrives complete", async () => {
+test("a response with non-ASCII letters arrives complete", async () => {
   const message = "The value 9₀s — drain-délai — cannot be read.";
   const answer = await ask(serverUnderTest({ inject: () => ({ ...REFUSED, message }) }));
   expect(answer.json().response.status.message).toBe(message);
   expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(answer.body)));
 });
 
-test("a skipped Pod gets neither a patch nor a patch type", async () => {
+test("the response for a skipped Pod has no patch and no patch type", async () => {
   const { response } = (await ask(serverUnderTest({ inject: () => UNCHANGED }))).json();
   expect(response).toMatchObject({ uid: UID, allowed: true });
   expect(response).not.toHaveProperty("patch");
   expect(response).not.toHaveProperty("patchType");
 });
 
-describe("an internal error is a bare HTTP 500, so that the failure policy decides", () => {
-  test("when the injector throws", async () => {
+describe("the webhook responds with a bare HTTP 500, so that failurePolicy decides,", () => {
+  test("if the injector throws", async () => {
     const server = serverUnderTest({
       inject: () => {
         throw new Error("the injector broke");
@@ -72,14 +72,14 @@ describe("an internal error is a bare HTTP 500, so that the failure policy decid
     expect(await server.metrics()).toContain('lastcall_admissions_total{outcome="fault"');
   });
 
-  test("when the namespace cannot be read", async () => {
+  test("if the Pod's namespace cannot be read", async () => {
     const server = serverUnderTest({ namespaceAnnotations: () => Promise.reject(new Error("gone")) });
     expect((await ask(server)).statusCode).toBe(500);
     expect(server.lines()).toHaveLength(1);
   });
 });
 
-describe("a review of anything but the creation of a Pod is allowed unchanged and skips the injector:", () => {
+describe("a review that is not of a Pod's creation is allowed unchanged, without the injector:", () => {
   test.for([
     { title: "an update", fields: { operation: "UPDATE" } },
     { title: "a deletion, which has no object", fields: { operation: "DELETE", object: null } },
@@ -98,7 +98,7 @@ describe("a review of anything but the creation of a Pod is allowed unchanged an
   });
 });
 
-test("a dry run is answered like any other request and marked in metrics and log", async () => {
+test("a dry-run review gets the usual response and is marked in metrics and log", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   const wet = await ask(server);
   const dry = await ask(server, { dryRun: true });
@@ -108,7 +108,7 @@ test("a dry run is answered like any other request and marked in metrics and log
   expect(server.lines()[1]).toMatchObject({ dryRun: true });
 });
 
-test("the log has one line per request, which names the Pod and never shows its content", async () => {
+test("the log has one line per review, with the Pod's name and without the Pod's content", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   await ask(server);
   expect(server.lines()).toMatchObject([
@@ -127,7 +127,7 @@ test("the log has one line per request, which names the Pod and never shows its 
   expect(server.logText()).not.toContain("PASSWORD");
 });
 
-test("a name that is not a string or far too long cannot break the log line", async () => {
+test("a Pod name that is not a string or far too long does not break the log line", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   await ask(server, { object: { metadata: { name: { a: 1 }, generateName: "x".repeat(5_000) } } });
   expect(String(server.lines()[0]?.["pod"])).toHaveLength(253);
@@ -149,7 +149,7 @@ test("the injector receives the namespace of the request, its annotations and th
   ]);
 });
 
-test("an admission of one second is 1 in the histogram and 1000 ms in the log", async () => {
+test("an admission of one second is recorded as 1 in the histogram and as 1000 ms in the log", async () => {
   let nowMs = 5_000;
   const server = serverUnderTest({
     nowMs: () => nowMs,
@@ -163,8 +163,8 @@ test("an admission of one second is 1 in the histogram and 1000 ms in the log", 
   expect(server.lines()[0]).toMatchObject({ ms: 1_000 });
 });
 
-describe("the other routes", () => {
-  test("readiness follows the certificate while liveness stays", async () => {
+describe("the webhook's HTTP server", () => {
+  test("fails readiness, but not liveness, without a valid certificate", async () => {
     const { app } = serverUnderTest({ unreadiness: () => "the certificate has expired" });
     const ready = await app.inject({ url: "/readyz" });
     expect(ready.statusCode).toBe(503);
@@ -173,7 +173,7 @@ describe("the other routes", () => {
     expect((await serverUnderTest().app.inject({ url: "/readyz" })).statusCode).toBe(200);
   });
 
-  test("the answer for an unknown path names the known ones, and no admission is counted", async () => {
+  test("responds to an unknown path with the list of known paths, and counts no admission", async () => {
     const { app, metrics } = serverUnderTest();
     const answer = await app.inject({ method: "POST", url: "/mutating", headers: JSON_HEADERS, payload: reviewText() });
     expect(answer.statusCode).toBe(404);
@@ -182,7 +182,7 @@ describe("the other routes", () => {
     expect(samplesOf(await metrics(), "lastcall_admissions_total").size).toBe(0);
   });
 
-  test("metrics are served in the format of Prometheus, each with its help", async () => {
+  test("serves every metric in the Prometheus format with a help text", async () => {
     const answer = await serverUnderTest().app.inject({ url: "/metrics" });
     expect(answer.headers["content-type"]).toContain("text/plain");
     for (const name of ["lastcall_admissions_total", "process_cpu_seconds_total", "process_resident_memory_bytes"]) {

@@ -60,21 +60,30 @@ async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times 
 }
 
 test.for([
-  { kind: "chunks", reason: "without_length", times: 50, title: "bodies of one-byte chunks without end" },
+  { kind: "chunks", reason: "without_length", times: 50, title: "endless bodies of one-byte chunks" },
   { kind: "parked", reason: "bodies_full", times: 20, title: "800 bodies that lack their last byte" },
   { kind: "trickle", reason: "slow_body", times: 200, title: "500 bodies at a byte a second" },
-  { kind: "silence", reason: "connections_full", times: 100, title: "more connections than there are places" },
-  { kind: "heads", reason: "slow_head", times: 100, title: "heads without end" },
-  { kind: "known", reason: "connections_full", times: 500, title: "1 100 known connections of six addresses" },
+  { kind: "silence", reason: "connections_full", times: 100, title: "more connections than the limit" },
+  { kind: "heads", reason: "slow_head", times: 100, title: "endless HTTP headers" },
+  {
+    kind: "known",
+    reason: "connections_full",
+    times: 500,
+    title: "1 100 connections with earlier reviews, from six addresses",
+  },
   { kind: "reviews+large", reason: "bodies_full", times: 3, title: "valid reviews without a pause, small and large" },
-  { kind: "all", reason: "bodies_full", times: 50, title: "several attacks at a time" },
-])("ordinary admissions are answered during an attack, which is refused and counted: $title", LIMIT, async (row) => {
-  const webhook = await started();
-  await attack(webhook, row.kind);
-  await admitUntilRefused(webhook, row);
-  // All refusals share one log line.
-  expect(webhook.output().split('"msg":"refused"').length).toBeLessThan(10);
-});
+  { kind: "all", reason: "bodies_full", times: 50, title: "several attacks at once" },
+])(
+  "the webhook admits ordinary Pods during an attack, and rejects and counts the attack: $title",
+  LIMIT,
+  async (row) => {
+    const webhook = await started();
+    await attack(webhook, row.kind);
+    await admitUntilRefused(webhook, row);
+    // All refusals share one log line.
+    expect(webhook.output().split('"msg":"refused"').length).toBeLessThan(10);
+  },
+);
 
 async function answerTo(webhook: RunningWebhook, bytes: string): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" });
@@ -88,7 +97,7 @@ async function answerTo(webhook: RunningWebhook, bytes: string): Promise<string>
   return text;
 }
 
-test("an invalid request is answered with the reason and its connection is closed", LIMIT, async () => {
+test("an invalid HTTP request gets a response with the reason, and its connection is closed", LIMIT, async () => {
   const webhook = await started();
   const post = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
   expect(await answerTo(webhook, `${post}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n`)).toMatch(

@@ -87,7 +87,7 @@ async function started(replicas = 1) {
   return { ca, clock, store, mounts, sources, files };
 }
 
-test("empty caBundles are filled with the ca.crt beside the pair, and then the replica is ready", async () => {
+test("a replica fills empty caBundles from the ca.crt beside the certificate, and then is ready", async () => {
   const { ca, clock, store, sources } = await started();
   expect(store.configuration()?.bundles).toEqual([ca.cert, ca.cert].map((text) => `${text.trim()}\n`));
   expect(sources[0]?.unreadiness(clock.nowMs)).toBe("");
@@ -96,7 +96,7 @@ test("empty caBundles are filled with the ca.crt beside the pair, and then the r
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
 
-test("a swapped Secret of the same CA is served after the next refresh", async () => {
+test("a new certificate of the same CA is served after the next refresh", async () => {
   const { ca, clock, mounts, sources } = await started();
   const next = await filesBy(ca, 120);
   mounts[0]?.swap(next);
@@ -104,7 +104,7 @@ test("a swapped Secret of the same CA is served after the next refresh", async (
   expect(sources[0]?.current().cert).toBe(next.cert);
 });
 
-test("a pair of a new CA waits until every webhook has trusted that CA for the settle time", async () => {
+test("a certificate of a new CA is served once every webhook has trusted that CA for the settle time", async () => {
   const { clock, store, mounts, sources, files } = await started();
   const next = await filesBy(await newCa("second CA"));
   mounts[0]?.swap(next);
@@ -119,7 +119,7 @@ test("a pair of a new CA waits until every webhook has trusted that CA for the s
   expect(sources[0]?.current().cert).toBe(next.cert);
 });
 
-test("a ca.crt that still holds the old CA does not make the new CA trusted", async () => {
+test("a ca.crt with only the old CA does not make the new CA trusted", async () => {
   const { ca, clock, store, mounts, files } = await started();
   let refuses = true;
   const writeBundle: ApiStore["writeBundle"] = (seen, bundle) => {
@@ -145,7 +145,7 @@ test("a ca.crt that still holds the old CA does not make the new CA trusted", as
   expect(source.unreadiness(clock.nowMs)).toContain("does not trust");
 });
 
-test("replicas whose files change minutes apart do not overwrite each other, and the old CA is dropped in the end", async () => {
+test("replicas whose files change minutes apart do not overwrite each other, and finally drop the old CA", async () => {
   const { clock, store, mounts, sources } = await started(2);
   const next = await filesBy(await newCa("second CA"));
   const [early, late] = sources;
@@ -166,7 +166,7 @@ test("replicas whose files change minutes apart do not overwrite each other, and
   expect([early?.current().cert, late?.current().cert]).toEqual([next.cert, next.cert]);
 });
 
-test("a foreign CA in a bundle is removed after a while, garbage at once", async () => {
+test("a caBundle with an unknown CA is repaired after a while, and one with garbage at once", async () => {
   const { ca, clock, store, sources } = await started();
   const foreign = (await newCa("foreign CA")).cert;
   store.setBundles([ca.cert + foreign, `garbage\n${ca.cert}`]);
@@ -178,7 +178,7 @@ test("a foreign CA in a bundle is removed after a while, garbage at once", async
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
 
-test("files that do not belong together are refused by name, and the served pair stays", async () => {
+test("a key that does not fit the certificate is reported with its file, and the served pair stays", async () => {
   const { clock, mounts, sources, files } = await started();
   const other = await filesBy(await newCa("other CA"));
   for (const half of [
@@ -199,7 +199,7 @@ test("files that do not belong together are refused by name, and the served pair
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "same" });
 });
 
-test("an expired pair is replaced at once, even by an untrusted one, because nothing can be worse", async () => {
+test("an expired certificate is replaced at once, even by one of an untrusted CA", async () => {
   const { clock, mounts, sources } = await started();
   const next = await filesBy(await newCa("second CA"), 200);
   clock.nowMs = START_MS + 91 * DAY_MS;
@@ -207,7 +207,7 @@ test("an expired pair is replaced at once, even by an untrusted one, because not
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
 });
 
-test("a missing webhook configuration is reported by name until the bundles were right once", async () => {
+test("a missing webhook configuration is reported until the caBundles were right once", async () => {
   const clock: Clock = { nowMs: START_MS + DAY_MS };
   const store = apiStore(() => clock.nowMs, 1);
   store.setBundles(undefined);
@@ -221,7 +221,7 @@ test("a missing webhook configuration is reported by name until the bundles were
   expect(source.unreadiness(clock.nowMs)).toBe("");
 });
 
-test("a folder without ca.crt is an error at startup", async () => {
+test("a certificate folder without ca.crt is an error at startup", async () => {
   const { folder, swap } = mount();
   swap(await filesBy(await newCa("first CA")));
   rmSync(join(folder, "ca.crt"));
@@ -229,7 +229,7 @@ test("a folder without ca.crt is an error at startup", async () => {
   expect(readFileSync(join(folder, "tls.crt"), "utf8")).toContain("BEGIN CERTIFICATE");
 });
 
-test("a written bundle is reported with its number of CAs, and after too many conflicts the write is abandoned", async () => {
+test("a written caBundle is logged with its number of CAs, and too many conflicts end the attempt", async () => {
   const { clock, store, mounts } = await started();
   store.setBundles(["", ""]);
   const events: AuthorityEvent[] = [];

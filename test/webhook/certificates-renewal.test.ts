@@ -24,21 +24,21 @@ function renewalOf(answer: () => Promise<Refreshed>) {
 
 const unusable = (why: string): Refreshed => ({ kind: "unusable", fault: new Fault("ERR_AUTHORITY_UNREACHABLE", why) });
 
-test("a new certificate reaches the server, an unchanged one does not", async () => {
+test("a refresh passes a changed certificate, and no unchanged one, to the TLS server", async () => {
   const answers: Refreshed[] = [{ kind: "same" }, { kind: "changed" }];
   const { renew, used } = renewalOf(async () => answers.shift() ?? { kind: "same" });
   for (let count = 0; count < 3; count += 1) await renew(0);
   expect(used).toEqual(["first"]);
 });
 
-test("a failed renewal is a warning, and an error when the certificate expires soon", async () => {
+test("a failed renewal is logged as a warning, and as an error if the certificate expires soon", async () => {
   const { renew, lines } = renewalOf(async () => unusable("away"));
   await renew(0);
   await renew(7 * DAY_MS);
   expect(lines().map((line) => JSON.parse(line).level)).toEqual([40, 50]);
 });
 
-test("the log names the reason, the end of the certificate's validity, and the recovery", async () => {
+test("the log of a failed renewal has the reason, the certificate's expiry, and later the recovery", async () => {
   const answers: Refreshed[] = [unusable("away"), { kind: "same" }, unusable("away"), { kind: "changed" }];
   const { renew, lines } = renewalOf(async () => answers.shift() ?? unusable("away"));
   for (let second = 0; second < 4; second += 1) await renew(second);
@@ -61,7 +61,7 @@ test("the log names the reason, the end of the certificate's validity, and the r
   ]);
 });
 
-test("a running renewal is not started twice, and one that throws does not stop the next", async () => {
+test("renewals never overlap, and a renewal that throws does not prevent the next", async () => {
   let calls = 0;
   let finish: (found: Refreshed) => void = () => undefined;
   const { renew, lines } = renewalOf(() => {
@@ -84,7 +84,7 @@ test("a running renewal is not started twice, and one that throws does not stop 
   finish({ kind: "same" });
 });
 
-test("unreadiness has a reason: nothing read yet, a refusal, a CA that settles, an expired certificate", async () => {
+test("readiness fails with a reason: no certificate yet, a refusal, a CA that settles, or an expiry", async () => {
   let leaf: ServerCertificate | undefined;
   let distrust: string | undefined;
   let update: () => Promise<void> = () => Promise.reject(new Error("403 no"));

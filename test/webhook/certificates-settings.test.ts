@@ -22,9 +22,9 @@ test.for<[string, Partial<Settings>]>([
   ["nothing, with the shortest life and interval", {}],
   ["a file for the CA of a certificate made in memory", { caFile: "ca.crt" }],
   ["a pair of files", FILES],
-  ["a pair of files and who trusts it", { ...FILES, ...CONFIGURATION }],
-  ["a Secret and who trusts its CA", { ...SECRET, ...CONFIGURATION }],
-])("%s can be set", ([, set]) => {
+  ["a pair of files and a webhook configuration", { ...FILES, ...CONFIGURATION }],
+  ["a Secret and a webhook configuration", { ...SECRET, ...CONFIGURATION }],
+])("a valid combination of certificate settings is accepted: %s", ([, set]) => {
   expect(certificateProblems({ ...NOTHING_SET, ...set })).toEqual([]);
 });
 
@@ -48,7 +48,7 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     },
   ],
   [
-    "a Secret that no configuration trusts",
+    "a Secret without a webhook configuration",
     SECRET,
     {
       where: "--ca-secret",
@@ -56,7 +56,7 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     },
   ],
   [
-    "a configuration and nothing to publish in it",
+    "a webhook configuration without a CA to publish",
     CONFIGURATION,
     {
       where: "--webhook-configuration",
@@ -73,6 +73,6 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     { certificateCheckMs: 99 },
     { where: "--certificate-check", message: "Too short. Set at least 100ms." },
   ],
-])("%s is reported", ([, set, problem]) => {
+])("an invalid combination of certificate settings is reported: %s", ([, set, problem]) => {
   expect(certificateProblems({ ...NOTHING_SET, ...set })).toEqual([problem]);
 });

@@ -22,7 +22,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test("a certificate made in memory is signed by its CA for every name of the Service", async () => {
+test("a certificate made in memory is signed by its CA for every DNS name of the Service", async () => {
   const { source, caCertificate } = await makeCertificate("lastcall", NOW_MS);
   const leaf = new X509Certificate(source.current().cert);
   const ca = new X509Certificate(caCertificate);
@@ -38,7 +38,7 @@ test("a certificate made in memory is signed by its CA for every name of the Ser
   expect(leaf.signatureAlgorithm).toBe("ecdsa-with-SHA256");
 });
 
-test("the CA certificate does not contain a key", async () => {
+test("the written CA file does not contain a private key", async () => {
   expect((await makeCertificate("lastcall", NOW_MS)).caCertificate).not.toContain("PRIVATE");
 });
 
@@ -52,7 +52,7 @@ test("a certificate made in memory is renewed under the same CA before it expire
   expect(new X509Certificate(second.cert).verify(new X509Certificate(caCertificate).publicKey)).toBe(true);
 });
 
-test("the metrics show the expiry of externally renewed files", async () => {
+test("the metrics show the expiry of a certificate from files", async () => {
   const { cert, key, validUntilMs } = (await makeCertificate("lastcall", NOW_MS)).source.current();
   const args = [`--cert=${file("expiring.crt", cert)}`, `--key=${file("expiring.key", key)}`];
   const registry = new Registry();
@@ -73,7 +73,7 @@ test("a certificate is rejected before and after its validity, and accepted with
   expect(validityError(certificate, NOW_MS + 91 * DAY_MS)).toContain("expired");
 });
 
-test("a chain with an invalid second certificate is refused while the old pair is served", async () => {
+test("a chain with an invalid second certificate is rejected, and the old pair stays served", async () => {
   const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
     made.source.current(),
   );
@@ -86,7 +86,7 @@ test("a chain with an invalid second certificate is refused while the old pair i
   }
 });
 
-test("a new pair is served, half of a new pair is not, and the old pair stays meanwhile", async () => {
+test("a new pair of files is served once both files have changed, and the old pair until then", async () => {
   const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
     made.source.current(),
   );
@@ -102,7 +102,7 @@ test("a new pair is served, half of a new pair is not, and the old pair stays me
   expect(source.current()).toMatchObject({ cert: two?.cert, key: two?.key });
 });
 
-test("missing files and files that are not certificates are reported by name", async () => {
+test("missing files and files that are not certificates are reported with their paths", async () => {
   const text = file("text.pem", "hello");
   await expect(certificateFromFiles(join(folder, "none.crt"), text)).rejects.toThrow(/none\.crt/);
   await expect(certificateFromFiles(text, text)).rejects.toMatchObject({ code: "ERR_CERTIFICATE_UNREADABLE" });

@@ -56,7 +56,7 @@ async function guarded(): Promise<{ readonly webhook: RunningWebhook; readonly c
   return { webhook, ca };
 }
 
-test("reviews need a client certificate of the CA; probes need none", LIMIT, async () => {
+test("with --client-ca, reviews need a client certificate of that CA, and probes need none", LIMIT, async () => {
   const { webhook, ca } = await guarded();
   expect(await ask(webhook, { ...REVIEW, client: await clientPair(ca) })).toMatchObject({ status: 200 });
   expect(await ask(webhook, REVIEW)).toMatchObject({ status: 403 });
@@ -67,14 +67,14 @@ test("reviews need a client certificate of the CA; probes need none", LIMIT, asy
   }
 });
 
-test("a resumed TLS session without a certificate has no more rights than a first one", LIMIT, async () => {
+test("a resumed TLS session without a client certificate cannot send reviews", LIMIT, async () => {
   const { webhook } = await guarded();
   const agent = new Agent({ maxCachedSessions: 10 });
   expect(await ask(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: false });
   expect(await ask(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: true });
 });
 
-test("a file without a CA is reported at startup", LIMIT, async () => {
+test("a client CA file without a certificate is reported at startup", LIMIT, async () => {
   const ca = await caNamed("ours");
   for (const text of ["nothing", (await clientPair(ca)).cert]) {
     const end = await spawnWebhook(["--port=0", "--host=127.0.0.1", `--client-ca=${fileWith(text)}`]).ended;

@@ -5,7 +5,7 @@ import { samplesOf, serverUnderTest, sum } from "./server-under-test.ts";
 
 const UIDS = Array.from({ length: 20 }, (_, index) => `uid-${index}`);
 
-test("reviews that arrive together are answered, counted and logged one by one", async () => {
+test("each of many concurrent reviews gets its own response, count and log line", async () => {
   const server = serverUnderTest({
     inject: (request) => {
       if (JSON.stringify(request.pod).includes("uid-7")) throw new Error("this one broke");

@@ -48,17 +48,17 @@ async function check({ open = OPEN, ...rest }: World, doubt = "", written: "done
   return { ...(await enforce(ports)), writes, proofs };
 }
 
-describe("a release with failurePolicy Fail", () => {
-  test("stays open while a Pod that opts in is not injected", async () => {
+describe("a Helm release with failurePolicy Fail", () => {
+  test("admits Pods without injection until a dry run proves injection", async () => {
     const { isEnforcing, why, writes } = await check({}, "it was not injected");
     expect([isEnforcing, why, writes]).toEqual([false, "it was not injected", []]);
   });
 
-  test("fails closed with a copy of every entry once injection is proven", async () => {
+  test("writes a copy of every webhook with failurePolicy Fail once injection is proved", async () => {
     expect(await check({})).toMatchObject({ isEnforcing: true, why: "", writes: [failClosedCopies(OPEN)] });
   });
 
-  test("neither writes nor proves anything while its copies are right", async () => {
+  test("sends no write and no dry run while the copies are right", async () => {
     expect(await check({ copies: failClosedCopies(OPEN) })).toEqual({
       isEnforcing: true,
       why: "",
@@ -68,13 +68,13 @@ describe("a release with failurePolicy Fail", () => {
     });
   });
 
-  test("does not copy an entry that only checks settings", () => {
+  test("does not copy a webhook that only checks settings", () => {
     const clientConfig = { service: { name: "lastcall-webhook", path: "/settings" }, caBundle: "Q0E=" };
     const checking = { ...entry("settings.drain.lastcall.dev"), clientConfig };
     expect(failClosedCopies([...OPEN, checking])).toEqual(failClosedCopies(OPEN));
   });
 
-  test("follows a change of its own entries without another proof, and stays closed", async () => {
+  test("updates its copies after a change of its webhooks without another proof", async () => {
     const changed = [{ ...OPEN[0], timeoutSeconds: 9 }, entry("another.drain.lastcall.dev")];
     const { isEnforcing, writes, proofs } = await check(
       { open: changed, copies: failClosedCopies(OPEN) },
@@ -86,25 +86,25 @@ describe("a release with failurePolicy Fail", () => {
   test.for([
     { title: "before the caBundle is written", copies: [] },
     { title: "after the caBundle was removed", copies: failClosedCopies(OPEN) },
-  ])("does not copy an entry that no API server could call: $title", async ({ copies }) => {
+  ])("does not copy a webhook without a caBundle: $title", async ({ copies }) => {
     const { isEnforcing, writes, proofs } = await check({ open: [OPEN[0] as RawObject, entry("b", "")], copies });
     expect([isEnforcing, writes, proofs]).toEqual([copies.length > 0, [], 0]);
   });
 
-  test("writes nothing where there are no entries to copy", async () => {
+  test("writes nothing if there are no webhooks to copy", async () => {
     expect(await check({ open: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
-  test("does not create the missing configuration: without it, Pods are admitted", async () => {
+  test("does not create a missing configuration, so Pods are admitted", async () => {
     expect(await check({ copies: undefined })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
-  test("is not closed after a write conflict", async () => {
+  test("does not count as enforced after a write conflict", async () => {
     expect(await check({}, "", "conflict")).toMatchObject({ isEnforcing: false, why: "write conflict, retrying" });
   });
 });
 
-describe("the API requests", () => {
+describe("the API requests of enforcement", () => {
   const SETTINGS = {
     enforceConfiguration: "enforce.lastcall.dev",
     enforceCopies: "drain.lastcall.dev",
@@ -136,7 +136,7 @@ describe("the API requests", () => {
     return { ports: enforcerPorts(ask, SETTINGS), asked };
   };
 
-  test("prove injection by dry runs in the proof's namespace, with its labels and the manager's image", async () => {
+  test("prove injection by dry runs with the configured namespace, labels and manager image", async () => {
     const { ports, asked } = serverThat(true);
     await enforce(ports);
     const pods = asked.filter(({ method }) => method === "POST");
@@ -149,7 +149,7 @@ describe("the API requests", () => {
     }
   });
 
-  test("write the whole list, at the version that was read", async () => {
+  test("write the whole list of webhooks at the resourceVersion that was read", async () => {
     const { ports, asked } = serverThat(true);
     expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "", reason: "none" });
     const { path, body } = asked.at(-1) ?? { path: "" };
@@ -160,7 +160,7 @@ describe("the API requests", () => {
     ]);
   });
 
-  test("write nothing without the proof, and the reason is reported after one try", async () => {
+  test("write nothing without the proof of injection, and the reason is reported after one try", async () => {
     const { ports, asked } = serverThat(false);
     const { isEnforcing, why } = await enforce(ports);
     expect([isEnforcing, asked.map(({ method }) => method)]).toEqual([false, ["POST"]]);
@@ -191,7 +191,7 @@ describe("the API requests", () => {
     "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5",
     "failed quota: small: must specify limits.ephemeral-storage for: probe",
     "insufficient quota to match these scopes: [{PriorityClass In [high]}]",
-  ])("show in the metric that a quota refuses the proof's Pod: %s", async (why) => {
+  ])("set the metric's reason to quota if a quota refuses the dry-run Pod: %s", async (why) => {
     expect(await blockedAfter(forbidden(why))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 1',
       'lastcall_enforcement_blocked{reason="other"} 0',
@@ -201,14 +201,14 @@ describe("the API requests", () => {
   test.for([
     forbidden('violates PodSecurity "restricted:latest"'),
     { status: 500, text: JSON.stringify({ message: "exceeded quota: of something else" }) },
-  ])("do not blame a quota for another refusal: %j", async (refusal) => {
+  ])("set the metric's reason to other after another refusal: %j", async (refusal) => {
     expect(await blockedAfter(refusal)).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
       'lastcall_enforcement_blocked{reason="other"} 1',
     ]);
   });
 
-  test("show no reason once enforcement is active", async () => {
+  test("set no reason in the metric once enforcement is active", async () => {
     const { ports } = serverThat(true);
     expect(await shownFor(await enforce(ports))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
@@ -224,10 +224,10 @@ describe("the API requests", () => {
   });
 });
 
-describe("a copied entry", () => {
+describe("a copied webhook entry", () => {
   const [copy = {}] = failClosedCopies(OPEN);
 
-  test("fails closed and equals the entry in everything else, unknown fields included", () => {
+  test("has failurePolicy Fail and otherwise equals the original, with all unknown fields", () => {
     const { failurePolicy, matchConditions, ...others } = copy;
     const { failurePolicy: _ignore, matchConditions: conditions, ...same } = OPEN[0] as RawObject;
     expect([failurePolicy, others]).toEqual(["Fail", same]);

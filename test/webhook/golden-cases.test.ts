@@ -41,8 +41,8 @@ const injected = goldenNames().filter((name) => {
   return injectPod(request, config, facts, { newToken: () => token }).kind === "patched";
 });
 
-describe("a second review of the same Pod", () => {
-  test.for(injected)("leaves %s unchanged", async (name) => {
+describe("a second review of the same injected Pod", () => {
+  test.for(injected)("does not change %s", async (name) => {
     const golden = goldenCase(name);
     const first = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
     const payload = reviewText({

@@ -24,8 +24,8 @@ function listener(): { readonly seen: InjectionRequest[]; readonly inject: (requ
   };
 }
 
-describe("keys of JavaScript's object prototype", () => {
-  test("an annotation named __proto__ reaches the injector and pollutes no prototype", async () => {
+describe("a review with keys of JavaScript's object prototype", () => {
+  test("passes an annotation named __proto__ to the injector and pollutes no prototype", async () => {
     const { seen, inject } = listener();
     const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x","a":"b"}');
     const answer = await post(serverUnderTest({ inject }), text);
@@ -35,7 +35,7 @@ describe("keys of JavaScript's object prototype", () => {
     expect(({} as Record<string, unknown>)["a"]).toBeUndefined();
   });
 
-  test("a Pod with an annotation named __proto__ is injected, and the patch leaves the annotation unchanged", async () => {
+  test("is injected, and the patch does not change an annotation named __proto__", async () => {
     const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x"}');
     const answer = await post(serverUnderTest(), text);
     expect(answer.statusCode).toBe(200);
@@ -45,7 +45,7 @@ describe("keys of JavaScript's object prototype", () => {
   });
 
   test.for(["__proto__", "constructor", "toString"])(
-    "a whole object under %s is no crash and no pollution",
+    "with an object under %s causes no crash and no pollution",
     async (key) => {
       const hostile = `{"${key}":{"polluted":true,"prototype":{"polluted":true}}}`;
       for (const place of ["", '"object":', '"request":']) {
@@ -58,15 +58,15 @@ describe("keys of JavaScript's object prototype", () => {
   );
 });
 
-test("of two equal keys the last one counts, as in the API server", async () => {
+test("the last of two equal JSON keys counts, as in the API server", async () => {
   const { seen, inject } = listener();
   const text = reviewText().replace('"namespace":"shop","object"', '"namespace":"first","namespace":"second","object"');
   expect((await post(serverUnderTest({ inject }), text)).statusCode).toBe(200);
   expect(seen[0]?.namespace).toBe("second");
 });
 
-describe("deep nesting", () => {
-  test.for([1_000, 100_000])("%d levels inside the Pod are admitted untouched", async (levels) => {
+describe("a review with deep nesting", () => {
+  test.for([1_000, 100_000])("of %d levels inside the Pod is allowed unchanged", async (levels) => {
     const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     const text = reviewText().replace('"kind":"Pod","metadata"', `"kind":"Pod","future":${deep},"metadata"`);
     const answer = await post(serverUnderTest(), text);
@@ -74,14 +74,14 @@ describe("deep nesting", () => {
     expect(JSON.parse(answer.body).response).toMatchObject({ allowed: true, patchType: "JSONPatch" });
   });
 
-  test("millions of brackets are refused with one message", async () => {
+  test("of millions of brackets is rejected with one message", async () => {
     const answer = await post(serverUnderTest(), "[".repeat(3_000_000));
     expect(answer.statusCode).toBe(400);
     expect(answer.body.length).toBeLessThan(200);
   });
 });
 
-test("any request is answered with a known status, counted once and logged once", {
+test("any request gets a known status, and is counted once and logged once", {
   timeout: 240_000,
 }, async () => {
   const server = serverUnderTest();

@@ -23,7 +23,7 @@ function fullReview(): string {
   return reviewText({ object: { metadata: { name: "web-0" }, spec: { containers } } });
 }
 
-test("a large review that follows directly after a large answer is answered", LIMIT, async () => {
+test("a large review on a kept-alive connection directly after a large response gets a response", LIMIT, async () => {
   const webhook = await startWebhook(["--opt-in=all"]);
   cleanups.push(webhook.destroy);
   const agent = keepAliveAgent(1);

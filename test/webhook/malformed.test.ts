@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   { title: "a list as object", payload: reviewText({ object: [] }), reason: "no_object", names: /object is a list/ },
 ];
 
-describe("a malformed review is answered with 400 and a message that names the error:", () => {
+describe("a malformed review gets status 400 and a message with the error:", () => {
   test.for(ROWS)("$title", async ({ payload, reason, names }) => {
     const { app, lines, metrics } = serverUnderTest({ inject: () => PATCHED });
     const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
@@ -69,7 +69,7 @@ describe("a malformed review is answered with 400 and a message that names the e
   });
 });
 
-test("a body with another content type than JSON is answered with 415 and counted", async () => {
+test("a review whose content type is not JSON gets status 415 and is counted", async () => {
   const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const answer = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
@@ -78,21 +78,21 @@ test("a body with another content type than JSON is answered with 415 and counte
   expect(await metrics()).toContain('reason="wrong_content_type"');
 });
 
-test("a JSON content type may name a character set", async () => {
+test("a review whose JSON content type has a charset parameter is accepted", async () => {
   const { app } = serverUnderTest({ inject: () => PATCHED });
   const headers = { "content-type": "application/json; charset=utf-8" };
   const answer = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
   expect(answer.statusCode).toBe(200);
 });
 
-test("a POST without a body and a content type counts as an empty body", async () => {
+test("a review without a body and a content type is rejected as an empty body", async () => {
   const { app } = serverUnderTest({ inject: () => PATCHED });
   const answer = await app.inject({ method: "POST", url: "/mutate" });
   expect(answer.statusCode).toBe(400);
   expect(answer.body).toContain("empty");
 });
 
-test("a body above 7 MiB is answered with 413, and one just below it is read", async () => {
+test("a review above 7 MiB gets status 413, and one just below 7 MiB is read", async () => {
   const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
   const send = (bytes: number) => {
     const bare = reviewText({ padding: "" });
@@ -109,7 +109,7 @@ test("a body above 7 MiB is answered with 413, and one just below it is read", a
   expect([...samples.keys()].join()).toContain('outcome="too_large"');
 });
 
-test("the parse error of a body never repeats the body, which may hold secrets", async () => {
+test("the parse error of a review never contains the body, which may have secrets", async () => {
   const { app, logText } = serverUnderTest({ inject: () => PATCHED });
   const payload = '{"env":"hunter2" hunter2}';
   const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });

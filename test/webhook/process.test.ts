@@ -33,7 +33,7 @@ function folder(): string {
 }
 
 test(
-  "the program admits a Pod over HTTPS that the written CA verifies, and counts every request once",
+  "the webhook admits a Pod over HTTPS with a certificate of the written CA, and counts each request once",
   LIMIT,
   async () => {
     const webhook = await started(["--opt-in", "all"]);
@@ -56,27 +56,21 @@ test(
   },
 );
 
-test("8 MiB over a real connection are answered with 413 while the sender is still sending", LIMIT, async () => {
+test("a review of 8 MiB over TCP gets status 413 while the client is still sending", LIMIT, async () => {
   const webhook = await started();
   const reply = await call(webhook, { path: "/mutate", body: "x".repeat(8 * 1024 * 1024) });
   expect(reply.status).toBe(413);
   expect(reply.body).toContain("7340032");
 });
 
-test(
-  "a client that closes the connection in the middle of its body is counted and harms no other request",
-  LIMIT,
-  async () => {
-    const webhook = await started();
-    const { socket } = await beginBody(webhook, 1_000);
-    socket.write("{");
-    socket.destroy();
-    await eventually(async () =>
-      expect((await call(webhook, { path: "/metrics" })).body).toContain('reason="cut_off"'),
-    );
-    expect((await call(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
-  },
-);
+test("a client that disconnects during its review is counted and affects no other request", LIMIT, async () => {
+  const webhook = await started();
+  const { socket } = await beginBody(webhook, 1_000);
+  socket.write("{");
+  socket.destroy();
+  await eventually(async () => expect((await call(webhook, { path: "/metrics" })).body).toContain('reason="cut_off"'));
+  expect((await call(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
+});
 
 test("TLS 1.1 is refused and TLS 1.2 is accepted", LIMIT, async () => {
   const webhook = await started();
@@ -124,7 +118,7 @@ async function askUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts: 
   }
 }
 
-describe("at SIGTERM the webhook", () => {
+describe("after SIGTERM or SIGINT the webhook", () => {
   test("stays ready and answers every request under load, then exits with status 0", LIMIT, async () => {
     const webhook = await started(["--opt-in=all", "--drain-delay=10s"]);
     const agent = keepAliveAgent(8);
@@ -147,7 +141,7 @@ describe("at SIGTERM the webhook", () => {
     expect(webhook.output()).toMatch(/received a stop signal, still serving[\s\S]*no longer listening[\s\S]*"stopped"/);
   });
 
-  test("completes a request whose body is still being sent when the port closes", LIMIT, async () => {
+  test("completes a review whose body is incomplete when the port closes", LIMIT, async () => {
     const webhook = await started(["--drain-delay=500ms"]);
     const body = reviewText();
     const { socket, received } = await beginBody(webhook, Buffer.byteLength(body));
@@ -172,7 +166,7 @@ describe("at SIGTERM the webhook", () => {
     expect(webhook.output()).not.toContain("were cut");
   });
 
-  test("skips the serving delay when SIGINT comes from a keyboard", LIMIT, async () => {
+  test("skips the serving delay after SIGINT from a keyboard", LIMIT, async () => {
     // Longer than the limit of this test.
     const webhook = await started(["--drain-delay=10m"]);
     webhook.signal("SIGINT");
@@ -180,7 +174,7 @@ describe("at SIGTERM the webhook", () => {
     expect(webhook.output()).toMatch(/"drainDelayMs":0,.*received a stop signal, still serving/);
   });
 
-  test("exits at once at the second signal, and logs it", LIMIT, async () => {
+  test("exits at once after a second signal, and logs that signal", LIMIT, async () => {
     const webhook = await started(["--drain-delay=10m"]);
     webhook.signal("SIGTERM");
     await eventually(() => expect(webhook.output()).toContain("still serving"));
@@ -191,7 +185,7 @@ describe("at SIGTERM the webhook", () => {
   });
 });
 
-test("new certificate files are served to new connections while an open connection goes on", LIMIT, async () => {
+test("new connections get the certificate of changed files, and open connections continue", LIMIT, async () => {
   const nowMs = Date.now();
   const [one, two] = [await makeCertificate("lastcall", nowMs), await makeCertificate("lastcall", nowMs)];
   const place = folder();
@@ -217,7 +211,7 @@ test("new certificate files are served to new connections while an open connecti
   expect((await call(renewed, { path: "/healthz" })).status).toBe(200);
 });
 
-test("a port in use ends the program with one clear line and status 1", LIMIT, async () => {
+test("a port in use ends the webhook with one clear line and status 1", LIMIT, async () => {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => holder.close());
@@ -230,7 +224,7 @@ test("a port in use ends the program with one clear line and status 1", LIMIT, a
   );
 });
 
-test("mistakes in flags and in the configuration file are all reported at once, with status 64", LIMIT, async () => {
+test("invalid flags and configuration values are all reported at once, with exit status 64", LIMIT, async () => {
   const file = join(folder(), "config.yaml");
   writeFileSync(file, "defaults: {drain-timeout: soon}\nonInvalid: maybe\n");
   const end = await spawnWebhook(["--port=x", "--opt-in=none", `--config=${file}`]).ended;

@@ -37,8 +37,8 @@ const pod = (injected: boolean): ApiResponse => ({
 
 const refusal = (message: string): ApiResponse => ({ status: 403, text: JSON.stringify({ message }) });
 
-describe("the self-test", () => {
-  test("passes when only the Pod that opted in comes back injected", async () => {
+describe("the self-test of a Helm release", () => {
+  test("passes if only the Pod that opts in is injected", async () => {
     expect(await run((wish) => pod(wish === "enabled"))).toMatchObject({ works: true, reported: [], nowMs: 0 });
   });
 
@@ -50,7 +50,7 @@ describe("the self-test", () => {
     ]);
   });
 
-  test("fails and reports it once when nothing is injected", async () => {
+  test("fails and reports the missing injection once", async () => {
     const { works, reported, nowMs } = await run(() => pod(false));
     expect(works).toBe(false);
     expect(reported).toEqual([expect.stringContaining("was not injected")]);
@@ -71,7 +71,7 @@ describe("the self-test", () => {
     expect(reported).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
   });
 
-  test("reports a refusal once and in full, whatever name the API server generates", async () => {
+  test("reports a refusal by the API server once and in full, whatever name is generated", async () => {
     const why = "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5";
     const { works, reported } = await run((_wish, asked) =>
       refusal(`pods "lastcall-self-test-${asked}" is forbidden: ${why}`),
@@ -80,7 +80,7 @@ describe("the self-test", () => {
     expect(reported).toEqual([`The API server refuses a Pod in namespace shop (403): "${why}"`]);
   });
 
-  test("shortens a very long refusal", async () => {
+  test("shortens a very long refusal by the API server", async () => {
     const { reported } = await run(() => refusal("x".repeat(1_000)));
     expect(reported).toEqual([`The API server refuses a Pod in namespace shop (403): "${"x".repeat(300)}…"`]);
   });
@@ -93,13 +93,13 @@ describe("the self-test", () => {
     expect(reported).toEqual(["The API server is unreachable: connect ECONNREFUSED"]);
   });
 
-  test("fails if the answer is not a Pod", async () => {
+  test("fails if the API server's response is not a Pod", async () => {
     expect((await run(() => ({ status: 201, text: "null" }))).works).toBe(false);
     expect((await run(() => ({ status: 200, text: "<html>" }))).works).toBe(false);
   });
 });
 
-describe("the Pod of the self-test", () => {
+describe("the self-test's real Pod", () => {
   const POD = "/api/v1/namespaces/shop/pods/lastcall-self-test";
   const both = (manager: object, probe: object) => ({
     initContainerStatuses: [{ name: "lastcall", state: manager }],
@@ -140,7 +140,7 @@ describe("the Pod of the self-test", () => {
     return { works, reported, asked: requests.map(({ method, path }) => `${method} ${path}`), requests, nowMs };
   }
 
-  test("has the manager's image in every container, opts in, and is deleted when both have run", async () => {
+  test("has the manager's image in both containers, opts in, and is deleted after both have run", async () => {
     const { works, reported, asked, requests } = await start([{ phase: "Pending" }, both(RUNS, ENDED)]);
     expect(works).toBe(true);
     expect(reported).toEqual([
@@ -172,7 +172,7 @@ describe("the Pod of the self-test", () => {
       { conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes are available" }] },
       'is not scheduled: "0/3 nodes are available"',
     ],
-  ])("fails the test if its manager %s, and is deleted", async ([, status, why]) => {
+  ])("is deleted and fails the self-test if the manager %s", async ([, status, why]) => {
     const { works, reported, asked, nowMs } = await start([status]);
     expect(works).toBe(false);
     expect(reported).toEqual([expect.stringContaining(why)]);
@@ -180,7 +180,7 @@ describe("the Pod of the self-test", () => {
     expect(nowMs).toBe(5_000);
   });
 
-  test("replaces the Pod of an earlier test after that Pod is deleted", async () => {
+  test("replaces the Pod of an earlier self-test after that Pod is deleted", async () => {
     const conflict = { status: 409, text: JSON.stringify({ message: "object is being deleted" }) };
     const { works, reported } = await start([both(ENDED, ENDED)], [conflict, conflict]);
     expect(works).toBe(true);
@@ -189,7 +189,7 @@ describe("the Pod of the self-test", () => {
     ]);
   });
 
-  test("is not started where injection does not work", async () => {
+  test("is not created if injection does not work", async () => {
     const { works, requests } = await run(() => pod(false));
     expect(works).toBe(false);
     expect(requests.every(({ path }) => path.endsWith("dryRun=All"))).toBe(true);
@@ -199,7 +199,7 @@ describe("the Pod of the self-test", () => {
 const problemsOf = (...args: string[]) => readOptions(args).problems.map(problemText);
 
 describe("the flags of the self-test", () => {
-  test("have defaults", () => {
+  test("all have defaults", () => {
     expect(readOptions([])).toEqual({
       settings: {
         namespace: "default",
@@ -215,7 +215,7 @@ describe("the flags of the self-test", () => {
     });
   });
 
-  test("name the image of the Pod", () => {
+  test("set the image of the Pod", () => {
     expect(readOptions(["--start", "--image=a/b:1"])).toMatchObject({
       settings: { startsPod: true, image: "a/b:1" },
       problems: [],
@@ -223,7 +223,7 @@ describe("the flags of the self-test", () => {
     expect(problemsOf("--start")).toEqual(["--start: Requires --image, the manager's image."]);
   });
 
-  test("name labels for selectors, and cannot override the opt-in", async () => {
+  test("set labels of the Pod, except the label of the opt-in", async () => {
     const { settings: options, problems } = readOptions([
       "--labels=team=web,example.com/tier=,lastcall.dev/inject=other",
     ]);

@@ -72,7 +72,7 @@ test.for<[string, Fields, readonly string[]]>([
   ],
   ["right settings", workload("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
   ["the deletion of anything", { operation: "DELETE", object: null }, []],
-])("%s is allowed, with its warnings", async ([, fields, warnings]) => {
+])("the settings check allows an object with warnings: %s", async ([, fields, warnings]) => {
   const { answer, response } = await check(fields);
   expect(answer.statusCode).toBe(200);
   expect(response).toEqual({
@@ -82,12 +82,12 @@ test.for<[string, Fields, readonly string[]]>([
   });
 });
 
-test("a Pod is never changed, even if its label opts in", async () => {
+test("the settings check never changes a Pod, even if its label opts in", async () => {
   const labelled = { ...POD, metadata: { ...POD.metadata, labels: { "lastcall.dev/inject": "enabled" } } };
   expect((await check({ object: labelled })).response).not.toHaveProperty("patch");
 });
 
-test("a review is counted as checked, and its mistakes are counted by code", async () => {
+test("the settings check counts each review, and each invalid setting by its code", async () => {
   const { server } = await check(namespace({ labels: { "lastcall.dev/injct": "enabled" } }));
   const metrics = await server.metrics();
   expect(samplesOf(metrics, "lastcall_problems_total").get('{code="unknown_label"}')).toBe(1);
@@ -99,8 +99,8 @@ test("a review is counted as checked, and its mistakes are counted by code", asy
   );
 });
 
-describe("an Event is reported", () => {
-  test("for a workload only about mistakes that its Pods do not have", async () => {
+describe("the settings check records an Event", () => {
+  test("of a workload only about invalid settings that the Pods do not have", async () => {
     const settings = { annotations: { "lastcall.dev/mode": "hook" } };
     const { reported } = await check(workload("Deployment", { annotations: { "lastcall.dev/port": "1" } }, settings));
     expect(reported).toEqual([["shop", ["wrong_scope"]]]);
@@ -112,7 +112,7 @@ describe("an Event is reported", () => {
   });
 });
 
-test("a malformed review is not counted as an internal error", async () => {
+test("a malformed review of the settings check is not counted as an internal error", async () => {
   const { app } = serverUnderTest();
   const answer = await app.inject({ method: "POST", url: "/settings", headers: JSON_HEADERS, payload: "{" });
   expect(answer.statusCode).toBe(400);

@@ -7,13 +7,13 @@ import { SETTINGS, type WebhookSettings } from "../../src/webhook/settings.ts";
 
 const SETTING_KEYS = Object.keys(SETTINGS) as (keyof WebhookSettings)[];
 
-test("without flags and variables every setting has its default", () => {
+test("every setting of the webhook has a default", () => {
   const { settings, problems } = readSettings([], { PATH: "/bin" });
   expect(problems).toEqual([]);
   expect(settings).toMatchObject({ port: 8443, optIn: "label", drainDelayMs: 5_000, logLevel: "info" });
 });
 
-test("every flag can be set by a variable, and the flag wins", () => {
+test("every flag can be set by an environment variable, and the flag wins", () => {
   for (const key of SETTING_KEYS) {
     const { flag, parse } = SETTINGS[key];
     const texts = [
@@ -36,7 +36,7 @@ test("every flag can be set by a variable, and the flag wins", () => {
   }
 });
 
-test("every mistake in flags and variables is reported", () => {
+test("every invalid flag and environment variable is reported", () => {
   const args = [
     "--port",
     "99999",
@@ -68,12 +68,12 @@ test("a flag without its value is reported and does not swallow the next flag", 
   expect(problems).toContainEqual({ where: "--image", message: "Missing value." });
 });
 
-test("a misspelled variable is reported", () => {
+test("an unknown environment variable with the prefix LASTCALL_ is reported", () => {
   const { problems } = readSettings([], { LASTCALL_OPTIN: "all" });
   expect(problems).toEqual([{ where: '"LASTCALL_OPTIN"', message: "Unknown variable; did you mean LASTCALL_OPT_IN?" }]);
 });
 
-test("variables that Kubernetes sets for a Service named lastcall are not settings", () => {
+test("the variables that Kubernetes sets for a Service named lastcall are ignored", () => {
   const environment = {
     LASTCALL_PORT: "tcp://10.96.0.7:443",
     LASTCALL_PORT_443_TCP: "tcp://10.96.0.7:443",
@@ -86,13 +86,13 @@ test("variables that Kubernetes sets for a Service named lastcall are not settin
   expect(settings.port).toBe(8443);
 });
 
-test("half a certificate pair is reported, and so is a CA file beside external files", () => {
+test("a certificate without a key and a CA file beside external files are reported", () => {
   expect(readSettings(["--cert", "a"], {}).problems).toHaveLength(1);
   expect(readSettings(["--cert=a", "--key=b", "--ca-file=c"], {}).problems).toMatchObject([{ where: "--ca-file" }]);
   expect(readSettings(["--cert=a", "--key=b"], {}).problems).toEqual([]);
 });
 
-test("certificate sources that exclude or need each other are reported", () => {
+test("certificate sources that exclude or require each other are reported", () => {
   const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
   expect(placesOf("--ca-secret=ca")).toEqual(["--ca-secret"]);
   expect(placesOf("--webhook-configuration=w")).toEqual(["--webhook-configuration"]);
@@ -103,7 +103,7 @@ test("certificate sources that exclude or need each other are reported", () => {
   expect(placesOf("--ca-life=5m")).toEqual(["--ca-life"]);
 });
 
-test("a wait longer than any timer can take is reported, since such a timer fires at once", () => {
+test("a duration longer than Node's timers allow is reported, since such a timer fires at once", () => {
   for (const flag of ["--drain-delay", "--certificate-check"]) {
     const { settings, problems } = readSettings([`${flag}=600h`], {});
     expect(problems).toMatchObject([{ where: flag, message: expect.stringContaining("at most 24h") }]);
@@ -120,7 +120,7 @@ test("the version of the API server is requested only with a cluster", () => {
   expect(settings).toMatchObject({ kubeVersion: "auto", cluster: "watch", kubeconfigFile: "k" });
 });
 
-test("enforcement needs two different webhook configurations", () => {
+test("enforcement requires two different webhook configurations", () => {
   const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
   expect(placesOf("--enforce-configuration=e", "--enforce-copies=d")).toEqual([]);
   expect(placesOf("--enforce-configuration=e")).toEqual(["--enforce-configuration"]);
@@ -128,7 +128,7 @@ test("enforcement needs two different webhook configurations", () => {
   expect(placesOf("--enforce-configuration=e", "--enforce-copies=e")).toEqual(["--enforce-configuration"]);
 });
 
-test("the relay needs a Secret, a cluster and its own ports", () => {
+test("the relay requires a Secret, a cluster and its own ports", () => {
   const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
   const relay = ["--relay-secret=relay", "--cluster=watch"];
   expect(placesOf(...relay, "--relay-address=10.0.0.1:443", "--relay-read-pods=true", "--admin-port=8081")).toEqual([]);
@@ -152,7 +152,7 @@ test("the relay needs a Secret, a cluster and its own ports", () => {
   expect(placesOf(...relay, "--ca-secret=relay", "--webhook-configuration=w")).toEqual(["--relay-secret"]);
 });
 
-test("an address that the cluster left out is not a mistake in the settings", () => {
+test("an empty or unexpanded relay address is not reported as an invalid setting", () => {
   const unfilled = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
   for (const address of [unfilled, ""]) {
     const { settings, problems } = readSettings(
@@ -164,7 +164,7 @@ test("an address that the cluster left out is not a mistake in the settings", ()
   }
 });
 
-test("the reference names every flag", () => {
+test("the settings reference in docs contains every flag", () => {
   const page = readFileSync(new URL("../../docs/reference/flags.md", import.meta.url), "utf8");
   const section = page.slice(page.indexOf("## lastcall webhook"), page.indexOf("## The command line"));
   const missing = SETTING_KEYS.map((key) => `--${SETTINGS[key].flag}`).filter(
@@ -173,7 +173,7 @@ test("the reference names every flag", () => {
   expect(missing).toEqual([]);
 });
 
-test("the help names every flag", () => {
+test("the help text contains every flag", () => {
   for (const key of SETTING_KEYS) expect(helpText()).toContain(`--${SETTINGS[key].flag} `);
   expect(readSettings(["--help"], {}).help).toBe(true);
 });
@@ -185,18 +185,18 @@ describe("the configuration file", () => {
     expect(config).toMatchObject({ defaults: { "drain-timeout": "90s" }, onInvalid: "deny" });
   });
 
-  test("is reported with its name and every mistake", () => {
+  test("is reported with its path and every invalid value", () => {
     const { problems } = parseConfigText("defaults: {drain-timeout: 90}\nonInvalid: maybe\nprofile: {}\n", "c.yaml");
     expect(problems).toHaveLength(3);
     for (const problem of problems) expect(problem.where).toMatch(/^c\.yaml, /);
   });
 
-  test("that is not YAML is reported with the line", () => {
+  test("is reported with the line if it is not YAML", () => {
     const { problems } = parseConfigText("defaults:\n  a: [1\n", "c.yaml");
     expect(problems[0]?.where).toMatch(/^c\.yaml, line [23]$/);
   });
 
-  test("whose aliases multiply is a mistake, not a crash", () => {
+  test("is reported without a crash if its YAML aliases multiply", () => {
     const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
     for (let level = 1; level < 9; level += 1) {
       const [name, last] = [String.fromCharCode(97 + level), String.fromCharCode(96 + level)];
@@ -205,7 +205,7 @@ describe("the configuration file", () => {
     expect(parseConfigText(bomb.join("\n"), "c.yaml").problems.length).toBeGreaterThan(0);
   });
 
-  test("that is empty changes nothing", () => {
+  test("changes no setting if it is empty", () => {
     expect(parseConfigText("", "c.yaml").problems).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ function scene() {
   return { done, left, pass, finish: () => finish() };
 }
 
-test("the webhook serves for its delay, then closes its port and waits for open requests", async () => {
+test("during shutdown the webhook serves for its delay, then closes its port and completes open requests", async () => {
   const { done, left, pass, finish } = scene();
   expect(done).toEqual(["logs received a stop signal, still serving"]);
   await pass(DELAY_MS);
@@ -53,7 +53,7 @@ test("the webhook serves for its delay, then closes its port and waits for open 
   expect(done.slice(4)).toEqual(["logs stopped"]);
 });
 
-test("requests that outlast the longest admission are cut and logged", async () => {
+test("during shutdown a request that takes longer than any admission is aborted and logged", async () => {
   const { done, left, pass } = scene();
   await pass(DELAY_MS);
   await pass(LIMIT_MS);

@@ -36,8 +36,8 @@ async function reached(kubeconfig: string | undefined, context: string | undefin
   return connected.ok ? connected.server : connected.message;
 }
 
-describe("the cluster comes from", () => {
-  test("--kubeconfig, before KUBECONFIG, before the home folder", async () => {
+describe("the command drains connects to the cluster of", () => {
+  test("--kubeconfig, else KUBECONFIG, else the file in the home folder", async () => {
     const where = { environment: { KUBECONFIG: TWO }, homeFolder: HOME };
     expect(await reached(ONE, undefined, where)).toBe("https://one.example:6443");
     expect(await reached(undefined, undefined, where)).toBe("https://two.example:6443");
@@ -46,7 +46,7 @@ describe("the cluster comes from", () => {
     );
   });
 
-  test("the first of several existing KUBECONFIG files that names it", async () => {
+  test("the first KUBECONFIG file that defines the context", async () => {
     const where = { environment: { KUBECONFIG: `${folder}/gone::${UNCHOSEN}:${TWO}:${ONE}` }, homeFolder: HOME };
     expect(await reached(undefined, undefined, where)).toBe("https://three.example:6443");
     expect(await reached(undefined, "here", where)).toBe("https://three.example:6443");
@@ -74,31 +74,31 @@ describe("the cluster comes from", () => {
 
 test.for([
   {
-    title: "no kubeconfig is named and the default file does not exist",
+    title: "no kubeconfig is configured and the default file does not exist",
     kubeconfig: undefined,
     context: undefined,
     message: "; set --kubeconfig FILE or KUBECONFIG",
   },
   {
-    title: "the file does not exist",
+    title: "the kubeconfig does not exist",
     kubeconfig: `${folder}/gone`,
     context: undefined,
     message: "gone: not a readable kubeconfig: ENOENT",
   },
   {
-    title: "the file is not YAML",
+    title: "the kubeconfig is not YAML",
     kubeconfig: file("odd.yaml", "a: [\n"),
     context: undefined,
     message: "odd.yaml: not a readable kubeconfig",
   },
   {
-    title: "the file is empty",
+    title: "the kubeconfig is empty",
     kubeconfig: file("empty.yaml", ""),
     context: undefined,
     message: "empty.yaml: not a readable kubeconfig",
   },
   {
-    title: "no context is set",
+    title: "the kubeconfig has no current context",
     kubeconfig: UNCHOSEN,
     context: undefined,
     message: "current-context is not set; set --context",
@@ -121,11 +121,11 @@ test.for([
     context: "nowhere",
     message: 'context "nowhere" has no cluster',
   },
-])("reports the problem and its remedy when $title", async ({ kubeconfig, context, message }) => {
+])("the command drains reports a problem and a remedy if $title", async ({ kubeconfig, context, message }) => {
   expect(await reached(kubeconfig, context)).toContain(message);
 });
 
-test("reports a KUBECONFIG whose files do not exist", async () => {
+test("the command drains reports a KUBECONFIG whose files do not exist", async () => {
   const where = { environment: { KUBECONFIG: "/gone/a:/gone/b" }, homeFolder: HOME };
   expect(await reached(undefined, undefined, where)).toBe(
     "KUBECONFIG: no such file: /gone/a, /gone/b; correct it or set --kubeconfig FILE",

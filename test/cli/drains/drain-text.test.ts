@@ -10,20 +10,20 @@ import { lastcall } from "../run-lastcall.ts";
 const LINE = reportLine({ pod: "web-0", namespace: "shop" }, someReport());
 const NOISE = '{"level":"info","message":"drain phase","phase":"holding"}\nplain words\n{"broken\n[1,2]\n';
 
-describe("drains are read", () => {
+describe("drains are read from text", () => {
   test.for([
-    { title: "from one record", text: JSON.stringify(someDrain()) },
-    { title: "from a list", text: JSON.stringify([someDrain()], null, 2) },
+    { title: "with one record", text: JSON.stringify(someDrain()) },
+    { title: "with a list of records", text: JSON.stringify([someDrain()], null, 2) },
     {
-      title: "from the response of a replica",
+      title: "with the response of a replica",
       text: JSON.stringify({ version: 1, instance: "a", drains: [someDrain()] }),
     },
-    { title: "from records line by line", text: `${JSON.stringify(someDrain())}\n\n` },
+    { title: "with one record per line", text: `${JSON.stringify(someDrain())}\n\n` },
   ])("$title", ({ text }) => {
     expect(drainsInText(text)).toEqual({ drains: [someDrain()], unreadable: 0, isRecognized: true });
   });
 
-  test("from the log of a manager, skipping its other lines", () => {
+  test("that is a manager's log, without the log's other lines", () => {
     const { drains, unreadable } = drainsInText(`${NOISE}${LINE}\n${NOISE}`);
     expect(unreadable).toBe(0);
     expect(drains).toEqual([
@@ -31,25 +31,25 @@ describe("drains are read", () => {
     ]);
   });
 
-  test("with the timestamps of the log", () => {
+  test("that is a log, with the log's timestamps", () => {
     const { drains } = drainsInText(`2026-11-21T19:43:07.123456789Z ${LINE}\n`);
     expect(drains.map(({ endedAtMs }) => endedAtMs)).toEqual([Date.UTC(2026, 10, 21, 19, 43, 7, 123)]);
   });
 
-  test("and equal log lines of two restarts stay two drains", async () => {
+  test("that is a log with equal lines of two restarts, as two drains", async () => {
     const { out } = await lastcall(["drains", "-f", "-"], { "-": `${LINE}\n${LINE}\n` });
     expect(out.match(/web-0/g)).toHaveLength(2);
     expect(out).toMatch(/^AGE .*\n– +shop +web-0 +– +drained/);
   });
 });
 
-describe("input without valid drains", () => {
+describe("a file for the command drains", () => {
   test.for([
     { title: "another version", change: { report: { ...someReport(), version: 2 } } },
     { title: "an unknown outcome", change: { report: { ...someReport(), outcome: "gone" } } },
     { title: "an id that could be a path", change: { id: "../x" } },
     { title: "a name with control characters", change: { pod: "web\u001b[2J" } },
-  ])("is skipped and counted when it has $title", async ({ change }) => {
+  ])("has a record skipped and counted that has $title", async ({ change }) => {
     const text = JSON.stringify([{ ...someDrain(), ...change }, someDrain()]);
     expect(drainsInText(text)).toEqual({ drains: [someDrain()], unreadable: 1, isRecognized: true });
     const { status, err } = await lastcall(["drains", "-f", "d.json"], { "d.json": text });
@@ -63,7 +63,7 @@ describe("input without valid drains", () => {
     { title: "empty", text: "" },
     { title: "a manifest", text: "kind: Pod\n" },
     { title: "some other JSON", text: '{"kind": "List", "items": []}' },
-  ])("is refused with the file's name when the file is $title", async ({ text }) => {
+  ])("is rejected with the file's name if the file is $title", async ({ text }) => {
     const { status, out, err } = await lastcall(["timeline", "web", "-f", "d.json"], { "d.json": text });
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toBe(
@@ -71,13 +71,13 @@ describe("input without valid drains", () => {
     );
   });
 
-  test("is refused when the file does not exist or is not text", async () => {
+  test("is rejected if it does not exist or is not text", async () => {
     expect((await lastcall(["drains", "-f", "gone"])).err).toBe("error: gone: no such file or directory\n");
     const { err } = await lastcall(["drains", "-f", "-"], { "-": new Uint8Array([0xff, 0xfe, 0, 1]) });
     expect(err).toContain("error: standard input: ");
   });
 
-  test("never throws", () => {
+  test("with any content causes no exception", () => {
     const odd = fc.oneof(
       fc.string(),
       fc.json(),

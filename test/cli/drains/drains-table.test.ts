@@ -13,8 +13,8 @@ function linesOf(drains: Parameters<typeof tableFor>[0]["drains"], width: number
   return [table.header, ...drains.map(table.row)];
 }
 
-describe("the table", () => {
-  test("truncates names in the middle, and leaves a third of the line to the reason", () => {
+describe("the table of drains", () => {
+  test("truncates names in the middle, so that the reason has a third of the line", () => {
     const drain = someDrain({
       namespace: "team-payments-production",
       pod: "checkout-service-7d4b9c6f5d-x2k9q",
@@ -47,7 +47,7 @@ describe("the table", () => {
     );
   });
 
-  test("reserves column widths for later drains", () => {
+  test("of a watch reserves column widths for later drains", () => {
     const table = tableFor({ drains: [], width: 120, timeColumn: TIME_COLUMN, grows: true });
     const at = table.header.indexOf("WHY");
     const row = table.row(someDrain({ pod: "checkout-service-7d4b9c6f5d-x2k9q" }));
@@ -62,15 +62,15 @@ test.for([
   { seconds: 7_199, age: "119m" },
   { seconds: 7_200, age: "2h" },
   { seconds: 172_800, age: "2d" },
-])("a drain that ended $seconds s ago has the age $age", ({ seconds, age }) => {
+])("the table shows a drain that ended $seconds s ago with the age $age", ({ seconds, age }) => {
   expect(ageText(1_000_000_000_000, 1_000_000_000_000 + seconds * 1_000)).toBe(age);
 });
 
-test("an unknown time is shown as a dash", () => {
+test("the table shows an unknown time as a dash", () => {
   expect([ageText(0, 5), clockText(0)]).toEqual(["–", "–"]);
 });
 
-test("a drain that is still recorded is never shown again, even after many others", () => {
+test("a watch shows a recorded drain only once, even after many others", () => {
   const shown = createShownDrains(10);
   const kept = someDrain({ id: "kept", uid: "kept" });
   expect(shown.fresh([[kept]])).toEqual([kept]);

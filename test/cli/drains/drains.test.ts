@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.close());
 
-describe("drains prints", () => {
+describe("the command drains prints", () => {
   test("the drains of all replicas as one table, newest first", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     await cluster.addReplica("lastcall-webhook-b", [DB, someDrain({ id: "b-9", endedAtMs: WEB.endedAtMs + 900 })]);
@@ -55,14 +55,14 @@ describe("drains prints", () => {
     expect(JSON.parse(out).drains).toHaveLength(100);
   });
 
-  test("only drains of the chosen namespace", async () => {
+  test("only drains of the namespace in --namespace", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB, DB]);
     const { out } = await drainsOn(cluster, "drains", "-n", "data");
     expect(out).toContain("db-0");
     expect(out).not.toContain("web-7d9f");
   });
 
-  test("a message and exits with 0 when no drains are recorded", async () => {
+  test("a message and exits with 0 if no drains are recorded", async () => {
     await cluster.addReplica("lastcall-webhook-a", []);
     expect(await drainsOn(cluster, "drains")).toEqual({ status: 0, out: "", err: "no drains recorded\n" });
     expect((await drainsOn(cluster, "drains", "-n", "shop")).err).toBe("no drains recorded in namespace shop\n");
@@ -70,8 +70,8 @@ describe("drains prints", () => {
   });
 });
 
-describe("an unresponsive replica is reported, and the others' drains are printed", () => {
-  test("when nothing listens on its admin port", async () => {
+describe("the command drains reports an unresponsive replica and prints the drains of the others", () => {
+  test("if the replica's admin port is closed", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     const gone = await cluster.addReplica("lastcall-webhook-b", [DB]);
     await gone.stop();
@@ -82,7 +82,7 @@ describe("an unresponsive replica is reported, and the others' drains are printe
     );
   });
 
-  test("when it does not respond within 5 s", { timeout: 60_000 }, async () => {
+  test("if the replica does not respond within 5 s", { timeout: 60_000 }, async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     cluster.pods.push(webhookPod("lastcall-webhook-b", 8081));
     cluster.mute.add("lastcall-webhook-b");
@@ -93,7 +93,7 @@ describe("an unresponsive replica is reported, and the others' drains are printe
     );
   });
 
-  test("when it is pending or has no admin port, while terminated Pods are ignored", async () => {
+  test("if the replica is pending or has no admin port, but not if its Pod is terminated", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     cluster.pods.push(
       webhookPod("lastcall-webhook-b", 8081, "lastcall", "Pending"),
@@ -109,7 +109,7 @@ describe("an unresponsive replica is reported, and the others' drains are printe
   });
 });
 
-describe("no response at all is an error with a remedy", () => {
+describe("the command drains prints an error with a remedy", () => {
   test("without permission for pods/portforward", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     cluster.rights.forward = false;
@@ -121,14 +121,14 @@ describe("no response at all is an error with a remedy", () => {
     expect(err).toContain("kubectl auth can-i create pods/portforward");
   });
 
-  test("with rejected credentials", async () => {
+  test("after the API server's rejection of the credentials", async () => {
     const { status, err } = await drainsOn(cluster, "drains", "--context", "other");
     expect(status).toBe(1);
     expect(err).toContain("cannot list Pods in namespace lastcall: 401, the API server rejected the credentials");
     expect(cluster.requests).toHaveLength(1);
   });
 
-  test("where lastcall is not installed", async () => {
+  test("if lastcall is not installed", async () => {
     const { status, err } = await drainsOn(cluster, "drains");
     expect(status).toBe(1);
     expect(err).toContain(
@@ -139,7 +139,7 @@ describe("no response at all is an error with a remedy", () => {
     );
   });
 
-  test("when the API server refuses connections", async () => {
+  test("if the API server refuses connections", async () => {
     const port = "1";
     const { status, err } = await lastcall(
       ["drains"],
@@ -163,7 +163,7 @@ describe("no response at all is an error with a remedy", () => {
     expect(err).toContain("error: cannot list Pods in namespace lastcall: connect ECONNREFUSED 127.0.0.1:1\n");
   });
 
-  test("with a long response of control characters, which is shortened and made printable", async () => {
+  test("after a long response of control characters, shortened and printable", async () => {
     const { createServer } = await import("node:http");
     const other = createServer((_, reply) => reply.writeHead(500).end(`\u001b[2J${"x".repeat(1_000_000)}`));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -176,7 +176,7 @@ describe("no response at all is an error with a remedy", () => {
     expect(err.length).toBeLessThan(1_500);
   });
 
-  test("with a replica of another format version", async () => {
+  test("after a response of another format version", async () => {
     const { createServer } = await import("node:http");
     const other = createServer((_, reply) => reply.end('{"version": 2, "drains": []}'));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -189,8 +189,8 @@ describe("no response at all is an error with a remedy", () => {
   });
 });
 
-describe("lastcall's own namespace", () => {
-  test("is found by labels when it is not the default namespace", async () => {
+describe("the namespace of lastcall's replicas", () => {
+  test("is found by labels if it is not the default namespace", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB], "platform");
     const { status, out } = await drainsOn(cluster, "drains");
     expect(status).toBe(0);
@@ -206,7 +206,7 @@ describe("lastcall's own namespace", () => {
     expect((await drainsOn(cluster, "drains", "--lastcall-namespace", "platform")).status).toBe(0);
   });
 
-  test("must be set when Pods of several namespaces have the labels, and none of them is used", async () => {
+  test("must be set if Pods of several namespaces have the labels", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB], "platform");
     await cluster.addReplica("lastcall-webhook-a", [DB], "tenant");
     const { status, out, err } = await drainsOn(cluster, "drains");
@@ -218,7 +218,7 @@ describe("lastcall's own namespace", () => {
     expect((await drainsOn(cluster, "drains", "--lastcall-namespace", "platform")).status).toBe(0);
   });
 
-  test("must be a DNS label, so that it cannot change the request path", async () => {
+  test("must be a DNS label, so that no value changes the request path", async () => {
     const { status, err } = await drainsOn(cluster, "drains", "--lastcall-namespace", "../../secrets");
     expect(status).toBe(1);
     expect(err).toContain('Got "../../secrets", expected the name of a namespace');

@@ -62,15 +62,15 @@ async function untilPrinted(running: Running, text: string): Promise<void> {
   await eventually(() => expect(running.output.out + running.output.err).toContain(text));
 }
 
-describe("the program", { timeout: LIMIT_MS }, () => {
-  test("reads the cluster of KUBECONFIG and prints the table", async () => {
+describe("the program lastcall drains", { timeout: LIMIT_MS }, () => {
+  test("prints the table of the cluster in KUBECONFIG", async () => {
     const running = start(["drains"], { KUBECONFIG: cluster.kubeconfig });
     expect(await running.ended).toEqual({ status: 0, signal: null });
     expect(running.output.err).toBe("");
     expect(running.output.out).toMatch(/^AGE .*\n\d+d +shop +web-7d9f-abcde +rs\/web-7d9f +drained +7\.3s +no traffic/);
   });
 
-  test("reports the default kubeconfig path when it does not exist", async () => {
+  test("reports the default path of the kubeconfig if no file exists there", async () => {
     const running = start(["timeline", "web"], {});
     expect(await running.ended).toEqual({ status: 1, signal: null });
     expect(running.output).toEqual({
@@ -90,7 +90,7 @@ describe("the program", { timeout: LIMIT_MS }, () => {
     expect(running.output.out.trimEnd().split("\n")).toHaveLength(3);
   });
 
-  test("ends a watch when the reader of its output is gone", async () => {
+  test("ends a watch if the reader of its standard output exits", async () => {
     const running = start(["drains", "--watch", "--json"], { KUBECONFIG: cluster.kubeconfig });
     await untilPrinted(running, "a-1");
     running.child.stdout?.destroy();

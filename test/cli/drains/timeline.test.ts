@@ -27,8 +27,8 @@ async function refused(subject: string, ...flags: readonly string[]): Promise<st
   return err;
 }
 
-describe("the chosen drain", () => {
-  test("is the latest of a Pod, by name or with its namespace", async () => {
+describe("the drain that a command shows", () => {
+  test("is the latest of a Pod, chosen by name or by namespace and name", async () => {
     expect(await chosen("web-7d9f-abcde")).toBe("a-2");
     expect(await chosen("shop/web-7d9f-abcde")).toBe("a-2");
   });
@@ -37,14 +37,14 @@ describe("the chosen drain", () => {
     expect(await chosen("a-1")).toBe("a-1");
   });
 
-  test("must be qualified when Pods of several namespaces have the name", async () => {
+  test("needs a namespace if Pods of several namespaces have the name", async () => {
     const err = await refused("api-0");
     expect(err).toMatch(/^error: Pods named "api-0" ended in several namespaces; use "\w+\/api-0" or "\w+\/api-0"\n$/);
     expect(await chosen("test/api-0")).toBe("a-4");
     expect(await chosen("api-0", "-n", "shop")).toBe("a-5");
   });
 
-  test("is suggested by prefix or similarity when no name matches", async () => {
+  test("is suggested by prefix or similarity if no name matches", async () => {
     expect(await refused("web-7d9f")).toBe(
       'error: no recorded drain has the Pod name or id "web-7d9f"; did you mean "web-7d9f-abcde" or "web-7d9f-zzzzz"?\n',
     );
@@ -54,7 +54,7 @@ describe("the chosen drain", () => {
     expect(await refused("web", "-n", "empty")).toContain('Pod name or id "web"; no drains are recorded\n');
   });
 
-  test("is quoted without control characters in the error", async () => {
+  test("is quoted in an error without control characters", async () => {
     expect(await refused("\u001b[2Jweb")).toContain('"?[2Jweb"');
   });
 });
@@ -75,7 +75,7 @@ describe("a drain is shown", () => {
     expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(120);
   });
 
-  test("as the same SVG as on the page, in a file", async () => {
+  test("as an SVG file that equals the one of the relay's page", async () => {
     const file = join(cluster.folder, "drain.svg");
     const { writeFileSync } = await import("node:fs");
     const ran = await lastcall(["timeline", "a-1", "-f", "drains.json", "--svg", file], FILE, undefined, {
@@ -86,7 +86,7 @@ describe("a drain is shown", () => {
     expect(readFileSync(file, "utf8")).toBe(timelineSvg(FIRST));
   });
 
-  test("as an error when the file cannot be written", async () => {
+  test("with an error if the SVG file cannot be written", async () => {
     const ran: Ran = await lastcall(["timeline", "a-1", "-f", "drains.json", "--svg", "/x/y.svg"], FILE, undefined, {
       ...NO_CLUSTER,
       writeFile: () => {

@@ -34,7 +34,7 @@ async function watch(steps: readonly (() => unknown)[], ...flags: readonly strin
   return ran;
 }
 
-test("a watch prints the recorded drains, then each new drain once, the newest last", async () => {
+test("a watch of drains prints the recorded drains, then each new drain once, the newest last", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
   const b = await cluster.addReplica("lastcall-webhook-b", []);
   const { status, out, err } = await watch([
@@ -53,7 +53,7 @@ test("a watch prints the recorded drains, then each new drain once, the newest l
   ]);
 });
 
-test("a watch with --json prints one record per line, which --filename reads again", async () => {
+test("a watch with --json prints one record per line, in the format of --filename", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
   const { out } = await watch([() => a.add(LATER)], "--json");
   expect(
@@ -66,7 +66,7 @@ test("a watch with --json prints one record per line, which --filename reads aga
   expect(JSON.parse(again.out).drains).toEqual([LATER, WEB]);
 });
 
-test("a drain with a later report is printed again", async () => {
+test("a watch prints a drain again after a later report", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [
     someDrain({ id: "a-1", report: someReport({ outcome: "restarted" }) }),
   ]);
@@ -74,7 +74,7 @@ test("a drain with a later report is printed again", async () => {
   expect(out).toMatch(/restarted.*\n.*drained/);
 });
 
-test("a replica that stops is reported once, and a new one is read", async () => {
+test("a watch reports a stopped replica once, and reads the drains of a new one", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
   const { status, out, err } = await watch([
     () => cluster.addReplica("lastcall-webhook-b", [LATER]),
@@ -88,7 +88,7 @@ test("a replica that stops is reported once, and a new one is read", async () =>
   expect(err.trimEnd().split("\n").at(-1)).toBe("all replicas respond again");
 });
 
-test("a watch survives a temporary failure of the cluster", async () => {
+test("a watch continues after a temporary failure of the API server", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
   const pods = [...cluster.pods];
   const { status, out, err } = await watch([
@@ -103,13 +103,13 @@ test("a watch survives a temporary failure of the cluster", async () => {
   expect(err.match(/no lastcall replica/g)).toHaveLength(1);
 });
 
-test("a watch whose first reading fails exits with 1 and a remedy", async () => {
+test("a watch whose first read fails exits with 1 and prints a remedy", async () => {
   const { status, out, err } = await watch([]);
   expect({ status, out }).toEqual({ status: 1, out: "" });
   expect(err).toContain("error: no lastcall replica");
 });
 
-test("an interrupt during a reading exits with 0", async () => {
+test("a watch that is interrupted during a read exits with 0", async () => {
   await cluster.addReplica("lastcall-webhook-a", [WEB]);
   cluster.mute.add("lastcall-webhook-a");
   const interrupt = new AbortController();

@@ -53,7 +53,7 @@ const CHANGES_SEED = 20_261_123;
 const missing = missingReader();
 if (missing !== undefined) process.stdout.write(`kubectl's YAML reader is not compared: ${missing}\n`);
 
-describe.skipIf(missing !== undefined)("kubectl's YAML reader and ours", () => {
+describe.skipIf(missing !== undefined)("kubectl's YAML reader and lastcall's", () => {
   test.for([
     { name: "every manifest of the tests", texts: manifests },
     { name: "words with a meaning, in every place", texts: wordsInPlaces },

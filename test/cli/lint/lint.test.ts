@@ -48,7 +48,7 @@ describe("the exit status of lint", () => {
     expect((await lastcall(["lint", ...flags], { "-": input })).status).toBe(status);
   });
 
-  test("is 2 for an unreadable document, and findings of the others are printed", async () => {
+  test("is 2 for an unreadable document, and findings of the other documents are printed", async () => {
     const { out, err } = await lastcall(["lint"], { "-": `${DEPLOYMENT}---\na: b: c\n` });
     expect(out).toContain("[sleep-exceeds-grace]");
     expect(err).toContain("error: standard input, document 2, line 21");
@@ -56,11 +56,11 @@ describe("the exit status of lint", () => {
 });
 
 describe("lint without findings", () => {
-  test("prints that there are none", async () => {
+  test("prints that there are no findings", async () => {
     expect((await lastcall(["lint"], { "-": SERVICE })).out).toBe("no findings\n");
   });
 
-  test("does not print that there are none after unreadable documents", async () => {
+  test("does not print that there are no findings after unreadable documents", async () => {
     expect((await lastcall(["lint"], { "-": "a: b: c\n" })).out).toBe("");
   });
 
@@ -70,7 +70,7 @@ describe("lint without findings", () => {
   });
 });
 
-test("text has place, level, rule, field, value and remedy, and the counts", async () => {
+test("a finding as text has place, level, rule, field, value and remedy, and the counts follow", async () => {
   expect((await lintFiles()).out).toBe(
     [
       "k8s/web app.yaml:20:13: error: Container app sleeps 10 s in its preStop hook, and the grace period is 10 s. [sleep-exceeds-grace]",
@@ -82,7 +82,7 @@ test("text has place, level, rule, field, value and remedy, and the counts", asy
   );
 });
 
-test("a missing field is located at its nearest ancestor", async () => {
+test("a finding about a missing field has the place of the nearest ancestor", async () => {
   const files = { "-": `${SERVICE}---\n${DEPLOYMENT.replace(/ {10}readinessProbe.*\n/, "")}` };
   const { findings } = JSON.parse((await lastcall(["lint", "--json"], files)).out);
   expect(
@@ -93,7 +93,7 @@ test("a missing field is located at its nearest ancestor", async () => {
   ]);
 });
 
-test("a field from an alias is located at the alias", async () => {
+test("a finding about a field from a YAML alias has the place of the alias", async () => {
   const text = DEPLOYMENT.replace("metadata:", "x-hook: &hook {preStop: {sleep: {seconds: 10}}}\nmetadata:").replace(
     /lifecycle:\n(.*\n){2}/,
     "lifecycle: *hook\n",
@@ -102,14 +102,14 @@ test("a field from an alias is located at the alias", async () => {
   expect(findings[0].line).toBe(text.split("\n").findIndex((line) => line.includes("*hook")) + 1);
 });
 
-test("annotations for GitHub escape delimiters", async () => {
+test("lint escapes delimiters in annotations for GitHub", async () => {
   const { out } = await lastcall(["lint", "-f", "a,b:c%.yaml", "--format", "github"], { "a,b:c%.yaml": DEPLOYMENT });
   expect(out).toMatch(/^::error file=a%2Cb%3Ac%25\.yaml,line=18,col=13,title=lastcall lint%3A sleep-exceeds-grace::/);
   expect(out.trimEnd()).not.toContain("\n");
 });
 
-describe("SARIF", () => {
-  test("equals the golden file, without the rules", async () => {
+describe("the SARIF output of lint", () => {
+  test("equals the golden file, except the list of rules", async () => {
     const log = JSON.parse((await lintFiles("--format", "sarif")).out);
     const { rules, version, ...driver } = log.runs[0].tool.driver;
     expect(version).toMatch(/^\d+\.\d+\.\d+/);

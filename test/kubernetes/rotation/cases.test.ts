@@ -6,7 +6,7 @@ import { entryOf, MIRRORING, type RawSlice, READY, rotationIn, sliceWith, TERMIN
 const ANOTHER: PodIdentity = { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] };
 
 describe("a Pod of a Service with a selector", () => {
-  test("is in while its endpoint is ready", () => {
+  test("has the status in while its endpoint is ready", () => {
     expect(rotationIn([sliceWith({}, entryOf(ANOTHER), entryOf(WEB_0))])).toEqual({
       state: "in",
       terminating: false,
@@ -23,7 +23,7 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("is out and terminating after the controller has processed its deletion", () => {
+  test("has the status out, and terminating, after the controller has processed the deletion", () => {
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, TERMINATING))])).toMatchObject({
       state: "out",
       terminating: true,
@@ -31,7 +31,7 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("is out and not terminating when the kubelet stops it without a deletion", () => {
+  test("has the status out, and not terminating, if the kubelet stops the Pod without a deletion", () => {
     const stopped = { ready: false, serving: false, terminating: false };
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
       state: "out",
@@ -40,13 +40,13 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("is out while it is terminating and serving", () => {
+  test("has the status out while its endpoint is terminating and serving", () => {
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, { ready: false, serving: true, terminating: true }))]).state).toBe(
       "out",
     );
   });
 
-  test("is out without offers if no slice lists it", () => {
+  test("has the status out if no EndpointSlice contains the Pod", () => {
     for (const raws of [[], [sliceWith({}, entryOf(ANOTHER))]]) {
       expect(rotationIn(raws)).toEqual({
         state: "out",
@@ -57,20 +57,20 @@ describe("a Pod of a Service with a selector", () => {
     }
   });
 
-  test("is matched by its uid, whatever its address", () => {
+  test("is found in EndpointSlices by its uid, whatever its address", () => {
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, READY, "10.9.9.9"))]).state).toBe("in");
     expect(rotationIn([sliceWith({}, entryOf(WEB_0))], { ...WEB_0, addresses: [] }).state).toBe("in");
   });
 });
 
 describe("publishNotReadyAddresses", () => {
-  test("offers the Pod until its deletion, ready or not", () => {
+  test("gives an unready Pod the status in until the deletion", () => {
     expect(rotationIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: false, terminating: false }))]).state).toBe(
       "in",
     );
   });
 
-  test("counts as out once the Pod is terminating, although its endpoint stays ready until the Pod is gone", () => {
+  test("gives a terminating Pod the status out, although its endpoint is ready until the Pod is removed", () => {
     expect(
       rotationIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: true, terminating: true }))]),
     ).toMatchObject({
@@ -95,8 +95,8 @@ test.for<[string, RawSlice, string, boolean]>([
   expect(rotationIn([sliceWith({}, { ...entry, ...parts })])).toMatchObject({ state, terminating });
 });
 
-describe("several slices", () => {
-  test("of one Service are one offer, which is in while any of them offers the Pod", () => {
+describe("several EndpointSlices", () => {
+  test("of one Service give the status in while one of them has the Pod as a ready endpoint", () => {
     const moved = [
       sliceWith({ name: "web-b" }, entryOf(WEB_0, TERMINATING)),
       sliceWith({ name: "web-a" }, entryOf(ANOTHER), entryOf(WEB_0)),
@@ -109,7 +109,7 @@ describe("several slices", () => {
     });
   });
 
-  test("of two families are two offers", () => {
+  test("of two IP families count separately", () => {
     const both = [
       sliceWith({ name: "web-v6", addressType: "IPv6" }, entryOf(WEB_0, READY, "fd00::7")),
       sliceWith({ name: "web-v4" }, entryOf(WEB_0, TERMINATING)),
@@ -119,7 +119,7 @@ describe("several slices", () => {
     expect(rotation.state).toBe("in");
   });
 
-  test("of two Services are two offers, and both must have withdrawn the Pod", () => {
+  test("of two Services give the status out only if none has the Pod as a ready endpoint", () => {
     const two = [
       sliceWith({ name: "web-a" }, entryOf(WEB_0, TERMINATING)),
       sliceWith({ name: "api-a", service: "api" }, entryOf(WEB_0)),
@@ -131,7 +131,7 @@ describe("several slices", () => {
     expect(rotationIn(two.slice(0, 1)).state).toBe("out");
   });
 
-  test("are counted in the reason if several Services have the same state", () => {
+  test("of several Services with the same state are counted in the reason", () => {
     const three = ["a", "b", "c"].map((service) => sliceWith({ name: `${service}-1`, service }, entryOf(WEB_0)));
     expect(rotationIn(three).reason).toBe("Service a still offers the Pod (slice a-1), and 2 more");
   });
@@ -147,28 +147,28 @@ describe("several slices", () => {
   });
 });
 
-describe("an address", () => {
+describe("an address in an EndpointSlice", () => {
   const BARE = { addresses: ["10.0.0.7"], conditions: { ready: true } };
 
-  test("identifies the Pod in mirrored and hand-made slices, which have no uid", () => {
+  test("identifies the Pod in mirrored and handwritten EndpointSlices, which have no uid", () => {
     expect(rotationIn([sliceWith({ managedBy: MIRRORING }, BARE)]).state).toBe("in");
     expect(rotationIn([sliceWith({ managedBy: "" }, { addresses: ["10.0.0.99", "10.0.0.7"] })]).state).toBe("in");
     expect(rotationIn([sliceWith({ managedBy: MIRRORING }, { addresses: ["10.0.0.8"] })]).offers).toEqual([]);
   });
 
-  test("does not make a Pod terminating, because no controller updates the condition there", () => {
+  test("in a handwritten EndpointSlice does not make a Pod terminating", () => {
     const handMade = sliceWith({ managedBy: "people" }, { ...BARE, conditions: { ready: true, terminating: true } });
     expect(rotationIn([handMade])).toMatchObject({ state: "out", terminating: false });
   });
 
-  test("of another Pod's endpoint is ignored in managed and hand-made slices", () => {
+  test("of another Pod's endpoint is ignored in managed and handwritten EndpointSlices", () => {
     for (const managedBy of [undefined, MIRRORING, "people"]) {
       const heading = managedBy === undefined ? {} : { managedBy };
       expect(rotationIn([sliceWith(heading, entryOf(ANOTHER, READY, "10.0.0.7"))]).offers).toEqual([]);
     }
   });
 
-  test("identifies the Pod if the target is not a Pod", () => {
+  test("identifies the Pod if the endpoint's targetRef is not a Pod", () => {
     const machine = { ...BARE, targetRef: { kind: "VirtualMachineInstance", name: "web-0", uid: "uid-of-a-machine" } };
     expect(rotationIn([sliceWith({ managedBy: "people" }, machine)]).state).toBe("in");
   });
@@ -179,7 +179,7 @@ describe("an address", () => {
     ["fd00:0000::0007", "IPv6"],
     ["fd00::0.0.0.7", "IPv6"],
     ["010.000.0.07", "IPv4"],
-  ])("may be written as %s", ([address, addressType]) => {
+  ])("is compared in canonical form: %s", ([address, addressType]) => {
     const raw = sliceWith({ managedBy: "people", ...(addressType && { addressType }) }, { addresses: [address] });
     expect(rotationIn([raw]).state).toBe("in");
   });
@@ -196,26 +196,26 @@ describe("an address", () => {
     "1.10.0.0.7",
     "10.0.0",
     "",
-  ])("%j is not the Pod's", (address) => {
+  ])("is not the Pod's if it is %j", (address) => {
     expect(rotationIn([sliceWith({ managedBy: "people" }, { addresses: [address] })]).offers).toEqual([]);
   });
 });
 
-describe("host names", () => {
+describe("endpoints with host names", () => {
   const FQDN = { addressType: "FQDN", managedBy: "people" };
 
-  test("leave the state unknown, because only DNS can resolve them", () => {
+  test("give the status unknown, because only DNS can resolve host names", () => {
     expect(rotationIn([sliceWith(FQDN, entryOf(WEB_0, READY, "web.example"))])).toMatchObject({
       state: "unknown",
       reason: "Service web offers the Pod by a host name (slice web-abc)",
     });
   });
 
-  test("are out if they are terminating", () => {
+  test("give the status out if they are terminating", () => {
     expect(rotationIn([sliceWith(FQDN, entryOf(WEB_0, TERMINATING, "web.example"))]).state).toBe("out");
   });
 
-  test("do not override an endpoint that is in", () => {
+  test("do not override a ready endpoint of the Pod", () => {
     const raws = [sliceWith(FQDN, entryOf(WEB_0, READY, "web.example")), sliceWith({ name: "a" }, entryOf(WEB_0))];
     expect(rotationIn(raws)).toMatchObject({ state: "in", offers: [{ state: "unknown" }, { state: "in" }] });
   });
@@ -232,11 +232,11 @@ test("endpoints of an unknown address type are evaluated by the same conditions"
   });
 });
 
-test("printable names are truncated too", () => {
+test("long printable names in reasons are truncated", () => {
   expect(rotationIn([sliceWith({ name: "x".repeat(5_000) }, entryOf(WEB_0))]).reason.length).toBeLessThan(600);
 });
 
-test("in reasons names are truncated and unprintable characters are replaced", () => {
+test("names in reasons are truncated, and unprintable characters are replaced", () => {
   const raw = sliceWith({ name: `a\u001b[31m\n${"x".repeat(5_000)}`, service: "web\u202e" }, entryOf(WEB_0));
   const { reason } = rotationIn([raw]);
   expect(reason).toMatch(/^Service web\? still offers the Pod \(slice a\?\[31m\?x+\)$/);

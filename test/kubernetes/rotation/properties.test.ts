@@ -12,7 +12,7 @@ import { entryOf, type RawSlice, READY, readAll, rotationIn, sliceWith, WEB_0 } 
 /** The last and fullest moment of a history. */
 const arbitraryView = arbitraryViews.map((views) => views.at(-1) ?? []);
 
-test("at every step of every history rotation equals the oracle's", () => {
+test("after every step of any history, the rotation of a Pod equals that of an independent model", () => {
   const seen = { in: 0, out: 0, unknown: 0 };
   fc.assert(
     fc.property(arbitraryViews, (views) => {
@@ -28,7 +28,7 @@ test("at every step of every history rotation equals the oracle's", () => {
   expect(Math.min(seen.in, seen.out, seen.unknown)).toBeGreaterThan(20);
 });
 
-test("the order of slices and endpoints changes neither the state nor the reason", () => {
+test("the rotation of a Pod does not depend on the order of EndpointSlices and endpoints", () => {
   fc.assert(
     fc.property(
       arbitraryView.chain((raws) => fc.tuple(fc.constant(raws), fc.shuffledSubarray(raws, { minLength: raws.length }))),
@@ -40,7 +40,7 @@ test("the order of slices and endpoints changes neither the state nor the reason
   );
 });
 
-test("splitting a slice into one slice per endpoint does not change the result", () => {
+test("the rotation of a Pod is the same after a split into one EndpointSlice per endpoint", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       const split = raws.flatMap((raw) =>
@@ -53,7 +53,7 @@ test("splitting a slice into one slice per endpoint does not change the result",
   );
 });
 
-test("duplicating slices does not change the result", () => {
+test("the rotation of a Pod is the same with duplicate EndpointSlices", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       const twice = [...raws, ...raws.map((raw) => renamed(raw, "copy"))];
@@ -62,7 +62,7 @@ test("duplicating slices does not change the result", () => {
   );
 });
 
-test("an endpoint of another Pod does not change the result, whatever its address and conditions", () => {
+test("an endpoint of another Pod with any address and conditions does not affect a Pod's rotation", () => {
   fc.assert(
     fc.property(arbitraryView, fc.boolean(), fc.boolean(), (raws, ready, terminating) => {
       const other: PodIdentity = { name: "web-0", uid: "uid-of-another-web-0", addresses: WEB_0.addresses };
@@ -75,7 +75,7 @@ test("an endpoint of another Pod does not change the result, whatever its addres
   );
 });
 
-test("an additional ready endpoint of the Pod always makes it in", () => {
+test("an additional ready endpoint of the Pod always gives the status in", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       expect(rotationIn([...raws, sliceWith({ name: "one-more", service: "more" }, entryOf(WEB_0, READY))]).state).toBe(
@@ -99,7 +99,7 @@ const arbitrarySiblings: fc.Arbitrary<PodNow[]> = fc.array(
   { maxLength: 6 },
 );
 
-test("with the controller's slices a Pod is in exactly while a Service has it ready and it is not deleted", () => {
+test("with managed EndpointSlices a Pod is in exactly while a Service has it ready and it is not deleted", () => {
   fc.assert(
     fc.property(
       fc.array(arbitraryControlled, { maxLength: 3 }),
@@ -120,7 +120,7 @@ test("with the controller's slices a Pod is in exactly while a Service has it re
   );
 });
 
-test("a deleted Pod stays in until all slices are updated", () => {
+test("a deleted Pod has the status in until all its EndpointSlices are updated", () => {
   fc.assert(
     fc.property(
       fc.array(arbitraryControlled, { minLength: 1, maxLength: 3 }),
@@ -170,13 +170,13 @@ test.for<[string, RawSlice]>([
   expect(readSlice(raw)).toBeUndefined();
 });
 
-test("a slice may have null, no or empty endpoints", () => {
+test("an EndpointSlice with null, missing or empty endpoints is read as empty", () => {
   for (const endpoints of [null, undefined, []]) {
     expect(readAll([{ ...sliceWith({}), endpoints }])).toMatchObject([{ name: "web-abc", endpoints: [] }]);
   }
 });
 
-test("all spellings of an address have the same canonical form, which is idempotent", () => {
+test("all spellings of an IP address have the same canonical form", () => {
   const group = fc.constantFrom("0", "00", "0000", "7", "0a", "FFff", "1234");
   fc.assert(
     fc.property(

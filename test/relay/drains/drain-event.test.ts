@@ -12,7 +12,7 @@ test.for([
   { outcome: "blind", type: "Warning", reason: "DrainBlind" },
   { outcome: "lost", type: "Warning", reason: "DrainLost" },
 ] as const)(
-  "records a $type Event $reason on the owner of a Pod whose drain ended as $outcome",
+  "the relay records a $type Event $reason on the Pod's owner after the outcome $outcome",
   ({ outcome, type, reason }) => {
     const event = eventFor(someDrain({ report: { ...someReport(), outcome } }), CLAIMS);
     expect(event).toMatchObject({ namespace: "shop", type, reason });
@@ -21,11 +21,14 @@ test.for([
   },
 );
 
-test.for(["not-needed", "restarted"] as const)("records no Event for a drain that was %s", (outcome) => {
-  expect(eventFor(someDrain({ report: someReport({ outcome }) }), CLAIMS)).toBeUndefined();
-});
+test.for(["not-needed", "restarted"] as const)(
+  "the relay records no Event for a drain with the outcome %s",
+  (outcome) => {
+    expect(eventFor(someDrain({ report: someReport({ outcome }) }), CLAIMS)).toBeUndefined();
+  },
+);
 
-test("takes the owner from the credential and not from the record", () => {
+test("the owner in the Event of a drain is from the credential, not from the report", () => {
   const event = eventFor(someDrain({ namespace: "kube-system", ownerKind: "Node", ownerName: "evil" }), CLAIMS);
   expect(event?.namespace).toBe("shop");
   expect(event?.owner.name).toBe("web-7d9f");
@@ -36,15 +39,15 @@ test.for([
   { title: "a node", claims: { ownerKind: "Node" } },
   { title: "a path", claims: { ownerName: "../../secrets" } },
   { title: "a uid with a quote", claims: { ownerUid: 'u"v' } },
-])("records no Event for a credential of $title", ({ claims }) => {
+])("the relay records no Event for a credential of $title", ({ claims }) => {
   expect(eventFor(someDrain(), { ...CLAIMS, ...claims })).toBeUndefined();
 });
 
-test("an owner of an unknown kind gets an Event without apiVersion", () => {
+test("the Event for an owner of an unknown kind has no apiVersion", () => {
   expect(eventFor(someDrain(), { ...CLAIMS, ownerKind: "CloneSet" })?.owner.apiVersion).toBe("");
 });
 
-test("the message of every drain is printable and within the API server's limit", () => {
+test("the Event message of any drain is printable and within the API server's limit", () => {
   fc.assert(
     fc.property(anyDrain, (record) => {
       const event = eventFor(record, CLAIMS);

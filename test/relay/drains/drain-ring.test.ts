@@ -7,7 +7,7 @@ function drain(id: string, namespace: string, endedAtMs: number, uid = id) {
   return someDrain({ id, namespace, endedAtMs, uid });
 }
 
-test("drains are listed newest first, of all namespaces or of one, and found by id", () => {
+test("stored drains are listed newest first, for all namespaces or one, and found by id", () => {
   const ring = createDrainRing(10);
   for (const one of [drain("a", "shop", 1), drain("b", "bar", 2), drain("c", "shop", 3)]) ring.add(one);
   expect(ring.list().map(({ id }) => id)).toEqual(["c", "b", "a"]);
@@ -17,7 +17,7 @@ test("drains are listed newest first, of all namespaces or of one, and found by 
   expect(ring.find("x")).toBeUndefined();
 });
 
-test("a second report of a Pod within a minute replaces the first one under its id", () => {
+test("a second report of a Pod within a minute replaces the first report under the same id", () => {
   const ring = createDrainRing(10);
   expect(ring.add(drain("a", "shop", 0, "pod"))).toBe("new");
   expect(ring.add(drain("b", "shop", 1, "other"))).toBe("new");
@@ -30,14 +30,14 @@ test("a second report of a Pod within a minute replaces the first one under its 
   expect(ring.add(drain("d", "shop", 2 * SAME_DRAIN_MS, "pod"))).toBe("new");
 });
 
-test("the same uid in another namespace is another Pod", () => {
+test("reports with the same Pod uid in two namespaces are stored as two drains", () => {
   const ring = createDrainRing(10);
   ring.add(drain("a", "shop", 0, "pod"));
   expect(ring.add(drain("b", "evil", 1, "pod"))).toBe("new");
   expect(ring.find("a")).toEqual(drain("a", "shop", 0, "pod"));
 });
 
-test("a namespace that floods loses only its own drains", () => {
+test("a namespace that sends very many reports loses only its own stored drains", () => {
   const ring = createDrainRing(100);
   for (let at = 0; at < 30; at += 1) ring.add(drain(`quiet-${at}`, "quiet", at));
   for (let at = 0; at < 10_000; at += 1) ring.add(drain(`loud-${at}`, "loud", 1_000 + at));
@@ -46,13 +46,13 @@ test("a namespace that floods loses only its own drains", () => {
   expect(ring.list("loud")[0]?.id).toBe("loud-9999");
 });
 
-test("the oldest drain is dropped when all namespaces have equally many", () => {
+test("the oldest stored drain is dropped if all namespaces have equally many", () => {
   const ring = createDrainRing(3);
   for (let at = 0; at < 5; at += 1) ring.add(drain(`${at}`, `n${at}`, at));
   expect(ring.list().map(({ id }) => id)).toEqual(["4", "3", "2"]);
 });
 
-test("the ring keeps its limit, and a namespace within its share loses no drain", () => {
+test("the store of drains keeps its limit, and a namespace within its share loses no drain", () => {
   const reports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
   fc.assert(
     fc.property(reports, fc.integer({ min: 6, max: 40 }), (given, limit) => {
@@ -78,7 +78,7 @@ test("the ring keeps its limit, and a namespace within its share loses no drain"
   );
 });
 
-test("a lost drain never replaces a report, and a report replaces a lost drain", () => {
+test("a report replaces the record of a lost drain of the same Pod, and never the reverse", () => {
   const ring = createDrainRing(10);
   const lost = { ...someReport(), outcome: "lost" } as const;
   ring.add(drain("a", "shop", 0, "pod"));

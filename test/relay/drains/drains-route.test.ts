@@ -22,7 +22,7 @@ function post(serving: Serving, body: string, headers: Record<string, string> = 
   });
 }
 
-test("a report is kept, counted, logged, recorded as an Event, and answered 204", async () => {
+test("a report is stored, counted, logged, recorded as an Event, and gets status 204", async () => {
   const serving = drainsServer();
   const answer = await post(serving, notice({ outcome: "timeout", left: [CLIENT], leftTotal: 27 }));
   expect([answer.statusCode, answer.body]).toEqual([204, ""]);
@@ -37,7 +37,7 @@ test("a report is kept, counted, logged, recorded as an Event, and answered 204"
   expect(await serving.metric('lastcall_drain_connections_left_bucket{le="50"}')).toMatch(/ 1$/);
 });
 
-test("only a valid report ends the search for a lost drain", async () => {
+test("only a valid report ends the search for a lost drain of its Pod", async () => {
   const reported: string[] = [];
   const serving = drainsServer({ onReport: ({ uid }) => reported.push(uid) });
   await post(serving, "nonsense");
@@ -47,7 +47,7 @@ test("only a valid report ends the search for a lost drain", async () => {
   expect(reported).toEqual(["pod-2"]);
 });
 
-test("a lost drain is counted, and left out of the durations", async () => {
+test("a drain with the outcome lost is counted, and is not in the histogram of durations", async () => {
   const registry = new Registry();
   drainMetrics(registry)(someDrain({ report: { ...someReport(), outcome: "lost" } }));
   const text = await registry.metrics();
@@ -57,7 +57,7 @@ test("a lost drain is counted, and left out of the durations", async () => {
   expect(text).toContain("lastcall_drain_connections_left_count 0");
 });
 
-test("every outcome, phase and reason of refusal has a metric before the first report", async () => {
+test("every outcome, phase and refusal reason has a metric before the first report", async () => {
   const { registry } = drainsServer();
   const text = await registry.metrics();
   for (const outcome of ["drained", "blind", "timeout", "not-needed", "restarted", "forced", "lost"]) {
@@ -69,7 +69,7 @@ test("every outcome, phase and reason of refusal has a metric before the first r
   expect(text).toContain('lastcall_drain_phase_seconds_count{phase="deregistration"} 0');
 });
 
-test("a drain that was cut or blind is counted for its namespace, others are not", async () => {
+test("only a drain with open connections at its end or the outcome blind is counted per namespace", async () => {
   const serving = drainsServer();
   await post(serving, notice({ outcome: "forced" }, "a"));
   await post(serving, notice({ outcome: "blind" }, "b"));
@@ -81,7 +81,7 @@ test("a drain that was cut or blind is counted for its namespace, others are not
   ]);
 });
 
-test("the namespaces of such drains are bounded", async () => {
+test("the number of namespaces in the metrics of drains is limited", async () => {
   const registry = new Registry();
   const countDrain = drainMetrics(registry);
   const report = someReport({ outcome: "forced" });
@@ -93,7 +93,7 @@ test("the namespaces of such drains are bounded", async () => {
   expect(lines.at(-1)).toBe('lastcall_incomplete_drains_total{outcome="forced",pod_namespace="_other"} 5');
 });
 
-test("a restart is counted, and left out of the durations", async () => {
+test("a drain with the outcome restarted is counted, and is not in the histogram of durations", async () => {
   const serving = drainsServer();
   const nothing = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
   await post(serving, notice({ outcome: "restarted", trigger: "none", milliseconds: nothing }));
@@ -103,7 +103,7 @@ test("a restart is counted, and left out of the durations", async () => {
   expect(serving.ring.list()).toHaveLength(1);
 });
 
-test("a repeated report is counted once and has one Event", async () => {
+test("a repeated report is counted once and recorded as one Event", async () => {
   const serving = drainsServer();
   for (let times = 0; times < 3; times += 1) expect((await post(serving, notice())).statusCode).toBe(204);
   expect(serving.ring.list()).toHaveLength(1);
@@ -119,7 +119,7 @@ test.for([
   { title: "an empty header", authorization: "" },
   { title: "another scheme", authorization: "Bearer good" },
   { title: "a forged credential", authorization: "Lastcall bad" },
-])("$title is answered 401, with the body unread", async ({ authorization }) => {
+])("a report with $title gets status 401, and its body is not read", async ({ authorization }) => {
   const serving = drainsServer();
   const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   const answer = await serving.app.inject({ method: "POST", url: "/v1/drains", headers, body: "x".repeat(100_000) });
@@ -129,7 +129,7 @@ test.for([
   expect(await serving.metric('lastcall_drain_reports_refused_total{reason="credential"}')).toMatch(/ 1$/);
 });
 
-test("a report for another namespace than the credential's is answered 403", async () => {
+test("a report whose namespace is not the credential's gets status 403", async () => {
   const serving = drainsServer();
   const body = JSON.stringify({ ...JSON.parse(notice()), namespace: "bank" });
   const answer = await post(serving, body);
@@ -139,7 +139,7 @@ test("a report for another namespace than the credential's is answered 403", asy
   expect(await serving.metric('lastcall_drain_reports_refused_total{reason="namespace"}')).toMatch(/ 1$/);
 });
 
-describe("a malformed report is answered 400 with a message", () => {
+describe("a malformed report gets status 400 and a message:", () => {
   test.for([
     { title: "no body", body: "", sentence: "The body is not JSON.\n" },
     { title: "half a body", body: notice().slice(0, 99), sentence: "The body is not JSON.\n" },
@@ -175,7 +175,7 @@ describe("a malformed report is answered 400 with a message", () => {
   });
 });
 
-test("a body of 16 KiB is read and one byte more is answered 413", async () => {
+test("a report of 16 KiB is read, and one byte more gets status 413", async () => {
   const serving = drainsServer();
   const whole = notice();
   expect((await post(serving, whole.padEnd(16 * 1024))).statusCode).toBe(204);
@@ -185,7 +185,7 @@ test("a body of 16 KiB is read and one byte more is answered 413", async () => {
   expect(await serving.metric('lastcall_drain_reports_refused_total{reason="too_large"}')).toMatch(/ 1$/);
 });
 
-test("a namespace over its rate is answered 429, with the body unread", async () => {
+test("a report of a namespace above its rate limit gets status 429, and its body is not read", async () => {
   const requested: string[] = [];
   const takeRequest = (namespace: string): boolean => {
     requested.push(namespace);
@@ -198,7 +198,7 @@ test("a namespace over its rate is answered 429, with the body unread", async ()
   expect(await serving.metric('lastcall_drain_reports_refused_total{reason="rate_limited"}')).toMatch(/ 1$/);
 });
 
-test("the body is read as JSON with every content type, and other routes keep their parser", async () => {
+test("a report is read as JSON with every content type, and other routes keep their parser", async () => {
   const serving = drainsServer();
   for (const type of ["application/json", "text/plain", "a/b; charset=utf-16"]) {
     expect((await post(serving, notice({}, type.slice(0, 1)), { "content-type": type })).statusCode).toBe(204);
@@ -209,7 +209,7 @@ test("the body is read as JSON with every content type, and other routes keep th
   expect(answer.json()).toEqual({ kind: "admission" });
 });
 
-test("a fault is answered 500 without details, and logged", async () => {
+test("a fault while a report is stored is logged, and the response is 500 without details", async () => {
   const recordEvent = (): void => {
     throw new Error("secret details");
   };
@@ -219,7 +219,7 @@ test("a fault is answered 500 without details, and logged", async () => {
   expect(serving.logged).toEqual(["drain reported", "a request to the relay failed"]);
 });
 
-test("control characters in the owner of a credential are removed", async () => {
+test("control characters in the owner of a report's credential are removed", async () => {
   const checkCredential = () => ({ ...CLAIMS, ownerKind: "Re\u001b[2Jplica", ownerName: "a\u202eb" });
   const serving = drainsServer({ checkCredential });
   await post(serving, notice());
@@ -243,7 +243,7 @@ async function exchange(port: number, bytes: readonly string[]): Promise<string>
   });
 }
 
-describe("over a connection", () => {
+describe("over a TCP connection", () => {
   const head = `POST /v1/drains HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\n`;
   const known = `${head}Authorization: ${AUTHORIZATION}\r\n`;
 
@@ -256,7 +256,7 @@ describe("over a connection", () => {
     return { serving, port };
   }
 
-  test("an endless body in chunks is cut at the limit", async () => {
+  test("a report with an endless chunked body is rejected at the size limit", async () => {
     const { serving, port } = await listening();
     const chunk = `2000\r\n${"x".repeat(8_192)}\r\n`;
     const answer = await exchange(port, [
@@ -267,19 +267,19 @@ describe("over a connection", () => {
     await serving.app.close();
   });
 
-  test("a body with too large a content-length is refused before its first byte", async () => {
+  test("a report with too large a Content-Length is rejected before the first byte of its body", async () => {
     const { serving, port } = await listening();
     expect(await exchange(port, [`${known}Content-Length: 1000000000\r\n\r\n`])).toMatch(/^HTTP\/1.1 413 /);
     await serving.app.close();
   });
 
-  test("without a credential the answer comes before the body, and the connection ends", async () => {
+  test("a report without a credential gets its response before the body, and the connection ends", async () => {
     const { serving, port } = await listening();
     expect(await exchange(port, [`${head}Content-Length: 1000\r\n\r\n`])).toMatch(/^HTTP\/1.1 401 /);
     await serving.app.close();
   });
 
-  test("a client that disconnects during its body is ignored", async () => {
+  test("a report whose client disconnects during the body is ignored", async () => {
     const { serving, port } = await listening();
     const socket = connect({ host: "127.0.0.1", port, servername: "relay", rejectUnauthorized: false }, () => {
       socket.write(`${known}Content-Length: 1000\r\n\r\n{"namespace"`, () => socket.destroy());

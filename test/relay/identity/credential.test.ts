@@ -58,7 +58,7 @@ test("any changed character makes a credential invalid", LIMIT, () => {
   expect(read(`${text}A`, KEY)).toBeUndefined();
 });
 
-test("no other text is a valid credential, and none makes the parser throw", LIMIT, () => {
+test("no random text is a valid credential, and the parser never throws", LIMIT, () => {
   const part = fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.constantFrom(KEY.kid, "", "a".repeat(43)));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 5 }), fc.constantFrom(".", "", " "), (parts, between) => {
@@ -68,23 +68,23 @@ test("no other text is a valid credential, and none makes the parser throw", LIM
   );
 });
 
-describe("a credential is refused", () => {
-  test("when its key is unknown", () => {
+describe("a credential is rejected", () => {
+  test("if the signing key is unknown", () => {
     expect(read(mintCredential(CLAIMS, KEY), OTHER)).toBeUndefined();
   });
 
-  test("when another key signed under the same name", () => {
+  test("if another key with the same name signed it", () => {
     const impostor = { ...OTHER, kid: KEY.kid };
     expect(read(mintCredential(CLAIMS, impostor), KEY)).toBeUndefined();
   });
 
-  test("when it combines parts of two", () => {
+  test("if its parts are from two credentials", () => {
     const [kid, , mac] = mintCredential(CLAIMS, KEY).split(".");
     const [, payload] = mintCredential({ ...CLAIMS, namespace: "elsewhere" }, KEY).split(".");
     expect(read(`${kid}.${payload}.${mac}`, KEY)).toBeUndefined();
   });
 
-  test("when it is longer than the limit", () => {
+  test("if it is longer than the limit", () => {
     const long = mintCredential({ ...CLAIMS, ownerName: "x".repeat(800) }, KEY);
     expect(long.length).toBeGreaterThan(1_024);
     expect(read(long, KEY)).toBeUndefined();
@@ -92,7 +92,7 @@ describe("a credential is refused", () => {
   });
 });
 
-test("the longest names of Kubernetes fit", () => {
+test("a credential with the longest Kubernetes names is within the limit", () => {
   const claims = {
     namespace: "n".repeat(63),
     ownerKind: "K".repeat(63),
@@ -103,6 +103,6 @@ test("the longest names of Kubernetes fit", () => {
   expect(read(mintCredential(claims, KEY), KEY)?.claims).toEqual(claims);
 });
 
-test("a usual credential takes less than 300 characters", () => {
+test("a usual credential has less than 300 characters", () => {
   expect(mintCredential(CLAIMS, KEY).length).toBeLessThan(300);
 });

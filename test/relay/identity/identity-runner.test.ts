@@ -78,7 +78,7 @@ function givenBy(replica: Replica): { readonly ca: string; readonly name: string
   return { ca: generation?.id ?? "", name: serverNameOf(generation ?? { id: "" }) };
 }
 
-describe("a client that pins the CA and calls an IP address", () => {
+describe("a client that trusts one CA generation and connects to an IP address", () => {
   test("is served by every replica, each with its own certificate", LIMIT, async () => {
     const secret = fakeSecret();
     const replicas = [replicaOf(secret), replicaOf(secret)];
@@ -92,7 +92,7 @@ describe("a client that pins the CA and calls an IP address", () => {
     expect(new Set(shown).size).toBe(2);
   });
 
-  test("refuses a replica of another Secret, and a name the certificate does not carry", LIMIT, async () => {
+  test("refuses a replica of another Secret, and a certificate for another name", LIMIT, async () => {
     const [ours, theirs] = [replicaOf(fakeSecret()), replicaOf(fakeSecret())];
     await ours.reconcile();
     await theirs.reconcile();
@@ -102,7 +102,7 @@ describe("a client that pins the CA and calls an IP address", () => {
     expect(await shownTo(await listening(renamed), ca, UNKNOWN)).toContain("does not match");
   });
 
-  test("is still served when its generation is no longer the newest", LIMIT, async () => {
+  test("is served after a newer CA generation is made", LIMIT, async () => {
     const secret = fakeSecret();
     const old = replicaOf(secret, TODAY_MS - 6 * YEAR_MS);
     await old.reconcile();
@@ -117,7 +117,7 @@ describe("a client that pins the CA and calls an IP address", () => {
     expect(await shownTo(port, first.ca, second.name)).toContain("unable to");
   });
 
-  test("is not served under an expired generation", LIMIT, async () => {
+  test("is not served if the CA generation has expired", LIMIT, async () => {
     const secret = fakeSecret();
     const old = replicaOf(secret, TODAY_MS - 11 * YEAR_MS);
     await old.reconcile();
@@ -128,8 +128,8 @@ describe("a client that pins the CA and calls an IP address", () => {
   });
 });
 
-describe("the certificate of a replica", () => {
-  test("is renewed after half of its week, even while the Secret cannot be read", LIMIT, async () => {
+describe("the TLS certificate of a relay replica", () => {
+  test("is renewed after half of its week, even while the relay's Secret cannot be read", LIMIT, async () => {
     const secret = fakeSecret();
     const replica = replicaOf(secret);
     await replica.reconcile();
@@ -147,7 +147,7 @@ describe("the certificate of a replica", () => {
     expect(second).not.toBe(first);
   });
 
-  test("is renewed after a clock that was ahead is corrected", LIMIT, async () => {
+  test("is renewed after the correction of a clock that was ahead", LIMIT, async () => {
     const secret = fakeSecret();
     const replica = replicaOf(secret);
     await replica.reconcile();
@@ -160,8 +160,8 @@ describe("the certificate of a replica", () => {
   });
 });
 
-describe("an unknown generation", () => {
-  test("is read from the Secret before its first client is answered", LIMIT, async () => {
+describe("an unknown CA generation in a TLS handshake", () => {
+  test("is read from the Secret before the handshake of its first client completes", LIMIT, async () => {
     const secret = fakeSecret();
     const [first, second] = [replicaOf(secret), replicaOf(secret)];
     await first.reconcile();
@@ -174,7 +174,7 @@ describe("an unknown generation", () => {
     expect(await shownTo(port, ca, name)).toMatch(FINGERPRINT);
   });
 
-  test("causes at most one read a second, however many clients connect", LIMIT, async () => {
+  test("causes at most one read of the Secret per second, however many clients connect", LIMIT, async () => {
     const secret = fakeSecret();
     const replica = replicaOf(secret);
     await replica.reconcile();
@@ -192,7 +192,7 @@ describe("an unknown generation", () => {
     expect(secret.calls.length - before).toBe(2);
   });
 
-  test("does not delay a handshake while the API server does not answer", LIMIT, async () => {
+  test("does not delay the handshake while the API server does not respond", LIMIT, async () => {
     const secret = fakeSecret();
     const replica = replicaOf(secret);
     await replica.reconcile();
@@ -206,7 +206,7 @@ describe("an unknown generation", () => {
     "lastcall-webhook.lastcall.svc",
     "relay-0.lastcall.internal",
     "relay-x.lastcall.internal",
-  ])("is not read for a name that is not a relay's, such as %j", async (name) => {
+  ])("causes no read of the Secret if the server name is not a relay's: %j", async (name) => {
     const secret = fakeSecret();
     const replica = replicaOf(secret);
     expect(replica.contextFor(name)).toBeUndefined();
@@ -214,7 +214,7 @@ describe("an unknown generation", () => {
   });
 });
 
-test("a Secret that cannot be read is logged once, and again after ten minutes", LIMIT, async () => {
+test("a relay Secret that cannot be read is logged once, and again after ten minutes", LIMIT, async () => {
   const secret = fakeSecret();
   secret.failWith = "cannot read Secret lastcall/relay: the API server answered 403";
   const replica = replicaOf(secret);

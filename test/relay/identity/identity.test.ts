@@ -15,20 +15,20 @@ const KEY = fakeKey("first", START_MS);
 const BOTH: RelayIdentity = { generations: [FIRST], keys: [KEY] };
 
 describe("a CA generation", () => {
-  test("is given to Pods for five years, and stays valid for five more", () => {
+  test("is injected into Pods for five years, and stays valid for five more years", () => {
     expect(missingFrom(BOTH, START_MS + 5 * YEAR_MS).generation).toBe(false);
     expect(missingFrom(BOTH, START_MS + 5 * YEAR_MS + 1).generation).toBe(true);
     expect(FIRST.validUntilMs - (START_MS + 5 * YEAR_MS)).toBe(5 * YEAR_MS);
   });
 
-  test("is given to Pods at once if it is newer, and the older one stays valid", () => {
+  test("is injected into Pods at once if it is newer, and the older one stays valid", () => {
     const second = fakeGeneration("second", START_MS + 5 * YEAR_MS);
     const identity = { ...BOTH, generations: [FIRST, second] };
     expect(newestGeneration(identity, START_MS + 5 * YEAR_MS)).toBe(second);
     expect(keptOf(identity).generations).toContain(FIRST);
   });
 
-  test("is not given to Pods before or after its validity", () => {
+  test("is injected into Pods only during its validity", () => {
     expect(newestGeneration(BOTH, FIRST.validUntilMs)).toBeUndefined();
     expect(newestGeneration(BOTH, FIRST.validFromMs - 1)).toBeUndefined();
     expect(missingFrom(BOTH, FIRST.validFromMs - 1).generation).toBe(true);
@@ -41,7 +41,7 @@ describe("a signing key", () => {
     expect(missingFrom(BOTH, START_MS + 90 * DAY_MS).key).toBe(true);
   });
 
-  test("signs at once if it is the only one, otherwise an hour after it was made", () => {
+  test("signs at once if it is the only key, and otherwise an hour after its creation", () => {
     expect(signingKey(BOTH, START_MS)).toBe(KEY);
     const madeMs = START_MS + 90 * DAY_MS;
     const next = fakeKey("next", madeMs);
@@ -50,7 +50,7 @@ describe("a signing key", () => {
     expect(signingKey(identity, madeMs + HOUR_MS)).toBe(next);
   });
 
-  test("signs before a second one if both are new", () => {
+  test("that is the older of two new keys signs first", () => {
     const second = fakeKey("second", START_MS + 60_000);
     expect(signingKey({ ...BOTH, keys: [second, KEY] }, START_MS + 120_000)).toBe(KEY);
   });
@@ -66,7 +66,7 @@ describe("a signing key", () => {
     expect(identity.keys.length).toBeLessThanOrEqual(10);
   });
 
-  test("does not sign if it is from the future, and does not prevent a new one", () => {
+  test("with a future creation time does not sign, and does not prevent a new key", () => {
     const odd = fakeKey("odd", START_MS + 10 * YEAR_MS);
     const identity = { ...BOTH, keys: [odd, KEY] };
     expect(signingKey(identity, START_MS + 2 * DAY_MS)).toBe(KEY);
@@ -85,7 +85,7 @@ test("a clock that jumps ten years ahead does not invalidate the credentials of 
   expect(kept.keys).toContain(KEY);
 });
 
-test("an empty identity lacks a CA and a key", () => {
+test("an empty relay identity requires a new CA and a new signing key", () => {
   expect(missingFrom(NO_IDENTITY, START_MS)).toEqual({ generation: true, key: true });
   expect(newestGeneration(NO_IDENTITY, START_MS)).toBeUndefined();
   expect(signingKey(NO_IDENTITY, START_MS)).toBeUndefined();

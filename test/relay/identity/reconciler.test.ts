@@ -28,8 +28,8 @@ function replicaIn(world: World, tools: IdentityTools = IDENTITY_TOOLS, aheadMs 
 const newWorld = (): World => ({ secret: fakeSecret(), wallMs: START_MS });
 const kinds = ({ events }: Replica) => events.map(({ kind }) => kind);
 
-describe("the Secret", () => {
-  test("is created by the first replica and used by the others", LIMIT, async () => {
+describe("the relay's Secret", () => {
+  test("is created by the first replica and used by the other replicas", LIMIT, async () => {
     const world = newWorld();
     const [first, second] = [replicaIn(world), replicaIn(world)];
     await first.reconciler.reconcile();
@@ -41,7 +41,7 @@ describe("the Secret", () => {
     expect(first.reconciler.identity().keys).toHaveLength(1);
   });
 
-  test("is created once when two replicas race", LIMIT, async () => {
+  test("is created once if two replicas start at the same time", LIMIT, async () => {
     const world = newWorld();
     const replicas = [replicaIn(world), replicaIn(world), replicaIn(world)];
     await Promise.all(replicas.map(({ reconciler }) => reconciler.reconcile()));
@@ -51,7 +51,7 @@ describe("the Secret", () => {
     expect(three).toEqual(one);
   });
 
-  test("is filled if the chart left it empty, and entries of others stay", LIMIT, async () => {
+  test("is filled if the chart created it empty, and unknown entries stay", LIMIT, async () => {
     const world = newWorld();
     world.secret.put({ note: "theirs" });
     await replicaIn(world).reconciler.reconcile();
@@ -59,7 +59,7 @@ describe("the Secret", () => {
     expect(Object.keys(world.secret.data() ?? {})).toHaveLength(4);
   });
 
-  test("is only read while it is valid", LIMIT, async () => {
+  test("is read and not written while its entries are valid", LIMIT, async () => {
     const world = newWorld();
     const { reconciler } = replicaIn(world);
     await reconciler.reconcile();
@@ -68,7 +68,7 @@ describe("the Secret", () => {
     expect(world.secret.calls.slice(before)).toEqual(Array(5).fill("read"));
   });
 
-  test("is created again after its deletion, and the loss is logged once", LIMIT, async () => {
+  test("is created again after its deletion, and the deletion is logged once", LIMIT, async () => {
     const world = newWorld();
     const replica = replicaIn(world);
     await replica.reconciler.reconcile();
@@ -81,7 +81,7 @@ describe("the Secret", () => {
     expect(replica.reconciler.identity().generations).toHaveLength(1);
   });
 
-  test("keeps its valid entries when one is damaged", LIMIT, async () => {
+  test("keeps its valid entries if another entry is damaged", LIMIT, async () => {
     const world = newWorld();
     const replica = replicaIn(world);
     await replica.reconciler.reconcile();
@@ -95,7 +95,7 @@ describe("the Secret", () => {
     expect(world.secret.data()).not.toHaveProperty(keyEntry);
   });
 
-  test("is used with its valid entries even if no replica may repair it", LIMIT, async () => {
+  test("is used with its valid entries even if no replica is allowed to repair it", LIMIT, async () => {
     const world = newWorld();
     await replicaIn(world).reconciler.reconcile();
     world.secret.put({ ...world.secret.data(), "sign-00000000.json": "" });
@@ -107,7 +107,7 @@ describe("the Secret", () => {
     expect(replica.reconciler.identity().keys).toHaveLength(1);
   });
 
-  test("leaves the last identity in use while it cannot be read", LIMIT, async () => {
+  test("does not change the identity in use while it cannot be read", LIMIT, async () => {
     const world = newWorld();
     const { reconciler } = replicaIn(world);
     await reconciler.reconcile();
@@ -118,9 +118,9 @@ describe("the Secret", () => {
   });
 });
 
-describe("over the years", () => {
+describe("over ten years", () => {
   test(
-    "a new CA is made after five years, a new key every 90 days, and the credentials of Pods stay valid",
+    "a CA is made every five years, a signing key every 90 days, and credentials of Pods stay valid",
     LIMIT,
     async () => {
       const world = newWorld();
@@ -140,7 +140,7 @@ describe("over the years", () => {
     },
   );
 
-  test("a CA is valid as early as the previous one, whichever clock made it", LIMIT, async () => {
+  test("a new CA is valid as early as the previous one, even if its replica's clock is ahead", LIMIT, async () => {
     const world = newWorld();
     await replicaIn(world).reconciler.reconcile();
     await replicaIn(world, IDENTITY_TOOLS, 6 * YEAR_MS).reconciler.reconcile();
@@ -180,7 +180,7 @@ const anyStep = fc.oneof(
 );
 
 test(
-  "after any history, reconciled replicas agree, and each signs credentials that all others verify",
+  "after any history, reconciled replicas have one identity and verify each other's credentials",
   LIMIT,
   async () => {
     await fc.assert(

@@ -47,8 +47,8 @@ function replica(identity: RelayIdentity, wallMs = START_MS): Replica {
 const BOTH: RelayIdentity = { generations: [FIRST], keys: [KEY] };
 const bearing = (access: RelayAccess | undefined) => `Lastcall ${access?.credential}`;
 
-describe("access", () => {
-  test("is the newest CA with its name, and a credential for the Pod's namespace and owner", () => {
+describe("the relay access of a Pod", () => {
+  test("is the newest CA with its name, and a credential for the namespace and owner", () => {
     const { give, check } = replica(BOTH);
     const access = give();
     expect(access).toMatchObject({
@@ -59,30 +59,30 @@ describe("access", () => {
     expect(check(bearing(access))).toEqual({ namespace: "shop", ...OWNER, nonce: "0".repeat(15).concat("0") });
   });
 
-  test("is not given without a CA or a key", () => {
+  test("is missing without a CA or a signing key", () => {
     expect(replica({ generations: [FIRST], keys: [] }).give()).toBeUndefined();
     expect(replica({ generations: [], keys: [KEY] }).give()).toBeUndefined();
     expect(replica(BOTH, FIRST.validUntilMs).give()).toBeUndefined();
   });
 
-  test("is not given for an invalid namespace", () => {
+  test("is missing for an invalid namespace", () => {
     for (const namespace of ["", "Shop", "a.b", "x".repeat(64), "shop\n"]) {
       expect(replica(BOTH).give({ namespace })).toBeUndefined();
     }
   });
 
-  test("has no owner if the owner reference is invalid", () => {
+  test("has a credential without owner if the owner reference is invalid", () => {
     const odd = { ownerKind: "ReplicaSet", ownerName: "x".repeat(100_000), ownerUid: "\u0000" };
     const { give, check } = replica(BOTH);
     expect(check(bearing(give(odd)))).toMatchObject({ ownerKind: "", ownerName: "", ownerUid: "" });
   });
 });
 
-describe("an existing credential", () => {
+describe("an existing credential in a Pod", () => {
   const existing = replica(BOTH).give();
   const credentialOf = (access: RelayAccess | undefined) => access?.credential;
 
-  test("is kept by every replica, even by one that signs with a newer key", () => {
+  test("stays at every replica, even at one that signs with a newer key", () => {
     const next = fakeKey("next", START_MS + 90 * DAY_MS);
     const newer = replica({ ...BOTH, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
     expect(credentialOf(newer.give({ existing }))).toBe(credentialOf(existing));
@@ -95,7 +95,7 @@ describe("an existing credential", () => {
     expect(later.give({ existing })).toMatchObject({ ca: second.id, credential: credentialOf(existing) });
   });
 
-  test("is replaced when its key expires within a year", () => {
+  test("is replaced if its signing key expires within a year", () => {
     const keys = [KEY, fakeKey("next", START_MS + 300 * DAY_MS)];
     expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS - 1).give({ existing }))).toBe(
       credentialOf(existing),
@@ -110,14 +110,14 @@ describe("an existing credential", () => {
     { title: "another owner", changed: { ownerName: "other", ownerUid: "uid-other" } },
     { title: "a recreated owner of the same name", changed: { ownerUid: "uid-new" } },
     { title: "a Pod without an owner", changed: { ownerKind: "", ownerName: "", ownerUid: "" } },
-  ])("is replaced when it was copied to $title", ({ changed }) => {
+  ])("is replaced if it was copied to $title", ({ changed }) => {
     const { give, check } = replica(BOTH);
     const access = give({ ...changed, existing });
     expect(credentialOf(access)).not.toBe(credentialOf(existing));
     expect(check(bearing(access))).toMatchObject(changed);
   });
 
-  test("is replaced when it is forged or of a removed key", () => {
+  test("is replaced if it is forged or its signing key was removed", () => {
     const { give, unknownKeys } = replica(BOTH);
     const foreign = replica({ ...BOTH, keys: [fakeKey("foreign", START_MS)] }).give();
     for (const credential of ["", "x", "$(HOSTNAME)", credentialOf(foreign) ?? "", "\u0000".repeat(10_000)]) {
@@ -129,7 +129,7 @@ describe("an existing credential", () => {
   });
 });
 
-test("for any Pod and owner, a second pass at another replica changes nothing and both accept the credential", {
+test("for any Pod, a second injection at another replica changes nothing, and both accept the credential", {
   timeout: 300_000,
 }, () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("ReplicaSet", "web-0", "", "x".repeat(5_000)));
@@ -160,8 +160,8 @@ test("for any Pod and owner, a second pass at another replica changes nothing an
   expect(carried).toBeGreaterThan(100);
 });
 
-describe("a request", () => {
-  test("is accepted only with exactly the scheme and the credential", () => {
+describe("a request to the relay", () => {
+  test("is accepted only if Authorization is exactly the scheme and the credential", () => {
     const { give, check } = replica(BOTH);
     const { credential = "" } = give() ?? {};
     expect(check(`Lastcall ${credential}`)).toMatchObject({ namespace: "shop" });
@@ -180,7 +180,7 @@ describe("a request", () => {
     }
   });
 
-  test("with an unknown key is refused and causes a read of the Secret, any other invalid credential does not", () => {
+  test("causes a read of the Secret only if the credential's signing key is unknown", () => {
     const { check, unknownKeys } = replica({ ...BOTH, keys: [fakeKey("other", START_MS)] });
     expect(check(bearing(replica(BOTH).give()))).toBeUndefined();
     expect(unknownKeys()).toBe(1);

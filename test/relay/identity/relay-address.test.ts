@@ -7,7 +7,7 @@ test.for([
   ["[fd00::7]:8443", "[fd00::7]:8443"],
   ["fd00::7:443", "[fd00::7]:443"],
   ["[::ffff:10.0.0.1]:1", "[::ffff:10.0.0.1]:1"],
-] as const)("%s is the address of the relay", ([text, address]) => {
+] as const)("the relay address %s is accepted", ([text, address]) => {
   expect(readRelayAddress(text)).toBe(address);
 });
 
@@ -27,6 +27,6 @@ test.for([
   "[[::1]]:443",
   "[::1:443",
   "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)",
-])("%j is not an address", (text) => {
+])("the relay address %j is rejected", (text) => {
   expect(readRelayAddress(text)).toBeUndefined();
 });

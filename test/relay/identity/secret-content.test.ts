@@ -22,7 +22,7 @@ const sorted = ({ generations, keys }: RelayIdentity) => ({
   keys: keys.toSorted((a, b) => (a.kid < b.kid ? -1 : 1)),
 });
 
-test("written entries are read back, and entries of others are ignored", () => {
+test("written entries of the relay's Secret are read back, and unknown entries are ignored", () => {
   const read = readContent({ ...made.entries, "ca.crt": "theirs", "sign-x.json": "{}", ca: "" });
   expect(read.secretErrors).toEqual([]);
   expect(sorted(read.identity)).toEqual(sorted(made.identity));
@@ -30,11 +30,11 @@ test("written entries are read back, and entries of others are ignored", () => {
   expect(Object.keys(changesTo(read, made.identity)).toSorted()).toEqual(Object.keys(made.entries).toSorted());
 });
 
-test("an empty Secret has no errors", () => {
+test("an empty relay Secret has no errors", () => {
   expect(readContent({})).toEqual({ identity: { generations: [], keys: [] }, secretErrors: [], names: [] });
 });
 
-describe("an invalid entry is reported by name, and the others are kept:", () => {
+describe("an invalid entry is reported with its key, and the others are kept:", () => {
   const fingerprints = () => made.identity.generations.map(fingerprintOf);
   const nameOf = (at: number, part: "crt" | "key") => `ca-${fingerprints()[at]}.${part}`;
   const keyName = () => `sign-${made.identity.keys[0]?.kid}.json`;
@@ -61,7 +61,7 @@ describe("an invalid entry is reported by name, and the others are kept:", () =>
       kept: [1, 2],
     },
     {
-      title: "half a key",
+      title: "half a signing key",
       change: () => ({ [keyName()]: '{"made":"2026' }),
       error: "is not {made, secret}",
       kept: [2, 1],

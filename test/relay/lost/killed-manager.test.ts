@@ -6,7 +6,7 @@ import { turnedClock } from "../manual-clock.ts";
 import { IN, OUT, REQUEST, streamingRelay } from "../withdrawal/streaming-relay.ts";
 import { BROKE_AT, KILLED } from "./broken-drain.ts";
 
-test("a manager whose connection is destroyed and whose Pod shows its death has lost its drain; one that asks again has not", async () => {
+test("a drain is lost if its stream breaks and its Pod shows a killed manager, unless it reconnects", async () => {
   const clock = turnedClock(500);
   const found: string[] = [];
   const lost = createLostDrains({ request: async () => KILLED, clock, onLost: ({ pod }) => found.push(pod.uid) });

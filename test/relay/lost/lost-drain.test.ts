@@ -6,32 +6,32 @@ import { BROKE_AT, BROKEN, podAnswer } from "./broken-drain.ts";
 
 const SECOND = 1_000;
 
-describe("a drain is lost", () => {
+describe("a drain whose stream broke is", () => {
   test.for([
-    { title: "killed as its stream broke", exitCode: 137, afterMs: 0, lost: true },
-    { title: "killed, with its end cut to a whole second", exitCode: 137, afterMs: -999, lost: true },
+    { title: "killed at that time", exitCode: 137, afterMs: 0, lost: true },
+    { title: "killed at that time, rounded down to a second", exitCode: 137, afterMs: -999, lost: true },
     {
-      title: "aborted for want of memory, on a node whose clock is late",
+      title: "killed for lack of memory on a node whose clock is late",
       exitCode: 134,
       afterMs: -3 * SECOND,
       lost: true,
     },
     { title: "killed on a node whose clock is early", exitCode: 137, afterMs: SECOND, lost: true },
-  ])("whose manager was $title", ({ exitCode, afterMs, lost }) => {
+  ])("lost if its manager was $title", ({ exitCode, afterMs, lost }) => {
     expect(isLost(BROKEN, { exitCode, reason: "", endedAtMs: BROKE_AT + afterMs })).toBe(lost);
   });
 
   test.for([
-    { title: "ended by itself", exitCode: 0, afterMs: 0 },
-    { title: "was stopped with open holds, and reported it", exitCode: 3, afterMs: 0 },
+    { title: "exited by itself", exitCode: 0, afterMs: 0 },
+    { title: "was stopped with open holds and sent a report", exitCode: 3, afterMs: 0 },
     { title: "was killed after its wait for the withdrawal", exitCode: 137, afterMs: SECOND + 1 },
-    { title: "was killed long before", exitCode: 137, afterMs: -3 * SECOND - 1 },
-  ])("but not one whose manager $title", ({ exitCode, afterMs }) => {
+    { title: "was killed long before the stream broke", exitCode: 137, afterMs: -3 * SECOND - 1 },
+  ])("not lost if its manager $title", ({ exitCode, afterMs }) => {
     expect(isLost(BROKEN, { exitCode, reason: "", endedAtMs: BROKE_AT + afterMs })).toBe(false);
   });
 });
 
-describe("the end of a manager is read", () => {
+describe("the exit of a manager's container is read", () => {
   const END = { exitCode: 137, reason: "OOMKilled", finishedAt: "2026-11-18T11:06:40Z" };
 
   test.for([{ list: "initContainerStatuses" }, { list: "containerStatuses" }] as const)("from $list", ({ list }) => {
@@ -43,23 +43,27 @@ describe("the end of a manager is read", () => {
   test.for([
     { title: "runs", answer: podAnswer({ running: {} }), kind: "open" },
     {
-      title: "was started again",
+      title: "was restarted",
       answer: podAnswer({ running: {} }, { lastState: { terminated: END } }),
       kind: "open",
     },
-    { title: "ended in a Pod that lives on", answer: podAnswer({ terminated: END }, { deleted: false }), kind: "open" },
-    { title: "is another container", answer: podAnswer({ terminated: END }, { name: "app" }), kind: "open" },
-    { title: "ended at an unknown time", answer: podAnswer({ terminated: { exitCode: 137 } }), kind: "unreadable" },
+    {
+      title: "exited in a Pod that is not deleted",
+      answer: podAnswer({ terminated: END }, { deleted: false }),
+      kind: "open",
+    },
+    { title: "is not the manager", answer: podAnswer({ terminated: END }, { name: "app" }), kind: "open" },
+    { title: "exited at an unknown time", answer: podAnswer({ terminated: { exitCode: 137 } }), kind: "unreadable" },
     { title: "is in another Pod of that name", answer: other, kind: "gone" },
-    { title: "is gone with its Pod", answer: { status: 404, text: "" }, kind: "gone" },
-    { title: "may not be read", answer: { status: 403, text: "{}" }, kind: "unreadable" },
-    { title: "is nonsense", answer: { status: 200, text: "[" }, kind: "unreadable" },
-  ])("as $kind where it $title", ({ answer, kind }) => {
+    { title: "was deleted with its Pod", answer: { status: 404, text: "" }, kind: "gone" },
+    { title: "is in a Pod that the relay may not read", answer: { status: 403, text: "{}" }, kind: "unreadable" },
+    { title: "is in a malformed response", answer: { status: 200, text: "[" }, kind: "unreadable" },
+  ])("as $kind if the container $title", ({ answer, kind }) => {
     expect(readManagerEnd(answer, "uid-1")).toEqual({ kind });
   });
 });
 
-test("the report has the length of the stream, the cause, and a remedy", () => {
+test("the report of a lost drain has the length of the stream, the cause and a remedy", () => {
   const report = lostReport(BROKEN, { exitCode: 137, reason: "OOMKilled", endedAtMs: BROKE_AT });
   expect(report).toMatchObject({ outcome: "lost", phase: "withdrawing", relay: "withdrawn" });
   expect(report.milliseconds).toEqual({ withdrawing: 4_000, deregistration: 0, draining: 0, holding: 0 });
@@ -67,7 +71,7 @@ test("the report has the length of the stream, the cause, and a remedy", () => {
   expect(report.why).toContain("memory limit");
 });
 
-test("a reason with control characters is cleaned, and a clock that was set back gives no negative length", () => {
+test("the report of a lost drain has no control characters and no negative length", () => {
   const end = { exitCode: 137, reason: "a\u001b[2J", endedAtMs: BROKE_AT };
   const report = lostReport({ ...BROKEN, openedAtMs: BROKE_AT + 5 }, end);
   expect(report.why).toContain("(a?[2J)");

@@ -47,7 +47,7 @@ async function showsDeath(): Promise<void> {
 }
 
 describe("a drain whose stream broke", () => {
-  test("is lost once its Pod showed that the manager was killed, after a grace for reports on their way", async () => {
+  test("is lost if its Pod shows a killed manager, after a wait for late reports", async () => {
     breaks();
     await showsDeath();
     await turn(8_500);
@@ -59,7 +59,7 @@ describe("a drain whose stream broke", () => {
     expect(asked[0]).toBe("/api/v1/namespaces/shop/pods/web-1?resourceVersion=0");
   });
 
-  test("is not lost when its report arrives within the grace", async () => {
+  test("is not lost if its report arrives during the wait", async () => {
     breaks();
     await showsDeath();
     drains.reported(pod);
@@ -67,7 +67,7 @@ describe("a drain whose stream broke", () => {
     expect(lost).toEqual([]);
   });
 
-  test("is not lost when the same Pod asks again", async () => {
+  test("is not lost if the same Pod opens another stream", async () => {
     breaks();
     await showsDeath();
     drains.opened(pod);
@@ -75,7 +75,7 @@ describe("a drain whose stream broke", () => {
     expect(lost).toEqual([]);
   });
 
-  test("is not lost while the Pod has another stream, and is followed from the end of the last one", async () => {
+  test("is not lost while its Pod has another stream, and its Pod is read after the last stream", async () => {
     drains.opened(pod);
     breaks();
     answer = KILLED;
@@ -86,7 +86,7 @@ describe("a drain whose stream broke", () => {
     expect(lost).toHaveLength(1);
   });
 
-  test("is not lost without proof: its report may have reached another replica", async () => {
+  test("is not lost without proof, since another replica may have received its report", async () => {
     breaks();
     await turn(10_000);
     answer = GONE;
@@ -97,14 +97,14 @@ describe("a drain whose stream broke", () => {
   test.for([
     { title: "ended by itself", exitCode: 0, finishedAt: "2026-11-18T11:06:40Z" },
     { title: "was killed after its wait for the withdrawal", exitCode: 137, finishedAt: "2026-11-18T11:06:42Z" },
-  ])("is not lost when the manager $title, and its Pod is not read again", async ({ exitCode, finishedAt }) => {
+  ])("is not lost if its manager $title, and its Pod is not read again", async ({ exitCode, finishedAt }) => {
     breaks();
     answer = podAnswer({ terminated: { exitCode, finishedAt } });
     await turn(60_000);
     expect([lost, asked.length]).toEqual([[], 1]);
   });
 
-  test("is followed while the API server fails, until the kubelet must have ended the Pod", async () => {
+  test("is unresolved while the API server fails, until the grace period of its Pod has passed", async () => {
     breaks();
     answer = new Error("no answer");
     await turn(60_000);
@@ -114,7 +114,7 @@ describe("a drain whose stream broke", () => {
   });
 });
 
-test("a stream that ended outside of a drain, or by the relay, is not followed", async () => {
+test("a stream that ends outside of a drain, or by the relay, causes no read of its Pod", async () => {
   drains.opened(pod);
   drains.closed(pod, undefined);
   answer = KILLED;
@@ -122,7 +122,7 @@ test("a stream that ended outside of a drain, or by the relay, is not followed",
   expect([lost, asked]).toEqual([[], []]);
 });
 
-test("Pods are read 25 at a time in turn, and beyond 1 000 the one read longest ago is given up", async () => {
+test("Pods of broken streams are read 25 at a time, and at most 1 000 of them are remembered", async () => {
   for (let at = 0; at <= FOLLOWED_LIMIT; at += 1)
     breaks({ ...BROKEN, pod: { ...pod, pod: `web-${at}`, uid: `${at}` } });
   await turn(500);

@@ -13,15 +13,15 @@ function answered(senders: Readonly<Record<string, number>>): Readonly<Record<st
   return counts;
 }
 
-test("an address that sends 40 requests a second gets five answers a second, and others lose none", () => {
+test("a client that sends 40 requests a second gets five responses a second, and others get all", () => {
   expect(answered({ flood: 25, operator: 2_000 })).toEqual({ flood: 20 + 299, operator: 30 });
 });
 
-test("two such addresses cost others no answer either", () => {
+test("two clients that send 40 requests a second do not affect the responses to other clients", () => {
   expect(answered({ one: 25, two: 25, operator: 2_000 })["operator"]).toBe(30);
 });
 
-test("a hundred addresses together get twenty answers a second, so that lists do not delay other work", () => {
+test("a hundred clients together get twenty responses a second, so that lists do not delay other work", () => {
   const crowd = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`10.0.0.${at}`, 1_000]));
   const sum = Object.values(answered(crowd)).reduce((all, one) => all + one, 0);
   expect(sum).toBeLessThanOrEqual(40 + 20 * 60);

@@ -35,7 +35,7 @@ function fullRing(): DrainRing {
   return drains;
 }
 
-test("the list of all drains, or of one namespace, is JSON with the newest first", async () => {
+test("/drains.json is the list of all drains, or of one namespace, with the newest first", async () => {
   const base = await admin();
   const all = await (await fetch(`${base}/drains.json`)).json();
   expect(all).toEqual({
@@ -58,7 +58,7 @@ test.for([
   { path: "/drains/aa", type: "text/html; charset=utf-8", holds: "<h1>Drain of shop/web-7d9f-abcde</h1>" },
   { path: "/drains/aa.svg", type: "image/svg+xml; charset=utf-8", holds: "Drain of Pod shop/web-7d9f-abcde" },
   { path: "/drains.json", type: "application/json", holds: '"instance":"web-1"' },
-])("$path is $type that may not run scripts, load anything or be cached", async ({ path, type, holds }) => {
+])("$path is $type whose headers forbid scripts, other loads and caching", async ({ path, type, holds }) => {
   const answer = await fetch(`${await admin()}${path}`);
   expect(answer.status).toBe(200);
   expect(await answer.text()).toContain(holds);
@@ -83,7 +83,7 @@ test.for([
   { path: "//drains/aa", status: 404, sentence: "Not found. The paths are GET /, " },
   { path: "/?namespace=%3Cscript%3E", status: 400, sentence: "query parameter namespace" },
   { path: "/drains.json?namespace=", status: 400, sentence: "query parameter namespace" },
-])("$path is answered $status with a message that does not repeat the request", async ({ path, status, sentence }) => {
+])("$path gets status $status and a message without any part of the request", async ({ path, status, sentence }) => {
   const answer = await fetch(`${await admin()}${path}`);
   expect(answer.status).toBe(status);
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
@@ -92,12 +92,12 @@ test.for([
   expect(body).not.toContain("script");
 });
 
-test.for(["POST", "PUT", "DELETE", "OPTIONS"])("%s is answered 405", async (method) => {
+test.for(["POST", "PUT", "DELETE", "OPTIONS"])("the method %s gets status 405", async (method) => {
   const answer = await fetch(`${await admin()}/`, { method });
   expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test("HEAD has the headers of GET and no body", async () => {
+test("a response to HEAD has the headers of GET and no body", async () => {
   const answer = await fetch(`${await admin()}/drains.json`, { method: "HEAD" });
   expect([answer.status, await answer.text()]).toEqual([200, ""]);
   expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(100);
@@ -116,7 +116,7 @@ async function exchange(port: number, bytes: string): Promise<string> {
   });
 }
 
-describe("the server closes a connection", { timeout: 60_000, concurrent: true }, () => {
+describe("the admin server closes a connection", { timeout: 60_000, concurrent: true }, () => {
   test.for([
     { title: "silence", bytes: "", answer: /^(HTTP\/1.1 408 |$)/ },
     { title: "half a request", bytes: "GET / HTTP/1.1\r\nHost: a\r\n", answer: /^HTTP\/1.1 408 / },
@@ -146,7 +146,7 @@ async function sitOn(port: number, bytes = ""): Promise<Socket> {
 test.for([
   { title: "send nothing", bytes: "" },
   { title: "send half a request", bytes: "GET / HTTP/1.1\r\n" },
-])("a thousand connections that $title do not block other clients", async ({ bytes }) => {
+])("a thousand connections that $title do not block other clients of the admin server", async ({ bytes }) => {
   const opened = await openSome();
   open.push(opened);
   const idle: Socket[] = [];
@@ -155,7 +155,7 @@ test.for([
   for (const socket of idle) socket.destroy();
 });
 
-test("connections that reopen as soon as they are closed do not block other clients", async () => {
+test("connections that reopen at once after being closed do not block other clients", async () => {
   const opened = await openSome();
   open.push(opened);
   let over = false;
@@ -178,7 +178,7 @@ test("connections that reopen as soon as they are closed do not block other clie
   expect(answered).toBe(10);
 });
 
-test("clients that do not read their answers do not block other clients, and few of them stay connected", async () => {
+test("clients that do not read their responses are mostly disconnected, and block no other client", async () => {
   const drains = fullRing();
   const clock = { nowMs: 0 };
   const server = adminServer({ drains, instance: "web-1", nowMs: () => clock.nowMs });
@@ -205,7 +205,7 @@ test("clients that do not read their answers do not block other clients, and few
   server.close();
 });
 
-test("close() cuts clients that are still sending", async () => {
+test("close() disconnects clients that are still sending", async () => {
   const opened = await openSome();
   let answer = "";
   const socket = connect(opened.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\n"));
@@ -238,7 +238,7 @@ describe("the admin port's addresses", () => {
       socket.on("connect", () => socket.destroy());
     });
 
-  test("are loopback by default, so other Pods are refused", async () => {
+  test("are loopback by default, so other Pods cannot connect", async () => {
     const opened = await openSome();
     open.push(opened);
     expect(await connected("127.0.0.1", opened.port)).toBe("connected");
@@ -253,13 +253,13 @@ describe("the admin port's addresses", () => {
   });
 });
 
-test("a port in use is an error with its number", async () => {
+test("an admin port in use is an error with the port number", async () => {
   const taken = Number(new URL(await admin()).port);
   const opening = openAdmin({ drains: createDrainRing(1), instance: "web-2" }, taken);
   await expect(opening).rejects.toThrow(`admin port ${taken} is in use by another process`);
 });
 
-test("answers for a thousand drains have a bounded size, and the page names what it omits", async () => {
+test("responses with a thousand drains are limited in size, and the page shows the number it omits", async () => {
   const drains = fullRing();
   const opened = await openAdmin({ drains, instance: "web-1" }, 0);
   open.push(opened);
@@ -311,7 +311,7 @@ describe("requests of one client address", () => {
     }));
 
   test.for(["/", "/drains.json", "/drains/zz", "/nothing"])(
-    "do not cost another address an answer, at forty a second for %s",
+    "do not affect another client, at forty requests a second for %s",
     (path) =>
       limited(async ({ port, clock }) => {
         const operator: number[] = [];
@@ -329,7 +329,7 @@ describe("requests of one client address", () => {
     { path: "/drains/zz", status: 404 },
     { path: "/?namespace=%3C", status: 400 },
     { method: "POST", status: 405 },
-  ])("do not count against the limit if they are answered $status", ({ status: expected, ...asked }) =>
+  ])("do not count against the rate limit if the response is $status", ({ status: expected, ...asked }) =>
     limited(async ({ port }) => {
       for (let times = 0; times < 30; times += 1) expect(await status(port, asked)).toBe(expected);
       expect(await status(port)).toBe(200);

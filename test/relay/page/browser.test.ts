@@ -60,7 +60,7 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     await admin.close();
   });
 
-  test("the list works behind a proxy, and its links lead to the drain and its picture", async () => {
+  test("the list of drains works behind a proxy, and its links lead to a drain's page and picture", async () => {
     const list = await openPage(base, "light");
     expect(list.dom).toContain("<title>Recent drains</title>");
     expect(list.dom).toContain("web-7d9f-abcde");
@@ -84,7 +84,7 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     expect(new Set(beside)).toEqual(new Set([`${PREFIX}/`, `${PREFIX}/drains/evil`]));
   });
 
-  test("the picture alone follows the browser's dark colour scheme", async () => {
+  test("the picture of a drain, opened alone, follows the browser's dark colour scheme", async () => {
     const { screenshot, dom } = await openPage(`${base}drains/plain.svg`, "dark");
     expect(dom).toContain("Drain of Pod shop/web-7d9f-abcde");
     const colours = coloursOf(screenshot);
@@ -93,13 +93,13 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     expect(colours.get("#f08c00")).toBeUndefined();
   });
 
-  test.for(["", "drains/plain"])("the page at /%s fits a screen of 360 pixels", async (path) => {
+  test.for(["", "drains/plain"])("the page at /%s fits a screen with a width of 360 pixels", async (path) => {
     const widest = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")]
       .map((one) => Math.ceil(one.getBoundingClientRect().right)))`;
     expect(await evaluateAt(`${base}${path}`, 360, widest)).toBeLessThanOrEqual(360);
   });
 
-  test("a narrow screen shows the reason for each drain's duration under the name of its column", async () => {
+  test("a narrow screen shows the reason for a drain's duration under the column's name", async () => {
     const seen = `[...document.querySelectorAll("td:last-child")].map((one) => {
       const { left, width, height } = one.getBoundingClientRect();
       return { shown: left >= 0 && width > 200 && height > 0, name: getComputedStyle(one, "::before").content };
@@ -108,12 +108,12 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     expect(await evaluateAt(base, 360, seen)).toEqual([why, why]);
   });
 
-  test("every table heading belongs to its column", async () => {
+  test("every table heading has the position of its column", async () => {
     const scopes = `[...document.querySelectorAll("th")].map((one) => one.scope)`;
     expect(await evaluateAt(base, 1_200, scopes)).toEqual(Array.from({ length: 8 }, () => "col"));
   });
 
-  test("only the end of a cut drain is red, and no other event", async () => {
+  test("in the picture only the end of a drain with open connections is red", async () => {
     const red = `[...document.querySelectorAll("svg text")]
       .filter((one) => getComputedStyle(one).fill === "rgb(201, 42, 42)").map((one) => one.textContent)`;
     expect(await evaluateAt(`${base}drains/plain`, 1_200, red)).toEqual([]);

@@ -11,13 +11,13 @@ function flood(limits: RelayLimits, namespace: string, most = 100_000): number {
 }
 
 describe("streams", () => {
-  test("of 5 000 Pods of one namespace fit, with room for all others", () => {
+  test("of 5 000 Pods of one namespace are within the limit, with room for other namespaces", () => {
     const limits = createRelayLimits();
     expect(flood(limits, "shop", 5_000)).toBe(5_000);
     expect(flood(limits, "other", 1_000)).toBe(1_000);
   });
 
-  test("of a namespace that floods leave the same number to all others", () => {
+  test("of a namespace that floods leave half of the limit to all others", () => {
     const limits = createRelayLimits(1_200);
     expect(flood(limits, "hostile")).toBe(600);
     expect(limits.startStream({ namespace: "hostile", uid: "new" })).toBe("namespace_streams");
@@ -25,7 +25,7 @@ describe("streams", () => {
     expect(limits.startStream({ namespace: "shop", uid: "web-1" })).toBeUndefined();
   });
 
-  test("of one Pod are few, however many are free", () => {
+  test("of one Pod are few, however many streams are free", () => {
     const limits = createRelayLimits();
     const owner = { namespace: "shop", uid: "web-1" };
     for (let opened = 0; opened < 16; opened += 1) expect(limits.startStream(owner)).toBeUndefined();
@@ -35,7 +35,7 @@ describe("streams", () => {
     expect(limits.startStream(owner)).toBeUndefined();
   });
 
-  test("that ended leave no entry behind", () => {
+  test("that ended do not count and use no memory", () => {
     const owners = fc.array(
       fc.record({ namespace: fc.constantFrom("a", "b", "c"), uid: fc.constantFrom("1", "2", "3") }),
       { maxLength: 60 },
@@ -54,7 +54,7 @@ describe("streams", () => {
   });
 });
 
-test("heartbeats are shared out like streams, and a namespace without one may still send requests", () => {
+test("heartbeats are limited per namespace like streams, and requests without one are accepted", () => {
   const limits = createRelayLimits();
   let heartbeats = 0;
   while (limits.startHeartbeat("hostile")) heartbeats += 1;
@@ -65,7 +65,7 @@ test("heartbeats are shared out like streams, and a namespace without one may st
   expect(limits.startHeartbeat("hostile")).toBe(true);
 });
 
-test("released heartbeats are counted one by one", () => {
+test("each released heartbeat is available again", () => {
   const share = fairShare(20);
   for (let one = 0; one < 3; one += 1) share.take("a");
   share.giveBack("a");
@@ -76,7 +76,7 @@ test("released heartbeats are counted one by one", () => {
 });
 
 describe("requests", () => {
-  test("of a namespace that floods are refused for a while, and those of others are not", () => {
+  test("of a namespace that floods are rejected for a while, and those of other namespaces are not", () => {
     const limits = createRelayLimits();
     let taken = 0;
     while (limits.takeRequest("hostile", 0)) taken += 1;
@@ -86,7 +86,7 @@ describe("requests", () => {
     expect(limits.takeRequest("hostile", 10)).toBe(true);
   });
 
-  test("of the least recently active namespace are dropped for the 2 001st", () => {
+  test("of the least recently active namespace lose their counter for the 2 001st namespace", () => {
     const limits = createRelayLimits();
     while (limits.takeRequest("first", 0));
     for (let other = 1; other < 2_000; other += 1) limits.takeRequest(`ns-${other}`, 0);

@@ -28,7 +28,7 @@ function built(checkCredential: () => undefined) {
 
 const ASKED = { method: "POST", url: "/v1/withdrawal", payload: "{}" } as const;
 
-test("an internal error is logged, and not sent to the client", async () => {
+test("an internal error of the relay is logged, and not sent to the client", async () => {
   const { app, logged } = built(() => {
     throw new Error("the keys are gone");
   });
@@ -37,7 +37,7 @@ test("an internal error is logged, and not sent to the client", async () => {
   expect(logged).toEqual(["a request to the relay failed err,path"]);
 });
 
-test("refusals, unknown paths and unreadable requests are not logged", async () => {
+test("the relay does not log rejected requests, unknown paths and malformed requests", async () => {
   const { app, logged } = built(() => undefined);
   const statuses = [];
   for (const asked of [ASKED, { ...ASKED, url: "/" }, { ...ASKED, url: "/%" }]) {

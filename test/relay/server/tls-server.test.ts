@@ -65,29 +65,29 @@ function answerOf({ port, ca }: Relay, options: RequestOptions = {}): Promise<st
   });
 }
 
-test("a known server name gets its certificate and an answer", LIMIT, async () => {
+test("a client with a known TLS server name gets the certificate of that name and a response", LIMIT, async () => {
   expect(await answerOf(await relay())).toBe("relay");
 });
 
-test("another server name, or none, is refused whatever the client trusts", LIMIT, async () => {
+test("a client with an unknown TLS server name, or none, is disconnected whatever it trusts", LIMIT, async () => {
   const built = await relay();
   for (const servername of ["localhost", "relay-b.lastcall.internal", `x.${NAME}`, `${NAME}.x`, "a".repeat(250), ""])
     expect(await answerOf(built, { servername, rejectUnauthorized: false })).toMatch(/handshake/);
 });
 
-test("a removed server name is refused", LIMIT, async () => {
+test("a client with a removed TLS server name is disconnected", LIMIT, async () => {
   const built = await relay();
   expect(await answerOf(built)).toBe("relay");
   built.known = false;
   expect(await answerOf(built, { rejectUnauthorized: false })).toMatch(/handshake/);
 });
 
-test("TLS 1.1 is refused", LIMIT, async () => {
+test("a client with TLS 1.1 is disconnected", LIMIT, async () => {
   const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
   expect(await answerOf(await relay(), old)).not.toBe("relay");
 });
 
-test("idle connections do not keep out clients that send requests", LIMIT, async () => {
+test("idle connections to the relay do not block clients that send requests", LIMIT, async () => {
   const built = await relay(4);
   const held = [
     await openTo(built),
@@ -100,7 +100,7 @@ test("idle connections do not keep out clients that send requests", LIMIT, async
   await held[0]?.closed;
 });
 
-test("an answer in progress is not cut for a new connection", LIMIT, async () => {
+test("a response in progress is not aborted for a new connection", LIMIT, async () => {
   const built = await relay(2);
   const streams = await Promise.all([1, 2].map(() => openTo(built, "GET /stream HTTP/1.1\r\nhost: a\r\n\r\n")));
   await Promise.all(streams.map(({ started }) => started));

@@ -71,7 +71,7 @@ function drainBeside(stream: OpenStream) {
   return { lines, stop: watches.stop };
 }
 
-test("a watch that dies is replaced before its data is stale", async () => {
+test("a silent watch of EndpointSlices is replaced before its data is stale", async () => {
   const api = silentApiServer();
   const { lines, stop } = drainBeside(api.stream);
   await vi.advanceTimersByTimeAsync(120_000);
@@ -80,7 +80,7 @@ test("a watch that dies is replaced before its data is stale", async () => {
   await stop();
 });
 
-test("a relay that is cut off from the API server reports it within the shortest usual wait of a drain", async () => {
+test("a relay without API server sends the status unknown within the shortest usual drain delay", async () => {
   const api = silentApiServer();
   const { lines, stop } = drainBeside(api.stream);
   await vi.advanceTimersByTimeAsync(1);

@@ -23,7 +23,7 @@ function sliceOf(made: SliceCase): Slice {
 const conditionsOf = (endpoints: readonly SliceEndpoint[]) =>
   new Set(endpoints.map(({ ready, terminating }) => `${ready} ${terminating}`));
 
-test("the unpacked endpoints of a Pod give the same status as the whole slice", () => {
+test("a packed EndpointSlice gives each Pod the same status as the original", () => {
   fc.assert(
     fc.property(sliceCases, podCases, (made, pod) => {
       const slice = sliceOf(made);
@@ -39,7 +39,7 @@ test("the unpacked endpoints of a Pod give the same status as the whole slice", 
   );
 });
 
-test("two packed slices are equal exactly if their contents are", () => {
+test("two packed EndpointSlices are equal exactly if their contents are equal", () => {
   const made = (ready: boolean): SliceCase => ({
     name: "a",
     service: "web",
@@ -54,13 +54,13 @@ test("two packed slices are equal exactly if their contents are", () => {
   expect(samePacked(undefined, undefined)).toBe(true);
 });
 
-test("a uid and an address with the same text are not confused", () => {
+test("a packed EndpointSlice does not confuse a Pod uid with an address of the same text", () => {
   const byAddress = packSlice(sliceOf({ name: "a", service: "web", endpoints: [{ address: "10.0.0.1" }] }));
   expect(unpackWanted(byAddress, (key) => key === "=10.0.0.1").size).toBe(0);
   expect(unpackWanted(byAddress, (key) => key === "@10.0.0.1").get("@10.0.0.1")).toHaveLength(1);
 });
 
-test("line breaks and quotes in handwritten slices stay inside their endpoint", () => {
+test("line breaks and quotes in handwritten EndpointSlices stay inside their endpoint", () => {
   const strange = ['x\nA=uid-1"', "\\", "10.0.0.9"];
   const endpoints = strange.map((address) => ({ address }));
   const packed = packSlice(sliceOf({ name: "a", service: "web", endpoints }));
@@ -68,7 +68,7 @@ test("line breaks and quotes in handwritten slices stay inside their endpoint", 
   expect(unpackWanted(packed, (key) => key === "@10.0.0.9").get("@10.0.0.9")).toHaveLength(1);
 });
 
-test("an address that a slice repeats a thousand times is found once per distinct endpoint", () => {
+test("an address that an EndpointSlice repeats a thousand times is found once per distinct endpoint", () => {
   const endpoints = Array.from({ length: 1_000 }, (_, at) => ({
     address: "10.0.0.1",
     conditions: { ready: at % 2 === 0 },

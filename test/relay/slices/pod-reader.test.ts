@@ -11,32 +11,40 @@ import { receives, type WatchedCluster, watchedCluster } from "./watched-cluster
 const answerOf = (metadata: object, status = 200): ApiResponse => ({ status, text: JSON.stringify({ metadata }) });
 const ENDING = { uid: "uid-1", deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
 
-describe("a response for a Pod", () => {
+describe("the response to a read of a Pod", () => {
   test.for([
     {
-      title: "that is being deleted has its real grace period",
+      title: "of a terminating Pod contains the real grace period",
       answer: answerOf(ENDING),
       reading: { kind: "ending", facts: { terminating: true, graceSeconds: 30 } },
     },
     {
-      title: "with an invalid grace period shows only the deletion",
+      title: "with an invalid grace period proves only the deletion",
       answer: answerOf({ ...ENDING, deletionGracePeriodSeconds: -5 }),
       reading: { kind: "ending", facts: { terminating: true, graceSeconds: undefined } },
     },
-    { title: "without a deletion is living", answer: answerOf({ uid: "uid-1" }), reading: { kind: "living" } },
     {
-      title: "of the same name with another uid is another Pod",
+      title: "of a Pod that is not deleted counts as living",
+      answer: answerOf({ uid: "uid-1" }),
+      reading: { kind: "living" },
+    },
+    {
+      title: "of a Pod of the same name with another uid counts as another Pod",
       answer: answerOf({ ...ENDING, uid: "uid-2" }),
       reading: { kind: "gone" },
     },
-    { title: "that is not found is gone", answer: answerOf({}, 404), reading: { kind: "gone" } },
-    { title: "that is forbidden is unreadable", answer: answerOf(ENDING, 403), reading: { kind: "unreadable" } },
+    { title: "with status 404 counts as gone", answer: answerOf({}, 404), reading: { kind: "gone" } },
+    { title: "with status 403 counts as unreadable", answer: answerOf(ENDING, 403), reading: { kind: "unreadable" } },
     {
-      title: "that is not JSON is unreadable",
+      title: "that is not JSON counts as unreadable",
       answer: { status: 200, text: "<html>" },
       reading: { kind: "unreadable" },
     },
-    { title: "that is a list is unreadable", answer: { status: 200, text: "[]" }, reading: { kind: "unreadable" } },
+    {
+      title: "that is a list counts as unreadable",
+      answer: { status: 200, text: "[]" },
+      reading: { kind: "unreadable" },
+    },
   ])("$title", ({ answer, reading }) => {
     expect(readPodAnswer(answer, "uid-1")).toEqual(reading);
   });
@@ -44,7 +52,7 @@ describe("a response for a Pod", () => {
 
 const POD = { namespace: "shop", pod: "web-1", uid: "uid-1" };
 
-describe("the reader", () => {
+describe("the relay's reader of Pods", () => {
   test("reads a Pod every few seconds until it is being deleted", async () => {
     const clock = turnedClock(100);
     let asked = 0;
@@ -78,7 +86,7 @@ describe("the reader", () => {
     expect(asked).toBe(1);
   });
 
-  test("drops the response if the drain ended during the read", async () => {
+  test("ignores the response if the drain ended during the read", async () => {
     const clock = turnedClock(100);
     let answer: (metadata: object) => void = () => undefined;
     let asked = 0;
@@ -98,7 +106,7 @@ describe("the reader", () => {
     expect([asked, received]).toEqual([2, []]);
   });
 
-  test("retries a forbidden read rarely", async () => {
+  test("retries a forbidden read seldom", async () => {
     const clock = turnedClock(100);
     let asked = 0;
     const reader = createPodReader(async () => {
@@ -111,7 +119,7 @@ describe("the reader", () => {
   });
 });
 
-test("5 000 Pods are read a few at a time, each once, within half a minute", async () => {
+test("5 000 draining Pods are read a few at a time, each once, within half a minute", async () => {
   const clock = turnedClock(100);
   let underWay = 0;
   let most = 0;
@@ -136,7 +144,7 @@ test("5 000 Pods are read a few at a time, each once, within half a minute", asy
   expect(most).toBeLessThanOrEqual(8);
 });
 
-test("a namespace with thousands of Pods does not delay another one", async () => {
+test("the draining Pods of a large namespace do not delay the reads of another namespace", async () => {
   const clock = turnedClock(100);
   const asked: string[] = [];
   const reader = createPodReader(async ({ path }) => {
@@ -152,7 +160,7 @@ test("a namespace with thousands of Pods does not delay another one", async () =
   expect(asked.slice(before, before + 20).filter((namespace) => namespace === "shop")).toHaveLength(2);
 });
 
-describe("with the right to read Pods", () => {
+describe("with permission to read Pods", () => {
   let cluster: WatchedCluster;
   beforeEach(async () => {
     cluster = await watchedCluster({ readsPods: true });
@@ -167,7 +175,7 @@ describe("with the right to read Pods", () => {
     await receives(cluster.ask(), { state: "out", terminating: true, graceSeconds: 30 });
   });
 
-  test("a Pod that only has the same name is ignored", async () => {
+  test("another Pod of the same name is ignored", async () => {
     cluster.api.put("/api/v1/namespaces/shop/pods", pod({ ...ENDING, uid: "uid-2" }));
     const drainer = cluster.ask();
     await eventually(() => expect(cluster.api.requests.join()).toContain("/pods/web-1"));
@@ -181,7 +189,7 @@ describe("with the right to read Pods", () => {
   });
 });
 
-test("without the right to read Pods none is read", async () => {
+test("without permission to read Pods no Pod is read", async () => {
   const cluster = await watchedCluster();
   await receives(cluster.ask(), { state: "out" });
   expect(cluster.api.requests.filter((request) => request.includes("/pods"))).toEqual([]);

@@ -6,7 +6,7 @@ import { watchOnePod } from "../../../src/relay/slices/pod-watch.ts";
 
 const REQUEST = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"] };
 
-test("an exception in the status of a Pod is logged once, sends nothing, and does not propagate", () => {
+test("an exception while a Pod's status is computed is logged once and does not propagate", () => {
   let isBroken = true;
   const slices = () => {
     if (isBroken) throw new Error("broken");

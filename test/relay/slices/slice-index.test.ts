@@ -60,7 +60,7 @@ function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, clients
   }
 }
 
-test("a client always has the status that all slices together give its Pod", () => {
+test("a client always has the status that all EndpointSlices together give its Pod", () => {
   fc.assert(
     fc.property(fc.array(steps, { maxLength: 30 }), (history) => {
       const index = createSliceIndex();
@@ -77,8 +77,8 @@ test("a client always has the status that all slices together give its Pod", () 
 
 const pod = (uid: string): PodIdentity => ({ name: "pod", uid, addresses: ["10.9.9.9"] });
 
-describe("a change", () => {
-  test("reaches the Pods of the old and the new version, and no other", () => {
+describe("a change of an EndpointSlice", () => {
+  test("notifies the Pods of the old and the new version, and no other", () => {
     const index = createSliceIndex();
     const called: string[] = [];
     for (const uid of ["uid-1", "uid-2", "uid-3"]) index.add(pod(uid), () => called.push(uid));
@@ -104,7 +104,7 @@ describe("a change", () => {
     expect(calls).toBe(1);
   });
 
-  test("of many slices in one list notifies a client once", () => {
+  test("within a list of many notifies a client once", () => {
     const index = createSliceIndex();
     let calls = 0;
     index.add(pod("uid-1"), () => {
@@ -119,7 +119,7 @@ describe("a change", () => {
     expect(calls).toBe(1);
   });
 
-  test("does not reach a client that left, even if it left twice", () => {
+  test("does not notify a client that disconnected, even if it did so twice", () => {
     const index = createSliceIndex();
     let calls = 0;
     const count = (): void => {
@@ -134,7 +134,9 @@ describe("a change", () => {
   });
 });
 
-test("5 000 Pods in 1 500 slices of 100: an event visits only the Pods of its slice", { timeout: 300_000 }, () => {
+test("with 5 000 Pods in 1 500 EndpointSlices, a watch event visits only the Pods of its slice", {
+  timeout: 300_000,
+}, () => {
   const index = createSliceIndex();
   const endpointsOf = (slice: number, ready: boolean) =>
     Array.from({ length: 100 }, (_, at) => ({

@@ -32,7 +32,7 @@ const watched = async (): Promise<number | undefined> =>
 const ENDING: Conditions = { ready: false, serving: true, terminating: true };
 
 describe("a drain", () => {
-  test("receives the status unknown at once, then that its Pod is in, and then that it is out", async () => {
+  test("receives the status unknown at once, then in, and then out", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
     expect(drainer.lines).toEqual([{ state: "unknown", terminating: false, reason: "the slices are being read" }]);
@@ -44,14 +44,14 @@ describe("a drain", () => {
     expect(drainer.lines).toHaveLength(4);
   });
 
-  test("receives that no Service offers its Pod, once the slices are read", async () => {
+  test("receives that no Service selects its Pod, once the EndpointSlices are read", async () => {
     cluster.put(web({ ready: true }, { endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
     const drainer = cluster.ask();
     await receives(drainer, { state: "out", terminating: false, reason: "no Service offers the Pod" });
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "out"]);
   });
 
-  test("receives that its Pod is in again", async () => {
+  test("receives the status in again after the status out", async () => {
     cluster.put(web({ ready: false }));
     const drainer = cluster.ask();
     await receives(drainer, { state: "out" });
@@ -83,8 +83,8 @@ describe("a drain", () => {
   });
 });
 
-describe("a namespace", () => {
-  test("is listed once and watched by one connection for all its drains", async () => {
+describe("a namespace's EndpointSlices", () => {
+  test("are listed once and watched by one connection for all drains", async () => {
     cluster.put(web());
     const drainers = Array.from({ length: 50 }, () => cluster.ask());
     for (const drainer of drainers) await receives(drainer, { state: "in" });
@@ -95,7 +95,7 @@ describe("a namespace", () => {
     expect(cluster.lists()).toBe(1);
   });
 
-  test("is watched from the first drain until a while after the last, and again for the next", async () => {
+  test("are watched from the first drain until a while after the last, and again for the next", async () => {
     cluster.put(web());
     const first = cluster.ask();
     const second = cluster.ask();
@@ -113,7 +113,7 @@ describe("a namespace", () => {
     expect(cluster.lists()).toBe(2);
   });
 
-  test("is still cached for a drain that starts soon after the last one", async () => {
+  test("are still cached for a drain that starts soon after the last one", async () => {
     await cluster.close();
     cluster = await watchedCluster({ pace: { lingerMs: 60_000 } });
     cluster.put(web());
@@ -124,7 +124,7 @@ describe("a namespace", () => {
     expect(cluster.ask().lines.map((line) => line.state)).toEqual(["in"]);
   });
 
-  test("does not show Pods of another namespace", async () => {
+  test("do not show Pods of another namespace", async () => {
     cluster.put(web());
     cluster.put(web({ ready: true }, { namespace: "other" }));
     await receives(cluster.ask(), { state: "in" });
@@ -134,7 +134,7 @@ describe("a namespace", () => {
     expect(watched).toEqual([]);
   });
 
-  test("beyond the limit is unknown until another one is no longer watched", async () => {
+  test("are unknown beyond the limit until another namespace is no longer watched", async () => {
     const names = ["ns-1", "ns-2", "ns-3", "ns-4"];
     const drainers = names.map((namespace) => cluster.ask({ namespace }));
     for (const drainer of drainers.slice(0, 3)) await receives(drainer, { state: "out" });
@@ -151,7 +151,7 @@ describe("a namespace", () => {
   });
 });
 
-test("a client that requests one namespace after the other causes few lists", async () => {
+test("a client that requests one namespace after the other causes few list requests", async () => {
   let nowMs = 0;
   const asked: string[] = [];
   const checks: (() => void)[] = [];
@@ -192,7 +192,7 @@ test("a client that requests one namespace after the other causes few lists", as
 });
 
 describe("an API server", () => {
-  test("that closes its watches is watched again from the last version, and no change is lost", async () => {
+  test("that closes its watches is watched again from the last resourceVersion, and no change is lost", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
     await receives(drainer, { state: "in" });
@@ -203,7 +203,7 @@ describe("an API server", () => {
     expect(cluster.lists()).toBe(1);
   });
 
-  test("that dropped the version is listed again, and no status is unknown meanwhile", async () => {
+  test("that compacted the resourceVersion is listed again, and no status becomes unknown", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
     await receives(drainer, { state: "in" });
@@ -216,7 +216,7 @@ describe("an API server", () => {
     expect(drainer.lines.filter((line) => line.state === "unknown")).toHaveLength(1);
   });
 
-  test("that restarts slowly makes the status unknown, and known again afterwards", async () => {
+  test("that restarts slowly makes the status unknown until it responds again", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
     await receives(drainer, { state: "in" });
@@ -241,7 +241,7 @@ describe("an API server", () => {
     expect(cluster.lists()).toBeGreaterThan(1);
   });
 
-  test("that sends no events, not even a bookmark, is trusted", async () => {
+  test("that sends no watch events, not even bookmarks, does not make the status unknown", async () => {
     cluster.api.faults.bookmarks = false;
     cluster.put(web());
     const drainer = cluster.ask();
@@ -252,7 +252,7 @@ describe("an API server", () => {
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBe(0);
   });
 
-  test("whose connection dies silently makes the status unknown, and not in", async () => {
+  test("whose connection breaks silently makes the status unknown", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
     await receives(drainer, { state: "in" });
@@ -262,7 +262,7 @@ describe("an API server", () => {
     await receives(drainer, { state: "unknown" });
   });
 
-  test("that answers 429 is retried after its Retry-After", async () => {
+  test("that responds 429 is retried after the time in Retry-After", async () => {
     cluster.api.faults.refuse = 429;
     cluster.api.faults.retryAfter = "2";
     cluster.put(web());
@@ -275,7 +275,7 @@ describe("an API server", () => {
     expect(cluster.api.requests.filter((request) => !request.includes("watch="))).toHaveLength(2);
   });
 
-  test("that answers 403 is retried at a low rate, and the drain receives the reason", async () => {
+  test("that responds 403 is retried at a low rate, and the drain receives the reason", async () => {
     cluster.api.faults.refuse = 403;
     const drainer = cluster.ask();
     await receives(drainer, { state: "unknown", reason: expect.stringContaining("answered 403") });
@@ -291,8 +291,8 @@ describe("an API server", () => {
     { title: "garbage", bytes: "\u0000{{{ nonsense\n" },
     { title: "an event without an object", bytes: '{"type":"MODIFIED"}\n' },
     { title: "an event of an unknown type", bytes: '{"type":"WHAT","object":{}}\n' },
-    { title: "an error", bytes: '{"type":"ERROR","object":{"code":500}}\n' },
-    { title: "an expiry", bytes: '{"type":"ERROR","object":{"code":410}}\n' },
+    { title: "an ERROR event", bytes: '{"type":"ERROR","object":{"code":500}}\n' },
+    { title: "an ERROR event with code 410", bytes: '{"type":"ERROR","object":{"code":410}}\n' },
   ])("that sends $title on a watch is listed again, and no change is lost", async ({ bytes }) => {
     cluster.put(web());
     const drainer = cluster.ask();
@@ -304,7 +304,7 @@ describe("an API server", () => {
     await receives(drainer, { state: "out" });
   });
 
-  test("that sends malformed slices does not stop the watch", async () => {
+  test("that sends malformed EndpointSlices does not end the watch", async () => {
     const drainer = cluster.ask();
     await eventually(() => expect(cluster.openWatches()).toBe(1));
     const shapes = [{ endpoints: 7 }, { endpoints: [null, 7, {}] }, { endpoints: [{ addresses: "x", targetRef: [] }] }];
@@ -319,7 +319,7 @@ describe("an API server", () => {
   });
 });
 
-test("two replicas send the same statuses", async () => {
+test("two relay replicas send the same statuses", async () => {
   const second = await watchedCluster();
   try {
     for (const replica of [cluster, second]) replica.put(web());
@@ -333,7 +333,7 @@ test("two replicas send the same statuses", async () => {
   }
 });
 
-test("stopping ends every watch at once", async () => {
+test("the end of the relay closes every watch at once", async () => {
   for (const namespace of ["ns-1", "ns-2"]) await receives(cluster.ask({ namespace }), { state: "out" });
   expect(await watched()).toBe(2);
   await cluster.watches.stop();

@@ -55,39 +55,39 @@ function running(source: string, heapMiB = 64): Running {
   return { thread, ended, message };
 }
 
-test("starts the program with the command relay-thread and its settings", LIMIT, async () => {
+test("the relay's thread runs the program with the command relay-thread and the settings", LIMIT, async () => {
   const { message } = running(
     'parentPort.postMessage({ kind: "line", keys: { ...workerData, command: process.argv[2] } });',
   );
   expect(await message).toMatchObject({ keys: { ...SETTINGS, command: "relay-thread" } });
 });
 
-test("reports an exception as the reason of the exit", LIMIT, async () => {
+test("an exception in the relay's thread is reported as the reason of the thread's exit", LIMIT, async () => {
   expect(await running('throw new Error("no relay today");').ended).toMatchObject({ message: "no relay today" });
 });
 
-test("exits on an unhandled rejection", LIMIT, async () => {
+test("an unhandled rejection in the relay's thread ends the thread", LIMIT, async () => {
   const { ended } = running('setInterval(() => undefined, 1e3); void Promise.reject(new Error("forgotten"));');
   expect(await ended).toMatchObject({ message: "forgotten" });
 });
 
-test("reports an exit without an exception by its status", LIMIT, async () => {
+test("an exit of the relay's thread without an exception is reported with the exit status", LIMIT, async () => {
   expect(await running("process.exit(7);").ended).toMatchObject({ message: "the thread ended with status 7" });
 });
 
-test("a full heap ends the thread and not the process", LIMIT, async () => {
+test("a full heap ends the relay's thread and not the process", LIMIT, async () => {
   const { ended } = running("const all = []; for (;;) all.push({ at: all.length });", 16);
   expect(await ended).toMatchObject({ code: "ERR_WORKER_OUT_OF_MEMORY" });
 });
 
-test("a smaller container has a smaller heap limit", () => {
+test("in a container with less memory, the relay's thread has a smaller heap limit", () => {
   const MIB = 1_048_576;
   expect(heapLimitMiB(512 * MIB)).toBe(213);
   // The chart's limit, a greater one, and both values without a limit.
   for (const bytes of [1_536 * MIB, 4_096 * MIB, 0, 2 ** 64]) expect(heapLimitMiB(bytes)).toBe(HEAP_LIMIT_MIB);
 });
 
-test("terminates a thread in an endless loop", LIMIT, async () => {
+test("a thread in an endless loop can be terminated", LIMIT, async () => {
   const { thread, message, ended } = running('parentPort.postMessage({ kind: "ready" }); for (;;);');
   await message;
   thread.send({ kind: "leave" });
@@ -95,7 +95,7 @@ test("terminates a thread in an endless loop", LIMIT, async () => {
   expect(await ended).toMatchObject({ message: "the thread ended with status 1" });
 });
 
-test("a signing key from the thread makes the same signatures", LIMIT, async () => {
+test("a signing key that the thread sends makes the same signatures in the process", LIMIT, async () => {
   const secret = Buffer.alloc(32, 7);
   const { message } = running(
     [
@@ -110,7 +110,7 @@ test("a signing key from the thread makes the same signatures", LIMIT, async () 
   expect(mac(key ?? "")).toBe(mac(createSecretKey(secret)));
 });
 
-test("a log line keeps the code of an error with properties that cannot be cloned", () => {
+test("a log line of the thread has the error's code, even if the error cannot be cloned", () => {
   const lines: WorkerMessage[] = [];
   const cause = Object.assign(new Error("in use"), { uncloneable: () => undefined });
   threadLog((line) => lines.push(line)).error({ err: new Fault("ERR_LISTEN_FAILED", "port 1", cause) }, "it failed");
@@ -122,7 +122,7 @@ test("a log line keeps the code of an error with properties that cannot be clone
   });
 });
 
-test("an error that is its own cause can be logged", () => {
+test("a log line of the thread can have an error that is its own cause", () => {
   const lines: WorkerMessage[] = [];
   const error = new Error("again");
   error.cause = error;
@@ -132,7 +132,7 @@ test("an error that is its own cause can be logged", () => {
   ]);
 });
 
-test("an error of the thread is logged under its own name and with its causes, as one of this thread is", () => {
+test("an error of the relay's thread is logged with its name and causes, like one of the main thread", () => {
   const printed: { readonly err: { readonly stack: string } }[] = [];
   const log = createLog("info", { write: (line) => printed.push(JSON.parse(line)) });
   const cause = new Error("listen EADDRINUSE", { cause: new Error("someone has it") });

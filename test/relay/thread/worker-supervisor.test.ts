@@ -22,7 +22,7 @@ function identityOf(name: string) {
 const PAUSE_MS = 60_000;
 
 describe("the relay access of Pods", () => {
-  test("comes from the thread's last message, and is missing before the first", () => {
+  test("is from the thread's last message, and is missing before the first message", () => {
     const kept = keptThread();
     expect(kept.issueRelayAccess?.(REQUEST)).toBeUndefined();
     for (const name of ["first", "second"]) {
@@ -35,7 +35,7 @@ describe("the relay access of Pods", () => {
     }
   });
 
-  test("stays while there is no thread, and until the next one sends another identity", async () => {
+  test("stays after the thread exits, until the next thread sends another identity", async () => {
     const kept = keptThread();
     kept.newest().send({ kind: "identity", identity: identityOf("first") });
     const before = kept.issueRelayAccess?.(REQUEST);
@@ -47,19 +47,19 @@ describe("the relay access of Pods", () => {
     expect(kept.issueRelayAccess?.(REQUEST)).toEqual(before);
   });
 
-  test("does not contain the key of a CA", () => {
+  test("does not contain the private key of a CA", () => {
     const [generation] = identityOf("first").generations;
     expect(Object.keys(generation ?? {}).sort()).toEqual(["id", "validFromMs", "validUntilMs"]);
   });
 
-  test("is missing without a valid address, which is logged once", () => {
+  test("is missing without a valid relay address, which is logged once", () => {
     const kept = keptThread("[$(NOT_KNOWN)]:8444");
     expect(kept.issueRelayAccess).toBeUndefined();
     expect(kept.lines).toEqual([expect.stringContaining("Pods are injected without the relay")]);
   });
 });
 
-describe("a thread that exits unexpectedly", () => {
+describe("a relay thread that exits unexpectedly", () => {
   test("is logged, and restarted with a growing delay", async () => {
     const kept = keptThread();
     for (const pauseMs of [250, 500, 1_000, 2_000]) {
@@ -84,7 +84,7 @@ describe("a thread that exits unexpectedly", () => {
     expect(kept.threads).toHaveLength(3);
   });
 
-  test("is created again when the system refused it, without delaying the start", async () => {
+  test("is created again if the system did not create it, without a delay of the start", async () => {
     const kept = keptThread(ADDRESS, 2);
     await kept.ready(5_000);
     expect(await kept.metrics()).toBe("");
@@ -105,7 +105,7 @@ describe("a thread that exits unexpectedly", () => {
 });
 
 describe("the relay's metrics", () => {
-  test("come from the thread", async () => {
+  test("are requested from the relay's thread", async () => {
     const kept = keptThread();
     const metrics = kept.metrics();
     kept.newest().send({ kind: "metrics", text: "lastcall_relay_streams 3\n" });
@@ -113,7 +113,7 @@ describe("the relay's metrics", () => {
     expect(await kept.ownMetrics()).toMatch(/^lastcall_relay_answering 1$/m);
   });
 
-  test("are missing when the thread does not respond in time, and a metric reports it", async () => {
+  test("are missing if the thread does not respond in time, and another metric shows the delay", async () => {
     const kept = keptThread();
     const metrics = kept.metrics();
     await kept.turn(METRICS_LIMIT_MS);
@@ -132,7 +132,7 @@ describe("the relay's metrics", () => {
     expect(await next).toBe("late 1\n");
   });
 
-  test("are missing at once when the thread exits, and when there is none", async () => {
+  test("are missing at once if the thread exits or is missing", async () => {
     const kept = keptThread();
     const metrics = kept.metrics();
     kept.newest().fail("it threw");
@@ -144,10 +144,10 @@ describe("the relay's metrics", () => {
 
 describe("the process waits for the relay", () => {
   test.for([
-    ["it is ready", (kept: KeptThread) => kept.newest().send({ kind: "ready" })],
-    ["it failed to start", (kept: KeptThread) => kept.newest().fail("it threw")],
+    ["the relay is ready", (kept: KeptThread) => kept.newest().send({ kind: "ready" })],
+    ["the relay failed to start", (kept: KeptThread) => kept.newest().fail("it threw")],
     ["the limit has passed", (kept: KeptThread): unknown => kept.turn(5_000)],
-  ] as const)("at its start until %s", async ([_title, happens]) => {
+  ] as const)("during its start until %s", async ([_title, happens]) => {
     const kept = keptThread();
     let waits = true;
     const ready = kept.ready(5_000).then(() => {
@@ -160,10 +160,10 @@ describe("the process waits for the relay", () => {
   });
 
   test.for([
-    ["it has left", (kept: KeptThread) => kept.newest().send({ kind: "left" })],
-    ["it ended", (kept: KeptThread) => kept.newest().fail("it threw")],
+    ["the relay has left its streams", (kept: KeptThread) => kept.newest().send({ kind: "left" })],
+    ["the thread ended", (kept: KeptThread) => kept.newest().fail("it threw")],
     ["the limit has passed", (kept: KeptThread): unknown => kept.turn(LEAVE_LIMIT_MS)],
-  ] as const)("at its end until %s, and then terminates it", async ([_title, happens]) => {
+  ] as const)("during its shutdown until %s, and then terminates the thread", async ([_title, happens]) => {
     const kept = keptThread();
     void kept.leave();
     let waits = true;
@@ -178,7 +178,7 @@ describe("the process waits for the relay", () => {
     expect(kept.threads).toHaveLength(1);
   });
 
-  test("at its end for the running thread, despite an earlier one that exited", async () => {
+  test("during its shutdown for the running thread, despite an earlier exited thread", async () => {
     const kept = keptThread();
     kept.newest().fail("it threw");
     await kept.turn(250);
@@ -191,7 +191,7 @@ describe("the process waits for the relay", () => {
     expect(kept.newest().wasEnded()).toBe(true);
   });
 
-  test("not at all without a leave request", async () => {
+  test("only after a leave request", async () => {
     const kept = keptThread();
     await kept.stop();
     expect(kept.newest().wasEnded()).toBe(true);
@@ -199,7 +199,7 @@ describe("the process waits for the relay", () => {
   });
 });
 
-test("passes on log lines and Events of the thread", () => {
+test("log lines and Events of the relay's thread are passed on by the process", () => {
   const kept = keptThread();
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5d9", uid: "uid-5d9" };
   const event = { namespace: "shop", owner, type: "Normal", reason: "Drained", message: "drained in 5 s" } as const;

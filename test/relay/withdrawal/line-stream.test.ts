@@ -20,7 +20,7 @@ function reader(): { written: string[]; take: (nowMs?: number) => void; ends: st
   return { written, ends, take: (nowMs = 0) => takes.shift()?.(nowMs), stream: lineStream(sink, LIMITS, 0) };
 }
 
-describe("a fast client", () => {
+describe("a fast client of a status stream", () => {
   test("receives every line, and the last one again while nothing changes", () => {
     const { stream, written, take } = reader();
     stream.send("a", 0);
@@ -37,7 +37,7 @@ describe("a fast client", () => {
     expect(written).toEqual(["a", "a", "b", "b"]);
   });
 
-  test("has its stream ended at the limit, and nothing is written after that", () => {
+  test("is disconnected at the time limit, and receives no line after that", () => {
     const { stream, written, take, ends } = reader();
     stream.send("a", 0);
     take();
@@ -49,8 +49,8 @@ describe("a fast client", () => {
   });
 });
 
-describe("a slow client", () => {
-  test("receives the newest line and skips superseded ones", () => {
+describe("a slow client of a status stream", () => {
+  test("receives the newest line, without superseded lines", () => {
     const { stream, written, take } = reader();
     for (const line of ["a", "b", "c"]) stream.send(line, 0);
     expect(written).toEqual(["a"]);
@@ -60,7 +60,7 @@ describe("a slow client", () => {
     expect(written).toEqual(["a", "c"]);
   });
 
-  test("is not cut while it reads a line now and then", () => {
+  test("stays connected while it reads a line now and then", () => {
     const { stream, written, ends, take } = reader();
     stream.send("a", 0);
     stream.send("b", 1_000);
@@ -71,7 +71,7 @@ describe("a slow client", () => {
     expect(ends).toEqual(["cut"]);
   });
 
-  test("is cut when it reads nothing, despite new lines", () => {
+  test("is disconnected if it reads nothing, despite new lines", () => {
     const { stream, written, ends } = reader();
     stream.send("a", 0);
     for (let nowMs = 1_000; nowMs < 20_000; nowMs += 1_000) {
@@ -84,7 +84,7 @@ describe("a slow client", () => {
   });
 });
 
-test("at most one line is being written, and a client that reads everything ends with the last line", () => {
+test("a status stream writes one line at a time, and a client that reads all gets the last line", () => {
   const anySteps = fc.array(fc.oneof(fc.nat(9).map(String), fc.constantFrom("take", "check")), { maxLength: 60 });
   fc.assert(
     fc.property(anySteps, (steps) => {

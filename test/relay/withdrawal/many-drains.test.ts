@@ -35,7 +35,9 @@ function putSlice(slice: number, isEnding: (pod: number) => boolean, into: Watch
 const lastStates = (answers: readonly Answer[]): readonly (string | undefined)[] =>
   answers.map((answer) => answer.lines().at(-1)?.state);
 
-test("each manager receives only its own Pod's status, from one list and one watch", { timeout: 300_000 }, async () => {
+test("each of many managers receives its own Pod's status, from one list and one watch", {
+  timeout: 300_000,
+}, async () => {
   for (let slice = 0; slice < SLICES; slice += 1) putSlice(slice, () => false);
   const relay = await streamingRelay({ watchPod: cluster.watches.watchPod });
   relays = [relay];

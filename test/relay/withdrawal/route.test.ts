@@ -35,8 +35,8 @@ const streams = async (): Promise<number | undefined> =>
 const refusedFor = async (reason: string): Promise<number | undefined> =>
   samplesOf(await relay.metrics(), "lastcall_relay_refused_total").get(`{reason="${reason}"}`);
 
-describe("a manager", () => {
-  test("receives a line at once and for every change, until it closes the stream", async () => {
+describe("a manager that requests the withdrawal of its Pod", () => {
+  test("receives a status line at once and after every change, until it closes the stream", async () => {
     const answer = await relay.request();
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
     await shows(answer, [IN]);
@@ -51,7 +51,7 @@ describe("a manager", () => {
     expect(await streams()).toBe(0);
   });
 
-  test("receives the last line again every 10 s", async () => {
+  test("receives the last status line again every 10 s", async () => {
     const answer = await relay.request();
     await shows(answer, [IN]);
     relay.watchers[0]?.send(OUT);
@@ -61,7 +61,7 @@ describe("a manager", () => {
     await shows(answer, [IN, OUT, OUT]);
   });
 
-  test("with a heartbeat receives the last line again every 200 ms", async () => {
+  test("receives the last line again every 200 ms if it requests a heartbeat", async () => {
     const answer = await relay.request({}, "/v1/withdrawal?heartbeat");
     await shows(answer, [IN]);
     relay.turn(200);
@@ -70,7 +70,7 @@ describe("a manager", () => {
     await shows(answer, [IN, IN, IN]);
   });
 
-  test("returns its heartbeat when it closes the stream, and is served without one at the limit", async () => {
+  test("returns its heartbeat with the end of the stream, and is served without one at the limit", async () => {
     await relay.close();
     let left = 1;
     const limits = {
@@ -95,7 +95,7 @@ describe("a manager", () => {
     expect(left).toBe(0);
   });
 
-  test("has its stream ended after a day, and when the relay stops", async () => {
+  test("is disconnected after a day, and at the end of the relay", async () => {
     const first = await relay.request();
     await shows(first, [IN]);
     relay.turn(24 * 60 * 60_000);
@@ -107,7 +107,7 @@ describe("a manager", () => {
     expect(relay.watchers.map(({ left }) => left)).toEqual([true, true]);
   });
 
-  test("keeps a stream that is open longer than the request timeout", async () => {
+  test("stays connected for longer than the request timeout", async () => {
     await relay.close();
     relay = await streamingRelay({ requestTimeoutMs: 2_000 });
     const answer = await relay.request();
@@ -122,12 +122,12 @@ describe("a manager", () => {
   });
 });
 
-describe("a request is refused", () => {
+describe("a request for a withdrawal is rejected", () => {
   test.for([
-    { title: "without a credential", headers: { "content-type": "application/json" } },
-    { title: "with a forged one", headers: { ...AUTHORIZED, authorization: "Lastcall forged" } },
-    { title: "with an endless one", headers: { ...AUTHORIZED, authorization: `Lastcall ${"a".repeat(12_000)}` } },
-  ])("$title, before its body is read", async ({ headers }) => {
+    { title: "no credential", headers: { "content-type": "application/json" } },
+    { title: "a forged credential", headers: { ...AUTHORIZED, authorization: "Lastcall forged" } },
+    { title: "an endless credential", headers: { ...AUTHORIZED, authorization: `Lastcall ${"a".repeat(12_000)}` } },
+  ])("before its body is read if it has $title", async ({ headers }) => {
     const answer = await relay.send({ body: "x".repeat(64 * 1024), headers, endless: true }).catch(() => undefined);
     // A client that is still sending may see the close before the response.
     if (answer !== undefined) expect(answer.status).toBe(401);
@@ -136,7 +136,7 @@ describe("a request is refused", () => {
     expect(relay.watchers).toEqual([]);
   });
 
-  test("without a credential, and its connection is closed with the body unread", async () => {
+  test("without a credential, and its connection is closed before the body is read", async () => {
     const socket = await relay.dial();
     let received = "";
     socket.on("data", (bytes: Buffer) => {
@@ -150,14 +150,14 @@ describe("a request is refused", () => {
     expect(received).toContain("connection: close\r\n");
   });
 
-  test("without a credential, with a message", async () => {
+  test("without a credential, with a message as response", async () => {
     const answer = await relay.send({ body: JSON.stringify(REQUEST), headers: { authorization: "Bearer x" } });
     expect(answer.status).toBe(401);
     await answer.ended;
     expect(answer.text()).toBe("The authorization header does not contain a valid credential.\n");
   });
 
-  test("for another namespace than the credential's", async () => {
+  test("if its namespace is not the credential's", async () => {
     const answer = await relay.send({ body: JSON.stringify({ ...REQUEST, namespace: "other" }) });
     expect(answer.status).toBe(403);
     expect(await refusedFor("foreign_namespace")).toBe(1);
@@ -170,12 +170,12 @@ describe("a request is refused", () => {
       headers: { ...AUTHORIZED, "content-length": String(RELAY_BODY_LIMIT_BYTES + 1) },
     },
     { title: "in chunks", headers: { ...AUTHORIZED, "transfer-encoding": "chunked" } },
-  ])("with a body larger than 16 KiB $title", async ({ headers }) => {
+  ])("if its body is larger than 16 KiB $title", async ({ headers }) => {
     const answer = await relay.send({ body: "x".repeat(RELAY_BODY_LIMIT_BYTES + 1), headers });
     expect([answer.status, await refusedFor("too_large")]).toEqual([413, 1]);
   });
 
-  test("with an endless body, and its connection is closed", async () => {
+  test("if its body is endless, and its connection is closed", async () => {
     const answer = await relay.send({ body: "x".repeat(1_024), endless: true }).catch(() => undefined);
     if (answer !== undefined) expect(answer.status).toBe(413);
     await eventually(async () => expect(await relay.connections()).toBe(0));
@@ -183,29 +183,29 @@ describe("a request is refused", () => {
   });
 
   test.for([
-    { title: "nonsense", body: "{", status: 400, message: "The body is not JSON" },
+    { title: "not JSON", body: "{", status: 400, message: "The body is not JSON" },
     { title: "empty", body: "", status: 400, message: "The body is not JSON" },
     {
-      title: "a wrong field",
+      title: "JSON with an invalid field",
       body: JSON.stringify({ ...REQUEST, pod: 7 }),
       status: 400,
       message: "pod is 7; it must be",
     },
-  ])("with a body that is $title, and the expected value is named", async ({ body, status, message }) => {
+  ])("if its body is $title, with a message that has the expected value", async ({ body, status, message }) => {
     const answer = await relay.send({ body });
     await answer.ended;
     expect([answer.status, answer.text()]).toEqual([status, expect.stringContaining(message)]);
     expect(await refusedFor("malformed")).toBe(1);
   });
 
-  test("of another content type", async () => {
+  test("if its content type is not application/json", async () => {
     const headers = { ...AUTHORIZED, "content-type": "text/plain" };
     const answer = await relay.send({ body: JSON.stringify(REQUEST), headers });
     expect([answer.status, await refusedFor("content_type")]).toEqual([415, 1]);
   });
 });
 
-describe("a client that stops after", () => {
+describe("a client of the relay that stops after", () => {
   test.for([
     { title: "no request", bytes: "" },
     { title: "half a header", bytes: "POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nautho" },
@@ -225,8 +225,8 @@ describe("a client that stops after", () => {
   });
 });
 
-describe("a flood", () => {
-  test("from one namespace is refused, and another namespace is served", async () => {
+describe("a flood of requests", () => {
+  test("of one namespace is rejected, and another namespace is served", async () => {
     await relay.close();
     relay = await streamingRelay({ streamsLimit: 40 });
     const requests = Array.from({ length: 60 }, (_, at) => relay.request({ uid: `uid-${at}` }));
@@ -248,7 +248,7 @@ describe("a flood", () => {
     expect(await refusedFor("pod_streams")).toBe(24);
   });
 
-  test("of requests on one connection is cleaned up with the connection", async () => {
+  test("on one connection uses no memory after that connection", async () => {
     const body = JSON.stringify(REQUEST);
     const one = `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     const socket = await relay.dial();
@@ -264,7 +264,7 @@ describe("a flood", () => {
     expect(relay.watchers.every(({ left }) => left)).toBe(true);
   });
 
-  test("of lines at a client that does not read is dropped except the last line", async () => {
+  test("for a client that does not read leaves only the last status line", async () => {
     const answer = await relay.request();
     await shows(answer, [IN]);
     answer.message.pause();
@@ -278,7 +278,7 @@ describe("a flood", () => {
   });
 });
 
-test("a client that disconnects before the end of its body is not watched", async () => {
+test("a client that disconnects before the end of its body causes no watch", async () => {
   const socket = await relay.dial();
   const length = JSON.stringify(REQUEST).length;
   socket.write(
@@ -290,7 +290,7 @@ test("a client that disconnects before the end of its body is not watched", asyn
   expect([relay.watchers, await streams()]).toEqual([[], 0]);
 });
 
-describe("the end of a stream", () => {
+describe("the end of a status stream", () => {
   let closed: (BrokenDrain | undefined)[];
   let opened: string[];
   let wallMs: number;
@@ -308,7 +308,7 @@ describe("the end of a stream", () => {
     relay = await streamingRelay({ lost, wallMs: () => wallMs });
   });
 
-  test("by the client during a drain is reported with its times and the last status", async () => {
+  test("by the client during a drain is reported with the times and the last status", async () => {
     const answer = await relay.request();
     relay.watchers[0]?.send({ ...OUT, graceSeconds: 30 });
     await shows(answer, [IN, { ...OUT, graceSeconds: 30 }]);
@@ -324,7 +324,7 @@ describe("the end of a stream", () => {
     expect([closed[0]?.pod, closed[0]?.claims.namespace, opened]).toEqual([REQUEST, "shop", ["uid-1"]]);
   });
 
-  test("of a Pod that does not terminate is not a broken drain", async () => {
+  test("of a Pod that does not terminate is not reported as a broken drain", async () => {
     const answer = await relay.request();
     await shows(answer, [IN]);
     answer.leave();
@@ -334,8 +334,8 @@ describe("the end of a stream", () => {
 
   test.for([
     { title: "after a day", end: () => relay.turn(24 * 60 * 60_000) },
-    { title: "at its shutdown", end: () => relay.end() },
-  ])("by the relay $title is not a broken drain", async ({ end }) => {
+    { title: "at the relay's shutdown", end: () => relay.end() },
+  ])("by the relay $title is not reported as a broken drain", async ({ end }) => {
     const answer = await relay.request();
     relay.watchers[0]?.send(OUT);
     await shows(answer, [IN, OUT]);

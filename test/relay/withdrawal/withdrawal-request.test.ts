@@ -6,14 +6,14 @@ const POD = { namespace: "shop", pod: "web-7d9f-x2x4p", uid: "0b5f3c1e-1111-4222
 const WHOLE = { ...POD, addresses: ["10.0.0.1", "fd00::1"] };
 
 test.for([
-  { title: "both families", request: WHOLE },
+  { title: "an IPv4 and an IPv6 address", request: WHOLE },
   { title: "one address", request: { ...WHOLE, addresses: ["10.0.0.1"] } },
   { title: "no address", request: { ...WHOLE, addresses: [] } },
-])("reads a request with $title", ({ request }) => {
+])("a withdrawal request with $title is read", ({ request }) => {
   expect(readWithdrawalRequest(JSON.stringify(request))).toEqual({ ok: true, request });
 });
 
-test("ignores unknown fields of a later manager", () => {
+test("unknown fields in the withdrawal request of a later manager are ignored", () => {
   const later = { ...WHOLE, zone: "eu-1", __proto__: { x: 1 } };
   expect(readWithdrawalRequest(JSON.stringify(later))).toEqual({ ok: true, request: WHOLE });
 });
@@ -38,11 +38,11 @@ test.for([
   { body: JSON.stringify({ ...WHOLE, addresses: ["10.0.0.1", "10.0.0.2"] }), message: "addresses[1] is" },
   { body: JSON.stringify({ ...WHOLE, addresses: [null] }), message: "addresses[0] is null; it must be an IP address." },
   { body: JSON.stringify({ ...WHOLE, addresses: ["example.com"] }), message: "addresses[0] is" },
-])("refuses $body and names the field", ({ body, message }) => {
+])("the withdrawal request $body is rejected with the name of the field", ({ body, message }) => {
   expect(readWithdrawalRequest(body)).toEqual({ ok: false, message: expect.stringContaining(message) });
 });
 
-test("never throws, and keeps messages short", () => {
+test("the parser of withdrawal requests never throws, and its messages are short", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (body) => {
       const read = readWithdrawalRequest(body);

@@ -37,19 +37,19 @@ test.for([
   expect(patches).toEqual(NO_PATCH);
 });
 
-test("a damaged Secret is logged as a warning that names every place", async () => {
+test("a damaged CA Secret is logged as a warning with every invalid key", async () => {
   const { lines, patches } = await recorded({ kind: "secret-errors", errors: ["ca.key is missing"] });
   expect(lines).toEqual([{ level: WARN, errors: ["ca.key is missing"], msg: "the CA's Secret is damaged" }]);
   expect(patches).toEqual(NO_PATCH);
 });
 
-test("a written caBundle is counted, and logged with its number of CAs", async () => {
+test("each write of a caBundle is counted, and logged with the number of CAs", async () => {
   const { lines, patches } = await recorded({ kind: "bundle-written", cas: 3 });
   expect(lines).toEqual([{ level: INFO, cas: 3, msg: "caBundle written" }]);
   expect(patches).toEqual({ ...NO_PATCH, '{result="done"}': 1 });
 });
 
-test("a conflict is not logged, and counted if it concerns a caBundle", async () => {
+test("a write conflict is not logged, and is counted only if it concerns a caBundle", async () => {
   const { lines, patches, metrics } = await recorded(
     { kind: "conflict", on: "configuration" },
     { kind: "conflict", on: "Secret" },
@@ -63,7 +63,7 @@ test("a conflict is not logged, and counted if it concerns a caBundle", async ()
   expect(metrics).toContain("Writes of the caBundle by this replica; conflict: another client wrote first.");
 });
 
-test("the expiry of a certificate is exported in seconds, and nothing of a missing one", async () => {
+test("the expiry metric is in seconds, and is absent without a certificate", async () => {
   const registry = new Registry();
   let expiry: { leafMs: number | undefined; caMs?: number } = { leafMs: undefined };
   addExpiryGauge(registry, () => expiry);
@@ -77,7 +77,7 @@ test("the expiry of a certificate is exported in seconds, and nothing of a missi
   expect(await registry.metrics()).toContain("Expiry of a certificate, in seconds since 1970.");
 });
 
-test("the authority's gauges show its leaf, its signer and whether every webhook trusts it", async () => {
+test("gauges show the leaf certificate, the signing CA and whether every webhook trusts that CA", async () => {
   const registry = new Registry();
   let status: AuthorityStatus = { leafValidUntilMs: undefined, signer: undefined, isInSync: false };
   addAuthorityGauges(registry, () => status);

@@ -4,8 +4,8 @@ import { RETIRED, startedWorld, stateOf } from "./cluster-state.ts";
 import { fakeCa } from "./fake-certificates.ts";
 import { brokenPromises, createWorld, DAY_MS, HOUR_MS, isReady, LIVES, MINUTE_MS } from "./simulated-cluster.ts";
 
-describe("at startup", () => {
-  test("three replicas that start at once agree on one CA and are ready without waiting", async () => {
+describe("at startup of the webhook's replicas", () => {
+  test("three simultaneous replicas agree on one CA and are ready at once", async () => {
     const world = createWorld(3);
     const running = world.replicas.map((replica) => world.startReconcile(replica));
     await Promise.all(running);
@@ -20,7 +20,7 @@ describe("at startup", () => {
     expect(made.map((event) => event.reason).sort()).toEqual(["begin", "promote"]);
   });
 
-  test("a replica without a webhook configuration makes no CA and reports what is missing", async () => {
+  test("a replica without a webhook configuration makes no CA and reports the missing object", async () => {
     const world = createWorld(1);
     world.store.setBundles(undefined);
     const [replica] = world.replicas;
@@ -31,7 +31,7 @@ describe("at startup", () => {
     expect(world.store.secret()).toBeUndefined();
   });
 
-  test("a replica that joins later serves at once and writes nothing", async () => {
+  test("an additional replica serves at once and writes nothing", async () => {
     const { world, all } = await startedWorld(2);
     const writes = world.store.writes();
     const [first] = world.replicas;
@@ -43,8 +43,8 @@ describe("at startup", () => {
   });
 });
 
-describe("a rotation", () => {
-  test("publishes the next CA beside the old one, waits, and only then signs with it", async () => {
+describe("a rotation of the CA", () => {
+  test("publishes the next CA beside the old one, waits, and only then signs with the next CA", async () => {
     const { world, all } = await startedWorld(2);
     const old = stateOf(world).signer;
     world.pass(201 * DAY_MS);
@@ -67,7 +67,7 @@ describe("a rotation", () => {
     expect(stateOf(world)).toMatchObject({ signer: next, next: "", leaves: [next, next], retired: [old] });
   });
 
-  test("drops the old CA an hour after its last leaf has expired, and not before", async () => {
+  test("drops the old CA one hour after the CA's last leaf certificate has expired", async () => {
     const { world, all } = await startedWorld(2);
     const old = stateOf(world).signer;
     world.pass(201 * DAY_MS);
@@ -86,7 +86,7 @@ describe("a rotation", () => {
     expect(stateOf(world).retired).toEqual([`${old}${RETIRED}`]);
   });
 
-  test("renews leaves at two thirds of their validity under the same CA", async () => {
+  test("renews leaf certificates at two thirds of their validity under the same CA", async () => {
     const { world, all } = await startedWorld(1);
     const [replica] = world.replicas;
     const first = replica?.reconciler.leaf()?.validUntilMs ?? 0;
@@ -113,7 +113,7 @@ describe("a rotation", () => {
   });
 });
 
-describe("after any change of the Secret the served certificate stays trusted and a new CA takes over: the Secret is", () => {
+describe("the served certificate stays trusted and a new CA replaces the old one if the Secret is", () => {
   const byHand = fakeCa("by hand", 0, DAY_MS * 40_000);
   const half = fakeCa("half", 0, DAY_MS * 40_000);
   type Data = Readonly<Record<string, string>>;
@@ -150,7 +150,7 @@ describe("after any change of the Secret the served certificate stays trusted an
     expect(brokenPromises(world)).toEqual([]);
   });
 
-  test("restored to an earlier CA: the switch waits although that CA is still trusted", async () => {
+  test("restored to an earlier CA: the switch waits even though that CA is still trusted", async () => {
     const { world, all } = await startedWorld(2);
     const backup = world.store.secret()?.data ?? {};
     const first = stateOf(world).signer;
@@ -169,7 +169,7 @@ describe("after any change of the Secret the served certificate stays trusted an
     expect(brokenPromises(world)).toEqual([]);
   });
 
-  test("edited by others: their entries stay", async () => {
+  test("edited by another client: unknown entries stay", async () => {
     const { world, all } = await startedWorld(1);
     world.store.setSecret({ "relay.json": "{}", ...world.store.secret()?.data, "ca.key": "garbage" });
     await all();
@@ -177,15 +177,15 @@ describe("after any change of the Secret the served certificate stays trusted an
   });
 });
 
-describe("any replica repairs the bundles of all webhooks:", () => {
+describe("any replica repairs the caBundles of all webhooks:", () => {
   const foreign = fakeCa("foreign", 0, DAY_MS * 40_000).cert.replace("ey", "xx");
   test.for<{ title: string; edit: (bundles: readonly string[]) => readonly string[] }>([
-    { title: "emptied", edit: (bundles) => bundles.map(() => "") },
-    { title: "one emptied", edit: ([first = ""]) => [first, ""] },
+    { title: "every caBundle emptied", edit: (bundles) => bundles.map(() => "") },
+    { title: "one caBundle emptied", edit: ([first = ""]) => [first, ""] },
     { title: "a webhook added", edit: (bundles) => [...bundles, ""] },
     { title: "a foreign CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreign) },
-    { title: "replaced by a foreign CA", edit: (bundles) => bundles.map(() => foreign) },
-    { title: "replaced by garbage", edit: (bundles) => bundles.map(() => "garbage") },
+    { title: "every caBundle replaced by a foreign CA", edit: (bundles) => bundles.map(() => foreign) },
+    { title: "every caBundle replaced by garbage", edit: (bundles) => bundles.map(() => "garbage") },
   ])("$title", async ({ edit }) => {
     const { world, all } = await startedWorld(2);
     const { signer, bundles } = stateOf(world);
@@ -197,7 +197,7 @@ describe("any replica repairs the bundles of all webhooks:", () => {
     expect(world.store.writes()).toBe(writes + 1);
   });
 
-  test("a bundle with the right CAs in another order is left unchanged", async () => {
+  test("a caBundle with the right CAs in another order is not written", async () => {
     const { world, all } = await startedWorld(1);
     world.pass(201 * DAY_MS);
     await all();
@@ -215,8 +215,8 @@ describe("any replica repairs the bundles of all webhooks:", () => {
   });
 });
 
-describe("reads", () => {
-  test("start with the configuration, so that the Secret is never older than the bundles", async () => {
+describe("the reconciler", () => {
+  test("reads the webhook configuration first, so that the Secret is never older than the caBundles", async () => {
     const { world } = await startedWorld(1);
     const [replica] = world.replicas;
     if (replica === undefined) return;
@@ -228,7 +228,7 @@ describe("reads", () => {
     expect(replica.reconciler.leaf()).toBeUndefined();
   });
 
-  test("delay the switch if one webhook lacks the signer", async () => {
+  test("delays the switch to a CA that is missing in one webhook's caBundle", async () => {
     const { world } = await startedWorld(1);
     const [replica] = world.replicas;
     if (replica === undefined) return;
@@ -245,8 +245,8 @@ describe("reads", () => {
   });
 });
 
-describe("clocks and outages", () => {
-  test("a CA made by a replica whose clock is ahead also serves the others", async () => {
+describe("with a wrong clock or during an outage", () => {
+  test("a CA of a replica whose clock is ahead is valid for the other replicas", async () => {
     const { world, all } = await startedWorld(2);
     const [ahead] = world.replicas;
     if (ahead === undefined) return;
@@ -259,7 +259,7 @@ describe("clocks and outages", () => {
     expect(stateOf(world)).toMatchObject({ signer: next, next: "", leaves: [next, next] });
   });
 
-  test("a clock that jumps a month ahead causes one renewal, not endless writes", async () => {
+  test("a clock that jumps a month ahead causes a single renewal", async () => {
     const { world, all } = await startedWorld(2);
     const [replica] = world.replicas;
     if (replica === undefined) return;
@@ -285,7 +285,7 @@ describe("clocks and outages", () => {
     expect(isReady(world, replica)).toBe(true);
   });
 
-  test("a Secret that is deleted repeatedly does not make the bundle grow without bound", async () => {
+  test("a repeatedly deleted Secret does not make the caBundle grow without limit", async () => {
     const { world, all } = await startedWorld(1);
     for (let round = 0; round < 60; round += 1) {
       world.store.setSecret(undefined);

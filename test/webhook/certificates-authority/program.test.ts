@@ -73,7 +73,7 @@ async function ready(api: FakeApiServer, replica: RunningWebhook): Promise<void>
   await eventually(async () => expect(await asApiServer(api, replica)).toMatchObject({ status: 200 }));
 }
 
-test("two replicas make one CA, fill every caBundle and touch nothing else", LIMIT, async () => {
+test("two replicas make one CA, and write every caBundle and no other field", LIMIT, async () => {
   const api = await startedApi();
   const replicas = await Promise.all([startedReplica(api), startedReplica(api)]);
   for (const replica of replicas) await ready(api, replica);
@@ -94,7 +94,7 @@ test("two replicas make one CA, fill every caBundle and touch nothing else", LIM
 });
 
 test(
-  "a deleted Secret leads to a new CA without one refused connection, and kept-alive connections live on",
+  "a deleted Secret causes a new CA without a refused connection, and kept-alive connections stay open",
   LIMIT,
   async () => {
     const api = await startedApi();
@@ -145,7 +145,7 @@ test("an emptied caBundle is filled again by one write", LIMIT, async () => {
   expect(api.writes.slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
 });
 
-test("the program survives refusals of the API server, reports why it is not ready, and recovers", LIMIT, async () => {
+test("the webhook reports the API server's refusals as the cause of unreadiness, and recovers", LIMIT, async () => {
   const api = await startedApi();
   api.faults.refuse = 403;
   const replica = await startedReplica(api);
@@ -161,7 +161,7 @@ test("the program survives refusals of the API server, reports why it is not rea
   expect((await asApiServer(api, replica)).status).toBe(200);
 });
 
-test("an API server that never answers holds up neither the start nor the end", LIMIT, async () => {
+test("an API server that never responds delays neither the start nor the exit of the webhook", LIMIT, async () => {
   const silent = createServer(() => undefined);
   cleanups.push(() => silent.close());
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));

@@ -42,7 +42,7 @@ function replica(races: Races = {}) {
   return { reconciler, events, created, store };
 }
 
-test("the first replica records the new CA, the written bundle and the signer, and no Secret errors", async () => {
+test("the first replica records the new CA, the written caBundle and the signer, and no Secret errors", async () => {
   const { reconciler, events, created } = replica();
   await reconciler.reconcile();
   expect(events).toEqual([
@@ -54,7 +54,7 @@ test("the first replica records the new CA, the written bundle and the signer, a
   expect(created.map((data) => Object.keys(data))).toEqual([["next.crt", "next.key"]]);
 });
 
-test("a bundle that lost the leaf's CA is written again in the same reconciliation", async () => {
+test("a caBundle without the served certificate's CA is repaired in the same reconciliation", async () => {
   const { reconciler, store } = replica();
   await reconciler.reconcile();
   expect(reconciler.leaf()).toBeDefined();
@@ -78,7 +78,7 @@ test.for([
   { on: "Secret", races: { secret: "conflict" } },
   { on: "configuration", races: { configuration: "conflict" } },
 ] as const)(
-  "the write of a $on under constant conflicts is abandoned, and every conflict is recorded",
+  "a write of a $on with constant conflicts is abandoned, and every conflict is recorded",
   async ({ on, races }) => {
     const { reconciler, events } = replica(races);
     await expect(reconciler.reconcile()).rejects.toThrow(
@@ -93,7 +93,7 @@ test.for([
   },
 );
 
-test("a replica is in sync until the API server is unreachable, and keeps serving its leaf", async () => {
+test("a replica that cannot reach the API server is out of sync, and still serves its certificate", async () => {
   const { reconciler, store } = replica();
   expect([reconciler.distrust(), reconciler.status().isInSync]).toEqual([undefined, false]);
   await reconciler.reconcile();
@@ -104,7 +104,7 @@ test("a replica is in sync until the API server is unreachable, and keeps servin
   expect([reconciler.distrust(), reconciler.status()]).toMatchObject(["", { isInSync: false, leafValidUntilMs }]);
 });
 
-test("a missing webhook configuration is reported by name", async () => {
+test("a missing webhook configuration is reported with its name", async () => {
   const { reconciler, store } = replica();
   store.setBundles(undefined);
   await expect(reconciler.reconcile()).rejects.toThrow("MutatingWebhookConfiguration w does not exist");

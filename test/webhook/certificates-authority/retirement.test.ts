@@ -23,36 +23,36 @@ function retired(name: string, isDropped = false): RetiredCa {
 const many = (count: number, isDropped = false) =>
   Array.from({ length: count }, (_, at) => retired(`${isDropped ? "dropped" : "trusted"}-${at}`, isDropped));
 
-test("a CA is valid from its first millisecond to before its last", () => {
+test("a CA is valid from notBefore until one millisecond before notAfter", () => {
   const ca = fakeCa("a", 100, 200);
   expect([99, 100, 199, 200].map((wallMs) => isValidAt(ca, wallMs))).toEqual([false, true, true, false]);
 });
 
-test("a dropped CA is remembered once and not trusted", () => {
+test("a dropped CA is stored once and not trusted", () => {
   const authority = { signer: fakeCa("a", 0, 1), next: undefined, retired: [retired("b"), retired("c", true)] };
   const [a, b, c] = [authority.signer.id, retired("b").id, retired("c").id];
   expect(trustedBy(authority).map(({ id }) => id)).toEqual([a, b]);
   expect(storedCas(authority).map(({ id }) => id)).toEqual([a, b, c]);
 });
 
-test("a retired CA is overdue as soon as its last leaf has expired everywhere, and never once it is dropped", () => {
+test("a retired CA is overdue once its last leaf has expired on every clock, until the CA is dropped", () => {
   const dueMs = 1_000 + TRUSTED_MS;
   expect([dueMs - 1, dueMs].map((wallMs) => isOverdue(retired("a"), wallMs, LIVES))).toEqual([false, true]);
   expect(isOverdue(retired("a", true), dueMs, LIVES)).toBe(false);
 });
 
-test("a dropped CA is remembered twice as long as it was trusted, and a trusted one is never forgotten", () => {
+test("a dropped CA stays stored for twice its time as a trusted CA, and a trusted CA always", () => {
   const forgottenMs = 1_000 + 2 * TRUSTED_MS;
   const both = [retired("a"), retired("b", true)];
   expect(withinLimits(both, forgottenMs - 1, LIVES)).toEqual(both);
   expect(withinLimits(both, forgottenMs, LIVES)).toEqual([retired("a")]);
 });
 
-test("of two entries for one CA the first applies", () => {
+test("the first of two entries for one retired CA applies", () => {
   expect(withinLimits([retired("a", true), retired("a")], 1_000, LIVES)).toEqual([retired("a", true)]);
 });
 
-test("24 are trusted, the rest are dropped, and 48 are remembered", () => {
+test("at most 24 retired CAs are trusted, the others are dropped, and at most 48 are stored", () => {
   expect(withinLimits(many(24), 1_000, LIVES)).toEqual(many(24));
   const limited = withinLimits([...many(30, true), ...many(30)], 1_000, LIVES);
   expect(limited).toHaveLength(48);

@@ -16,12 +16,12 @@ const retiredAs = (...rows: readonly unknown[]) => ({ "retired.json": JSON.strin
 const ROW = { retiredAt: RETIRED_AT, certificate: OLD.cert };
 const BAD_ROW = "retired.json has an entry that is not {retiredAt, certificate}";
 
-test("an empty Secret has no content and no errors", () => {
+test("an empty Secret has no CAs and no errors", () => {
   const authority = { signer: undefined, next: undefined, retired: [] };
   expect(read({})).toEqual({ authority, salvaged: [], secretErrors: [] });
 });
 
-test("written entries are read back, entries of others are ignored, and missing entries are deleted", () => {
+test("written entries are read back, unknown entries are ignored, and missing entries are deleted", () => {
   const gone: RetiredCa = { ...OLD, retiredAtMs: Date.parse(RETIRED_AT), isDropped: true };
   const kept: RetiredCa = { ...fakeCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
   const { key: _older, ...older } = kept as RetiredCa & { key: string };
@@ -53,19 +53,19 @@ test.for([
   expect(authority[role]).toBeUndefined();
 });
 
-test("an unusable certificate is reported, and the next CA is kept", () => {
+test("an unusable certificate of the signer is reported, and the next CA is kept", () => {
   const { authority, salvaged, secretErrors } = read({ ...GOOD, "ca.crt": "no PEM" });
   expect(secretErrors).toEqual(["ca.crt is not one PEM certificate"]);
   expect([salvaged, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
 });
 
-test("a CA that is both signer and next may not sign: its trust is unknown", () => {
+test("a CA that is both signer and next does not sign, since it may not be trusted yet", () => {
   const { authority, secretErrors } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
   expect([authority.signer, authority.next?.id]).toEqual([undefined, SIGNER.id]);
   expect(secretErrors).toEqual(["ca.crt is also next.crt"]);
 });
 
-test("a retired CA is read with its time, and is trusted unless it was dropped", () => {
+test("a retired CA is read with its time, and is trusted until it is dropped", () => {
   const { authority, secretErrors } = read(retiredAs(ROW, { ...ROW, dropped: true }, { ...ROW, dropped: "yes" }));
   const retiredAtMs = Date.parse(RETIRED_AT);
   expect(secretErrors).toEqual([]);

@@ -19,7 +19,7 @@ function answering(
   return { ask, asked };
 }
 
-test("a Secret is changed entry by entry and only at the version that was read", async () => {
+test("an update of the Secret changes single entries, and only at the resourceVersion that was read", async () => {
   const { ask, asked } = answering(200);
   const store = secretStore(ask, "lastcall", "ca");
   expect(await store.update(SEEN, { "ca.crt": "new", "next.crt": undefined, "next.key": undefined })).toBe("done");
@@ -37,7 +37,7 @@ test("a Secret without data gets its first entry", async () => {
   expect(JSON.parse(asked[0]?.body ?? "")[1]).toEqual({ op: "add", path: "/data", value: {} });
 });
 
-test("the caBundle of every webhook is written and no other field", async () => {
+test("a write of the webhook configuration changes the caBundle of every webhook and no other field", async () => {
   const { ask, asked } = answering(200);
   await webhookConfigurations(ask, "w").writeBundle({ resourceVersion: "9", bundles: ["", "old"] }, "new");
   expect(JSON.parse(asked[0]?.body ?? "").map((operation: { path: string }) => operation.path)).toEqual([
@@ -47,7 +47,7 @@ test("the caBundle of every webhook is written and no other field", async () => 
   ]);
 });
 
-describe("beside a copy that fails closed", () => {
+describe("a configuration with a copy whose failurePolicy is Fail", () => {
   const object = (resourceVersion: string, ...bundles: readonly string[]) => ({
     metadata: { resourceVersion },
     webhooks: bundles.map((text) => ({ clientConfig: { caBundle: Buffer.from(text).toString("base64") } })),
@@ -64,7 +64,7 @@ describe("beside a copy that fails closed", () => {
     return { configurations: webhookConfigurations(ask, "w", "c"), asked };
   };
 
-  test("the bundles of both count, and both are written, each at its version", async () => {
+  test("is read and written together with the copy, each at its own resourceVersion", async () => {
     const { configurations, asked } = withCopy(["a", "old"]);
     const seen = await configurations.read();
     expect(seen?.bundles).toEqual(["a", "b", "a", "old"]);
@@ -78,7 +78,7 @@ describe("beside a copy that fails closed", () => {
     ]);
   });
 
-  test.for([undefined, []])("one that is not there, or not filled yet, is not written: %s", async (copies) => {
+  test.for([undefined, []])("is written alone if the copy is missing or empty: %s", async (copies) => {
     const { configurations, asked } = withCopy(copies);
     const seen = await configurations.read();
     expect(seen).toEqual({ resourceVersion: "7", bundles: ["a", "b"] });
@@ -91,20 +91,20 @@ describe("beside a copy that fails closed", () => {
 });
 
 test.for([
-  { status: 409, body: {}, title: "a newer version" },
-  { status: 404, body: {}, title: "a deleted object" },
-  { status: 422, body: { details: {} }, title: "a patch that no longer applies" },
-])("$title is a lost race", async ({ status, body }) => {
+  { status: 409, body: {}, title: "another update" },
+  { status: 404, body: {}, title: "the deletion of the Secret" },
+  { status: 422, body: { details: {} }, title: "a change that makes the patch inapplicable" },
+])("an update of the Secret returns a conflict after $title", async ({ status, body }) => {
   expect(await secretStore(answering(status, body).ask, "n", "s").update(SEEN, {})).toBe("conflict");
 });
 
-test("a missing object is not an error, and a create conflict is a lost race", async () => {
+test("a read of a missing Secret is not an error, and a failed create returns a conflict", async () => {
   expect(await secretStore(answering(404).ask, "n", "s").read()).toBeUndefined();
   expect(await webhookConfigurations(answering(404).ask, "w").read()).toBeUndefined();
   expect(await secretStore(answering(409).ask, "n", "s").create({})).toBe("conflict");
 });
 
-test("a refusal names the object and quotes the API server's message", async () => {
+test("an error for a refused request has the object's name and the API server's message", async () => {
   const forbidden = secretStore(answering(403, { message: "user may not" }).ask, "lastcall", "ca");
   await expect(forbidden.read()).rejects.toThrow(
     "cannot read Secret lastcall/ca: the API server answered 403 user may not",
@@ -115,14 +115,14 @@ test("a refusal names the object and quotes the API server's message", async () 
   await expect(webhookConfigurations(answering(200, "<html>").ask, "w").read()).rejects.toThrow("<html>");
 });
 
-test("an unreachable API server is reported with the intended action", async () => {
+test("an error for an unreachable API server has the intended action", async () => {
   const ask = () => Promise.reject(new Error("connect ECONNREFUSED"));
   await expect(webhookConfigurations(ask, "w").read()).rejects.toThrow(
     "cannot read MutatingWebhookConfiguration w: connect ECONNREFUSED",
   );
 });
 
-test("data that is not base64 or not a string is read as empty", async () => {
+test("an entry of the Secret that is not a base64 string is read as empty", async () => {
   const odd = { metadata: { resourceVersion: "1" }, webhooks: [{ clientConfig: { caBundle: 7 } }, {}] };
   expect(await webhookConfigurations(answering(200, odd).ask, "w").read()).toEqual({
     resourceVersion: "1",

@@ -20,7 +20,7 @@ function problem(code: ProblemCode, message = "Got nonsense."): Problem {
   return { code, where: "pod web-7d9f-, somewhere", message };
 }
 
-test("only unexpected skips are recorded as Events", () => {
+test("an Event is recorded for an unexpected skip, and for no expected one", () => {
   const recorded = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
     (reason) => outcomeEvents(POD, "shop", skipped(reason)).length,
   );
@@ -39,7 +39,7 @@ test("only unexpected skips are recorded as Events", () => {
   ]);
 });
 
-test("the Event of a skip names the Pod, the reason and its message", () => {
+test("the Event of a skipped Pod has the Pod's name, the reason and the message", () => {
   expect(outcomeEvents(POD, "shop", skipped("own_hooks"))).toEqual([
     {
       namespace: "shop",
@@ -51,7 +51,7 @@ test("the Event of a skip names the Pod, the reason and its message", () => {
   ]);
 });
 
-test("every kind of problem but an unread namespace is recorded, and several of one kind share an Event", () => {
+test("problems of each kind share one Event, and an unread namespace causes none", () => {
   const problems = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => problem(code));
   const notes = outcomeEvents(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
   expect(notes).toHaveLength(problems.length - 1);
@@ -61,18 +61,18 @@ test("every kind of problem but an unread namespace is recorded, and several of 
 });
 
 test.for(["disabled", "not_enabled", "system_namespace", "mirror_pod"] as const)(
-  "a Pod that is %s gets no Event about its mistakes",
+  "a Pod that is skipped as %s gets no Event about its invalid settings",
   (reason) => {
     expect(outcomeEvents(POD, "shop", skipped(reason, [problem("bad_value")]))).toEqual([]);
   },
 );
 
-test("a refused Pod gets no Event, since the refusal reports the reason", () => {
+test("a refused Pod gets no Event, since the response contains the reason", () => {
   const explanation = { policy, origin, problems: [problem("bad_value")] };
   expect(outcomeEvents(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
 });
 
-describe("the owner", () => {
+describe("the owner reference", () => {
   test.for([
     { title: "a Pod without owners", ownerReferences: undefined },
     { title: "an owner that is not a controller", ownerReferences: [{ ...OWNER, controller: false }] },
@@ -83,11 +83,11 @@ describe("the owner", () => {
       ownerReferences: [{ ...OWNER, name: "../../secrets", controller: true }],
     },
     { title: "a string instead of a list", ownerReferences: "ReplicaSet" },
-  ])("of a Pod is not used if it is invalid or not a controller: $title", ({ ownerReferences }) => {
+  ])("of a Pod is ignored if it is invalid or not a controller: $title", ({ ownerReferences }) => {
     expect(outcomeEvents({ metadata: { name: "a", ownerReferences } }, "shop", skipped("own_hooks"))).toEqual([]);
   });
 
-  test("of a Pod is the controller among several", () => {
+  test("of the controller is used among several", () => {
     const ownerReferences = [
       { ...OWNER, uid: "u-0", controller: false },
       { ...OWNER, controller: true },
@@ -96,7 +96,7 @@ describe("the owner", () => {
   });
 });
 
-test("for any Pod, Events are printable and bounded, and nothing throws", { timeout: 180_000 }, () => {
+test("for any Pod, Events are printable and limited in length, and no call throws", { timeout: 180_000 }, () => {
   fc.assert(
     fc.property(fc.jsonValue(), anyText({ maxLength: 3_000 }), (metadata, message) => {
       const pod = { metadata: { ...POD.metadata, generateName: metadata } };
@@ -127,7 +127,7 @@ test("an Event has the form that the API server accepts: name, namespace, whole 
   });
 });
 
-test("every Event of an outcome is sent", () => {
+test("every Event of an admission is sent to the API server", () => {
   const sent: EventSpec[] = [];
   const record = outcomeRecorder((event) => sent.push(event));
   const outcome = skipped("own_hooks", [problem("bad_value")]);
@@ -136,11 +136,11 @@ test("every Event of an outcome is sent", () => {
   expect(sent).toHaveLength(2);
 });
 
-describe("a mistake in the settings of an object that is not injected", () => {
+describe("an invalid setting of a skipped object", () => {
   const metadata = { name: "shop", uid: "7" };
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata };
 
-  test("is recorded on the object", () => {
+  test("is recorded as an Event of a workload", () => {
     expect(settingsEvents(namespace, "shop", [problem("unknown_label", "There is none.")])).toEqual([
       {
         namespace: "shop",
@@ -152,13 +152,13 @@ describe("a mistake in the settings of an object that is not injected", () => {
     ]);
   });
 
-  test("of a Pod is recorded on its controller", () => {
+  test("of a Pod is recorded as an Event of the Pod's controller", () => {
     expect(
       settingsEvents({ kind: "Pod", ...POD }, "shop", [problem("bad_value")]).map(({ owner }) => owner.kind),
     ).toEqual(["ReplicaSet"]);
   });
 
-  test("is not recorded for an object that is not stored yet", () => {
+  test("is not recorded for an object that the API server has not stored yet", () => {
     const { uid: _none, ...unstored } = metadata;
     expect(settingsEvents({ ...namespace, metadata: unstored }, "shop", [problem("bad_value")])).toEqual([]);
   });

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("nodes that are stale for too long guarantee no kubelet version, and fresh ones do", async () => {
+test("the cached nodes guarantee a kubelet version only while they are fresh", async () => {
   const server = await fakeApiServer();
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.31.2" };
   server.put("/api/v1/nodes", { metadata: { name: "n1" }, status: { nodeInfo } });
@@ -43,7 +43,7 @@ test("nodes that are stale for too long guarantee no kubelet version, and fresh 
   }
 });
 
-test("a namespace whose nodes cannot pull the manager's image is marked, and only where Events are read", async () => {
+test("with read access to Events, a namespace whose nodes cannot pull the manager's image is marked", async () => {
   const server = await fakeApiServer();
   const lastTimestamp = new Date().toISOString();
   const message = `Failed to pull image "${FACTS.managerImage}": not found`;
@@ -76,7 +76,7 @@ test("a namespace whose nodes cannot pull the manager's image is marked, and onl
   await server.close();
 });
 
-test("unreadable Events are shown as stale and logged, and the other caches are not", async () => {
+test("unreadable Events are logged and shown as stale, and the other caches as fresh", async () => {
   const server = await fakeApiServer();
   const metadata = { name: "web-0.1", namespace: "shop" };
   server.put("/api/v1/events", { metadata, message: "x".repeat(PAGE_LIMIT_BYTES) });

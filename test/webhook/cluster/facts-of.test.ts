@@ -15,7 +15,7 @@ const KNOWN: CachedFacts = {
   imagePullError: undefined,
 };
 
-test("the facts combine the caches with the configuration", () => {
+test("the cluster facts for an admission combine the caches with the configuration", () => {
   expect(factsOf(FACTS, "shop", KNOWN)).toEqual({
     ...FACTS,
     apiServerVersion: "v1.30.1",
@@ -26,7 +26,7 @@ test("the facts combine the caches with the configuration", () => {
   });
 });
 
-test("stale nodes guarantee no kubelet version, an unknown version leaves the configured one, an unread namespace is reported", () => {
+test("missing cluster facts are replaced by safe defaults, and an unread namespace is reported", () => {
   const unsure = { ...KNOWN, nodesAreStale: true, apiServerVersion: undefined, namespaceIsUnknown: true };
   const facts = factsOf(FACTS, "shop", unsure);
   expect(facts.lowestKubeletVersion).toBeUndefined();
@@ -34,7 +34,7 @@ test("stale nodes guarantee no kubelet version, an unknown version leaves the co
   expect(facts.problems).toMatchObject([{ code: "namespace_unknown", where: "namespace shop" }]);
 });
 
-test("LimitRanges are kept by namespace, sorted by name, and only those for containers and Pods", () => {
+test("the cached LimitRanges are those for containers and Pods, by namespace and sorted by name", () => {
   const store = createStore(keepLimitRange);
   const put = (namespace: string, name: string, type: string) =>
     store.put({ metadata: { namespace, name }, spec: { limits: [{ type, max: { cpu: 2, memory: "1Gi" } }] } });
@@ -49,13 +49,13 @@ test("LimitRanges are kept by namespace, sorted by name, and only those for cont
 
 test.for([
   {
-    title: "a usual answer",
+    title: "a usual response",
     answer: { major: "1", minor: "31+", gitVersion: "v1.31.4-eks-abc" },
     version: "v1.31.4-eks-abc",
   },
-  { title: "an answer without gitVersion", answer: { major: "1", minor: "31+" }, version: "1.31+" },
-  { title: "an answer with nonsense", answer: { gitVersion: "latest" }, version: undefined },
+  { title: "a response without gitVersion", answer: { major: "1", minor: "31+" }, version: "1.31+" },
+  { title: "a response with an invalid gitVersion", answer: { gitVersion: "latest" }, version: undefined },
   { title: "a string instead of an object", answer: "v1.31", version: undefined },
-])("the version in $title is $version", ({ answer, version }) => {
+])("the API server's version is $version after $title", ({ answer, version }) => {
   expect(versionIn(answer)).toBe(version);
 });

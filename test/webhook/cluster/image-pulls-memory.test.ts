@@ -30,7 +30,7 @@ function event(namespace: string, name: number, padding = 0): Record<string, unk
   );
 }
 
-test("of 200 messages of 200 KB only the beginnings stay in memory", () => {
+test("200 Events of 200 KB each occupy little memory, since only the start of a message is stored", () => {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");
   const store = newStore();
@@ -48,7 +48,7 @@ test("of 200 messages of 200 KB only the beginnings stay in memory", () => {
   expect(grown).toBeLessThan(20_000_000);
 });
 
-test("a namespace with 100 000 Events has eight entries, and those of another namespace stay", () => {
+test("a namespace with 100 000 Events has eight entries, and other namespaces lose none", () => {
   const store = newStore();
   store.put(event("other", 0));
   const flood = event("shop", 0);
@@ -57,7 +57,7 @@ test("a namespace with 100 000 Events has eight entries, and those of another na
   expect([...pullErrorsByNamespace(store.entries).keys()].sort()).toEqual(["other", "shop"]);
 });
 
-test("Events of a whole cluster are at most 2 000 entries, and the last namespace still has its own", () => {
+test("Events of a whole cluster have at most 2 000 entries, with some for the last namespace", () => {
   const store = newStore();
   const flood = event("shop", 0);
   const listed = store.newEntries?.() ?? new Map();

@@ -53,8 +53,8 @@ function failuresAfter(...events: readonly object[]) {
   return pullErrorsByNamespace(store.entries);
 }
 
-describe("a namespace has a pull failure", () => {
-  test("once pulls failed three times, in one Event or in several", () => {
+describe("a namespace counts as unable to pull the manager's image", () => {
+  test("after three failed pulls, in one Event or in several", () => {
     const failure = failuresAfter(failed({ count: 3, atMs: MINUTE_MS })).get("shop");
     const message = `Failed to pull image "${IMAGE}": not found`;
     expect(failure).toMatchObject({ lastMs: START_MS + MINUTE_MS, message });
@@ -62,21 +62,24 @@ describe("a namespace has a pull failure", () => {
     expect(failuresAfter(failed(), failed()).size).toBe(0);
   });
 
-  test("of its own Pods only", () => {
+  test("only for failed pulls of its own Pods", () => {
     const here = failed({ count: 5 });
     const there = failed({ count: 2, namespace: "other" });
     expect([...failuresAfter(here, there).keys()]).toEqual(["shop"]);
   });
 
   test.for<[string, object]>([
-    ["has pulled it since", pulled({ atMs: 4 * MINUTE_MS })],
-    ["pulled it within two minutes before", pulled({ atMs: MINUTE_MS + SECOND_MS })],
-    ["had it already", event("Pulled", "Container image IMAGE already present on machine", { atMs: 3 * MINUTE_MS })],
-  ])("but not if any node %s", ([, good]) => {
+    ["has pulled the image since", pulled({ atMs: 4 * MINUTE_MS })],
+    ["pulled the image at most two minutes earlier", pulled({ atMs: MINUTE_MS + SECOND_MS })],
+    [
+      "already had the image",
+      event("Pulled", "Container image IMAGE already present on machine", { atMs: 3 * MINUTE_MS }),
+    ],
+  ])("unless a node %s", ([, good]) => {
     expect(failuresAfter(failed({ count: 9, atMs: 3 * MINUTE_MS }), good).size).toBe(0);
   });
 
-  test("even if a node pulled the image long before", () => {
+  test("even if a node pulled the image long before the failures", () => {
     expect(failuresAfter(failed({ count: 9, atMs: 3 * MINUTE_MS }), pulled({ atMs: 0 })).size).toBe(1);
   });
 
@@ -85,18 +88,18 @@ describe("a namespace has a pull failure", () => {
     ["of another kind", { ...failed({ count: 9 }), reason: "Unhealthy" }],
     ["without a time", { ...failed({ count: 9 }), firstTimestamp: null, lastTimestamp: null }],
     ["without a message", { ...failed({ count: 9 }), message: 7 }],
-  ])("never by an Event %s", ([, other]) => {
+  ])("but not after an Event %s", ([, other]) => {
     expect(failuresAfter(other).size).toBe(0);
   });
 
-  test("also by Events of events.k8s.io, which count in a series", () => {
+  test("after Events of events.k8s.io, whose series contains the count", () => {
     const series = { count: 4, lastObservedTime: "2026-11-23T12:05:00.000000Z" };
     const newer = { ...failed(), firstTimestamp: null, lastTimestamp: null, eventTime: "2026-11-23T12:00:00Z", series };
     expect(failuresAfter(newer).get("shop")?.lastMs).toBe(START_MS + 5 * MINUTE_MS);
   });
 });
 
-describe("the time of an Event", () => {
+describe("the time of an Event about an image pull", () => {
   const at = (ms: number) => new Date(START_MS + ms).toISOString();
   const forged = (metadata: object) => ({
     ...failed({ count: 3 }),
@@ -109,12 +112,12 @@ describe("the time of an Event", () => {
     return kept === undefined ? undefined : kept.lastMs - START_MS;
   };
 
-  test("is its creation at the API server if its own time is years ahead: another read does not renew it", () => {
+  test("is its creationTimestamp if its other times are years ahead, also at another read", () => {
     expect([0, 5 * MINUTE_MS, 12 * MINUTE_MS].map((readMs) => lastMs(created, readMs))).toEqual([0, 0, 0]);
     expect(lastMs(created, 12 * MINUTE_MS + 1)).toBeUndefined();
   });
 
-  test("is the time of the read if a node's clock is at most two minutes ahead", () => {
+  test("is the time of the read if the node's clock is at most two minutes ahead", () => {
     const early = { ...created, lastTimestamp: at(2 * MINUTE_MS) };
     expect(lastMs(early, 0)).toBe(0);
     expect(lastMs(early, MINUTE_MS)).toBe(MINUTE_MS);
@@ -127,34 +130,34 @@ describe("the time of an Event", () => {
     expect(lastMs(forged({ creationTimestamp: at(MINUTE_MS) }), 0)).toBe(0);
   });
 
-  test("may be the time of a series", () => {
+  test("can be the last time of its series", () => {
     expect(lastMs({ ...created, series: { count: 3, lastObservedTime: "2099-01-01T00:00:00.000000Z" } }, 1)).toBe(0);
   });
 
-  test("is required: an Event of 2099 without a creation time is dropped", () => {
+  test("is required: an Event of 2099 without a creationTimestamp is dropped", () => {
     expect(lastMs(forged({}), 0)).toBeUndefined();
   });
 
-  test("does not keep a later pull from ending the failure", () => {
+  test("can be years ahead, and a later successful pull still clears the failure", () => {
     expect(failuresAfter(created).size).toBe(1);
     expect(failuresAfter(created, pulled({ atMs: SECOND_MS })).size).toBe(0);
   });
 });
 
-test("a pull that is dated years ahead does not hide later failures", () => {
+test("a successful pull whose Event is dated years ahead does not hide later failures", () => {
   const forged = { ...pulled(), lastTimestamp: "2099-01-01T00:00:00Z" };
   const created = { ...forged, metadata: { ...forged.metadata, creationTimestamp: new Date(START_MS).toISOString() } };
   expect(failuresAfter(created, failed({ count: 3, atMs: 3 * MINUTE_MS })).size).toBe(1);
 });
 
-test("one Event counts as one to three failures", () => {
+test("one Event counts as one to three failed pulls", () => {
   const countOf = (count: number) =>
     keepPullEvent(IMAGE, () => START_MS)(failed({ count }) as Record<string, unknown>)?.count;
   expect([-9, 0, 1, 2, 3, 4, 1_000_000].map(countOf)).toEqual([1, 1, 1, 2, 3, 3, 3]);
   expect(failuresAfter(failed({ count: -1_000_000 }), failed(), failed()).size).toBe(1);
 });
 
-test("a pull failure ends ten minutes after its last Event", () => {
+test("a pull failure expires ten minutes after its last Event", () => {
   const failure = { lastMs: START_MS, message: "" };
   expect(isInForce(failure, START_MS + 10 * MINUTE_MS - 1)).toBe(true);
   expect(isInForce(failure, START_MS + 10 * MINUTE_MS)).toBe(false);

@@ -19,13 +19,13 @@ function filled(sizes: Readonly<Record<string, number>>): readonly (readonly [st
   );
 }
 
-describe("beyond the limit of a namespace", () => {
-  test("its oldest entry is evicted, in any order of arrival", () => {
+describe("beyond the entry limit of a namespace", () => {
+  test("the namespace's oldest entry is evicted, in any order of arrival", () => {
     expect([...entriesOf(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/3", "a/4"]);
     expect([...entriesOf(["a/1", 5], ["a/2", 4], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/2", "a/3"]);
   });
 
-  test("a change of an entry evicts none", () => {
+  test("a change of an entry evicts no other entry", () => {
     const entries = entriesOf(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/2", 9]);
     expect([...entries]).toEqual([
       ["a/1", 5],
@@ -35,7 +35,7 @@ describe("beyond the limit of a namespace", () => {
   });
 });
 
-describe("beyond the total limit", () => {
+describe("beyond the total entry limit of a cache", () => {
   test("an entry of the largest namespace is evicted", () => {
     const entries = entriesOf(...filled({ a: 2, b: 3, c: 2, d: 2, e: 1 }), ["f/1", 1]);
     expect(entries.size).toBe(10);
@@ -52,7 +52,7 @@ describe("beyond the total limit", () => {
 
 type Change = { readonly namespace: string; readonly name: string; readonly time: number; readonly isGone: boolean };
 
-test("after any changes both limits hold, and a namespace lost entries to others only while it was the largest", () => {
+test("after any changes both limits hold, and only the largest namespace lost entries to others", () => {
   const change: fc.Arbitrary<Change> = fc.record({
     namespace: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "__proto__", ""),
     name: fc.constantFrom("1", "2", "3", "4", "5"),
@@ -91,7 +91,7 @@ function sizesOf(entries: ReadonlyMap<string, number>): ReadonlyMap<string, numb
   return sizes;
 }
 
-test("a store keeps its limits across lists and is emptied by each list", () => {
+test("a limited cache is emptied by each list and keeps its limits", () => {
   const store = createStore(
     () => 1,
     () => new LimitedEntries(LIMITS),

@@ -46,14 +46,14 @@ async function isOver(answer: Promise<unknown>): Promise<boolean> {
   return Promise.race([answer.then(() => true), turn]);
 }
 
-test("a namespace in the cache is answered at once", async () => {
+test("a lookup of a cached namespace returns at once", async () => {
   const { shows, annotations, waiting } = arrivalsUnderTest();
   shows("shop", { a: "b" });
   expect(await annotations("shop")).toEqual({ a: "b" });
   expect(waiting()).toBe(0);
 });
 
-test("a hundred Pods of a new namespace are answered as soon as the watch shows it", async () => {
+test("a hundred lookups of a new namespace return as soon as the watch delivers that namespace", async () => {
   const { annotations, passes, shows, isKnown, waiting } = arrivalsUnderTest();
   const pods = Array.from({ length: 100 }, () => annotations("shop"));
   passes(LOOKUP_LIMIT_MS - 1);
@@ -66,7 +66,7 @@ test("a hundred Pods of a new namespace are answered as soon as the watch shows 
   expect(waiting()).toBe(0);
 });
 
-test("a namespace that does not appear is waited for once in a while, and found as soon as it appears", async () => {
+test("lookups of a missing namespace seldom wait, and find the namespace once it appears", async () => {
   const { annotations, passes, shows, waiting, isKnown } = arrivalsUnderTest();
   const first = annotations("shop");
   passes(LOOKUP_LIMIT_MS);
@@ -83,7 +83,7 @@ test("a namespace that does not appear is waited for once in a while, and found 
 });
 
 test.for(["", "Shop", "shop.web", "-shop", "../shop", "s".repeat(64), "shop\n"])(
-  "%j is no name of a namespace, and is not waited for",
+  "the lookup of %j, which is not a valid namespace name, does not wait",
   async (name) => {
     const { annotations, waiting, isKnown } = arrivalsUnderTest();
     expect(await annotations(name)).toEqual({});
@@ -91,7 +91,7 @@ test.for(["", "Shop", "shop.web", "-shop", "../shop", "s".repeat(64), "shop\n"])
   },
 );
 
-test("a new namespace is waited for even beside a flood of made-up names", async () => {
+test("a lookup of a new namespace waits even during a flood of made-up names", async () => {
   const { annotations, shows, waiting } = arrivalsUnderTest();
   for (let at = 0; at < 10_000; at += 1) void annotations(`made-up-${at}`);
   const honest = annotations("shop");
@@ -102,7 +102,7 @@ test("a new namespace is waited for even beside a flood of made-up names", async
   expect(await honest).toEqual({ a: "b" });
 });
 
-test("under any load few lookups wait, their memory is bounded, and all are answered in time", async () => {
+test("under any load few lookups wait, their memory is limited, and all return in time", async () => {
   const step = fc.oneof(
     fc.record({ asks: fc.stringMatching(/^[a-c]{1,3}$/), characters: fc.integer({ min: 1, max: 8_000_000 }) }),
     fc.record({ shows: fc.stringMatching(/^[a-c]{1,3}$/) }),
@@ -133,7 +133,7 @@ test("under any load few lookups wait, their memory is bounded, and all are answ
   );
 });
 
-test("the cache keeps only the fields of a namespace that injection reads", () => {
+test("the namespace cache stores only the fields that injection reads", () => {
   expect(keepNamespace(SHOP)).toEqual({ "lastcall.dev/drain-delay": "9s" });
   expect(keepNamespace({ metadata: { annotations: { "linkerd.io/inject": "enabled", x: "y" } } })).toEqual({
     "linkerd.io/inject": "enabled",
@@ -141,7 +141,7 @@ test("the cache keeps only the fields of a namespace that injection reads", () =
   expect(keepNamespace({ metadata: null })).toEqual({});
 });
 
-test("the cache keeps Istio's labels of a namespace, and drops annotations of the same name", () => {
+test("the namespace cache stores Istio's labels, and drops annotations of the same name", () => {
   const labels = { "istio-injection": "enabled", "istio.io/rev": "canary", team: "shop" };
   expect(keepNamespace({ metadata: { labels } })).toEqual({ "istio-injection": "enabled", "istio.io/rev": "canary" });
   expect(keepNamespace({ metadata: { annotations: { "istio-injection": "enabled" } } })).toEqual({});

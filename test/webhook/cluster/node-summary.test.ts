@@ -28,11 +28,11 @@ test.for([
     lowest: undefined,
   },
   { title: "an unreadable version", nodes: [linux("v1.30.0"), linux("kubelet")], lowest: undefined },
-])("the lowest kubelet is $lowest: $title", ({ nodes, lowest }) => {
+])("the lowest kubelet version of the nodes is $lowest: $title", ({ nodes, lowest }) => {
   expect(lowestKubeletVersion(nodes)).toBe(lowest);
 });
 
-test("the order of nodes does not matter", () => {
+test("the summary of the nodes does not depend on their order", () => {
   const nodes = fc.array(fc.record({ os: fc.constantFrom("linux", "", "windows"), minor: fc.nat(40) }));
   fc.assert(
     fc.property(nodes, (given) => {
@@ -42,7 +42,7 @@ test("the order of nodes does not matter", () => {
   );
 });
 
-test("the cache keeps only the OS, the kubelet's version and the runtime of a node", () => {
+test("the node cache stores only the OS, the kubelet version and the container runtime", () => {
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.33.1", kernelVersion: "6.1" };
   expect(keepNode({ metadata: { name: "n", labels: {} }, status: { nodeInfo, images: [] } })).toEqual({
     os: "linux",
@@ -52,18 +52,18 @@ test("the cache keeps only the OS, the kubelet's version and the runtime of a no
 });
 
 test.for([
-  { title: "containerd of 2.1", runtime: "containerd://2.1.0", old: undefined },
+  { title: "containerd 2.1", runtime: "containerd://2.1.0", old: undefined },
   { title: "a later containerd", runtime: "containerd://3.0.0-rc.1", old: undefined },
-  { title: "containerd of 2.0", runtime: "containerd://2.0.5", old: "containerd://2.0.5" },
-  { title: "CRI-O of 1.33", runtime: "cri-o://1.33.2", old: undefined },
-  { title: "CRI-O of 1.32", runtime: "cri-o://1.32.9", old: "cri-o://1.32.9" },
+  { title: "containerd 2.0", runtime: "containerd://2.0.5", old: "containerd://2.0.5" },
+  { title: "CRI-O 1.33", runtime: "cri-o://1.33.2", old: undefined },
+  { title: "CRI-O 1.32", runtime: "cri-o://1.32.9", old: "cri-o://1.32.9" },
   { title: "an unknown runtime", runtime: "other://9.9.9", old: "other://9.9.9" },
   { title: "a node without a runtime", runtime: "", old: "none named" },
-])("among nodes that mount images, the old runtime is $old: $title", ({ runtime, old }) => {
+])("the container runtime that is too old for image volumes is $old: $title", ({ runtime, old }) => {
   const nodes = [linux("v1.36.0"), { ...linux("v1.36.0"), runtime }, WINDOWS];
   expect(oldRuntime(nodes)).toBe(old);
 });
 
-test("reads the runtime of a node", () => {
+test("the node cache reads the container runtime of a node", () => {
   expect(keepNode({ status: { nodeInfo: { containerRuntimeVersion: NEW } } }).runtime).toBe(NEW);
 });

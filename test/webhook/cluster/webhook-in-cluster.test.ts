@@ -71,14 +71,14 @@ async function admitted(
 
 const metricsOf = async (running: RunningWebhook): Promise<string> => (await call(running, { path: "/metrics" })).body;
 
-test("annotations of a namespace apply, and so do their changes", async () => {
+test("annotations of a namespace apply to its Pods, and changed ones to later Pods", async () => {
   const running = await started();
   expect((await admitted(running)).patch).toContain("--drain-delay=9s");
   server.put(NAMESPACES, { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "8s" } } });
   await eventually(async () => expect((await admitted(running)).patch).toContain("--drain-delay=8s"));
 });
 
-test("the API server's version and the nodes decide on native sidecars", async () => {
+test("the manager is a native sidecar if the API server and all nodes support native sidecars", async () => {
   const old = await started("--kube-version=1.30");
   expect((await admitted(old)).patch).toContain('"restartPolicy":"Always"');
   server.put("/api/v1/nodes", node("n2", "v1.28.9"));
@@ -87,7 +87,7 @@ test("the API server's version and the nodes decide on native sidecars", async (
   expect((await admitted(await started("--kube-version=auto"))).patch).toContain('"restartPolicy":"Always"');
 });
 
-test("Pods that arrive before their namespace wait for the watch", async () => {
+test("the admission of a Pod in a new namespace waits until the watch delivers that namespace", async () => {
   const running = await started();
   const patches: string[] = [];
   // A host that pauses for longer than a wait may spoil one of them.
@@ -102,7 +102,7 @@ test("Pods that arrive before their namespace wait for the watch", async () => {
   expect(patches.filter((patch) => patch.includes("--drain-delay=7s")).length).toBeGreaterThan(0);
 });
 
-test("a namespace that the watch does not deliver is reported as unknown, and arrives with the next watch", async () => {
+test("a namespace that the watch omits is reported as unknown, and is known after the next watch", async () => {
   const running = await started();
   server.faults.silentWatches = true;
   server.put(NAMESPACES, { metadata: { name: "fresh", annotations: { "lastcall.dev/drain-delay": "7s" } } });
@@ -122,7 +122,7 @@ test("a namespace that the watch does not deliver is reported as unknown, and ar
   );
 });
 
-test("reviews of unknown namespaces cause neither a request nor an Event", async () => {
+test("reviews of unknown namespaces cause no API request and no Event", async () => {
   const running = await started();
   const cacheRequests = /^GET \/(version|api\/v1\/(namespaces|nodes|limitranges)(\?.*)?)$/;
   const mistake = { annotations: { "lastcall.dev/drain-timeout": "30" } };
@@ -141,7 +141,7 @@ test("reviews of unknown namespaces cause neither a request nor an Event", async
   expect(events.get('{result="unknown_namespace"}')).toBe(names.length);
 });
 
-test("without an API server the webhook starts, is ready, answers, and logs the failure once", async () => {
+test("without an API server the webhook starts, admits Pods, and logs the failure once", async () => {
   server.faults.mute = true;
   const running = await started("--kube-version=auto");
   expect((await call(running, { path: "/readyz" })).status).toBe(200);
@@ -154,7 +154,7 @@ test("without an API server the webhook starts, is ready, answers, and logs the 
   server.faults.refuse = 503;
 });
 
-test("an API server that refuses connections does not end the program during startup", async () => {
+test("an API server that refuses connections during startup does not end the webhook", async () => {
   const words = inCluster("--kube-version=auto");
   await server.close();
   const webhook = await startedWith(words);
@@ -163,7 +163,7 @@ test("an API server that refuses connections does not end the program during sta
   server = await fakeApiServer();
 });
 
-test("logs a failing API server once, and its return once", async () => {
+test("the failure of the API server is logged once, and the recovery once", async () => {
   const running = await started();
   server.faults.refuse = 503;
   server.endWatches(true);
@@ -179,7 +179,7 @@ test("logs a failing API server once, and its return once", async () => {
   await eventually(() => expect(running.output()).toMatch(/"cache":"nodes".*is reachable again/));
 });
 
-test("a bad value becomes one Event on the controller, however many Pods repeat it", async () => {
+test("an invalid setting in many Pods of one controller causes one Event of that controller", async () => {
   const running = await started();
   for (let pod = 0; pod < 5; pod += 1) await admitted(running, { annotations: { "lastcall.dev/drain-timeout": "30" } });
   await eventually(() => expect(server.posted).toHaveLength(1));
@@ -206,7 +206,7 @@ test("a dry run causes no Event", async () => {
   expect(server.posted[0]?.["message"]).toContain("prestop");
 });
 
-test("SIGTERM ends the webhook at once, whatever its watches do, and so does a port in use", async () => {
+test("SIGTERM or a port in use ends the webhook at once, despite open watches", async () => {
   const running = await started();
   running.signal("SIGINT");
   expect((await running.ended).status).toBe(0);

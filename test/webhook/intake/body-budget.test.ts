@@ -18,15 +18,15 @@ function budgetWithLog(limitBytes = 1_000, addressBytes = limitBytes) {
   return { budget, cuts, take };
 }
 
-describe("memory", () => {
-  test("the oldest bodies are cut for a newer one, as many as needed", () => {
+describe("the memory limit of request bodies", () => {
+  test("aborts as many of the oldest incomplete bodies as a newer one needs", () => {
     const { cuts, take } = budgetWithLog();
     for (const name of ["first", "second", "third"]) take(name).grow(300, 300);
     take("fourth").grow(700, 700);
     expect(cuts).toEqual(["first bodies_full", "second bodies_full"]);
   });
 
-  test("a body of a known connection is cut only after all of unknown ones", () => {
+  test("aborts bodies of unknown connections before those of connections with earlier reviews", () => {
     const { cuts, take } = budgetWithLog();
     take("known", 0, true).grow(600, 600);
     take("unknown").grow(300, 300);
@@ -36,7 +36,7 @@ describe("memory", () => {
     expect(cuts).toEqual(["unknown bodies_full", "known bodies_full"]);
   });
 
-  test("a complete body is never cut: a newer one is cut instead, until the complete one is released", () => {
+  test("aborts a newer body instead of a complete one, until the complete one is released", () => {
     const { budget, cuts, take } = budgetWithLog();
     const whole = take("whole");
     whole.grow(900, 900);
@@ -49,7 +49,7 @@ describe("memory", () => {
     expect(cuts).toHaveLength(1);
   });
 
-  test("a small body is never cut and does not count", () => {
+  test("does not count or abort a small body", () => {
     const { budget, cuts, take } = budgetWithLog();
     const small = take("small", 0, false, { isSmall: true });
     small.grow(10, 10);
@@ -62,7 +62,7 @@ describe("memory", () => {
     small.release();
   });
 
-  test("one address gets at most its share of the memory", () => {
+  test("allows one client address at most its share", () => {
     const { budget, cuts, take } = budgetWithLog(1_000, 500);
     for (const name of ["a", "b", "c"]) take(name, 0, true, { address: "10.0.0.9" }).grow(250, 250);
     expect(cuts).toEqual(["a bodies_full"]);
@@ -70,7 +70,7 @@ describe("memory", () => {
     expect([cuts.length, budget.heldBytes()]).toEqual([1, 1_000]);
   });
 
-  test("in any order of events the limit holds while bodies are incomplete, and nothing is left at the end", () => {
+  test("holds in any order of events, and all memory is released at the end", () => {
     const step = fc.record({ body: fc.nat(20), bytes: fc.integer({ min: 1, max: 900 }), ends: fc.boolean() });
     const property = fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const { budget, take } = budgetWithLog();
@@ -91,15 +91,15 @@ describe("memory", () => {
   });
 });
 
-describe("speed", () => {
-  test("a body at the minimum speed is never cut, and one at a byte a second is cut after five seconds", () => {
+describe("the minimum speed of request bodies", () => {
+  test("aborts a body of one byte a second after five seconds, and none at the minimum speed", () => {
     for (let ageMs = 0; ageMs <= 40_000; ageMs += 100) {
       expect(isTooSlow((LEAST_BYTES_PER_SECOND * ageMs) / 1_000, ageMs)).toBe(false);
       expect(isTooSlow(ageMs / 1_000, ageMs)).toBe(ageMs > 5_000);
     }
   });
 
-  test("a check cuts all slow bodies, known or not, and no other", () => {
+  test("aborts all slow bodies, of known and unknown connections, and no other", () => {
     const { budget, cuts, take } = budgetWithLog(100_000_000);
     take("slow").grow(5, 5);
     take("known and slow", 0, true).grow(5, 5);

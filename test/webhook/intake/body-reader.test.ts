@@ -45,7 +45,7 @@ function textOf(body: ReadBody): string {
 }
 
 test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked", ""])(
-  "reads %j as it was written",
+  "the body reader returns the body %j unchanged",
   async (text) => {
     const bytes = Buffer.from(text);
     const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -56,7 +56,7 @@ test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked
   },
 );
 
-test("bodies of every length, cut anywhere, are read in sequence with the same buffers", async () => {
+test("bodies of every length and chunk size are read in sequence with the same buffers", async () => {
   const reader = readerWith();
   const bodies = fc.array(
     fc
@@ -77,13 +77,13 @@ test("bodies of every length, cut anywhere, are read in sequence with the same b
   );
 });
 
-test("a chunked body without a length is refused before its first byte is read", async () => {
+test("a chunked body without a Content-Length is rejected before its first byte is read", async () => {
   const source = message({ headers: { "transfer-encoding": "chunked" }, chunks: [Buffer.from("{}")] });
   expect(await once(readerWith(), source)).toEqual({ kind: "refused", why: "without_length" });
   expect(source.readableFlowing).toBeNull();
 });
 
-test("the declared length of an unknown connection takes no memory before its bytes arrive", async () => {
+test("the Content-Length of an unknown connection reserves no memory before bytes arrive", async () => {
   const reader = readerWith({ isKnown: false });
   const source = Object.assign(new Readable({ read: () => undefined }), {
     headers: { "content-length": String(LIMITS.keepBytes) },
@@ -95,7 +95,7 @@ test("the declared length of an unknown connection takes no memory before its by
   expect(reader.budget.heldBytes()).toBeLessThanOrEqual(16 * 1024);
 });
 
-test("a body above the limit is read and dropped, and one far above it is not read", async () => {
+test("a body above the size limit is read and dropped, and one far above the limit is not read", async () => {
   const reader = readerWith();
   const large = Buffer.alloc(LIMITS.keepBytes + 1);
   expect(await once(reader, wholeMessage([large]))).toEqual({ kind: "too-large" });
@@ -105,7 +105,7 @@ test("a body above the limit is read and dropped, and one far above it is not re
   expect(reader.budget.heldBytes()).toBe(0);
 });
 
-test("a sender that disconnects in the middle leaves no memory behind", async () => {
+test("a client that disconnects during its body releases all memory", async () => {
   const reader = readerWith();
   const source = Object.assign(new Readable({ read: () => undefined }), { headers: { "content-length": "1000" } });
   const read = once(reader, source as unknown as IncomingMessage);
@@ -117,7 +117,7 @@ test("a sender that disconnects in the middle leaves no memory behind", async ()
   expect(reader.budget.unfinished()).toBe(0);
 });
 
-test("large bodies of unknown connections wait for each other, those of known connections do not, and all are read", async () => {
+test("only large bodies of unknown connections wait for each other, and all bodies are read", async () => {
   const chunks = Array.from({ length: 4 }, () => Buffer.alloc(50_000, "a"));
   const known = readerWith({ isKnown: true });
   expect(textOf(await once(known, wholeMessage(chunks)))).toHaveLength(200_000);

@@ -25,14 +25,14 @@ function knownOne(connection: Connection): Connection {
   return connection;
 }
 
-test("the oldest unknown connection is closed for a new one", () => {
+test("at the connection limit, the oldest connection without a review is closed for a new one", () => {
   const { cut, addMany, counted } = places();
   addMany(LIMIT + 2, "s");
   expect(cut).toEqual(["s0", "s1"]);
   expect(counted()).toBe(2);
 });
 
-test("a connection with an answered review outlasts all unknown ones, then the least recently used is closed", () => {
+test("connections with completed reviews are closed last, the least recently used one first", () => {
   const { cut, add, addMany } = places();
   const [first, later] = [knownOne(add("first")), knownOne(add("later"))];
   addMany(LIMIT, "s");
@@ -44,7 +44,7 @@ test("a connection with an answered review outlasts all unknown ones, then the l
   expect(later.isKnown()).toBe(true);
 });
 
-test("an answer without a review does not make a connection known", () => {
+test("a response to a request that is not a review does not protect its connection", () => {
   const { cut, add, addMany } = places();
   const asked = add("asked");
   asked.responseStarted();
@@ -53,7 +53,7 @@ test("an answer without a review does not make a connection known", () => {
   expect(cut).toEqual(["asked"]);
 });
 
-test("a connection with a request in progress is never closed, and if all have one, the new connection is closed", () => {
+test("a connection with a request in progress stays open, and if all have one, the new one is closed", () => {
   const { cut, add, addMany } = places();
   const busy = addMany(LIMIT, "b");
   for (const connection of busy) connection.responseStarted();
@@ -61,7 +61,7 @@ test("a connection with a request in progress is never closed, and if all have o
   expect(cut).toEqual(["new"]);
 });
 
-test("the address with the most connections loses its own first, even known ones", () => {
+test("the client address with the most connections loses one first, even one with a review", () => {
   const { cut, add, addMany } = places();
   addMany(2, "old");
   addMany(LIMIT - 2, "greedy", "10.0.0.9");
@@ -69,7 +69,7 @@ test("the address with the most connections loses its own first, even known ones
   expect(cut).toEqual(["greedy0"]);
 });
 
-test("a new connection of an API server outlasts any number of unknown ones from another address", () => {
+test("a new connection of an API server is not displaced by unknown ones of another address", () => {
   const { cut, add, addMany } = places();
   addMany(LIMIT, "s", "10.0.0.9");
   add("api-server", "10.0.0.1");
@@ -77,7 +77,7 @@ test("a new connection of an API server outlasts any number of unknown ones from
   expect(cut).not.toContain("api-server");
 });
 
-test("known connections of several addresses cannot displace a new connection of an API server", () => {
+test("connections with reviews of several addresses do not displace a new one of an API server", () => {
   const { cut, add } = places();
   for (const address of ["10.0.0.7", "10.0.0.8", "10.0.0.9"])
     for (let index = 0; index < 3; index += 1) knownOne(add(`${address}/${index}`, address));
@@ -88,7 +88,7 @@ test("known connections of several addresses cannot displace a new connection of
   expect(cut).not.toContain("another");
 });
 
-test("a connection with an arriving request is closed after the others of its address, but not protected for ever", () => {
+test("a connection with an incomplete request is closed after the others of the same client address", () => {
   const { cut, add, addMany } = places();
   const sending = knownOne(add("sending", "10.0.0.9"));
   sending.requestStarted();
@@ -138,7 +138,7 @@ function crowd() {
   };
 }
 
-test("in any order of events the limit holds, and no connection with a request in progress is closed", () => {
+test("in any order of events the connection limit holds, and no request in progress is aborted", () => {
   const step = fc.record({
     does: fc.constantFrom("add", "ask", "answer", "close"),
     which: fc.nat(30),

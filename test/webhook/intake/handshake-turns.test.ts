@@ -28,14 +28,14 @@ const many = (count: number, what: () => unknown) => {
   for (let index = 0; index < count; index += 1) what();
 };
 
-test("handshakes start in the next turns of the event loop, a few in each, until none waits", () => {
+test("waiting TLS handshakes start a few per turn of the event loop", () => {
   const { connects, turn, turns } = scene();
   many(2 * HANDSHAKES_A_TURN + 1, () => connects("a"));
   expect([turn(), turn(), turn()].map(({ length }) => length)).toEqual([HANDSHAKES_A_TURN, HANDSHAKES_A_TURN, 1]);
   expect(turns).toEqual([]);
 });
 
-test("the first handshake of an address starts before the second one of any other", () => {
+test("the first TLS handshake of a client address starts before the second of any other address", () => {
   const { connects, turn } = scene();
   many(1_000, () => connects("a"));
   many(1_000, () => connects("b"));
@@ -44,7 +44,7 @@ test("the first handshake of an address starts before the second one of any othe
   expect(turn().slice(0, 3)).toContain("c");
 });
 
-test("a connection that closes while it waits is skipped", () => {
+test("a connection that closes before its TLS handshake is skipped", () => {
   const { connects, turn } = scene();
   many(100, () => {
     connects("a").destroyed = true;

@@ -5,7 +5,7 @@ const ADDRESS = "10.0.0.1";
 const SMALL = 4_000;
 const LARGE = LARGE_BYTES + 1;
 
-test("callers that arrive before a turn share it, and run in the order of arrival", async () => {
+test("admissions that arrive before a turn share that turn, in the order of arrival", async () => {
   const { start } = sharedTurns(() => 0);
   const seen: string[] = [];
   const first = start(SMALL, ADDRESS).then(() => seen.push("first"));
@@ -19,7 +19,7 @@ test("callers that arrive before a turn share it, and run in the order of arriva
   expect(seen).toEqual(["read", "first", "second"]);
 });
 
-test("a caller that arrives during a turn gets the next one", async () => {
+test("an admission that arrives during a turn runs in the next turn", async () => {
   const { start } = sharedTurns(() => 0);
   const seen: string[] = [];
   await start(SMALL, ADDRESS).then(() => {
@@ -43,14 +43,14 @@ async function admit(
   seen.push(`${name} leaves`);
 }
 
-test("large admissions of a turn run in sequence, and their answers are sent together", async () => {
+test("large admissions of a turn run in sequence, and their responses are sent together", async () => {
   const turns = sharedTurns(() => 0);
   const seen: string[] = [];
   await Promise.all(["a", "b", "c"].map((name) => admit(turns, { name }, seen)));
   expect(seen).toEqual(["a begins", "b begins", "c begins", "a leaves", "b leaves", "c leaves"]);
 });
 
-test("an ordinary admission waits for at most one turn of large ones, and a turn takes no more than its byte limit", async () => {
+test("an ordinary admission waits for at most one turn of large ones, which has a byte limit", async () => {
   const turns = sharedTurns(() => 0);
   const seen: string[] = [];
   const first = admit(turns, { name: "a", bytes: LARGE_TURN_BYTES }, seen);
@@ -64,7 +64,7 @@ test("an ordinary admission waits for at most one turn of large ones, and a turn
   expect(seen.slice(4)).toEqual(["b begins", "c begins", "b leaves", "c leaves", "d begins", "d leaves"]);
 });
 
-test("a large admission that waits for a lookup blocks neither the turn nor another answer", async () => {
+test("a large admission that waits for a namespace lookup delays no other response", async () => {
   const turns = sharedTurns(() => 0);
   const seen: string[] = [];
   let found = (): void => {};
@@ -79,7 +79,7 @@ test("a large admission that waits for a lookup blocks neither the turn nor anot
   expect(seen.at(-1)).toBe("slow leaves");
 });
 
-test("addresses alternate, however many callers one of them has", async () => {
+test("admissions of different client addresses alternate, however many one address sends", async () => {
   for (const bytes of [SMALL, LARGE]) {
     const { start } = sharedTurns(() => 0);
     const seen: string[] = [];
@@ -89,7 +89,7 @@ test("addresses alternate, however many callers one of them has", async () => {
   }
 });
 
-test("a turn ends after 5 ms, and sockets are served before the next one", async () => {
+test("a turn of admissions ends after 5 ms, and sockets are served before the next turn", async () => {
   let nowMs = 0;
   const { start } = sharedTurns(() => nowMs);
   const seen: string[] = [];
@@ -104,7 +104,7 @@ test("a turn ends after 5 ms, and sockets are served before the next one", async
   expect(seen).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
 });
 
-test("16 admissions of the usual size share a turn, and so do empty ones: all first parts run before any second part", async () => {
+test("16 admissions of the usual size share a turn: all first parts run before any second part", async () => {
   for (const bytes of [4096, 0]) {
     let nowMs = 0;
     const { start } = sharedTurns(() => nowMs);
