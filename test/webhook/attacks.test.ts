@@ -72,7 +72,7 @@ test.for([
     title: "1 100 connections with earlier reviews, from six addresses",
   },
   { kind: "reviews+large", reason: "bodies_full", times: 3, title: "valid reviews without a pause, small and large" },
-  { kind: "all", reason: "bodies_full", times: 50, title: "several attacks at once" },
+  { kind: "all", reason: "bodies_full", times: 10, title: "several attacks at once" },
 ])(
   "the webhook admits ordinary Pods during an attack, and rejects and counts the attack: $title",
   LIMIT,
