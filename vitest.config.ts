@@ -7,26 +7,26 @@ import { EVENTUALLY_LIMIT_MS } from "./test/time/eventually.ts";
 const ALL = ["{test,e2e,bench}/**/*.test.ts"];
 
 /**
- * They compare every time of real programs on the test's clock. The kernel answers for all sockets of the host at once, so they
- * run when the others, some with thousands of connections, are done.
+ * Scenarios with real programs on the test's clock. The kernel lists all sockets of the host at once, so they run after the other
+ * tests, some of which open thousands of connections.
  */
-const STORIES = [
+const SCENARIOS = [
   "test/clock/**/*.test.ts",
   "test/manager/{blind-drains,differential-*,envoy-driver,pod-end,relay-drains}.test.ts",
 ];
-/** The same rules for more drivers, relays and callers; a landing leaves them to the whole suite. */
-const MORE_STORIES = ["test/manager/{envoy-unix-socket,linkerd-driver,caller-authorization,relay-broken}.test.ts"];
+/** The same rules for more drivers, relays and callers; `.ci/run` skips them, `npm run test:processes` runs them. */
+const MORE_SCENARIOS = ["test/manager/{envoy-unix-socket,linkerd-driver,caller-authorization,relay-broken}.test.ts"];
 
-/** What both builds do is compared, or the binary looked at: without the native build there is nothing to try. */
+/** These compare both builds or test the binary, so they need the native build. */
 const WITH_BOTH_BUILDS = [
   "test/manager/differential-*.test.ts",
   "test/native/{position-independent,size,test-clock}.test.ts",
 ];
 const isOnNodeOnly = process.env["LASTCALL_BUILDS"] === "node";
 const FOREIGN = foreignFolder() === undefined ? ["test/manifests/foreign.test.ts"] : [];
-const NOT_TRIED = ["**/node_modules/**", ...FOREIGN, ...(isOnNodeOnly ? WITH_BOTH_BUILDS : [])];
+const EXCLUDED = ["**/node_modules/**", ...FOREIGN, ...(isOnNodeOnly ? WITH_BOTH_BUILDS : [])];
 
-/** They start programs, own ports and namespaces, and take from seconds to a minute each. */
+/** These start programs, use ports and namespaces of their own, and take from seconds to a minute each. */
 const PROGRAMS = [
   "test/{relay,webhook}/**/{program,relay-in-webhook,webhook-in-cluster,browser}.test.ts",
   "test/{cli/drains,webhook}/process.test.ts",
@@ -40,7 +40,7 @@ const PROGRAMS = [
   "test/injection/linear-work-large.test.ts",
 ];
 
-/** In processes of their own: they look at the process they run in, or start a program for a moment. */
+/** In processes of their own, because these inspect their own process or start a short program. */
 const APART = [
   "test/injection/linear-work.test.ts",
   "test/{api-server/load-kube-config,certs/make,cli/process,generate/new-setting,demo/container-command,demo/servers,preload/build}.test.ts",
@@ -53,11 +53,11 @@ const APART = [
 ];
 
 const forAll = {
-  // They end only what hangs: on a host with fourteen times the load, a case on the tests' clock took more than a minute.
+  // Only for tests that hang: under a load of fourteen times the cores, a case on the test's clock took more than a minute.
   testTimeout: 3 * EVENTUALLY_LIMIT_MS,
   hookTimeout: 3 * EVENTUALLY_LIMIT_MS,
-  // Programs under test are started hundreds of times; what Node compiled once is not compiled again, and the largest
-  // package is one file: half of the CPU.
+  // Tests start programs hundreds of times. Without the cache Node compiles the largest package, one file, at each start: half of
+  // the CPU time.
   env: {
     NODE_COMPILE_CACHE: join(import.meta.dirname, "build/compile-cache"),
     NODE_OPTIONS: `--import=${join(import.meta.dirname, "test/lean-client.ts")}`,
@@ -77,24 +77,29 @@ export default defineConfig({
       "test/native-build.ts",
       "test/manifests/foreign-folder.ts",
     ],
-    // Most cases wait for real time: more workers than cores keep the cores busy. With eight, programs that have two seconds
-    // to answer were at times not given a turn in them.
+    // Most cases wait for real time, so more workers than cores keep the cores busy. With eight workers, programs with a limit of
+    // two seconds sometimes did not run in time.
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
-        test: { ...forAll, name: "programs", include: PROGRAMS, exclude: [...NOT_TRIED, ...STORIES, ...MORE_STORIES] },
+        test: {
+          ...forAll,
+          name: "programs",
+          include: PROGRAMS,
+          exclude: [...EXCLUDED, ...SCENARIOS, ...MORE_SCENARIOS],
+        },
       },
-      { test: { ...onClock, name: "stories", include: STORIES, exclude: NOT_TRIED } },
-      { test: { ...onClock, name: "more-stories", include: MORE_STORIES } },
+      { test: { ...onClock, name: "scenarios", include: SCENARIOS, exclude: EXCLUDED } },
+      { test: { ...onClock, name: "more-scenarios", include: MORE_SCENARIOS } },
       { test: { ...forAll, name: "apart", include: APART } },
-      // The rest keeps no state in modules: its files share processes, which costs half of what a process for each does.
+      // The other files keep no state in modules and share processes, which takes half the CPU time of a process per file.
       {
         test: {
           ...forAll,
           name: "rooms",
           include: ALL,
-          exclude: [...NOT_TRIED, ...APART, ...PROGRAMS, ...STORIES, ...MORE_STORIES],
+          exclude: [...EXCLUDED, ...APART, ...PROGRAMS, ...SCENARIOS, ...MORE_SCENARIOS],
           isolate: false,
         },
       },

@@ -1,4 +1,4 @@
-/** Paths in sources exist: otherwise only the slowest suite would find a forgotten rename. */
+/** Paths in sources, comments and pages exist: otherwise only the slowest suite, or a reader, would find a forgotten rename. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -33,6 +33,31 @@ test("every literal path in a source file exists", () => {
   const named = SOURCES.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
   expect(named.flatMap(([file, text]) => pathsIn(file, text)).length).toBeGreaterThan(100);
   expect(named.flatMap(([file, text]) => missingIn(file, text).map((path) => `${file} names ${path}`))).toEqual([]);
+});
+
+const PAGES = globSync(["*.md", `{${FOLDERS.replaceAll("|", ",")}}/**/*.md`], { cwd: ROOT }).filter(
+  (file) => !(ELSEWHERE.test(file) || file === "CHANGELOG.md"),
+);
+
+/** Backquoted in prose, and the end of a path: `drain/pace.ts`. */
+const namedIn = (text: string): readonly string[] =>
+  [...text.matchAll(/`([\w./-]*\w\.ts)`/g)].map(([, path = ""]) => path.replace(/^(\.\.?\/)+/, ""));
+
+const existingNames = (): ReadonlySet<string> =>
+  new Set(
+    [...SOURCES, ...globSync(["*.ts", "test/architecture/*.ts"], { cwd: ROOT })].flatMap((file) => {
+      const parts = file.split("/");
+      return parts.map((_, index) => parts.slice(index).join("/"));
+    }),
+  );
+
+test("every source file that a comment or a page names exists", () => {
+  const names = existingNames();
+  const named = [...SOURCES, ...PAGES].flatMap((file) =>
+    namedIn(readFileSync(join(ROOT, file), "utf8")).map((name) => ({ file, name })),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
 });
 
 test.for([

@@ -32,12 +32,16 @@ const FLAGS = ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=20s"
 
 const drain = async (manager: Manager) => JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
-type Scene = { readonly clock: TestClock; readonly relay: FakeRelay; readonly manager: Manager };
+type ScenarioParts = { readonly clock: TestClock; readonly relay: FakeRelay; readonly manager: Manager };
 type Choice = Omit<Relaying, "clock"> & { readonly flags?: readonly string[] };
 
 describeOnClock("a drain with a relay", (build) => {
   /** Runs a case with a relay, a manager that uses it, and an app in its Pod. */
-  const scenario = (title: string, { flags = FLAGS, ...relaying }: Choice, play: (scene: Scene) => Promise<void>) =>
+  const scenario = (
+    title: string,
+    { flags = FLAGS, ...relaying }: Choice,
+    play: (parts: ScenarioParts) => Promise<void>,
+  ) =>
     test.concurrent(
       title,
       onClock(async (clock) => {

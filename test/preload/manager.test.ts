@@ -5,7 +5,7 @@ import { FLAG_SOCKET } from "../../src/manager/preload-flag.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { describeBuilds } from "../manager/builds.ts";
 import { call, endManagers, type Manager, startManager, statusOf, TOKEN } from "../manager/manager-process.ts";
-import { CLOSE_HEADER, openScene, PORT, type Scene } from "./preload-scenario.ts";
+import { CLOSE_HEADER, openScenario, PORT, type PreloadScenario } from "./preload-scenario.ts";
 import { hasProgram } from "./programs-here.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -27,18 +27,18 @@ test("the manager and the preload library use the same socket name", () => {
 
 describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the preload library", () => {
   const address = ownAddress();
-  let scene: Scene;
+  let scenario: PreloadScenario;
   let manager: Manager;
   beforeAll(async () => {
-    scene = await openScene({ socket: `${FLAG_SOCKET}/${address}` });
+    scenario = await openScenario({ socket: `${FLAG_SOCKET}/${address}` });
   });
   afterEach(async () => {
     manager.kill("SIGKILL");
-    await Promise.all([manager.ended, scene.endAll()]);
+    await Promise.all([manager.ended, scenario.endAll()]);
   });
   afterAll(() => {
     endManagers();
-    return scene.close();
+    return scenario.close();
   });
 
   describeBuilds("a manager with preload", (build) => {
@@ -46,8 +46,8 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
 
     test("closes endless connections after the delay, ends the drain by quiet, and reports their number", async () => {
       manager = await startManager({ build, address, flags });
-      await scene.start([process.execPath, SERVER, address, String(PORT)], address);
-      const clients = await Promise.all(Array.from({ length: CLIENTS }, () => scene.connect(address)));
+      await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
+      const clients = await Promise.all(Array.from({ length: CLIENTS }, () => scenario.connect(address)));
       const untilClosing = clients.map(async (client) => {
         let answers = 0;
         while (!(await client.request(GET, BODY)).includes(CLOSE_HEADER)) answers += 1;
@@ -64,8 +64,8 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
 
     test("is detected by processes whose previous manager was killed", async () => {
       manager = await startManager({ build, address, flags });
-      await scene.start([process.execPath, SERVER, address, String(PORT)], address);
-      const client = await scene.connect(address);
+      await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
+      const client = await scenario.connect(address);
       await client.request(GET, BODY);
       manager.kill("SIGKILL");
       await manager.ended;
@@ -79,8 +79,8 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
 
     test("closes connections after it was killed in a drain and restarted", async () => {
       manager = await startManager({ build, address, flags });
-      await scene.start([process.execPath, SERVER, address, String(PORT)], address);
-      const [first, second] = await Promise.all([scene.connect(address), scene.connect(address)]);
+      await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
+      const [first, second] = await Promise.all([scenario.connect(address), scenario.connect(address)]);
       await second.request(GET, BODY);
       const drained = call(manager, `/${TOKEN}/drain`, "POST").catch(() => undefined);
       while (!(await first.request(GET, BODY)).includes(CLOSE_HEADER));
@@ -99,8 +99,8 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
         const asUser = ["setpriv", `--reuid=${USER}`, `--regid=${USER}`, "--clear-groups"];
         const limited = ["prlimit", `--nofile=1024:${hardLimit}`, ...asUser];
         manager = await startManager({ build, address, flags, wrapper: limited });
-        const flood = await scene.floods([...asUser, scene.compile("flood.c", "gcc"), "1100"]);
-        expect(scene.runs(scene.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(pages);
+        const flood = await scenario.floods([...asUser, scenario.compile("flood.c", "gcc"), "1100"]);
+        expect(scenario.runs(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(pages);
         expect(await statusOf(manager)).toMatchObject({ preload });
         flood.kill("SIGKILL");
       },
@@ -108,11 +108,11 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
 
     test("sends its shared page before and during a drain, and no receiver can write to the page", async () => {
       manager = await startManager({ build, address, flags });
-      const reader = scene.compile("page-reader.c", "gcc");
-      expect(scene.runs(reader, `${FLAG_SOCKET}/${address}`)).toBe("mode 0, ports, sealed");
-      await scene.start([process.execPath, SERVER, address, String(PORT)], address);
+      const reader = scenario.compile("page-reader.c", "gcc");
+      expect(scenario.runs(reader, `${FLAG_SOCKET}/${address}`)).toBe("mode 0, ports, sealed");
+      await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
       await call(manager, `/${TOKEN}/drain`, "POST");
-      expect(scene.runs(reader, `${FLAG_SOCKET}/${address}`)).toBe(`mode 1, ports ${PORT}, sealed`);
+      expect(scenario.runs(reader, `${FLAG_SOCKET}/${address}`)).toBe(`mode 1, ports ${PORT}, sealed`);
       expect(await statusOf(manager)).toMatchObject({ preload: { processes: 3, connections: 0 } });
     });
   });
@@ -120,7 +120,7 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
   describeBuilds("a manager without preload", (build) => {
     test("opens no socket for the library, and its report omits preload", async () => {
       manager = await startManager({ build, address });
-      expect(scene.runs(scene.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe("no manager");
+      expect(scenario.runs(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe("no manager");
       expect(await statusOf(manager)).not.toHaveProperty("preload");
     });
   });

@@ -17,7 +17,7 @@ export const MODE = { wait: "0", close: "1", off: "2" } as const;
 export const PORT = 8080;
 const OTHER_PORT = 8081;
 
-export type Scene = {
+export type PreloadScenario = {
   readonly folder: string;
   readonly library: string;
   compile(source: string, compiler: string, flags?: readonly string[]): string;
@@ -46,7 +46,7 @@ export type Manager = {
 /** Long limits for a busy host, and no pause before the next request. */
 const PATIENT = { FIRST_WAIT_NS: "60000000000L", RETRY_WAIT_NS: "60000000000L", RETRY_PAUSE_SECONDS: "0" };
 
-export type SceneSettings = {
+export type ScenarioSettings = {
   readonly processor?: ProcessorName;
   /** Of another manager than the fake one. */
   readonly socket?: string;
@@ -54,14 +54,14 @@ export type SceneSettings = {
   readonly isImpatient?: boolean;
 };
 
-export async function openScene(settings: SceneSettings = {}): Promise<Scene> {
+export async function openScenario(settings: ScenarioSettings = {}): Promise<PreloadScenario> {
   const { processor = "x64", socket = `lastcall/test/${randomUUID()}`, isImpatient = false } = settings;
   const folder = mkdtempSync(join(tmpdir(), "lastcall-preload-"));
   const macros = { FLAG_SOCKET: `"${socket}"`, ...(isImpatient ? {} : PATIENT) };
   const library = (await buildPreload(processor, join(folder, "preload.so"), macros)).file;
   let started: ChildProcess[] = [];
   let clients: Client[] = [];
-  const scene: Scene = {
+  const scenario: PreloadScenario = {
     folder,
     library,
     compile(source, compiler, flags = []) {
@@ -76,7 +76,7 @@ export async function openScene(settings: SceneSettings = {}): Promise<Scene> {
       return stdout;
     },
     async openManager(settings = {}) {
-      const program = scene.compile("flag-server.c", "gcc");
+      const program = scenario.compile("flag-server.c", "gcc");
       const words = [socket, String(settings.port === "another" ? OTHER_PORT : PORT)];
       const env = settings.unsealed === true ? { FLAG_UNSEALED: "1" } : {};
       const child = spawn(program, words, { env, stdio: ["pipe", "pipe", "inherit"] });
@@ -123,11 +123,11 @@ export async function openScene(settings: SceneSettings = {}): Promise<Scene> {
       await Promise.all(ended);
     },
     async close() {
-      await scene.endAll();
+      await scenario.endAll();
       rmSync(folder, { recursive: true });
     },
   };
-  return scene;
+  return scenario;
 }
 
 export class Client {

@@ -2,7 +2,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ownAddress } from "../leases/own-address.ts";
-import { CLOSE_HEADER, MODE, openScene, PORT, type Scene, withoutCloseHeader } from "./preload-scenario.ts";
+import {
+  CLOSE_HEADER,
+  MODE,
+  openScenario,
+  PORT,
+  type PreloadScenario,
+  withoutCloseHeader,
+} from "./preload-scenario.ts";
 import { hasProgram } from "./programs-here.ts";
 
 const CONNECTIONS = 20;
@@ -21,14 +28,14 @@ for (const program of missing)
 
 const undated = (answer: string): string => answer.replace(/^Date: .*$/m, "Date:");
 
-let scene: Scene;
+let scenario: PreloadScenario;
 beforeAll(async () => {
   if (missing.includes("gcc")) return;
-  scene = await openScene();
-  writeFileSync(join(scene.folder, "f.txt"), BODY);
+  scenario = await openScenario();
+  writeFileSync(join(scenario.folder, "f.txt"), BODY);
 });
-afterEach(() => scene.endAll());
-afterAll(() => scene.close());
+afterEach(() => scenario.endAll());
+afterAll(() => scenario.close());
 
 type Row = { readonly name: string; readonly command: (address: string) => readonly string[]; readonly needs: string };
 
@@ -36,7 +43,7 @@ const CALL_SERVERS: readonly Row[] = ["gcc", "musl-gcc"].flatMap((compiler) =>
   CALLS.map((call) => ({
     name: `a server compiled by ${compiler} that responds by ${call}`,
     needs: compiler,
-    command: (address: string) => [scene.compile("servers/calls.c", compiler), address, String(PORT), call],
+    command: (address: string) => [scenario.compile("servers/calls.c", compiler), address, String(PORT), call],
   })),
 );
 const SERVERS: readonly Row[] = [
@@ -51,7 +58,7 @@ function pythonServer(address: string): readonly string[] {
 }
 
 function nginx(address: string): readonly string[] {
-  const { folder } = scene;
+  const { folder } = scenario;
   const http = `access_log off; sendfile on; server { listen ${address}:${PORT}; root ${folder}; }`;
   writeFileSync(
     join(folder, "nginx.conf"),
@@ -64,7 +71,7 @@ function nginx(address: string): readonly string[] {
 async function closesEachConnection(
   command: readonly string[],
   address: string,
-  { openManager, start, connect }: Scene,
+  { openManager, start, connect }: PreloadScenario,
 ) {
   const manager = await openManager();
   await start(command, address);
@@ -83,16 +90,16 @@ describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", 
     "$name closes each kept-alive connection with its next response, and changes nothing else",
     ({ command }) => {
       const address = ownAddress();
-      return closesEachConnection(command(address), address, scene);
+      return closesEachConnection(command(address), address, scenario);
     },
   );
 
   test("adds the header Connection: close to the response for a request with Expect: 100-continue", async () => {
     const address = ownAddress();
-    const manager = await scene.openManager();
-    await scene.start([process.execPath, NODE_SERVER, address, String(PORT)], address);
+    const manager = await scenario.openManager();
+    await scenario.start([process.execPath, NODE_SERVER, address, String(PORT)], address);
     await manager.flip(MODE.close);
-    const client = await scene.connect(address);
+    const client = await scenario.connect(address);
     expect(await client.request(EXPECTING_POST, "\r\n\r\n")).toBe("HTTP/1.1 100 Continue\r\n\r\n");
     expect(await client.request("ok", BODY)).toContain(CLOSE_HEADER);
   });
@@ -104,14 +111,14 @@ describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", 
     "works if another preloaded library is loaded $place it, and that library gets $sees",
     async ({ place, extra }) => {
       const address = ownAddress();
-      const manager = await scene.openManager();
-      const other = scene.compile("servers/other-library.c", "gcc", ["-shared", "-fPIC"]);
-      const counted = join(scene.folder, place);
-      const libraries = place === "before" ? [other, scene.library] : [scene.library, other];
+      const manager = await scenario.openManager();
+      const other = scenario.compile("servers/other-library.c", "gcc", ["-shared", "-fPIC"]);
+      const counted = join(scenario.folder, place);
+      const libraries = place === "before" ? [other, scenario.library] : [scenario.library, other];
       const env = { LD_PRELOAD: libraries.join(":"), COUNT_FILE: counted };
-      await scene.start([scene.compile("servers/calls.c", "gcc"), address, String(PORT), "write"], address, env);
+      await scenario.start([scenario.compile("servers/calls.c", "gcc"), address, String(PORT), "write"], address, env);
       await manager.flip(MODE.close);
-      const answer = await (await scene.connect(address)).request(GET, BODY);
+      const answer = await (await scenario.connect(address)).request(GET, BODY);
       expect(answer).toContain(CLOSE_HEADER);
       expect(Number(readFileSync(counted, "utf8"))).toBe(withoutCloseHeader(answer).length + extra);
     },
@@ -120,7 +127,7 @@ describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", 
   test.skipIf(missing.includes(ARM64_COMPILER) || missing.includes("qemu-aarch64"))(
     "closes each kept-alive connection with its next response on arm64",
     async () => {
-      const arm64 = await openScene({ processor: "arm64" });
+      const arm64 = await openScenario({ processor: "arm64" });
       try {
         const address = ownAddress();
         const server = arm64.compile("servers/calls.c", ARM64_COMPILER);

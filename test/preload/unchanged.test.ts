@@ -8,9 +8,9 @@ import {
   type Client,
   type ManagerSettings,
   MODE,
-  openScene,
+  openScenario,
   PORT,
-  type Scene,
+  type PreloadScenario,
 } from "./preload-scenario.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -25,26 +25,26 @@ const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
 /** servers.test.ts prints the reason for a skip. */
 const hasCompiler = spawnSync("gcc", ["--version"]).status === 0;
 
-let scene: Scene;
+let scenario: PreloadScenario;
 beforeAll(async () => {
-  if (hasCompiler) scene = await openScene();
+  if (hasCompiler) scenario = await openScenario();
 });
-afterEach(() => scene.endAll());
-afterAll(() => scene.close());
+afterEach(() => scenario.endAll());
+afterAll(() => scenario.close());
 
 const nodeServer = (address: string): readonly string[] => [process.execPath, NODE_SERVER, address, String(PORT)];
 const callServer = (address: string, call: string): readonly string[] => [
-  scene.compile("servers/calls.c", "gcc"),
+  scenario.compile("servers/calls.c", "gcc"),
   ...[address, String(PORT), call],
 ];
 
 /** A client of a Node server in a drain. */
 async function clientOfDrainingNode(): Promise<Client> {
   const address = ownAddress();
-  const manager = await scene.openManager();
-  await scene.start(nodeServer(address), address);
+  const manager = await scenario.openManager();
+  await scenario.start(nodeServer(address), address);
   await manager.flip(MODE.close);
-  return scene.connect(address);
+  return scenario.connect(address);
 }
 
 describe.skipIf(!hasCompiler)("the preloaded library does not change responses", () => {
@@ -61,10 +61,10 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     readonly pages: number;
   }[])("in a process that $why", async ({ env, settings, mode, pages }) => {
     const address = ownAddress();
-    const manager = await scene.openManager(settings);
-    await scene.start(nodeServer(address), address, env);
+    const manager = await scenario.openManager(settings);
+    await scenario.start(nodeServer(address), address, env);
     expect(manager.pages()).toBe(pages);
-    const client = await scene.connect(address);
+    const client = await scenario.connect(address);
     const before = await client.request(GET, BODY);
     await manager.flip(MODE.close);
     if (mode !== undefined) await manager.flip(mode);
@@ -73,17 +73,17 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
 
   test("in a process that started without a manager", async () => {
     const address = ownAddress();
-    await scene.start(nodeServer(address), address);
-    const client = await scene.connect(address);
+    await scenario.start(nodeServer(address), address);
+    const client = await scenario.connect(address);
     const before = await client.request(GET, BODY);
-    const manager = await scene.openManager();
+    const manager = await scenario.openManager();
     await manager.flip(MODE.close);
     expect(await client.request(GET, BODY)).toBe(before);
   });
 
   test("in a process whose manager does not respond, and delays its start only briefly", async () => {
     const address = ownAddress();
-    const impatient = await openScene({ isImpatient: true });
+    const impatient = await openScenario({ isImpatient: true });
     const manager = await impatient.openManager();
     manager.process.kill("SIGSTOP");
     await impatient.start(nodeServer(address), address);
@@ -96,12 +96,12 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
 
   test("for a client of HTTP/1.0", async () => {
     const address = ownAddress();
-    const manager = await scene.openManager();
-    await scene.start(nodeServer(address), address);
+    const manager = await scenario.openManager();
+    await scenario.start(nodeServer(address), address);
     // The app closes the connection.
-    const before = await (await scene.connect(address)).request(OLD_GET, BODY);
+    const before = await (await scenario.connect(address)).request(OLD_GET, BODY);
     await manager.flip(MODE.close);
-    expect(await (await scene.connect(address)).request(OLD_GET, BODY)).toBe(before);
+    expect(await (await scenario.connect(address)).request(OLD_GET, BODY)).toBe(before);
   });
 
   test("for a chunked request until it is complete, and adds the header to the next response", async () => {
@@ -126,9 +126,9 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
 
   test("in the body of an event stream", async () => {
     const address = ownAddress();
-    const manager = await scene.openManager();
-    await scene.start(nodeServer(address), address);
-    const client = await scene.connect(address);
+    const manager = await scenario.openManager();
+    await scenario.start(nodeServer(address), address);
+    const client = await scenario.connect(address);
     const before = await client.request(EVENTS, LAST_EVENT);
     await manager.flip(MODE.close);
     const after = await client.request(EVENTS, LAST_EVENT);
@@ -137,23 +137,23 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
 
   test("for a connection whose responses use another descriptor", async () => {
     const address = ownAddress();
-    const manager = await scene.openManager();
-    await scene.start(callServer(address, "dup"), address);
+    const manager = await scenario.openManager();
+    await scenario.start(callServer(address, "dup"), address);
     await manager.flip(MODE.close);
-    const client = await scene.connect(address);
+    const client = await scenario.connect(address);
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
   });
 
   test("for a connection that reuses the descriptor of a connection closed by a direct system call", async () => {
     const address = ownAddress();
-    const manager = await scene.openManager();
-    await scene.start(callServer(address, "silent"), address);
+    const manager = await scenario.openManager();
+    await scenario.start(callServer(address, "silent"), address);
     await manager.flip(MODE.close);
-    const first = await scene.connect(address);
+    const first = await scenario.connect(address);
     first.send(GET);
     await eventually(() => expect(first.isClosed).toBe(true));
-    const second = await scene.connect(address);
+    const second = await scenario.connect(address);
     await eventually(() => expect(second.received).toMatch(/\r\n\r\n$/));
     expect(second.received).toBe("HTTP/1.1 408 Request Timeout\r\n\r\n");
   });

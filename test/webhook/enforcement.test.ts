@@ -22,10 +22,10 @@ const entry = (name: string, caBundle: string | undefined = "Q0E="): RawObject =
 
 const OPEN = [entry("namespace.drain.lastcall.dev"), entry("pod.drain.lastcall.dev")];
 
-type World = { readonly open?: readonly RawObject[]; readonly copies?: readonly RawObject[] | undefined };
+type ConfigurationsRead = { readonly open?: readonly RawObject[]; readonly copies?: readonly RawObject[] | undefined };
 
 /** Runs one check against such a cluster; `doubt` is the result of the proof. */
-async function check({ open = OPEN, ...rest }: World, doubt = "", written: "done" | "conflict" = "done") {
+async function check({ open = OPEN, ...rest }: ConfigurationsRead, doubt = "", written: "done" | "conflict" = "done") {
   const copies = "copies" in rest ? rest.copies : [];
   const writes: (readonly RawObject[])[] = [];
   let proofs = 0;

@@ -129,12 +129,12 @@ type RelayRequest = {
 /** Call it once per injection: each call may issue a credential. `undefined` keeps existing variables. */
 export function relayAccessFor(request: RelayRequest): RelayAccess | undefined {
   const existing = request.manager === undefined ? undefined : existingRelay(request.manager);
-  const given = request.issueRelayAccess?.({
+  const issued = request.issueRelayAccess?.({
     namespace: request.namespace,
     ...ownerOf(request.pod),
     existing,
   });
-  return given ?? (request.staysInPlace ? undefined : existing);
+  return issued ?? (request.staysInPlace ? undefined : existing);
 }
 
 type Owner = Pick<RelayAccessRequest, "ownerKind" | "ownerName" | "ownerUid">;

@@ -62,7 +62,7 @@ function probeGraces(workload: Workload, { container, path, name }: PlacedHook, 
 export const GRACE_BELOW_INGRESS_TIMEOUT: Rule = {
   id: "grace-below-ingress-timeout",
   title: "The ingress timeout exceeds the grace period",
-  why: "The ingress's response timeout, or the load balancer's deregistration delay, is longer than the grace period.  Requests that exceed the grace period are cut when the Pod is killed.",
+  why: "The ingress's response timeout, or the load balancer's deregistration delay, is longer than the grace period. Requests that exceed the grace period are cut when the Pod is killed.",
   remedy:
     "Raise terminationGracePeriodSeconds above the timeout, or lower the timeout to the duration of the longest request.",
   level: "warning",

@@ -40,7 +40,7 @@ export function newHeartbeat(): Heartbeat {
   };
 }
 
-export function startFloor(heartbeat: Heartbeat, nowMs: number, inMs: number): Heartbeat {
+export function startDrainDelay(heartbeat: Heartbeat, nowMs: number, inMs: number): Heartbeat {
   const delayEndMs = nowMs + inMs;
   return { ...heartbeat, delayEndMs, wantedFromMs: Math.max(nowMs, delayEndMs - CHECK_BEFORE_DELAY_END_MS) };
 }

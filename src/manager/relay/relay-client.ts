@@ -66,7 +66,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   let startedAtMs = -1;
   let dials = 0;
   let demand: RelayDemand = NOTHING;
-  let isFloorSent = false;
+  let isDelaySent = false;
   let isDisconnected = false;
   let delivering = false;
   let last = unknownStatus("");
@@ -123,7 +123,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   const start = (): void => {
     starts = starts + 1;
     startedAtMs = nowMs();
-    isFloorSent = false;
+    isDelaySent = false;
     isDisconnected = false;
     client.start();
     if (last.reason === "") notifyUnknown(NO_ANSWER_YET);
@@ -146,12 +146,12 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     else armHangTimer();
   };
 
-  const requestStatus = (delayEndMs: number): void => {
+  const requestStatus = (endMs: number): void => {
     const mayStart = starts < STARTS_LIMIT && (startedAtMs < 0 || nowMs() - startedAtMs >= RESTART_MS);
     if (!client.isRunning() && mayStart) start();
-    if (delayEndMs >= 0 && client.isRunning() && !isFloorSent) {
-      isFloorSent = true;
-      client.send({ kind: "drain-delay", inMs: delayEndMs - nowMs() });
+    if (endMs >= 0 && client.isRunning() && !isDelaySent) {
+      isDelaySent = true;
+      client.send({ kind: "drain-delay", inMs: endMs - nowMs() });
     }
   };
 

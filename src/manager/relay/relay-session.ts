@@ -12,7 +12,7 @@ import {
   newHeartbeat,
   recheckAtMs,
   staleAtMs,
-  startFloor,
+  startDrainDelay,
   wantsHeartbeat,
 } from "./heartbeat.ts";
 
@@ -98,7 +98,7 @@ function applyEvent(session: RelaySession, event: SessionEvent, actions: Session
     case "tick":
       return event.lateMs > STANDSTILL_MS ? shiftTimes(session, event.lateMs) : session;
     case "drain-delay":
-      return { ...session, heartbeat: startFloor(session.heartbeat, event.nowMs, event.inMs) };
+      return { ...session, heartbeat: startDrainDelay(session.heartbeat, event.nowMs, event.inMs) };
     case "disconnect":
       return disconnected(session, actions);
     case "received":

@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { authority, relayEnvironment } from "../fake-relay.ts";
 import { PORT } from "../manager-process.ts";
 import { ONE_APP, type Scenario } from "./scenario.ts";
-import type { World } from "./world.ts";
+import type { SimulatedPod } from "./simulated-pod.ts";
 
 /** Each list is a command that exits by itself. */
 const LINES: readonly (readonly string[])[] = [
@@ -51,11 +51,11 @@ const OTHER_SERVERS: readonly { readonly title: string; readonly answers: (socke
   { title: "sends an endless response", answers: (socket) => void socket.write("x".repeat(100_000)) },
 ];
 
-async function bothCommands(world: World): Promise<void> {
-  await Promise.all(["drain", "status"].map((name) => world.command(name, [name, `--address-scope=${world.address}`])));
+async function bothCommands(pod: SimulatedPod): Promise<void> {
+  await Promise.all(["drain", "status"].map((name) => pod.command(name, [name, `--address-scope=${pod.address}`])));
 }
 
-async function withOtherServer(world: World, answers: (socket: Socket) => void): Promise<void> {
+async function withOtherServer(pod: SimulatedPod, answers: (socket: Socket) => void): Promise<void> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
@@ -63,8 +63,8 @@ async function withOtherServer(world: World, answers: (socket: Socket) => void):
     // Closing before the request is read would reset the connection.
     socket.once("data", () => answers(socket));
   });
-  await new Promise<void>((resolve) => server.listen(PORT, world.address, resolve));
-  await bothCommands(world);
+  await new Promise<void>((resolve) => server.listen(PORT, pod.address, resolve));
+  await bothCommands(pod);
   for (const socket of sockets) socket.destroy();
   await new Promise<void>((resolve) => server.close(() => resolve()));
 }
@@ -72,23 +72,23 @@ async function withOtherServer(world: World, answers: (socket: Socket) => void):
 export const COMMANDS: readonly Scenario[] = [
   {
     title: "the arguments are invalid",
-    play: async (world) => {
-      await Promise.all(LINES.map((args) => world.command(JSON.stringify(args), args)));
+    play: async (pod) => {
+      await Promise.all(LINES.map((args) => pod.command(JSON.stringify(args), args)));
     },
   },
   {
     title: "the token is invalid",
-    play: async (world) => {
+    play: async (pod) => {
       const commands = TOKENS.flatMap((token) => [
-        world.command(`serve ${token}`, ["serve"], { LASTCALL_TOKEN: token }),
-        world.command(`drain ${token}`, ["drain"], { LASTCALL_TOKEN: token }),
+        pod.command(`serve ${token}`, ["serve"], { LASTCALL_TOKEN: token }),
+        pod.command(`drain ${token}`, ["drain"], { LASTCALL_TOKEN: token }),
       ]);
       await Promise.all(commands);
     },
   },
   {
     title: "the relay's variables are invalid",
-    play: async (world) => {
+    play: async (pod) => {
       const right = relayEnvironment({ address: "127.0.0.1", port: 8_443 }, await authority());
       const wrong: readonly Record<string, string>[] = [
         { LASTCALL_RELAY_ADDRESS: "relay:8443" },
@@ -104,7 +104,7 @@ export const COMMANDS: readonly Scenario[] = [
         { POD_NAMESPACE: "a/b" },
         { POD_UID: "a b" },
       ];
-      await Promise.all(wrong.map((over, at) => world.command(`wrong ${at}`, ["relay-client"], { ...right, ...over })));
+      await Promise.all(wrong.map((over, at) => pod.command(`wrong ${at}`, ["relay-client"], { ...right, ...over })));
     },
   },
   {
@@ -113,28 +113,28 @@ export const COMMANDS: readonly Scenario[] = [
   },
   {
     title: "unauthorized calls arrive",
-    play: async (world) => {
-      await world.serve(ONE_APP);
-      const at = `--address-scope=${world.address}`;
-      await world.command("another token", ["drain", at], { LASTCALL_TOKEN: "another" });
+    play: async (pod) => {
+      await pod.serve(ONE_APP);
+      const at = `--address-scope=${pod.address}`;
+      await pod.command("another token", ["drain", at], { LASTCALL_TOKEN: "another" });
       for (const path of ["/", "/status", "//status", "/another/status", `/${"x".repeat(4_000)}`, "/%00", "/a?b#c"]) {
         for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
-          await world.ask(`${method} ${path}`, path, method);
+          await pod.send(`${method} ${path}`, path, method);
       }
-      await world.hook("a container that has no hook", "else");
-      await world.status("after");
+      await pod.hook("a container that has no hook", "else");
+      await pod.status("after");
     },
   },
   {
     title: "the manager is killed while the drain command waits for its response",
-    play: async (world) => {
-      await world.app();
-      await world.serve(["--drain-delay=40s", "--hooks=app:app"]);
-      const own = world.command("own", ["drain", `--address-scope=${world.address}`]);
-      await world.phase("withdrawing");
-      const hook = world.hook("hook");
-      await world.clock.wait(300);
-      await world.stop("SIGKILL");
+    play: async (pod) => {
+      await pod.app();
+      await pod.serve(["--drain-delay=40s", "--hooks=app:app"]);
+      const own = pod.command("own", ["drain", `--address-scope=${pod.address}`]);
+      await pod.phase("withdrawing");
+      const hook = pod.hook("hook");
+      await pod.clock.wait(300);
+      await pod.stop("SIGKILL");
       await Promise.all([hook, own]);
     },
   },
@@ -142,5 +142,5 @@ export const COMMANDS: readonly Scenario[] = [
 
 export const WITHOUT_MANAGER: readonly Scenario[] = OTHER_SERVERS.map(({ title, answers }) => ({
   title: `the other server on the port ${title}`,
-  play: (world) => withOtherServer(world, answers),
+  play: (pod) => withOtherServer(pod, answers),
 }));

@@ -3,28 +3,28 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Manager } from "../manager-process.ts";
 import { ONE_APP, podEnds, type Scenario } from "./scenario.ts";
-import type { World } from "./world.ts";
+import type { SimulatedPod } from "./simulated-pod.ts";
 
 type Answers = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Starts an app that records its requests and then responds with `answers`. */
-async function listeningApp(world: World, answers: Answers, host?: string): Promise<number> {
+async function listeningApp(pod: SimulatedPod, answers: Answers, host?: string): Promise<number> {
   let calls = 0;
-  const server = await world.app({
+  const server = await pod.app({
     ...(host === undefined ? { port: 8_081 } : { host, port: 0 }),
     answers: (req, res) => {
       calls += 1;
       const { host: _, ...headers } = req.headers;
-      world.record(`call ${calls}`, { method: req.method, url: req.url, headers });
+      pod.record(`call ${calls}`, { method: req.method, url: req.url, headers });
       answers(req, res);
     },
   });
   return (server.address() as AddressInfo).port;
 }
 
-function httpDriver(world: World, active: string): string[] {
+function httpDriver(pod: SimulatedPod, active: string): string[] {
   // Ignored, because the driver's own connection may or may not be open at the deadline.
-  const at = `http://${world.address}:8081`;
+  const at = `http://${pod.address}:8081`;
   return [
     ...ONE_APP,
     "--ignore-ports=8081",
@@ -35,11 +35,15 @@ function httpDriver(world: World, active: string): string[] {
 }
 
 /** Client traffic uses the default port. */
-async function drainWith(world: World, flags: readonly string[], env: Record<string, string> = {}): Promise<Manager> {
-  await world.app();
-  const manager = await world.serve(flags, env);
-  await podEnds(world);
-  await world.status("after");
+async function drainWith(
+  pod: SimulatedPod,
+  flags: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Manager> {
+  await pod.app();
+  const manager = await pod.serve(flags, env);
+  await podEnds(pod);
+  await pod.status("after");
   return manager;
 }
 
@@ -81,71 +85,71 @@ const NO_COUNTS: readonly { readonly title: string; readonly answers: Answers }[
 export const DRIVERS: readonly Scenario[] = [
   {
     title: "an app that counts its requests down",
-    play: async (world) => {
-      await listeningApp(world, countingDown(4, String));
-      await drainWith(world, httpDriver(world, "active"));
+    play: async (pod) => {
+      await listeningApp(pod, countingDown(4, String));
+      await drainWith(pod, httpDriver(pod, "active"));
     },
   },
   {
     title: "an app that counts in JSON",
-    play: async (world) => {
+    play: async (pod) => {
       await listeningApp(
-        world,
+        pod,
         countingDown(2, (count) => JSON.stringify({ load: { requests: count, of: "täglich" } })),
       );
-      await drainWith(world, httpDriver(world, "active#/load/requests"));
+      await drainWith(pod, httpDriver(pod, "active#/load/requests"));
     },
   },
   {
     title: "an app that counts in metrics",
-    play: async (world) => {
+    play: async (pod) => {
       await listeningApp(
-        world,
+        pod,
         countingDown(2, (count) => `# TYPE busy gauge\nbusy{a="b"} ${count}\nidle 7\n`),
       );
-      await drainWith(world, httpDriver(world, "metrics#busy"));
+      await drainWith(pod, httpDriver(pod, "metrics#busy"));
     },
   },
   ...NO_COUNTS.map(
     ({ title, answers }): Scenario => ({
       title: `an app that responds with ${title} to active-url`,
-      play: async (world) => {
+      play: async (pod) => {
         // The number of requests depends on the machine's speed, so they are not recorded.
-        await world.app({
+        await pod.app({
           port: 8_081,
           answers: (req, res) => (req.method === "POST" ? res.end() : answers(req, res)),
         });
-        const flags = httpDriver(world, "active").filter((flag) => !flag.startsWith("--drain-timeout"));
-        await drainWith(world, [...flags, "--drain-timeout=2500ms"]);
+        const flags = httpDriver(pod, "active").filter((flag) => !flag.startsWith("--drain-timeout"));
+        await drainWith(pod, [...flags, "--drain-timeout=2500ms"]);
       },
     }),
   ),
   {
     title: "an app that refuses to drain",
-    play: async (world) => {
-      await listeningApp(world, answering(403, "no"));
-      const at = `--drain-url=http://${world.address}:8081/drain`;
-      const manager = await drainWith(world, [...ONE_APP, "--driver=http", at]);
+    play: async (pod) => {
+      await listeningApp(pod, answering(403, "no"));
+      const at = `--drain-url=http://${pod.address}:8081/drain`;
+      const manager = await drainWith(pod, [...ONE_APP, "--driver=http", at]);
       // The drain does not wait for the response, which may follow its end.
       await manager.until((line) => line["message"] === "driver's drain was not started");
     },
   },
   {
     title: "an app whose drain fails twice",
-    play: async (world) => {
+    play: async (pod) => {
       let calls = 0;
-      await listeningApp(world, (_, res) => {
+      await listeningApp(pod, (_, res) => {
         calls += 1;
         res.statusCode = calls < 3 ? 503 : 200;
         res.end();
       });
-      await drainWith(world, drainUrlFlags(world));
+      await drainWith(pod, drainUrlFlags(pod));
     },
   },
   {
     title: "a driver that the build does not contain",
-    play: async (world) => {
-      await drainWith(world, [
+    play: async (pod) => {
+      await drainWith(pod, [
         ...ONE_APP,
         "--driver=linkerd",
         "--driver-url=http://127.0.0.1:4191",
@@ -155,25 +159,25 @@ export const DRIVERS: readonly Scenario[] = [
   },
   {
     title: "an original preStop hook",
-    play: async (world) => {
-      const slowHook: Answers = (_, res) => world.clock.after(2_000, () => res.end("bye"));
-      const port = await listeningApp(world, slowHook, "127.0.0.1");
+    play: async (pod) => {
+      const slowHook: Answers = (_, res) => pod.clock.after(2_000, () => res.end("bye"));
+      const port = await listeningApp(pod, slowHook, "127.0.0.1");
       const httpHeaders = [{ name: "X-Reason", value: "stop, please" }];
       const chain = { app: { httpGet: { port, path: "/bye?now=1", httpHeaders } } };
-      await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: JSON.stringify({ chain }) });
+      await drainWith(pod, ONE_APP, { LASTCALL_ORIGINAL: JSON.stringify({ chain }) });
     },
   },
   {
     title: "an original preStop hook that fails",
-    play: async (world) => {
-      const port = await listeningApp(world, (req) => void req.socket.destroy(), "127.0.0.1");
-      await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: `{"chain":{"app":{"httpGet":{"port":${port}}}}}` });
+    play: async (pod) => {
+      const port = await listeningApp(pod, (req) => void req.socket.destroy(), "127.0.0.1");
+      await drainWith(pod, ONE_APP, { LASTCALL_ORIGINAL: `{"chain":{"app":{"httpGet":{"port":${port}}}}}` });
     },
   },
   {
     title: "an original preStop hook that sleeps",
-    play: async (world) => {
-      await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: '{"grace":30,"chain":{"app":{"sleep":{"seconds":3}}}}' });
+    play: async (pod) => {
+      await drainWith(pod, ONE_APP, { LASTCALL_ORIGINAL: '{"grace":30,"chain":{"app":{"sleep":{"seconds":3}}}}' });
     },
   },
   ...[
@@ -189,12 +193,12 @@ export const DRIVERS: readonly Scenario[] = [
   ].map(
     (text): Scenario => ({
       title: `an invalid original preStop hook ${text.slice(0, 50)}`,
-      play: async (world) => void (await drainWith(world, ONE_APP, { LASTCALL_ORIGINAL: text })),
+      play: async (pod) => void (await drainWith(pod, ONE_APP, { LASTCALL_ORIGINAL: text })),
     }),
   ),
 ];
 
-function drainUrlFlags(world: World): string[] {
-  const at = `--drain-url=http://${world.address}:8081/drain`;
+function drainUrlFlags(pod: SimulatedPod): string[] {
+  const at = `--drain-url=http://${pod.address}:8081/drain`;
   return ["--drain-delay=500ms", "--quiet-period=4s", "--driver=http", at, "--hooks=app:app"];
 }

@@ -1,10 +1,10 @@
 /** Defines scenarios that both builds play. */
-import type { World } from "./world.ts";
+import type { SimulatedPod } from "./simulated-pod.ts";
 
 export type Scenario = {
   /** Completes a test title after "when" or "with". */
   readonly title: string;
-  readonly play: (world: World) => Promise<void>;
+  readonly play: (pod: SimulatedPod) => Promise<void>;
 };
 
 /**
@@ -15,8 +15,8 @@ export const SHORT = ["--drain-delay=1s", "--quiet-period=300ms", "--drain-timeo
 export const ONE_APP = [...SHORT, "--hooks=app:app"];
 
 /** Calls the hooks like the kubelet, but far enough apart for a fixed order. */
-export async function podEnds(world: World): Promise<void> {
-  const hook = world.hook("hook");
-  await world.clock.wait(100);
-  await Promise.all([hook, world.drain("own")]);
+export async function podEnds(pod: SimulatedPod): Promise<void> {
+  const hook = pod.hook("hook");
+  await pod.clock.wait(100);
+  await Promise.all([hook, pod.drain("own")]);
 }

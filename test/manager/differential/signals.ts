@@ -2,125 +2,125 @@
 import { createServer } from "node:net";
 import { PORT } from "../manager-process.ts";
 import { ONE_APP, podEnds, type Scenario, SHORT } from "./scenario.ts";
-import type { World } from "./world.ts";
+import type { SimulatedPod } from "./simulated-pod.ts";
 
 const LONG = ["--drain-delay=40s", "--hooks=app:app"];
 
 /** Starts a drain; `held` are its two calls. */
-async function startDrain(world: World, flags: readonly string[]): Promise<{ readonly held: Promise<unknown> }> {
-  await world.app();
-  await world.serve(flags);
-  return { held: podEnds(world) };
+async function startDrain(pod: SimulatedPod, flags: readonly string[]): Promise<{ readonly held: Promise<unknown> }> {
+  await pod.app();
+  await pod.serve(flags);
+  return { held: podEnds(pod) };
 }
 
 export const SIGNALS: readonly Scenario[] = [
   {
     title: "SIGTERM arrives without a drain",
-    play: async (world) => {
-      await world.app();
-      await world.serve(ONE_APP);
-      await world.stop();
+    play: async (pod) => {
+      await pod.app();
+      await pod.serve(ONE_APP);
+      await pod.stop();
     },
   },
   {
     title: "SIGTERM arrives without a drain during a client's request",
-    play: async (world) => {
-      await world.app();
-      await world.serve(ONE_APP);
-      void world.visit("/?ms=20000");
-      await world.clock.wait(300);
-      await world.stop();
+    play: async (pod) => {
+      await pod.app();
+      await pod.serve(ONE_APP);
+      void pod.visit("/?ms=20000");
+      await pod.clock.wait(300);
+      await pod.stop();
     },
   },
   {
     title: "SIGTERM arrives while a single hook waits for its answer",
-    play: async (world) => {
-      await world.app();
-      await world.serve(ONE_APP);
-      const hook = world.hook("hook");
-      await world.clock.wait(1_000);
-      await world.stop();
+    play: async (pod) => {
+      await pod.app();
+      await pod.serve(ONE_APP);
+      const hook = pod.hook("hook");
+      await pod.clock.wait(1_000);
+      await pod.stop();
       await hook;
     },
   },
   {
     title: "SIGTERM arrives during the delay",
-    play: async (world) => {
-      const drain = await startDrain(world, LONG);
-      await world.phase("withdrawing");
-      await world.clock.wait(500);
-      await world.stop();
+    play: async (pod) => {
+      const drain = await startDrain(pod, LONG);
+      await pod.phase("withdrawing");
+      await pod.clock.wait(500);
+      await pod.stop();
       await drain.held;
     },
   },
   {
     title: "SIGTERM arrives while the drain waits for traffic",
-    play: async (world) => {
-      const drain = await startDrain(world, ["--drain-delay=300ms", "--quiet-period=40s", "--hooks=app:app"]);
-      await world.phase("draining");
-      await world.clock.wait(500);
-      await world.stop();
+    play: async (pod) => {
+      const drain = await startDrain(pod, ["--drain-delay=300ms", "--quiet-period=40s", "--hooks=app:app"]);
+      await pod.phase("draining");
+      await pod.clock.wait(500);
+      await pod.stop();
       await drain.held;
     },
   },
   {
     title: "SIGTERM arrives while the proxy's hook waits for its answer",
-    play: async (world) => {
-      await world.app();
-      await world.serve([...SHORT.slice(0, 3), "--app-grace=30s", "--hooks=app:app,mesh:mesh-proxy"]);
-      const held = [world.hook("hook"), world.hook("mesh", "mesh"), world.drain("own")];
-      await world.phase("holding");
-      await world.clock.wait(500);
-      await world.stop();
+    play: async (pod) => {
+      await pod.app();
+      await pod.serve([...SHORT.slice(0, 3), "--app-grace=30s", "--hooks=app:app,mesh:mesh-proxy"]);
+      const held = [pod.hook("hook"), pod.hook("mesh", "mesh"), pod.drain("own")];
+      await pod.phase("holding");
+      await pod.clock.wait(500);
+      await pod.stop();
       await Promise.all(held);
     },
   },
   {
     title: "SIGTERM arrives after the drain",
-    play: async (world) => {
-      const drain = await startDrain(world, ONE_APP);
+    play: async (pod) => {
+      const drain = await startDrain(pod, ONE_APP);
       await drain.held;
-      await world.stop();
+      await pod.stop();
     },
   },
   {
     title: "SIGTERM arrives once in classic mode and the drain continues",
-    play: async (world) => {
-      await world.app();
-      const manager = await world.serve(["--drain-delay=2s", "--quiet-period=500ms", "--classic", "--hooks=app:app"]);
-      const hook = world.hook("hook");
-      const own = world.drain("own");
-      await world.phase("withdrawing");
+    play: async (pod) => {
+      await pod.app();
+      const manager = await pod.serve(["--drain-delay=2s", "--quiet-period=500ms", "--classic", "--hooks=app:app"]);
+      const hook = pod.hook("hook");
+      const own = pod.drain("own");
+      await pod.phase("withdrawing");
       manager.kill("SIGTERM");
       await hook;
-      await world.clock.wait(1_000);
-      await world.stop();
+      await pod.clock.wait(1_000);
+      await pod.stop();
       await own;
     },
   },
   {
     title: "SIGTERM arrives twice in classic mode",
-    play: async (world) => {
-      await world.app();
-      const manager = await world.serve([...LONG, "--classic"]);
-      const held = [world.hook("hook"), world.drain("own")];
-      await world.phase("withdrawing");
+    play: async (pod) => {
+      await pod.app();
+      const manager = await pod.serve([...LONG, "--classic"]);
+      const held = [pod.hook("hook"), pod.drain("own")];
+      await pod.phase("withdrawing");
       manager.kill("SIGTERM");
-      await world.clock.wait(1_000);
-      await world.stop();
+      await pod.clock.wait(1_000);
+      await pod.stop();
       await Promise.all(held);
     },
   },
   {
     title: "the manager's port is in use at its start",
-    play: async (world) => {
+    play: async (pod) => {
       const blocker = createServer();
-      await new Promise<void>((resolve) => blocker.listen(PORT, world.address, resolve));
-      const manager = await world.serve(ONE_APP);
+      await new Promise<void>((resolve) => blocker.listen(PORT, pod.address, resolve));
+      const manager = await pod.serve(ONE_APP);
       await new Promise<void>((resolve) => blocker.close(() => resolve()));
       await manager.until((line) => line["message"] === "listening");
-      await world.status("after");
-      await world.stop();
+      await pod.status("after");
+      await pod.stop();
     },
   },
 ];

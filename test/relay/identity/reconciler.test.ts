@@ -12,26 +12,26 @@ const LIMIT = { timeout: 300_000 };
 
 type Replica = { readonly reconciler: Reconciler; readonly events: readonly IdentityEvent[] };
 
-type World = { readonly secret: FakeSecret; wallMs: number };
+type Cluster = { readonly secret: FakeSecret; wallMs: number };
 
-function replicaIn(world: World, tools: IdentityTools = IDENTITY_TOOLS, aheadMs = 0): Replica {
+function replicaIn(cluster: Cluster, tools: IdentityTools = IDENTITY_TOOLS, aheadMs = 0): Replica {
   const events: IdentityEvent[] = [];
   const reconciler = createReconciler({
-    secrets: world.secret.store,
+    secrets: cluster.secret.store,
     tools,
-    wallMs: () => world.wallMs + aheadMs,
+    wallMs: () => cluster.wallMs + aheadMs,
     recordEvent: (event) => events.push(event),
   });
   return { reconciler, events };
 }
 
-const newWorld = (): World => ({ secret: fakeSecret(), wallMs: START_MS });
+const newCluster = (): Cluster => ({ secret: fakeSecret(), wallMs: START_MS });
 const kinds = ({ events }: Replica) => events.map(({ kind }) => kind);
 
 describe("the relay's Secret", () => {
   test("is created by the first replica and used by the other replicas", LIMIT, async () => {
-    const world = newWorld();
-    const [first, second] = [replicaIn(world), replicaIn(world)];
+    const cluster = newCluster();
+    const [first, second] = [replicaIn(cluster), replicaIn(cluster)];
     await first.reconciler.reconcile();
     await second.reconciler.reconcile();
     expect(kinds(first)).toEqual(["secret-written"]);
@@ -42,8 +42,8 @@ describe("the relay's Secret", () => {
   });
 
   test("is created once if two replicas start at the same time", LIMIT, async () => {
-    const world = newWorld();
-    const replicas = [replicaIn(world), replicaIn(world), replicaIn(world)];
+    const cluster = newCluster();
+    const replicas = [replicaIn(cluster), replicaIn(cluster), replicaIn(cluster)];
     await Promise.all(replicas.map(({ reconciler }) => reconciler.reconcile()));
     expect(replicas.flatMap(kinds).toSorted()).toEqual(["conflict", "conflict", "secret-written"]);
     const [one, two, three] = replicas.map(({ reconciler }) => reconciler.identity());
@@ -52,28 +52,28 @@ describe("the relay's Secret", () => {
   });
 
   test("is filled if the chart created it empty, and unknown entries stay", LIMIT, async () => {
-    const world = newWorld();
-    world.secret.put({ note: "theirs" });
-    await replicaIn(world).reconciler.reconcile();
-    expect(world.secret.data()).toMatchObject({ note: "theirs" });
-    expect(Object.keys(world.secret.data() ?? {})).toHaveLength(4);
+    const cluster = newCluster();
+    cluster.secret.put({ note: "theirs" });
+    await replicaIn(cluster).reconciler.reconcile();
+    expect(cluster.secret.data()).toMatchObject({ note: "theirs" });
+    expect(Object.keys(cluster.secret.data() ?? {})).toHaveLength(4);
   });
 
   test("is read and not written while its entries are valid", LIMIT, async () => {
-    const world = newWorld();
-    const { reconciler } = replicaIn(world);
+    const cluster = newCluster();
+    const { reconciler } = replicaIn(cluster);
     await reconciler.reconcile();
-    const before = world.secret.calls.length;
+    const before = cluster.secret.calls.length;
     for (let round = 0; round < 5; round += 1) await reconciler.reconcile();
-    expect(world.secret.calls.slice(before)).toEqual(Array(5).fill("read"));
+    expect(cluster.secret.calls.slice(before)).toEqual(Array(5).fill("read"));
   });
 
   test("is created again after its deletion, and the deletion is logged once", LIMIT, async () => {
-    const world = newWorld();
-    const replica = replicaIn(world);
+    const cluster = newCluster();
+    const replica = replicaIn(cluster);
     await replica.reconciler.reconcile();
     const [old] = replica.reconciler.identity().generations;
-    world.secret.put(undefined);
+    cluster.secret.put(undefined);
     await replica.reconciler.reconcile();
     await replica.reconciler.reconcile();
     expect(kinds(replica)).toEqual(["secret-written", "secret-written", "lost"]);
@@ -82,37 +82,37 @@ describe("the relay's Secret", () => {
   });
 
   test("keeps its valid entries if another entry is damaged", LIMIT, async () => {
-    const world = newWorld();
-    const replica = replicaIn(world);
+    const cluster = newCluster();
+    const replica = replicaIn(cluster);
     await replica.reconciler.reconcile();
     const before = replica.reconciler.identity();
     const keyEntry = `sign-${before.keys[0]?.kid}.json`;
-    world.secret.put({ ...world.secret.data(), [keyEntry]: '{"made":' });
+    cluster.secret.put({ ...cluster.secret.data(), [keyEntry]: '{"made":' });
     await replica.reconciler.reconcile();
     expect(kinds(replica)).toEqual(["secret-written", "secret-errors", "secret-written"]);
     expect(replica.reconciler.identity().generations).toEqual(before.generations);
     expect(replica.reconciler.identity().keys[0]?.kid).not.toBe(before.keys[0]?.kid);
-    expect(world.secret.data()).not.toHaveProperty(keyEntry);
+    expect(cluster.secret.data()).not.toHaveProperty(keyEntry);
   });
 
   test("is used with its valid entries even if no replica is allowed to repair it", LIMIT, async () => {
-    const world = newWorld();
-    await replicaIn(world).reconciler.reconcile();
-    world.secret.put({ ...world.secret.data(), "sign-00000000.json": "" });
-    const { store } = world.secret;
+    const cluster = newCluster();
+    await replicaIn(cluster).reconciler.reconcile();
+    cluster.secret.put({ ...cluster.secret.data(), "sign-00000000.json": "" });
+    const { store } = cluster.secret;
     const readOnly = { ...store, update: () => Promise.reject(new Error("403 forbidden")) };
-    const replica = replicaIn({ ...world, secret: { ...world.secret, store: readOnly } });
+    const replica = replicaIn({ ...cluster, secret: { ...cluster.secret, store: readOnly } });
     await expect(replica.reconciler.reconcile()).rejects.toThrow("403 forbidden");
     expect(replica.reconciler.identity().generations).toHaveLength(1);
     expect(replica.reconciler.identity().keys).toHaveLength(1);
   });
 
   test("does not change the identity in use while it cannot be read", LIMIT, async () => {
-    const world = newWorld();
-    const { reconciler } = replicaIn(world);
+    const cluster = newCluster();
+    const { reconciler } = replicaIn(cluster);
     await reconciler.reconcile();
     const before = reconciler.identity();
-    world.secret.failWith = "no route to host";
+    cluster.secret.failWith = "no route to host";
     await expect(reconciler.reconcile()).rejects.toThrow("no route to host");
     expect(reconciler.identity()).toBe(before);
   });
@@ -123,15 +123,15 @@ describe("over ten years", () => {
     "a CA is made every five years, a signing key every 90 days, and credentials of Pods stay valid",
     LIMIT,
     async () => {
-      const world = newWorld();
-      const [first, second] = [replicaIn(world), replicaIn(world)];
+      const cluster = newCluster();
+      const [first, second] = [replicaIn(cluster), replicaIn(cluster)];
       const given: string[] = [];
       for (let day = 0; day <= 11 * 365; day += 30) {
-        world.wallMs = START_MS + day * DAY_MS;
+        cluster.wallMs = START_MS + day * DAY_MS;
         await first.reconciler.reconcile();
         await second.reconciler.reconcile();
         expect(second.reconciler.identity()).toEqual(first.reconciler.identity());
-        given.push(newestGeneration(first.reconciler.identity(), world.wallMs)?.id ?? "none");
+        given.push(newestGeneration(first.reconciler.identity(), cluster.wallMs)?.id ?? "none");
       }
       expect(new Set(given).size).toBe(3);
       expect(given).not.toContain("none");
@@ -141,10 +141,10 @@ describe("over ten years", () => {
   );
 
   test("a new CA is valid as early as the previous one, even if its replica's clock is ahead", LIMIT, async () => {
-    const world = newWorld();
-    await replicaIn(world).reconciler.reconcile();
-    await replicaIn(world, IDENTITY_TOOLS, 6 * YEAR_MS).reconciler.reconcile();
-    const { reconciler } = replicaIn(world);
+    const cluster = newCluster();
+    await replicaIn(cluster).reconciler.reconcile();
+    await replicaIn(cluster, IDENTITY_TOOLS, 6 * YEAR_MS).reconciler.reconcile();
+    const { reconciler } = replicaIn(cluster);
     await reconciler.reconcile();
     const { generations } = reconciler.identity();
     expect(generations).toHaveLength(2);
@@ -185,21 +185,21 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
-        const world = newWorld();
+        const cluster = newCluster();
         const tools = await cheapTools();
-        const replicas = [replicaIn(world, tools), replicaIn(world, tools), replicaIn(world, tools)];
-        for (const step of steps) await perform(step, world, replicas, () => replicaIn(world, tools));
+        const replicas = [replicaIn(cluster, tools), replicaIn(cluster, tools), replicaIn(cluster, tools)];
+        for (const step of steps) await perform(step, cluster, replicas, () => replicaIn(cluster, tools));
         // The second round reads the last write of the first.
         for (const { reconciler } of [...replicas, ...replicas]) await reconciler.reconcile();
         const identities = replicas.map(({ reconciler }) => reconciler.identity());
         for (const identity of identities) {
-          const key = signingKey(identity, world.wallMs);
+          const key = signingKey(identity, cluster.wallMs);
           expect(key).toBeDefined();
           for (const other of identities) expect(other.keys).toContainEqual(key);
-          expect(newestGeneration(identity, world.wallMs)).toEqual(
-            newestGeneration(identities[0] ?? identity, world.wallMs),
+          expect(newestGeneration(identity, cluster.wallMs)).toEqual(
+            newestGeneration(identities[0] ?? identity, cluster.wallMs),
           );
-          expect(newestGeneration(identity, world.wallMs)).toBeDefined();
+          expect(newestGeneration(identity, cluster.wallMs)).toBeDefined();
         }
         expect(Object.keys(entriesOf(identities[0] ?? { generations: [], keys: [] })).length).toBeLessThanOrEqual(18);
       }),
@@ -210,12 +210,12 @@ test(
 
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
-async function perform(step: Step, world: World, replicas: Replica[], restarted: () => Replica): Promise<void> {
+async function perform(step: Step, cluster: Cluster, replicas: Replica[], restarted: () => Replica): Promise<void> {
   if (step.kind === "reconcile") await replicas[step.replica]?.reconciler.reconcile();
-  else if (step.kind === "wait") world.wallMs += step.days * DAY_MS;
+  else if (step.kind === "wait") cluster.wallMs += step.days * DAY_MS;
   else if (step.kind === "restart") replicas[step.replica] = restarted();
-  else if (step.kind === "delete") world.secret.put(undefined);
-  else world.secret.put(cut(world.secret.data(), step.at));
+  else if (step.kind === "delete") cluster.secret.put(undefined);
+  else cluster.secret.put(cut(cluster.secret.data(), step.at));
 }
 
 /** Cuts one entry in half. */

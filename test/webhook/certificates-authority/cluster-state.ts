@@ -1,6 +1,6 @@
-/** The state of a world, by the names of its CAs. */
+/** The state of a cluster, by the names of its CAs. */
 import { pemBlocks } from "../../../src/authority/certificate.ts";
-import { createWorld, type World } from "./simulated-cluster.ts";
+import { createCluster, type SimulatedCluster } from "./simulated-cluster.ts";
 
 /** Marks a CA that is remembered and no longer trusted. */
 export const RETIRED = " (dropped)";
@@ -13,28 +13,28 @@ export type State = {
   readonly leaves: readonly string[];
 };
 
-export function stateOf(world: World): State {
-  const data = world.store.secret()?.data ?? {};
+export function stateOf(cluster: SimulatedCluster): State {
+  const data = cluster.store.secret()?.data ?? {};
   const rows = JSON.parse(data["retired.json"] ?? "[]") as readonly { certificate: string; dropped?: boolean }[];
   return {
     signer: namesIn(data["ca.crt"] ?? "").join(),
     next: namesIn(data["next.crt"] ?? "").join(),
     retired: rows.map((row) => `${namesIn(row.certificate).join()}${row.dropped === true ? RETIRED : ""}`),
-    bundles: (world.store.configuration()?.bundles ?? []).map(namesIn),
-    leaves: world.replicas.map((replica) => nameOf(replica.reconciler.leaf()?.cert ?? "")),
+    bundles: (cluster.store.configuration()?.bundles ?? []).map(namesIn),
+    leaves: cluster.replicas.map((replica) => nameOf(replica.reconciler.leaf()?.cert ?? "")),
   };
 }
 
-/** Starts a world whose replicas are ready; `all` reconciles them one after the other. */
-export async function startedWorld(
+/** Starts a cluster whose replicas are ready; `all` reconciles them one after the other. */
+export async function startedCluster(
   size: number,
-): Promise<{ readonly world: World; readonly all: () => Promise<void> }> {
-  const world = createWorld(size);
+): Promise<{ readonly cluster: SimulatedCluster; readonly all: () => Promise<void> }> {
+  const cluster = createCluster(size);
   const all = async (): Promise<void> => {
-    for (const replica of world.replicas) await world.reconcile(replica);
+    for (const replica of cluster.replicas) await cluster.reconcile(replica);
   };
   await all();
-  return { world, all };
+  return { cluster, all };
 }
 
 function namesIn(text: string): readonly string[] {

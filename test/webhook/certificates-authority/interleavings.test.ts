@@ -1,4 +1,4 @@
-/** Random histories of several replicas against the oracle of `world.ts`. */
+/** Random histories of several replicas against the oracle of `simulated-cluster.ts`. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { holdsExactly } from "../../../src/authority/certificate.ts";
@@ -7,14 +7,14 @@ import { readContent } from "../../../src/webhook/certificates/secret-content.ts
 import { fakeCa, fakeTools } from "./fake-certificates.ts";
 import {
   brokenPromises,
-  createWorld,
+  createCluster,
   DAY_MS,
   type Fate,
   HOUR_MS,
   isReady,
   LIVES,
   MINUTE_MS,
-  type World,
+  type SimulatedCluster,
 } from "./simulated-cluster.ts";
 
 const LIMIT = { timeout: 240_000 };
@@ -76,38 +76,41 @@ const CLOCK: fc.WeightedArbitrary<Action> = {
 type Entries = Readonly<Record<string, string>>;
 type Backup = { data: Entries };
 
-async function act(world: World, action: Action, backup: Backup): Promise<void> {
-  const replica = world.replicas["who" in action ? action.who : 0];
+async function act(cluster: SimulatedCluster, action: Action, backup: Backup): Promise<void> {
+  const replica = cluster.replicas["who" in action ? action.who : 0];
   if (replica === undefined) return;
-  if (action.do === "reconcile") await world.startReconcile(replica);
-  else if (action.do === "end call") await world.endCall(action.which, action.fate);
-  else if (action.do === "crash") await world.crash(replica);
-  else if (action.do === "pass") await pass(world, action.ms);
+  if (action.do === "reconcile") await cluster.startReconcile(replica);
+  else if (action.do === "end call") await cluster.endCall(action.which, action.fate);
+  else if (action.do === "crash") await cluster.crash(replica);
+  else if (action.do === "pass") await pass(cluster, action.ms);
   else if (action.do === "clock") replica.clockOffsetMs = action.offsetMs;
-  else if (action.do === "back up") backup.data = world.store.secret()?.data ?? {};
+  else if (action.do === "back up") backup.data = cluster.store.secret()?.data ?? {};
   else if (action.do === "edit secret") {
-    world.editSecret(editedSecret(action.how, world.store.secret()?.data ?? {}, backup));
-  } else if (action.do === "edit bundles") editBundles(world, action.how);
-  else await quietTimes(world, action);
+    cluster.editSecret(editedSecret(action.how, cluster.store.secret()?.data ?? {}, backup));
+  } else if (action.do === "edit bundles") editBundles(cluster, action.how);
+  else await quietTimes(cluster, action);
 }
 
 /** Calls do not outlive their time limit. */
-async function pass(world: World, ms: number): Promise<void> {
+async function pass(cluster: SimulatedCluster, ms: number): Promise<void> {
   if (ms > 10_000) {
-    for (let count = 0; world.pendingCalls() > 0; count += 1) {
-      await world.endCall(0, count % 2 === 0 ? "never arrives" : "answer lost");
+    for (let count = 0; cluster.pendingCalls() > 0; count += 1) {
+      await cluster.endCall(0, count % 2 === 0 ? "never arrives" : "answer lost");
     }
   }
-  world.pass(ms);
+  cluster.pass(ms);
 }
 
-async function quietTimes(world: World, times: { rounds: number; ms: number; who: number }): Promise<void> {
+async function quietTimes(
+  cluster: SimulatedCluster,
+  times: { rounds: number; ms: number; who: number },
+): Promise<void> {
   for (let round = 0; round < times.rounds; round += 1) {
     for (let index = 0; index < SIZE; index += 1) {
-      const replica = world.replicas[(times.who + index) % SIZE];
-      if (replica !== undefined) await world.reconcile(replica);
+      const replica = cluster.replicas[(times.who + index) % SIZE];
+      if (replica !== undefined) await cluster.reconcile(replica);
     }
-    await pass(world, times.ms);
+    await pass(cluster, times.ms);
   }
 }
 
@@ -129,52 +132,53 @@ function editedSecret(how: number, data: Entries, backup: Backup): Entries | und
   return edits[how];
 }
 
-function editBundles(world: World, how: number): void {
-  const bundles = world.store.configuration()?.bundles ?? [];
+function editBundles(cluster: SimulatedCluster, how: number): void {
+  const bundles = cluster.store.configuration()?.bundles ?? [];
   const foreign = fakeCa("foreign", 0, Number.MAX_SAFE_INTEGER).cert;
-  if (how === 0) world.store.setBundles(["", ""]);
-  else if (how === 1) world.store.setBundles(bundles.map((text, index) => (index === 0 ? "" : text)));
-  else if (how === 2) world.store.setBundles(bundles.map((text) => text + foreign));
-  else if (how === 3) world.store.setBundles([...bundles.slice(0, 4), ""]);
-  else world.store.setBundles(bundles.map(() => "not PEM at all"));
+  if (how === 0) cluster.store.setBundles(["", ""]);
+  else if (how === 1) cluster.store.setBundles(bundles.map((text, index) => (index === 0 ? "" : text)));
+  else if (how === 2) cluster.store.setBundles(bundles.map((text) => text + foreign));
+  else if (how === 3) cluster.store.setBundles([...bundles.slice(0, 4), ""]);
+  else cluster.store.setBundles(bundles.map(() => "not PEM at all"));
 }
 
 /** Invariants that hold after some quiet minutes, whatever happened before. */
-async function expectHealed(world: World): Promise<void> {
-  while (world.pendingCalls() > 0) await world.endCall(0, "never arrives");
-  for (const replica of world.replicas) replica.clockOffsetMs = 0;
-  await quietTimes(world, { rounds: 8, ms: LIVES.settleMs + 1_000, who: 0 });
-  const writes = world.store.writes();
-  await quietTimes(world, { rounds: 2, ms: 10_000, who: 1 });
-  expect(world.store.writes() - writes).toBe(0);
-  expect(world.replicas.map((replica) => isReady(world, replica))).toEqual(world.replicas.map(() => true));
-  const content = readContent(world.store.secret()?.data ?? {}, READER);
+async function expectHealed(cluster: SimulatedCluster): Promise<void> {
+  while (cluster.pendingCalls() > 0) await cluster.endCall(0, "never arrives");
+  for (const replica of cluster.replicas) replica.clockOffsetMs = 0;
+  await quietTimes(cluster, { rounds: 8, ms: LIVES.settleMs + 1_000, who: 0 });
+  const writes = cluster.store.writes();
+  await quietTimes(cluster, { rounds: 2, ms: 10_000, who: 1 });
+  expect(cluster.store.writes() - writes).toBe(0);
+  expect(cluster.replicas.map((replica) => isReady(cluster, replica))).toEqual(cluster.replicas.map(() => true));
+  const content = readContent(cluster.store.secret()?.data ?? {}, READER);
   expect(content.secretErrors).toEqual([]);
   expect(content.authority.next).toBeUndefined();
-  const leaves = new Set(world.replicas.map((replica) => replica.reconciler.leaf()?.cert));
+  const leaves = new Set(cluster.replicas.map((replica) => replica.reconciler.leaf()?.cert));
   expect([...leaves]).toEqual([content.authority.signer?.id]);
-  for (const bundle of world.store.configuration()?.bundles ?? []) {
+  for (const bundle of cluster.store.configuration()?.bundles ?? []) {
     expect(holdsExactly(bundle, trustedBy(content.authority))).toBe(true);
   }
 }
 
 /** Replaces the Secret's CA and the next CA by hand; later restores the same content, which makes it the signer. */
-async function hurriedSigner(passedMs: number): Promise<World> {
-  const world = createWorld(SIZE);
+async function hurriedSigner(passedMs: number): Promise<SimulatedCluster> {
+  const cluster = createCluster(SIZE);
   const pace = { rounds: 1, ms: 5_000, who: 0 };
-  await quietTimes(world, pace);
-  await quietTimes(world, pace);
-  const byHand = editedSecret(8, world.store.secret()?.data ?? {}, { data: {} });
-  world.editSecret(byHand);
-  await pass(world, passedMs);
-  await quietTimes(world, pace);
-  world.editSecret(byHand);
-  await quietTimes(world, pace);
-  return world;
+  await quietTimes(cluster, pace);
+  await quietTimes(cluster, pace);
+  const byHand = editedSecret(8, cluster.store.secret()?.data ?? {}, { data: {} });
+  cluster.editSecret(byHand);
+  await pass(cluster, passedMs);
+  await quietTimes(cluster, pace);
+  cluster.editSecret(byHand);
+  await quietTimes(cluster, pace);
+  return cluster;
 }
 
 test("a CA that a user makes the signer too early waits while a leaf is valid, and else signs at once", async () => {
-  const caOf = (world: World) => world.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
+  const caOf = (cluster: SimulatedCluster) =>
+    cluster.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
   const early = await hurriedSigner(5_000);
   expect(caOf(early)).toEqual(Array.from({ length: SIZE }, () => expect.stringContaining('"CA 1"')));
   await quietTimes(early, { rounds: 3, ms: LIVES.settleMs, who: 0 });
@@ -185,20 +189,20 @@ test("a CA that a user makes the signer too early waits while a leaf is valid, a
   }
 });
 
-type Rules = { readonly oracle: (world: World) => readonly string[]; readonly runs: number };
+type Rules = { readonly oracle: (cluster: SimulatedCluster) => readonly string[]; readonly runs: number };
 
 async function expectAlways(kinds: readonly fc.WeightedArbitrary<Action>[], rules: Rules): Promise<void> {
   const histories = fc.array(fc.oneof(...kinds), { minLength: 20, maxLength: 120, size: "max" });
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
-      const world = createWorld(SIZE);
+      const cluster = createCluster(SIZE);
       const backup: Backup = { data: {} };
       for (const action of history) {
-        await act(world, action, backup);
-        expect(rules.oracle(world), JSON.stringify(action)).toEqual([]);
+        await act(cluster, action, backup);
+        expect(rules.oracle(cluster), JSON.stringify(action)).toEqual([]);
       }
-      await expectHealed(world);
-      expect(rules.oracle(world)).toEqual([]);
+      await expectHealed(cluster);
+      expect(rules.oracle(cluster)).toEqual([]);
     }),
     { numRuns: rules.runs, endOnFailure: true },
   );
@@ -215,7 +219,7 @@ test("if the Secret is deleted, damaged or edited, each served certificate is tr
 );
 
 test("if clocks jump by years, a connected replica serves only certificates that every API server trusts", LIMIT, () =>
-  expectAlways([...ORDINARY, CLOCK], { oracle: (world) => brokenPromises(world, LIVES.dropHoldMs), runs: 150 }),
+  expectAlways([...ORDINARY, CLOCK], { oracle: (cluster) => brokenPromises(cluster, LIVES.dropHoldMs), runs: 150 }),
 );
 
 test("some minutes after any edits of caBundles, Secret and clocks, all invariants hold again", LIMIT, () =>

@@ -34,7 +34,7 @@ export type Replica = {
   readonly events: AuthorityEvent[];
 };
 
-export type World = {
+export type SimulatedCluster = {
   readonly store: ApiStore;
   readonly replicas: readonly Replica[];
   readonly nowMs: () => number;
@@ -51,7 +51,7 @@ export type World = {
   readonly reconcile: (replica: Replica) => Promise<void>;
 };
 
-export function createWorld(size: number, webhooks = 2): World {
+export function createCluster(size: number, webhooks = 2): SimulatedCluster {
   let nowMs = Date.parse("2026-06-01T12:00:00Z");
   let names = 0;
   let calls: Call[] = [];
@@ -133,7 +133,7 @@ export function createWorld(size: number, webhooks = 2): World {
 
   const hurried = new Map<string, number>();
   /** A published signer counts as settled, even one that an operator set before all API servers trusted it. */
-  const editSecret: World["editSecret"] = (data) => {
+  const editSecret: SimulatedCluster["editSecret"] = (data) => {
     store.setSecret(data);
     const signer = pemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;
     const isIn = (bundles: readonly string[]) => bundles.every((text) => hasCa(text, signer));
@@ -174,10 +174,10 @@ export function createWorld(size: number, webhooks = 2): World {
 }
 
 /** Reports whether this replica gets requests: its leaf is valid by its own clock and it considers itself trusted. */
-export function isReady(world: World, replica: Replica): boolean {
+export function isReady(cluster: SimulatedCluster, replica: Replica): boolean {
   const leaf = replica.reconciler.leaf();
   if (leaf === undefined || replica.distrust !== "") return false;
-  return world.nowMs() + replica.clockOffsetMs < leaf.validUntilMs && world.nowMs() < leaf.validUntilMs;
+  return cluster.nowMs() + replica.clockOffsetMs < leaf.validUntilMs && cluster.nowMs() < leaf.validUntilMs;
 }
 
 /**
@@ -185,13 +185,16 @@ export function isReady(world: World, replica: Replica): boolean {
  * the current one within the settle time. Bundles that another program or an operator wrote are excluded,
  * and so is a CA that an operator made the signer before it had settled.
  */
-export function brokenPromises(world: World, syncedWithinMs = Number.POSITIVE_INFINITY): readonly string[] {
-  const held = heldVersions(world.store, world.nowMs());
-  return world.replicas.flatMap((replica, index) => {
+export function brokenPromises(
+  cluster: SimulatedCluster,
+  syncedWithinMs = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const held = heldVersions(cluster.store, cluster.nowMs());
+  return cluster.replicas.flatMap((replica, index) => {
     const leaf = replica.reconciler.leaf();
-    if (leaf === undefined || !isReady(world, replica)) return [];
-    if (world.nowMs() - replica.syncedAtMs > syncedWithinMs) return [];
-    if ((world.hurried.get(leaf.cert) ?? 0) > world.nowMs()) return [];
+    if (leaf === undefined || !isReady(cluster, replica)) return [];
+    if (cluster.nowMs() - replica.syncedAtMs > syncedWithinMs) return [];
+    if ((cluster.hurried.get(leaf.cert) ?? 0) > cluster.nowMs()) return [];
     const trusts = (bundle: string) => hasCa(bundle, leaf.cert);
     return held.some((version) => !version.bundles.every(trusts)) ? [`replica ${index}`] : [];
   });

@@ -9,14 +9,14 @@ import type { Build } from "../builds.ts";
 import { dial, hookPath, type Manager, PORT, run, startManager, TOKEN } from "../manager-process.ts";
 import { createRecorder, type Transcript } from "./transcript.ts";
 
-export type World = {
+export type SimulatedPod = {
   readonly address: string;
   /** Starts `serve` and records its log. */
   readonly serve: (flags: readonly string[], env?: Record<string, string>) => Promise<Manager>;
   /** Ends the manager by a signal and records its exit. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
   /** Sends a request and records its response or error under this name. */
-  readonly ask: (name: string, path: string, method?: string) => Promise<void>;
+  readonly send: (name: string, path: string, method?: string) => Promise<void>;
   readonly hook: (name: string, container?: string) => Promise<void>;
   readonly drain: (name: string) => Promise<void>;
   readonly status: (name: string) => Promise<void>;
@@ -47,20 +47,21 @@ export type AppServing = {
 };
 
 /** @returns the records until the scenario's end */
-export async function playIn(build: Build, play: (world: World) => Promise<void>): Promise<Transcript> {
+export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<void>): Promise<Transcript> {
   const address = ownAddress();
   const recorder = createRecorder(address);
   const clock = await createTestClock();
   const servers: Server[] = [];
   let manager: Manager | undefined;
   const record = (name: string, what: unknown) => recorder.record(name, what, clock.nowMs());
-  const ask: World["ask"] = async (name, path, method = "GET") => record(name, await answerOf(address, path, method));
+  const send: SimulatedPod["send"] = async (name, path, method = "GET") =>
+    record(name, await answerOf(address, path, method));
   const running = (): Manager => {
     if (manager === undefined) throw new Error("no manager has been started");
     return manager;
   };
   const processed = async () => void (await answerOf(address, `/${TOKEN}/status`, "GET"));
-  const world: World = {
+  const pod: SimulatedPod = {
     address,
     serve: async (flags, env = {}) => {
       manager = await startManager({
@@ -78,10 +79,10 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
       const end = await running().ended;
       record("exit", { code: end.code, err: end.err });
     },
-    ask,
-    hook: (name, container = "app") => ask(name, hookPath(container)),
-    drain: (name) => ask(name, `/${TOKEN}/drain`, "POST"),
-    status: (name) => ask(name, `/${TOKEN}/status`),
+    send,
+    hook: (name, container = "app") => send(name, hookPath(container)),
+    drain: (name) => send(name, `/${TOKEN}/drain`, "POST"),
+    status: (name) => send(name, `/${TOKEN}/status`),
     command: async (name, args, env = {}) => {
       const { code, out, err } = await run(args, env, build, clock);
       record(name, { code, out: parsed(out), err });
@@ -119,7 +120,7 @@ export async function playIn(build: Build, play: (world: World) => Promise<void>
     await manager.ended;
   };
   try {
-    await clock.runUntil(play(world).then(readToTheEnd));
+    await clock.runUntil(play(pod).then(readToTheEnd));
     return recorder.transcript();
   } finally {
     manager?.kill("SIGKILL");
