@@ -10,9 +10,9 @@ import { readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
 const KEY = "lastcall.dev/inject";
-const WISHES = ["enabled", "disabled", undefined] as const;
+const INJECT_VALUES = ["enabled", "disabled", undefined] as const;
 
-type Wish = (typeof WISHES)[number];
+type InjectValue = (typeof INJECT_VALUES)[number];
 
 /**
  * Selectors match only labels, so an annotation cannot opt a Pod in; the webhook reads both, so either can opt it out.
@@ -25,34 +25,37 @@ type Wish = (typeof WISHES)[number];
  * | absent or disabled | enabled | absent or enabled | yes |
  * | absent or disabled | absent | absent or enabled | no |
  */
-function expected(namespace: Wish, label: Wish, annotation: Wish): boolean {
+function expected(namespace: InjectValue, label: InjectValue, annotation: InjectValue): boolean {
   if (label === "disabled" || annotation === "disabled") return false;
   return namespace === "enabled" || label === "enabled";
 }
 
-describe("injection", () => {
-  for (const wish of WISHES) {
-    test(`follows the Pod's label and annotation in a namespace labelled ${wish ?? "without the label"}`, async () => {
-      const name = `who-${wish ?? "silent"}`;
-      await inNamespace(suite, name, { labels: wishOf(wish) }, async (namespace) => {
-        const asked = WISHES.flatMap((label) => WISHES.map((annotation) => ({ label, annotation })));
-        const pods = asked.map(({ label, annotation }) => wishingPod(namespace, label, annotation));
+describe("the injection", () => {
+  for (const value of INJECT_VALUES) {
+    const condition = value === undefined ? "without the label" : `with the label ${value}`;
+    test(`follows the Pod's label and annotation in a namespace ${condition}`, async () => {
+      const name = `opt-in-${value ?? "none"}`;
+      await inNamespace(suite, name, { labels: injectEntry(value) }, async (namespace) => {
+        const combinations = INJECT_VALUES.flatMap((label) =>
+          INJECT_VALUES.map((annotation) => ({ label, annotation })),
+        );
+        const pods = combinations.map(({ label, annotation }) => podWith(namespace, label, annotation));
         const { pods: answers, warnings } = await wouldCreate(namespace.here, pods);
         expect(answers.map(isInjected)).toEqual(
-          asked.map(({ label, annotation }) => expected(wish, label, annotation)),
+          combinations.map(({ label, annotation }) => expected(value, label, annotation)),
         );
         // A Pod that opts out gets no warning; one that opts in only by annotation does.
         expect(warnings).toEqual(
-          wish === "enabled" ? [] : [expect.stringContaining(`annotation ${KEY}: Set it as a label`)],
+          value === "enabled" ? [] : [expect.stringContaining(`annotation ${KEY}: Set it as a label`)],
         );
       });
     });
   }
 
   test("excludes system namespaces and lastcall's own namespace, for any labels of the Pod", async () => {
-    await inNamespace(suite, "who-system", {}, async (namespace) => {
+    await inNamespace(suite, "opt-in-system", {}, async (namespace) => {
       for (const untouched of ["kube-system", "kube-public", "kube-node-lease", RELEASE_NAMESPACE]) {
-        const pod = wishingPod(namespace, "enabled", undefined);
+        const pod = podWith(namespace, "enabled", undefined);
         const there = { ...pod, metadata: { ...pod.metadata, namespace: untouched } };
         const { pods, warnings } = await wouldCreate(namespace.kubectl, [there]);
         expect([untouched, pods.map(isInjected), warnings]).toEqual([untouched, [false], []]);
@@ -94,7 +97,9 @@ describe("a Pod that is intentionally not injected", () => {
           pod.spec?.containers.length,
         ]);
         expect(pods[0]?.spec?.initContainers ?? []).toEqual([]);
-        expect([pod.metadata?.name, ...warnings.filter((line) => line.includes(MISSED))]).toEqual([pod.metadata?.name]);
+        expect([pod.metadata?.name, ...warnings.filter((line) => line.includes(NOT_INJECTED))]).toEqual([
+          pod.metadata?.name,
+        ]);
         const skips = warnings.filter((line) => line.startsWith("lastcall: not injected: "));
         expect([pod.metadata?.name, skips.length]).toEqual([pod.metadata?.name, reason === "" ? 0 : 1]);
         expect(skips.join("")).toContain(reason);
@@ -121,16 +126,16 @@ const ONLY_WINDOWS = {
 };
 
 /** The warning of the policy that reports Pods without injection. */
-const MISSED = "was let in without it";
+const NOT_INJECTED = "was let in without it";
 
-function wishOf(wish: Wish): Readonly<Record<string, string>> {
-  return wish === undefined ? {} : { [KEY]: wish };
+function injectEntry(value: InjectValue): Readonly<Record<string, string>> {
+  return value === undefined ? {} : { [KEY]: value };
 }
 
-function wishingPod(namespace: CaseNamespace, label: Wish, annotation: Wish): V1Pod {
+function podWith(namespace: CaseNamespace, label: InjectValue, annotation: InjectValue): V1Pod {
   const name = `label-${label ?? "none"}-annotation-${annotation ?? "none"}`;
   return barePod(namespace, name, [appContainer(namespace)], {
-    labels: wishOf(label),
-    annotations: wishOf(annotation),
+    labels: injectEntry(label),
+    annotations: injectEntry(annotation),
   });
 }

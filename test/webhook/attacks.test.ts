@@ -27,7 +27,7 @@ async function started(): Promise<RunningWebhook> {
   return webhook;
 }
 
-/** @param addresses the number of source addresses; by default each attack has its own */
+/** @param addresses the number of source addresses; 0 keeps the number of each attack's definition */
 async function attack(webhook: RunningWebhook, kind: string, addresses = 0): Promise<void> {
   const words = [ATTACKER, kind, String(webhook.port), String(addresses)];
   const attacker = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
