@@ -126,7 +126,7 @@ const ONLY_WINDOWS = {
 };
 
 /** The warning of the policy that reports Pods without injection. */
-const NOT_INJECTED = "was let in without it";
+const NOT_INJECTED = "was created without injection";
 
 function injectEntry(value: InjectValue): Readonly<Record<string, string>> {
   return value === undefined ? {} : { [KEY]: value };

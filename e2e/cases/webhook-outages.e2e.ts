@@ -16,7 +16,7 @@ const LABELS = { labels: OPT_IN };
 const WEBHOOK = "deployment/lastcall-webhook";
 const ENOUGH = 500;
 const MISSED =
-  "lastcall: this Pod asked for injection and was let in without it; its end may drop requests. Is the webhook running?";
+  "lastcall: this Pod should be injected and was created without injection: its termination may drop requests. Check that the webhook runs.";
 
 afterAll(() => install(suite));
 

@@ -24,7 +24,7 @@ export function stopSignalReference(): string {
     graceful ?? "none",
     since,
   ]);
-  return markdownTable(["images", "program", "graceful signal", "which images name it"], rows);
+  return markdownTable(["images", "program", "graceful signal", "set by the image"], rows);
 }
 
 export function annotationReference(): string {

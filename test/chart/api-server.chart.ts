@@ -21,7 +21,7 @@ const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconf
 const ENFORCING = CONFIGURATION.replace("drain", "enforce");
 const SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-ca";
 const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay";
-const REPORT = "asked for injection and was let in without it";
+const REPORT = "should be injected and was created without injection";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
 let api: ApiServer;
@@ -448,7 +448,7 @@ describe("a Helm release on a real API server", () => {
       const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
       const stripped: PodCase = { title: "", namespace: "shop", spec, outcome: "injected" };
       const { warnings } = await create(stripped);
-      expect(warnings).toEqual([expect.stringContaining("lost restartPolicy Always")]);
+      expect(warnings).toEqual([expect.stringContaining("removed restartPolicy Always")]);
     });
 
     test("with failurePolicy Fail rejects the Pods that the webhook selects, and no other", async () => {

@@ -73,14 +73,6 @@ describe("in opt-out mode the webhook is called for a Pod", () => {
       expect(entriesWith(OPT_OUT, namespace, podLabels)).toEqual(selected);
     },
   );
-
-  test("without an opt-in, which the message of the reporting policy does not assume", () => {
-    const message = (values: Values) => JSON.stringify(only(render(values), "ValidatingAdmissionPolicy"));
-    expect(message({ ...OPT_OUT, admissionPolicy: { guards: false } })).toContain(
-      "this Pod should be injected and was",
-    );
-    expect(message({ admissionPolicy: { guards: false } })).toContain("this Pod asked for injection and was");
-  });
 });
 
 describe("configured selectors and match conditions", () => {

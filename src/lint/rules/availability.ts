@@ -8,7 +8,7 @@ import type { Rule, Violation } from "../rule.ts";
 export const ROLLOUT_STOPS_ALL: Rule = {
   id: "rollout-stops-all",
   title: "A rollout terminates every Pod before a new one is ready",
-  why: "With Recreate, or a maxUnavailable of at least the number of replicas, the Deployment terminates all its Pods at once. Requests then have no Pod, however gracefully each Pod shuts down.",
+  why: "With Recreate, or a maxUnavailable of at least the number of replicas, the Deployment terminates all its Pods at once. Until new Pods are ready no Pod serves requests, however gracefully each Pod shuts down.",
   remedy: "Use RollingUpdate with maxUnavailable: 0 and maxSurge: 1.",
   level: "warning",
   check: ({ workloads }) =>
