@@ -8,17 +8,17 @@ import type { Platform } from "./platform.ts";
 
 const STATUS_LIMIT_MS = 2_000;
 /**
- * A manager with a CPU limit of 10m on a busy node answered 11 s after its hook started while unauthenticated clients crowded
- * its port. A longer wait costs nothing: a manager that hangs holds the app's own hook until the grace period is over.
+ * In a test with a CPU limit of 10m, a busy node and a flooded port, the manager responded after 11 s. A longer timeout costs
+ * nothing, because a hanging manager holds the app's hook until the end of the grace period anyway.
  */
 const DRAIN_LIMIT_MS = 30_000;
-/** Enough to reach the backlog of a port on the same host. */
+/** Long enough for a request to reach the backlog of a port on the same host. */
 const LATE_DRAIN_MS = 500;
 
 /**
- * `drain` first requests the status, because the response to a drain can take minutes, while a hanging manager has to be detected
- * within 30 s. A starved manager finds the request in its backlog when it runs again: without it, the app's hook would count as a
- * restart.
+ * `drain` requests the status first, which detects a hanging manager within 30 s: the response to a drain can take minutes.
+ * Without a status `drain` still sends its request, which a manager reads once it gets CPU time. Otherwise that manager would
+ * treat the app's hook as a container restart.
  */
 export function runClient(command: "drain" | "status", args: readonly string[], platform: Platform): void {
   const target = targetOf(command, args, platform);
@@ -90,7 +90,7 @@ function failure(end: CallEnd, host: string, port: number): string {
 
 export const TOKEN_PROBLEM = `${VARIABLES.token} is not set or invalid. Set 1 to 128 letters, digits, - and _`;
 
-/** The token is a path segment, so other characters are refused. */
+/** Allows only characters that need no escaping, because the token is a path segment. */
 export function isToken(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(text);
 }

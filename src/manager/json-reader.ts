@@ -1,10 +1,10 @@
-/** Checks untrusted JSON: its depth before it is parsed, and whether the value is an object. Pure. */
+/** Checks untrusted JSON: the nesting depth before parsing, and whether a parsed value is an object. Pure. */
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 
 /**
- * Measures the nesting depth, because the native parser is recursive.
+ * Measures the nesting depth. The native build's JSON parser is recursive, so callers limit the depth.
  *
  * @returns the maximum nesting of brackets outside strings
  */

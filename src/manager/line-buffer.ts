@@ -1,4 +1,4 @@
-/** Splits a byte stream into lines of limited length, and limits its rate. */
+/** Splits a byte stream into lines of limited length, and limits the rate of a stream. */
 import type { NowMs } from "./ports.ts";
 
 type LineBuffer = {
@@ -8,7 +8,7 @@ type LineBuffer = {
 const NEWLINE = 10;
 
 export function createLineBuffer(limitBytes: number): LineBuffer {
-  // Decodes complete lines only, because chunks can split a character.
+  // Chunks can split a UTF-8 character, so only complete lines are decoded.
   let parts: Buffer[] = [];
   let size = 0;
   let broken = false;
@@ -16,7 +16,7 @@ export function createLineBuffer(limitBytes: number): LineBuffer {
   const keep = (part: Buffer): void => {
     size = size + part.length;
     if (size > limitBytes) broken = true;
-    // A copy, so that the part does not keep the whole chunk in memory.
+    // A copy, because a subarray would keep the whole chunk in memory.
     else if (part.length > 0) parts.push(Buffer.from(part));
   };
 

@@ -1,4 +1,4 @@
-/** Formats JSON log lines; the container runtime adds the time. */
+/** Formats log lines as JSON, without a time: the container runtime adds the time. */
 import type { DrainOutcome, DrainReport, DrainTrigger, PhaseName } from "../contract/drain-report.ts";
 
 export type Log = (line: string) => void;

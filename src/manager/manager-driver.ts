@@ -1,4 +1,4 @@
-/** Creates the driver of the settings. */
+/** Creates the driver that the settings name. */
 import { criterionOf, withoutDriver } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { createEnvoyDriver } from "./drivers/envoy/envoy-driver.ts";
@@ -39,7 +39,7 @@ export function httpStreamOver(libc: Libc): HttpStream {
   };
 }
 
-/** The settings to apply now: while a driver cannot count, samples of sockets decide. */
+/** Returns the settings with a socket-based criterion for as long as the driver cannot count. */
 export function effectiveSettings(driver: Driver, settings: DrainSettings): DrainSettings {
   if (driver.counts()) return settings;
   if (criterionOf(settings) === "clients") return withoutDriver(settings);

@@ -33,7 +33,7 @@ export const nativePortGuard: PortGuard = {
   closed: () => cUnauthenticatedClosed(),
 };
 
-/** The runtime sends the page itself (`native/runtime.patch`). */
+/** The runtime serves the shared memory page itself (`native/runtime.patch`). */
 export const nativeFlagPage: FlagPage = {
   open: (socket) => cFlagOpen(Buffer.from(socket)),
   close: (ports) => {
@@ -43,7 +43,7 @@ export const nativeFlagPage: FlagPage = {
   missed: () => cFlagMissed(),
 };
 
-/** Unmaps code that runs only at the start, three quarters of an idle manager's memory. */
+/** Unmaps the code that runs only at startup, which is three quarters of an idle manager's memory. */
 export function unmapStart(): void {
   cUnmapStart();
 }

@@ -14,7 +14,7 @@ const build = {
 };
 
 runManager(process.argv.slice(2), processPlatform(build), (onStop) => {
-  // Without a timer this runtime wakes up every second; with a distant one it sleeps until an event.
+  // Without a timer the native runtime wakes up every second. With a timer far in the future it sleeps until an event.
   setInterval(() => {}, FAR_MS);
   process.on("SIGTERM", () => onStop());
   process.on("SIGINT", () => onStop());

@@ -1,4 +1,4 @@
-/** Implements the flag page on Node with koffi; the native runtime does the same (`native/runtime.patch`). */
+/** Implements the shared memory page of the drain flag on Node, with koffi; see `native/runtime.patch` for the native build. */
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { numberOf } from "./node-port-guard.ts";
@@ -9,12 +9,12 @@ const MFD_CLOEXEC_ALLOW_SEALING = 0x01 + 0x02;
 const PROT_READ_WRITE = 0x01 + 0x02;
 const MAP_SHARED = 0x01;
 const F_ADD_SEALS = 1_033;
-/** Only the existing mapping is writable; receivers of the page can neither change nor shrink it. */
+/** With these seals only the manager's mapping is writable: processes that receive the page can neither change nor shrink it. */
 const SEAL_SEAL_SHRINK_GROW_FUTURE_WRITE = 0x01 + 0x02 + 0x04 + 0x10;
 const MSG_DONTWAIT_NOSIGNAL = 0x40 + 0x4000;
 const ENOSYS = 38;
 
-/** `native/preload/flag.h`. */
+/** Values and offsets of `struct flag_page` in `native/preload/flag.h`. */
 const FLAG_MARK = 0x31_50_43_4c;
 const FLAG_CLOSE = 1;
 const FLAG_PORTS = 64;
@@ -22,7 +22,7 @@ const MODE_AT = 4;
 const COUNT_AT = 5;
 const PORTS_AT = 6;
 const OWNER_AT = 136;
-/** The kernel's robust futex list of three words, and its one entry. */
+/** Offsets of the robust futex list (`struct robust_list_head`, three words) and of the only entry in the list. */
 const LIST_AT = 144;
 const ENTRY_AT = 168;
 const LIST_BYTES = 24;
@@ -37,7 +37,7 @@ export function loadNodeFlagPage(): FlagPage {
 }
 
 function bindPage(): FlagPage {
-  // Required rather than imported, as in node-libc.ts.
+  // `require`, because a failing static import cannot be caught.
   const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
   const library = koffi.load(null);
   const memfd = library.func("int memfd_create(const char *name, uint32_t flags)");
@@ -56,8 +56,8 @@ function bindPage(): FlagPage {
   let missed = 0;
 
   /**
-   * The kernel marks the page at any end of this process, after which receivers request the page of the next manager. The list is in
-   * the page itself, which outlives the memory of a process killed by the OOM killer.
+   * When this process ends, the kernel sets FUTEX_OWNER_DIED in the page. Preloaded processes then request the next manager's page.
+   * The robust list is inside the page, because the OOM killer frees the other memory of this process.
    */
   const markAtTheEnd = (mapped: DataView, at: bigint): void => {
     mapped.setUint32(OWNER_AT, process.pid, true);
@@ -97,7 +97,7 @@ function bindPage(): FlagPage {
         give(numberOf(receiver), fd);
         receiver.destroy();
       });
-      // If another process owns the socket name, preloaded processes do not get this flag page.
+      // An error means that another process owns the socket name. Preloaded processes then do not receive this page.
       server.on("error", () => {});
       server.listen({ path: `\0${socket}` });
       return 0;
@@ -116,7 +116,7 @@ function bindPage(): FlagPage {
   };
 }
 
-/** A control message with one descriptor: length, SOL_SOCKET, SCM_RIGHTS, descriptor. */
+/** Builds a control message that passes one descriptor: length, SOL_SOCKET, SCM_RIGHTS, descriptor. */
 function rightsOf(fd: number): Buffer {
   const rights = Buffer.alloc(24);
   rights.writeBigUInt64LE(20n, 0);

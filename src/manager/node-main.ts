@@ -25,7 +25,7 @@ const build = {
 };
 
 runManager(process.argv.slice(2), processPlatform(build), (onStop) => {
-  // A closed log pipe must not end the process and its holds.
+  // Without these listeners, a closed log pipe would end the process and thereby all holds.
   process.stdout.on("error", () => {});
   process.stderr.on("error", () => {});
   process.on("SIGTERM", onStop);

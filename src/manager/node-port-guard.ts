@@ -9,10 +9,10 @@ const TCP_DEFER_ACCEPT = 9;
 const AF_INET = 2;
 const SOCK_STREAM_CLOEXEC = 1 + 0x80000;
 const MSG_PEEK_DONTWAIT = 0x02 + 0x40;
-/** As in the native build; see `native/runtime.patch`. */
+/** Equal to the values of the native build in `native/runtime.patch`. */
 const SILENCE_SECONDS = 120;
 const BACKLOG = 4_096;
-/** More than the method and the longest token. */
+/** More than the length of the method and the longest token. */
 const BEGINNING_BYTES = 512;
 
 export function loadNodePortGuard(): PortGuard {
@@ -24,7 +24,7 @@ export function loadNodePortGuard(): PortGuard {
 }
 
 function bindGuard(): PortGuard {
-  // Required rather than imported, as in node-libc.ts.
+  // `require`, because a failing static import cannot be caught.
   const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
   const library = koffi.load(null);
   const socket = library.func("int socket(int domain, int type, int protocol)");
@@ -47,21 +47,21 @@ function bindGuard(): PortGuard {
     },
     attach: (server) => {
       const fd = numberOf(server);
-      // A second listen only changes the backlog; the native compiler has no option for it.
+      // A second listen() only changes the backlog. The native compiler does not support Node's `backlog` option.
       if (path !== "" && fd >= 0 && wait(fd)) listen(fd, BACKLOG);
     },
     admits: (accepted) => {
       const fd = numberOf(accepted);
       if (path === "" || fd < 0) return true;
       const length = Number(receive(fd, seen, BEGINNING_BYTES, MSG_PEEK_DONTWAIT));
-      // Without bytes the connection table decides.
+      // A connection without bytes is admitted here; the connection table closes it after a timeout.
       return length < 0 || beginsWithToken(seen.subarray(0, length), path);
     },
     closed: () => 0,
   };
 }
 
-/** The descriptor is in a private field of Node; without it the port is not guarded. */
+/** Reads the descriptor from a private field of Node. @returns -1 if Node has no such field; the port is then not guarded */
 export function numberOf(owner: Server | Socket): number {
   const { _handle: handle } = owner as { _handle?: { fd?: unknown } | null };
   return typeof handle?.fd === "number" ? handle.fd : -1;

@@ -1,4 +1,4 @@
-/** Defines what the manager needs from its entry point. The two builds differ in nothing else. */
+/** Defines the functions that the manager needs from its entry point. The native and the Node build differ only in these. */
 import { VARIABLES } from "../contract/manager-environment.ts";
 import type { Log } from "./log-line.ts";
 import type { FlagPage, Libc, NowMs, PortGuard, ReadText, ScanText } from "./ports.ts";

@@ -1,14 +1,15 @@
-/** Sets the flag on which the app's processes, if they loaded the library of `native/preload`, close client connections. */
+/** Sets the drain flag. App processes that loaded the library of `native/preload` then close their client connections. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import type { DriverWarning, FlagPage } from "./ports.ts";
 
-/** `native/preload/flag.h`. */
+/** FLAG_SOCKET of `native/preload/flag.h`. */
 export const FLAG_SOCKET = "lastcall/preload/1";
 
 export type PreloadFlag = {
   readonly set: (ports: readonly number[]) => void;
+  /** Number of processes that received the flag's page; -1 without preload. */
   readonly processes: () => number;
-  /** Processes that requested it in vain; the drain waits for their clients. */
+  /** Number of processes that requested the page without success. Their clients stay connected. */
   readonly missed: () => number;
 };
 
@@ -21,7 +22,7 @@ export function createPreloadFlag(settings: DrainSettings, page: FlagPage, warn:
   return { set: page.close, processes: page.given, missed: page.missed };
 }
 
-/** One name per Pod, since Pods can share a network namespace. */
+/** Returns one socket name per Pod, because Pods can share a network namespace. */
 function socketOf(settings: DrainSettings): string {
   return settings.addressScope === "" ? FLAG_SOCKET : `${FLAG_SOCKET}/${settings.addressScope}`;
 }

@@ -1,4 +1,4 @@
-/** Implements the platform with Node's process API; the only reader of the environment. */
+/** Implements the platform with Node's process API. Only this file reads environment variables. */
 import { environmentOf, type Platform } from "./platform.ts";
 import type { FlagPage, Libc, PortGuard } from "./ports.ts";
 import { readTextFile, scanTextFile } from "./read-text.ts";

@@ -1,4 +1,4 @@
-/** Reads files of /proc, complete or in pieces. */
+/** Reads files of /proc, at once or in pieces. */
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 
 export function readTextFile(path: string): string | undefined {
@@ -9,7 +9,7 @@ export function readTextFile(path: string): string | undefined {
   }
 }
 
-/** The kernel returns one page at a time. */
+/** One read of a /proc table returns at most one memory page. */
 const PIECE_BYTES = 4_096;
 
 export function scanTextFile(path: string, take: (piece: string) => boolean): "read" | "broken" | "missing" {

@@ -40,11 +40,11 @@ type Runner = {
   readonly status: () => string;
 };
 
-/** Longer timers overflow; an early wake-up is harmless. */
+/** Longer timers overflow. A drain that needs a longer one wakes up early, which is harmless. */
 const LONGEST_TIMER_MS = 1_000_000_000;
-/** Covers the resolution of the kernel's clock. */
+/** More than the resolution of the kernel's clock. */
 const TRACES_SLACK_MS = 100;
-/** For responses that are still being sent. */
+/** Delay of the exit, for responses that are still being sent. */
 const LAST_RESPONSES_MS = 20;
 
 export function createRunner(parts: RunnerParts): Runner {
@@ -73,7 +73,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const takeSample = (): Sample => {
     const fromMs = nowMs();
     const sinceLastMs = readFromMs < 0 ? 0 : fromMs - readFromMs;
-    // Connections that ended before the last sample were counted there; those that ended a quiet period ago have no effect.
+    // The last sample counted connections that ended before it. Connections that ended a quiet period ago have no effect.
     monitor.startSample(fromMs);
     processes.startSample();
     const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TRACES_SLACK_MS, visitor);
@@ -129,7 +129,7 @@ export function createRunner(parts: RunnerParts): Runner {
     return JSON.stringify(report);
   };
 
-  /** Uses the state on entering the phase; later changes are logged with the next phase. */
+  /** Logs the state at the start of the phase. The next phase's line contains later changes. */
   const logPhase = (entered: DrainState): void => {
     const atMs = nowMs();
     const phase = entered.phase.name;

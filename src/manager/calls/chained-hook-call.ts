@@ -1,8 +1,8 @@
-/** Runs a container's own preStop hook as the kubelet would, as far as that is possible from inside the Pod. */
+/** Runs a container's own preStop hook like the kubelet, as far as that is possible from inside the Pod. */
 import { exchangeOverTcp, INCOMPLETE } from "../http/http-client.ts";
 import type { ChainedHook } from "./original-hooks.ts";
 
-/** The app's grace period is running, so a longer hook is not waited for. */
+/** The app's grace period is running, so the manager does not wait longer for the hook. */
 const HTTP_LIMIT_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 
@@ -17,7 +17,7 @@ export function runChainedHook(hook: ChainedHook, done: (failure: string) => voi
   let answered = false;
   const target = { host: "127.0.0.1", port: hook.port, path: hook.path, selector: "" };
   const drop = exchangeOverTcp(target, "GET", headers, {
-    // The kubelet reads neither the status nor the body.
+    // Like the kubelet, the manager ignores the status and the body.
     onStatus: () => {
       answered = true;
     },

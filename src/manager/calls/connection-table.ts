@@ -4,24 +4,24 @@ import type { NowMs } from "../ports.ts";
 import { isLoopbackAddress } from "../sockets/address-text.ts";
 
 type ConnectionTable = {
-  /** Over the capacity, unauthenticated connections are closed after their first bytes could be read; new ones are not refused. */
+  /** Never refuses a connection. Above the capacity, the table closes old unauthenticated connections once their bytes were read. */
   readonly add: (socket: Socket, address: string) => void;
-  /** Call it after a valid request: the connection is no longer limited in time. */
+  /** Removes the time limit of a connection. Has to be called after a valid request. */
   readonly keep: (socket: Socket) => void;
-  /** Call it after the response: the client has a moment to close the connection. */
+  /** Restores the time limit, within which the client has to close the connection. Has to be called after the response. */
   readonly release: (socket: Socket) => void;
-  /** Connections accepted since the start; a running total. */
+  /** Number of connections accepted since the start. */
   readonly accepted: () => number;
 };
 
 const CAPACITY = 256;
-/** Until their first bytes could be read. 511 is Node's backlog, the most that one turn of a runtime accepts. */
+/** Limit before the first bytes of new connections are read. One event-loop turn accepts at most Node's backlog of 511. */
 const HARD_CAPACITY = CAPACITY + 511;
-/** The kubelet sends its request right after the handshake. */
+/** Enough for the kubelet, which sends its request right after the handshake. */
 const REQUEST_LIMIT_MS = 2_000;
-/** Runtimes read sockets between two timers. */
+/** Between two timers the event loop reads the sockets. */
 const ONE_TURN_MS = 1;
-/** A node has few addresses. */
+/** The kubelet's node has fewer addresses. */
 const KNOWN_ADDRESSES_LIMIT = 8;
 
 type ConnectedClient = {
@@ -60,7 +60,7 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
       if (client !== undefined) client.socket.destroy();
     }
   };
-  // After a stall, timers run before waiting bytes are read, so these are read first.
+  // After a stall the event loop runs overdue timers before it reads sockets. The extra timer lets it read waiting requests first.
   const readThenEvict = (): void => {
     timer = setTimeout(evictOverdue, ONE_TURN_MS);
   };
@@ -76,7 +76,7 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
     trimTo(CAPACITY);
     plan();
   };
-  // One timer for all, and none without unauthenticated clients, so that an idle manager sleeps.
+  // One timer serves all connections. Without unauthenticated connections there is no timer, so an idle manager sleeps.
   const plan = (): void => {
     if (timer !== null) return;
     let sinceMs = -1;
@@ -97,7 +97,7 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
       accepted = accepted + 1;
       const id = accepted;
       socket.on("close", () => drop(id));
-      // Without a listener, a reset by the client would end the process.
+      // Without a listener, a connection reset by the client would end the process.
       socket.on("error", () => drop(id));
       trimTo(HARD_CAPACITY - 1);
       clients.push({ id, socket, address, kept: false, sinceMs: nowMs() });
@@ -119,12 +119,13 @@ type Ranked = {
   readonly id: number;
   readonly sinceMs: number;
   readonly preferred: boolean;
-  /** Number of newer connections of its address. */
+  /** Number of newer connections from the same address. */
   readonly newer: number;
 };
 
 /**
- * The oldest connections of the addresses with the most come first, preferred addresses last. Pure.
+ * Orders connections for eviction: first the oldest ones of the addresses with the most connections, last those of preferred
+ * addresses. Pure.
  *
  * @returns at most `count` ids
  */

@@ -1,4 +1,4 @@
-/** The manager's HTTP server: answers requests at once, or holds them until `answer` is called. */
+/** The manager's HTTP server: responds to a request at once, or holds the request until `answer` is called. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -13,23 +13,23 @@ type HookHandlers = {
   readonly onLeft: (holdId: number) => void;
   readonly status: () => string;
   readonly onListening: () => void;
-  /** The port is not available; the server retries. */
+  /** Called if the port is not available; the server then retries. */
   readonly onRefused: (message: string) => void;
 };
 
 type HookServer = {
   readonly open: (calls: HookHandlers) => void;
-  /** Answers one hold; ignores unknown IDs, since connections can close at any time. */
+  /** Responds to one hold. Ignores unknown IDs, because a connection can close at any time. */
   readonly answer: (holdId: number, body: string) => void;
   readonly accepted: () => number;
 };
 
-/** An exit would make the Pod NotReady, so the manager retries while its port is in use. */
+/** The manager retries while its port is in use, because an exit would make the Pod NotReady. */
 const RETRY_MS = 5_000;
 
 type Waiting = { readonly id: number; readonly res: ServerResponse; readonly socket: Socket };
 
-/** @param guard closes unauthenticated connections before they are read */
+/** @param guard closes unauthenticated connections before the server reads them */
 export function createHookServer(settings: DrainSettings, token: string, guard: PortGuard, nowMs: NowMs): HookServer {
   const table = createConnectionTable(nowMs);
   const containers = settings.hooks.map((hook) => hook.container);
@@ -80,7 +80,7 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
         calls.onDrain(hold(socket, res, calls.onLeft));
         return;
       default:
-        // The native runtime does not omit the body of a response to HEAD.
+        // The native runtime would send the body of a response to HEAD.
         send(socket, res, 404, req.method === "HEAD" ? "" : NOT_FOUND);
     }
   };
@@ -90,11 +90,11 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
       try {
         handle(req, res, calls);
       } catch {
-        // One failing call must not affect the holds of others.
+        // A failing request must not affect other holds.
         req.socket.destroy();
       }
     });
-    // No timeout of the runtime: after a stall it would close connections whose request has arrived unread.
+    // The server has no timeout: after a stall it would close connections whose request has arrived but was not read.
     server.on("connection", (socket: Socket) => {
       if (!guard.admits(socket)) {
         refused = refused + 1;
@@ -106,7 +106,7 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
     });
     let listening = false;
     server.on("error", (error) => {
-      // A failed accept affects one connection only.
+      // While the server listens, an error is a failed accept, which affects only one connection.
       if (listening) return;
       calls.onRefused(error.message);
       setTimeout(() => open(calls), RETRY_MS);

@@ -1,4 +1,4 @@
-/** Calls the manager in the same Pod, over a plain socket to distinguish the stages of failure. */
+/** Sends an HTTP request to the manager in the same Pod. A plain socket distinguishes failures before and after connecting. */
 import { connect } from "node:net";
 import { createHttpResponseReader } from "../http/http-response.ts";
 
@@ -8,12 +8,13 @@ export type ManagerCall = {
   readonly method: "GET" | "POST";
   /** Contains the token, so it must not appear in messages. */
   readonly path: string;
-  /** For the connection and, unless `waits`, the response. A refused connection is retried for at most 2 s. */
+  /** Limits connecting and, unless `waits`, the response. A failed connection is retried for at most 2 s. */
   readonly withinMs: number;
-  /** Waits for the response without a limit. */
+  /** Waits for the response without a time limit. */
   readonly waits: boolean;
 };
 
+/** `left`: the connection was established, but no complete response arrived. */
 export type CallEnd =
   | { readonly kind: "answered"; readonly status: number; readonly body: string }
   | { readonly kind: "unreachable"; readonly message: string }
@@ -22,7 +23,7 @@ export type CallEnd =
 /** A starting manager listens within this time. */
 const REFUSED_MS = 2_000;
 const RETRY_MS = 100;
-/** A report has a few kilobytes. */
+/** A report has only a few kilobytes. */
 const LONGEST_ANSWER = 65_536;
 
 export function callManager(call: ManagerCall, nowMs: () => number, done: (end: CallEnd) => void): void {

@@ -1,4 +1,4 @@
-/** Reads the containers' own preStop hooks that the manager runs, from LASTCALL_ORIGINAL. Pure. */
+/** Reads the chained hooks, the containers' own preStop hooks that the manager runs, from LASTCALL_ORIGINAL. Pure. */
 import { depthOf, isRecord } from "../json-reader.ts";
 
 export type ChainedHook =
@@ -13,7 +13,7 @@ export type ChainedHook =
 
 type ChainedHooks = {
   readonly hooks: readonly ChainedHook[];
-  /** Empty, or an error. */
+  /** An error, or empty. */
   readonly problem: string;
 };
 
@@ -42,7 +42,7 @@ export function readChainedHooks(text: string): ChainedHooks {
 const NOTHING_CHAINED: ChainedHooks = { hooks: [], problem: "" };
 const NOT_A_RECORD: ChainedHooks = { hooks: [], problem: "the record is not the JSON that injection writes" };
 
-/** An invalid hook does not affect the others. */
+/** Returns the valid hooks, and names the containers of invalid hooks in `problem`. */
 function hooksOf(chain: unknown): ChainedHooks {
   if (!isRecord(chain)) return NOT_A_RECORD;
   const hooks: ChainedHook[] = [];
@@ -67,7 +67,7 @@ function hookOf(container: string, handler: unknown): ChainedHook | undefined {
   return seconds >= 0 && seconds <= LONGEST_SLEEP ? { kind: "sleep", container, seconds } : undefined;
 }
 
-/** Longer timers overflow; injection does not write them. */
+/** In seconds. Longer timers overflow, and injection does not write longer sleeps. */
 const LONGEST_SLEEP = 1_000_000;
 
 function getOf(container: string, get: unknown): ChainedHook | undefined {
@@ -76,9 +76,9 @@ function getOf(container: string, get: unknown): ChainedHook | undefined {
   const path = textOf(get["path"], "/");
   const headers = headersOf(get["httpHeaders"]);
   if (port < 1 || port > 65_535 || path === undefined || headers === undefined) return undefined;
-  // The native build has no TLS client for IP addresses.
+  // The native build's TLS client does not support IP addresses.
   if (textOf(get["scheme"], "HTTP") !== "HTTP") return undefined;
-  // Other characters would break the request line.
+  // Other characters would make the request line invalid.
   if (!/^[\x21-\x7e]*$/.test(path)) return undefined;
   return { kind: "http-get", container, port, path: path.startsWith("/") ? path : `/${path}`, headers };
 }

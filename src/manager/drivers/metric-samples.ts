@@ -1,11 +1,11 @@
-/** Sums samples of a Prometheus text page by name and labels. Pure. */
+/** Adds up the samples in Prometheus' text format that have a given name and labels. Pure. */
 
 type Label = { readonly name: string; readonly value: string };
 type Series = { readonly name: string; readonly labels: readonly Label[]; readonly end: number };
 
 /**
- * @param selector a metric name, with labels that all have to match: `name{label="x"}`
- * @returns the sum of matching samples; NaN without one, or if one is not a number
+ * @param selector a metric name, optionally with labels, which all have to match: `name{label="x"}`
+ * @returns the sum of the matching samples; NaN if no sample matches, or if the value of a matching sample is not a number
  */
 export function sumOfSamples(text: string, selector: string): number {
   const wanted = readSeries(selector);
@@ -16,7 +16,7 @@ export function sumOfSamples(text: string, selector: string): number {
   while (start < text.length) {
     const stop = text.indexOf("\n", start);
     const end = stop < 0 ? text.length : stop;
-    // Most lines are of other metrics, so the name is compared before parsing.
+    // Most lines belong to other metrics, so the name is compared before the line is parsed.
     if (text.startsWith(wanted.name, start)) {
       const line = text.slice(start, end).trim();
       const series = readSeries(line);

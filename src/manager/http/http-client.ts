@@ -12,7 +12,7 @@ export type HttpCall = {
 export type HttpEnd = {
   readonly status: number;
   readonly failure: string;
-  /** The limit was reached: a program may be running without answering. */
+  /** No complete response arrived in time. The program may be running but unable to respond. */
   readonly timedOut: boolean;
 };
 
@@ -25,7 +25,7 @@ export type HttpStream = (call: HttpCall, onChunk: (chunk: Buffer) => string, do
 export type ExchangeCallbacks = {
   readonly onStatus: (status: number) => void;
   readonly onBytes: (chunk: Buffer) => string;
-  /** Called exactly once unless the exchange was dropped; "" for a complete response. */
+  /** Called exactly once, unless the caller dropped the exchange. `failure` is empty for a complete response. */
   readonly onEnd: (failure: string) => void;
 };
 
@@ -68,7 +68,7 @@ type TlsEndpoint = {
   readonly ca: string;
 };
 
-/** A POST over TLS. @returns a function that drops the exchange without a further callback */
+/** Sends a POST over TLS. @returns a function that drops the exchange without a further callback */
 export function exchangeOverTls(
   endpoint: TlsEndpoint,
   path: string,
@@ -113,7 +113,7 @@ function exchange(
       const refusal = callbacks.onBytes(chunk);
       if (refusal !== "") end(refusal);
     });
-    // Only the parser's "end" proves a complete response; a broken connection causes "close".
+    // Only the parser's event "end" proves a complete response. A broken connection emits "close" without "end".
     incoming.on("end", () => end(""));
     incoming.on("error", (error) => end(error.message));
     incoming.on("close", () => end(INCOMPLETE));
@@ -152,7 +152,7 @@ type HttpResponse = {
   readonly failure: string;
 };
 
-/** Enough for a metrics page. */
+/** Large enough for an app's Prometheus metrics. */
 const ANSWER_LIMIT_BYTES = 65_536;
 
 export function callHttp(call: HttpCall, done: (answer: HttpResponse) => void): void {

@@ -1,14 +1,16 @@
-/** Parses one HTTP/1.1 response incrementally, for sockets without an HTTP library. Strict: ambiguous input is an error. Pure. */
+/** Parses one HTTP/1.1 response incrementally, for sockets without an HTTP library. Ambiguous input is an error. Pure. */
 
 export type HttpResponseReader = {
+  /** @returns an error, or "" */
   readonly take: (bytes: Buffer) => string;
-  /** End of the stream; completes a response without a length. */
+  /** Records the end of the stream, which completes a response without a length. */
   readonly takeEnd: () => void;
   readonly isWhole: () => boolean;
+  /** @returns 0 until the response is complete */
   readonly status: () => number;
 };
 
-/** For status line and headers together, and for one line of chunked framing. */
+/** Limit for the status line and headers together, and for each line of chunked framing. */
 const HEAD_LIMIT_BYTES = 16_384;
 const NEWLINE = 10;
 
@@ -25,7 +27,7 @@ export function createHttpResponseReader(onBody: (chunk: Buffer) => string): Htt
   let failure = "";
 
   const startBody = (): void => {
-    // An interim response precedes the final one.
+    // An interim response (1xx) precedes the final response.
     if (status < 200) part = "status";
     else if (status === 204 || status === 304) part = "whole";
     else if (chunked) part = "chunk-size";

@@ -1,6 +1,6 @@
 /**
- * Sends one HTTP request over a Unix socket through libc, because the native runtime does not support such sockets. Non-blocking:
- * the socket is polled.
+ * Sends one HTTP request over a Unix socket through libc, because the native runtime does not support Unix sockets. The socket is
+ * non-blocking, and a timer polls it.
  */
 import { accessSync } from "node:fs";
 import type { Libc } from "../ports.ts";
@@ -17,7 +17,7 @@ const READ_BYTES = 65_536;
 const READS_AT_ONCE = 8;
 const LONGEST_PAUSE_MS = 10;
 
-/** See `HttpStream`. @param call with the path of the socket as host. @param done never called synchronously */
+/** Implements `HttpStream`. @param call has the socket's path as host. @param done is never called synchronously */
 export function streamUnix(
   libc: Libc,
   call: HttpCall,
@@ -57,7 +57,7 @@ function dial(libc: Libc, { target, method }: HttpCall): Dialled {
   if (!libc.available) return { fd: -1, failure: "Unix sockets are not available" };
   const fd = libc.socket(AF_UNIX, STREAM_AT_ONCE, 0);
   if (fd < 0) return { fd, failure: "no more sockets can be opened" };
-  // Works before the listener accepts: the request waits in the socket's buffer.
+  // Succeeds before the listener accepts the connection: the request waits in the socket's buffer.
   if (libc.connect(fd, addressOf(path)) < 0) {
     libc.close(fd);
     return { fd: -1, failure: connectError(path) };
@@ -75,16 +75,16 @@ function addressOf(path: string): Buffer {
   return address;
 }
 
-/** The native build cannot read errno, so the reason is derived from the file. */
+/** Derives the reason from the socket's file, because the native build cannot read errno. */
 function connectError(path: string): string {
   if (!isAllowed(path, F_OK)) return `${path} does not exist, or its directory is not accessible`;
   if (!isAllowed(path, W_OK)) return `${path} is not writable for the manager's user, which connecting requires`;
   return isListening(path) ? FULL : `no program listens on ${path}`;
 }
 
-/** Treated as a timeout: a program listens, but does not accept. */
+/** Treated as a timeout, because a program listens but does not accept connections. */
 const FULL = "a program listens on the socket, and its backlog is full";
-/** SO_ACCEPTCON, in the fourth column. */
+/** __SO_ACCEPTCON in the fourth column (Flags) of /proc/net/unix. */
 const LISTENS = " 00010000 ";
 
 function isListening(path: string): boolean {
@@ -104,7 +104,7 @@ function isAllowed(path: string, mode: number): boolean {
   }
 }
 
-/** `open` with `NOTHING` when no byte was available, or with "" when more may be. */
+/** In the state `open`, `why` is `NOTHING` if no byte was available, and "" if more bytes may be available. */
 type Read = { readonly state: "open" | "whole" | "failed"; readonly why: string };
 
 const NOTHING = "no data";
@@ -112,7 +112,7 @@ const NOTHING = "no data";
 function readAvailable(libc: Libc, fd: number, bytes: Buffer, answer: HttpResponseReader): Read {
   for (let count = 0; count < READS_AT_ONCE; count = count + 1) {
     const length = libc.recv(fd, bytes, AT_ONCE);
-    // An error appears as the end of the stream at the next read.
+    // An error of the connection also ends the stream, which a later read returns as length 0.
     if (length < 0) return { state: "open", why: count === 0 ? NOTHING : "" };
     if (length === 0) {
       answer.takeEnd();

@@ -1,4 +1,4 @@
-/** Runs the relay client as a child process of the same program, one at a time, with a rate limit on its output. */
+/** Runs the relay client as a child process, at most one at a time, and limits the rate of its output. */
 import { spawn } from "node:child_process";
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import { createLineBuffer, createRateLimit } from "../line-buffer.ts";
@@ -16,7 +16,7 @@ type ClientProcess = { readonly write: (line: string) => void; readonly kill: ()
 
 export type ClientCallbacks = {
   readonly onOutput: (chunk: Buffer) => void;
-  /** Called once, never before `StartClient` has returned. */
+  /** Called exactly once, after `StartClient` has returned. */
   readonly onEnd: (how: string) => void;
 };
 
@@ -60,7 +60,7 @@ export function createClientHandle(parts: ClientHandleParts): ClientHandle {
 
   const handleLine = (own: number, line: string): void => {
     const message = parseMessage(line);
-    // An earlier line of the same chunk may have ended the client.
+    // The handler of an earlier line in the same chunk may have ended the client.
     if (message !== undefined && own === generation) parts.onMessage(message);
   };
 

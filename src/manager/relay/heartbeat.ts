@@ -1,14 +1,14 @@
 /**
- * Computes the timeouts of a relay that a drain waits for, from its gaps and response times in this drain: a fast relay
- * times out half a second after its last line, one on a busy machine later. Pure.
+ * Computes how long a drain waits for the relay's next status line, from the gaps and response times during this drain: half a
+ * second for a fast relay, longer for a relay on a busy machine. Pure.
  */
 import { RELAY_HEARTBEAT_MS } from "../../contract/relay-wire.ts";
 
-/** The relay is checked this long before the drain delay ends: a TLS handshake on a throttled CPU takes that long. */
+/** Connections request a heartbeat this long before the drain delay ends: a TLS handshake on a throttled CPU takes that long. */
 const CHECK_BEFORE_DELAY_END_MS = 1_500;
 const MISSED_AFTER_MS = RELAY_HEARTBEAT_MS + 100;
 const RECHECK_ANSWER_MS = 200;
-/** Longer: without heartbeat every status needs a new connection. */
+/** Longer than with a heartbeat, because each status then needs a new connection. */
 const ANSWER_WITHOUT_HEARTBEAT_MS = 1_000;
 const LONGEST_MS = 2_000;
 /** Factors on the longest gap and the slowest response of this drain. */
@@ -16,15 +16,16 @@ const GAP_MARGIN = 1.5;
 const ANSWER_MARGIN = 3;
 
 export type Heartbeat = {
-  /** From then on connections request a heartbeat; -1 before the drain starts. */
+  /** Time from which new connections request a heartbeat; -1 before the drain starts. */
   readonly wantedFromMs: number;
   readonly delayEndMs: number;
   readonly isRequested: boolean;
   readonly lines: number;
-  /** Between two heartbeats, and from the dial to the first line; the longest of this drain. */
+  /** The longest time between two lines in this drain. */
   readonly longestGapMs: number;
+  /** The longest time from a dial to the first line in this drain. */
   readonly slowestAnswerMs: number;
-  /** Connections in a row that requested a heartbeat and received one line only. */
+  /** Number of consecutive connections that requested a heartbeat and received only one line. */
   readonly withoutHeartbeat: number;
 };
 
@@ -46,7 +47,7 @@ export function startDrainDelay(heartbeat: Heartbeat, nowMs: number, inMs: numbe
 }
 
 export function afterFirstLine(heartbeat: Heartbeat, isRequested: boolean, tookMs: number): Heartbeat {
-  // A connection that stopped after its first line, followed by one that works: the relay is up and has no heartbeat.
+  // The last connection received only one line, and a new connection works. So the relay runs, but sends no heartbeat.
   const withoutHeartbeat =
     heartbeat.isRequested && heartbeat.lines === 1 ? heartbeat.withoutHeartbeat + 1 : heartbeat.withoutHeartbeat;
   return {
@@ -72,12 +73,12 @@ export function wantsHeartbeat(heartbeat: Heartbeat, nowMs: number): boolean {
   return heartbeat.wantedFromMs >= 0 && nowMs >= heartbeat.wantedFromMs;
 }
 
-/** Time at which a second connection checks the status, while a drain waits for it. */
+/** Time at which a second connection requests the status that a drain waits for. */
 export function recheckAtMs(heartbeat: Heartbeat, lastReceivedAtMs: number): number {
   return Math.max(heartbeat.wantedFromMs, lastReceivedAtMs + missedAfterMs(heartbeat));
 }
 
-/** Time at which the status expires; never before the end of the drain delay, as nothing depends on it until then. */
+/** Time at which the status expires. Before the end of the drain delay it never expires, because nothing depends on the status. */
 export function staleAtMs(heartbeat: Heartbeat, lastReceivedAtMs: number): number {
   return Math.max(heartbeat.delayEndMs, lastReceivedAtMs + missedAfterMs(heartbeat) + answerLimitMs(heartbeat));
 }

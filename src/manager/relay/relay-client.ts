@@ -1,4 +1,4 @@
-/** Starts and ends the relay client process, and passes its statuses to the drain; every failure becomes `unknown`. */
+/** Starts and ends the relay client process, and passes statuses to the drain. Every failure becomes the status `unknown`. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { delayEndMs } from "../drain/drain-plan.ts";
 import type { DrainState } from "../drain/drain-state.ts";
@@ -9,7 +9,7 @@ import { type ClientMessage, sameStatus, unknownStatus, type WithdrawalStatus } 
 
 export type RelayDemand =
   | { readonly kind: "none" }
-  /** From `delayEndMs` on the drain waits only for the withdrawal; -1 before a drain starts. */
+  /** `delayEndMs`: time from which the drain waits only for the withdrawal; -1 before a drain starts. */
   | { readonly kind: "status"; readonly delayEndMs: number }
   | { readonly kind: "report" };
 
@@ -19,7 +19,7 @@ export function relayDemandOf(settings: DrainSettings, state: DrainState): Relay
   const { phase } = state;
   switch (phase.name) {
     case "idle":
-      // The hook calls alone do not show whether the Pod ends or a container restarts.
+      // A hook does not show whether the Pod is being deleted or a container restarts.
       return isEndUnconfirmed(state.hooks) ? { kind: "status", delayEndMs: -1 } : NOTHING;
     case "withdrawing":
       return { kind: "status", delayEndMs: delayEndMs(settings, phase.drain.triggeredAtMs) };
@@ -35,7 +35,7 @@ export function relayDemandOf(settings: DrainSettings, state: DrainState): Relay
 type RelayClientParts = {
   readonly start: StartClient;
   readonly nowMs: NowMs;
-  /** @param answered whether the status came from the relay, and not from the client or the manager */
+  /** @param answered whether the relay sent the status; otherwise it is from the relay client or the manager */
   readonly onStatus: (status: WithdrawalStatus, answered: boolean) => void;
   readonly onReported: (failure: string) => void;
 };
@@ -44,20 +44,20 @@ export type RelayClient = {
   readonly follow: (demand: RelayDemand) => void;
   readonly deliver: (report: string) => void;
   readonly dials: () => number;
-  /** Before the manager's exit: waits up to 100 ms for a report that is being delivered. */
+  /** Waits up to 100 ms for a report that is being delivered; called before the manager exits. */
   readonly settle: (done: () => void) => void;
 };
 
 export const NO_ANSWER_YET = "no answer yet";
 
-/** While a drain waits, a working client writes more often than that, whatever the relay does. */
+/** During a drain, a working relay client writes at shorter intervals, independent of the relay. */
 const HANG_MS = 4_000;
 const RESTART_MS = 1_000;
 const STARTS_LIMIT = 4;
-/** Two attempts of 2 s each, and the start of the process. */
+/** Enough for two attempts of 2 s each, and the start of the process. */
 const DELIVERY_LIMIT_MS = 6_000;
 const SETTLE_LIMIT_MS = 100;
-/** Lets the event loop read what waits in the pipe before the check. */
+/** Between two timers the event loop reads the pipe. */
 const ONE_TURN_MS = 1;
 
 export function createRelayClient(parts: RelayClientParts): RelayClient {
@@ -129,7 +129,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     if (last.reason === "") notifyUnknown(NO_ANSWER_YET);
   };
 
-  /** After the end of the drain delay a client that hangs must not delay the drain. */
+  /** Starts the timer that ends a hanging relay client, which would delay the drain beyond the drain delay. */
   const armHangTimer = (): void => {
     if (delivering) return;
     stopTimeout();

@@ -1,4 +1,4 @@
-/** Opens withdrawal streams and delivers reports over TLS, with limits on size and duration of every response. */
+/** Opens withdrawal streams and delivers reports over TLS. Limits the size of every response. */
 import {
   CREDENTIAL_SCHEME,
   DRAINS_PATH,
@@ -45,7 +45,7 @@ type RelayCall = {
   readonly body: string;
 };
 
-/** The caller enforces the limits. @returns drops the exchange without a further callback */
+/** The caller enforces limits on size and time. @returns a function that drops the exchange without a further callback */
 export function callRelay(settings: RelaySettings, call: RelayCall, callbacks: ExchangeCallbacks): () => void {
   const { endpoint, serverName, ca, credential } = settings;
   const headers: Record<string, string> = {
@@ -68,7 +68,7 @@ type StreamCallbacks = {
   readonly onClosed: (reason: string) => void;
 };
 
-/** Per second. Heartbeats and changes are a few lines. */
+/** Per second, and far above the rate of heartbeats and status changes. */
 const LIMITS = { bytes: 16 * RELAY_LINE_LIMIT_BYTES, lines: 50 };
 
 export function openWithdrawal(
@@ -98,7 +98,7 @@ export function openWithdrawal(
     else for (const line of lines) readLine(line);
   };
   const readLine = (line: string): void => {
-    // An earlier line of the same chunk may have ended the stream.
+    // The handler of an earlier line in the same chunk may have ended the stream.
     if (!open) return;
     const status = parseWithdrawalStatus(line);
     if (status === undefined) fail("it sent an invalid line");
@@ -129,7 +129,7 @@ function requestBody(settings: RelaySettings): string {
   return JSON.stringify(request);
 }
 
-/** Short: the manager exits after the delivery, and the Pod's end waits for it. */
+/** Short, because the manager exits after the delivery, and the Pod does not terminate before. */
 const ATTEMPT_LIMIT_MS = 2_000;
 const ATTEMPTS = 2;
 
@@ -164,7 +164,7 @@ function attempt(settings: RelaySettings, body: string, attempts: number, delive
     settings,
     { path: DRAINS_PATH, body },
     {
-      // Only 5xx is worth a second attempt.
+      // A second attempt can only succeed after a 5xx.
       onStatus: (status) => settle(status >= 200 && status < 300 ? "" : `it answered ${status}`, status < 500),
       onBytes: () => "",
       onEnd: (failure) => settle(failure, false),

@@ -1,6 +1,6 @@
 /**
- * Decides when the relay client dials and drops connections, and when the last status expires. One connection is
- * current, at most one more is a candidate; 0 and -1 stand for none. Pure: relay-command.ts performs the actions.
+ * Decides when the relay client dials and drops connections, and when the last status expires. At most one connection is
+ * current, and at most one is the candidate to replace it. An id of 0 and a time of -1 mean none. Pure.
  */
 import { RELAY_KEEPALIVE_MS } from "../../contract/relay-wire.ts";
 import type { Offered } from "../drain/drain-state.ts";
@@ -16,7 +16,7 @@ import {
   wantsHeartbeat,
 } from "./heartbeat.ts";
 
-/** Three missed repetitions: the relay is gone, even if TCP has not noticed. */
+/** The relay missed three keepalive lines, so its connection counts as broken, even if TCP reports no error. */
 export const SILENCE_LIMIT_MS = 3 * RELAY_KEEPALIVE_MS;
 
 export type RelaySession = {
@@ -54,17 +54,17 @@ type SessionStep = {
   readonly wakeAtMs: number;
 };
 
-/** For TCP, TLS and the first line. */
+/** Limit for the TCP and TLS handshakes and the first line together. */
 export const DIAL_LIMIT_MS = 2_000;
-/** A status stays valid at least this long after its connection: the Service may lead to another replica. */
+/** A status is valid for at least this long after its connection closed: the Service may route to another replica. */
 const LOST_AFTER_MS = 500;
 const FIRST_RETRY_MS = 100;
-/** Stop trusting a relay that closes so many connections in a row right after a line. */
+/** After this many consecutive failures, the status expires as soon as the connection closes. */
 const TRUSTED_FAILURES_LIMIT = 4;
 const LONGEST_RETRY_MS = 2_000;
-/** A close this long after the last line does not count as a failure. */
+/** A connection that closes this long after its last line did not fail. */
 const STABLE_AFTER_MS = 1_000;
-/** A later timer means that this process was suspended or throttled; all times are shifted by the delay. */
+/** A timer that is later means that this process was suspended or throttled. All times are then shifted by the lateness. */
 const STANDSTILL_MS = 50;
 
 export function newSession(nowMs: number): RelaySession {
@@ -126,7 +126,7 @@ function applyLine(
     candidate: isNew ? 0 : session.candidate,
     lastReceivedAtMs: nowMs,
     offered,
-    // Not reset by the first line: a relay that closes after each line would be dialled ten times a second.
+    // The first line does not reset the count. Otherwise a relay that closes after each line would be dialled ten times a second.
     failures: isNew ? session.failures : 0,
     silentFromMs: -1,
     dialAtMs: -1,
@@ -185,7 +185,7 @@ function advance(session: RelaySession, nowMs: number, actions: SessionAction[])
   return { ...next, lost: true, offered: "unknown" };
 }
 
-/** -1 for never. A status that a drain waits for is checked by a second connection before it expires. */
+/** Time of the next dial; -1 for never. If a drain waits for the status, a second connection requests it before it expires. */
 function dialDueMs(session: RelaySession): number {
   if (session.dialAtMs >= 0) return session.dialAtMs;
   return session.current === 0 || !isDrainWaiting(session)

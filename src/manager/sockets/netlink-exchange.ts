@@ -1,6 +1,6 @@
 /**
- * Dumps the TCP sockets of the network namespace by netlink (sock_diag), without privileges. Streams the sockets, so the memory is
- * that of one message part.
+ * Dumps the TCP sockets of the network namespace by netlink (sock_diag), which needs no privileges. Streams the sockets, so it
+ * needs only the memory of one datagram.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
@@ -8,7 +8,7 @@ import type { Libc } from "../ports.ts";
 import { readPart, SOCK_DIAG_BY_FAMILY, type SocketTaker } from "./netlink-message.ts";
 import { LISTEN } from "./tcp-states.ts";
 
-/** `inconsistent`: the dump may be incomplete. `missing`: not available. */
+/** `inconsistent`: the dump may be incomplete. `missing`: netlink is not available. */
 export type DumpEnd = "whole" | "inconsistent" | "missing";
 
 const AF_NETLINK = 16;
@@ -16,12 +16,12 @@ const SOCK_RAW_CLOEXEC = 3 + 0x80000;
 const NETLINK_SOCK_DIAG = 4;
 const SOL_SOCKET = 1;
 const SO_RCVTIMEO = 20;
-/** The kernel answers at once; a blocking call would block every hold. */
+/** The kernel responds at once. The limit is short, because a blocked call would block all of the manager's responses. */
 const RECEIVE_TIMEOUT_MICROSECONDS = 200_000;
-/** recv returns the full length of a truncated message. */
+/** Makes recv return the full length of a truncated message. */
 const MSG_TRUNC = 0x20;
 const PART_BYTES = 32_768;
-/** Bounds an endless dump; more than any socket table needs. */
+/** Ends an endless dump. No socket table needs as many datagrams. */
 const PARTS_LIMIT = 20_000;
 const SEQUENCE = 1;
 
@@ -51,27 +51,27 @@ function receive(libc: Libc, fd: number, to: SocketTaker): DumpEnd {
   return "inconsistent";
 }
 
-/** Message header, inet_diag_req_v2, and a filter attribute. */
+/** Length of the message header, inet_diag_req_v2, and a filter attribute. */
 export const REQUEST_BYTES = 88;
 const CONDITION_AT = 72;
 const CONDITION_BYTES = 16;
-/** INET_DIAG_REQ_BYTECODE: four-byte operations, each with the jump for true and for false. */
+/** INET_DIAG_REQ_BYTECODE: a program of four-byte operations, each with one jump distance for true and one for false. */
 const CONDITION = 1;
-/** INET_DIAG_BC_S_EQ: compares the local port with the next operation's. */
+/** INET_DIAG_BC_S_EQ: compares the local port with the port in the next four bytes. */
 const LOCAL_PORT_IS = 11;
-/** INET_DIAG_BC_JMP: always false. */
+/** INET_DIAG_BC_JMP: always takes the jump for false. */
 const JUMP = 1;
 const OPERATION = 4;
 
 const REQUEST_AND_DUMP = 0x301;
 const PROTOCOL_TCP = 6;
-/** Bit of attribute INET_DIAG_INFO. */
+/** The bit that requests the attribute INET_DIAG_INFO. */
 const WITH_TCP_INFO = 2;
 
 export const LISTENERS = 1 << LISTEN;
 export const ALL_BUT_LISTENERS = 0xfff & ~LISTENERS;
 
-/** `exceptPort`: the manager's port, which the kernel filters out more cheaply than the manager could. */
+/** `exceptPort`: the kernel omits connections of this local port, the manager's, at less cost than the manager could. */
 export type DumpFilter = { readonly family: number; readonly states: number; readonly exceptPort: number };
 
 export function dumpRequest({ family, states, exceptPort }: DumpFilter, sequence: number): Buffer {
@@ -86,7 +86,7 @@ export function dumpRequest({ family, states, exceptPort }: DumpFilter, sequence
   bytes.writeUInt32LE(states, 20);
   bytes.writeUInt16LE(CONDITION_BYTES, CONDITION_AT);
   bytes.writeUInt16LE(CONDITION, CONDITION_AT + 2);
-  // The filter accepts a socket by a jump to its end, and rejects it by a jump beyond.
+  // The kernel accepts a socket if the program jumps exactly to its end, and rejects a socket if it jumps past its end.
   bytes.writeUInt8(LOCAL_PORT_IS, CONDITION_AT + 4);
   bytes.writeUInt8(2 * OPERATION, CONDITION_AT + 5);
   bytes.writeUInt16LE(3 * OPERATION, CONDITION_AT + 6);

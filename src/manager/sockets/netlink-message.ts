@@ -1,5 +1,5 @@
 /**
- * Parses messages of sock_diag. Checks every length. Pure.
+ * Parses netlink messages of sock_diag, and checks every length in them. Pure.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
@@ -13,8 +13,8 @@ export const AF_INET = 2;
 export const AF_INET6 = 10;
 
 /**
- * `more`: another part follows. `done`: the dump is complete. `inconsistent`: the table changed during the dump. `refused`: not
- * supported by the kernel. `garbled`: not a response to this request.
+ * `more`: another datagram follows. `done`: the dump is complete. `inconsistent`: the table changed during the dump. `refused`: the
+ * kernel does not support the request. `garbled`: the bytes are not a response to this request.
  */
 export type PartEnd = "more" | "done" | "inconsistent" | "refused" | "garbled";
 
@@ -27,11 +27,11 @@ const FLAG_DUMP_INTERRUPTED = 0x10;
 
 export type SocketTaker = {
   readonly take: (socket: TcpSocket) => void;
-  /** Omits TIME_WAIT entries of connections that ended longer ago. */
+  /** Maximum age in ms of TIME_WAIT entries; older ones are omitted. */
   readonly tracesMs: number;
 };
 
-/** @param length received bytes; if larger than the buffer, the part was truncated and is `garbled` */
+/** @param length length of the datagram; if larger than `bytes`, the datagram was truncated and is `garbled` */
 export function readPart(bytes: Buffer, length: number, sequence: number, to: SocketTaker): PartEnd {
   if (length < HEADER_BYTES || length > bytes.length) return "garbled";
   let at = 0;
@@ -55,13 +55,13 @@ function readMessage(bytes: Buffer, at: number, size: number, to: SocketTaker): 
   if (type !== SOCK_DIAG_BY_FAMILY || size < HEADER_BYTES + DIAG_BYTES) return "garbled";
   const family = bytes.readUInt8(at + HEADER_BYTES);
   if (family !== AF_INET && family !== AF_INET6) return "garbled";
-  // A busy server has tens of thousands of TIME_WAIT entries, which earlier samples have counted.
+  // A busy server has tens of thousands of old TIME_WAIT entries, which earlier samples have counted.
   const endedMs = timeWaitAge(bytes, at + HEADER_BYTES, bytes.readUInt8(at + HEADER_BYTES + 1));
   if (endedMs <= to.tracesMs) to.take(readSocket(bytes, at + HEADER_BYTES, at + size));
   return "more";
 }
 
-/** Offsets in tcp_info; older kernels send a shorter struct. */
+/** Offsets in struct tcp_info, which is shorter in older kernels. */
 const INFO_LAST_SENT = 44;
 const INFO_LAST_RECEIVED = 52;
 const INFO_LAST_ACK = 56;
@@ -107,7 +107,7 @@ function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
 }
 
 const TIMER_OF_TIME_WAIT = 3;
-/** Fixed in Linux: TCP_TIMEWAIT_LEN. */
+/** TCP_TIMEWAIT_LEN, a constant of Linux. */
 const TIME_WAIT_MS = 60_000;
 
 function timeWaitAge(bytes: Buffer, at: number, state: number): number {

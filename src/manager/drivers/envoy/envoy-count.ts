@@ -1,4 +1,4 @@
-/** Reads Envoy's statistics once and classifies failures; compares counts for traffic in between. */
+/** Reads Envoy's statistics, classifies failures, and detects traffic between two counts. */
 import type { DrainSettings, KubeletProbe } from "../../../contract/drain-settings.ts";
 import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
 import { adminCall, type HttpTarget } from "../../http/http-target.ts";
@@ -6,15 +6,15 @@ import { createProbeAllowance } from "../../traffic/probe-allowance.ts";
 import { STATS } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
 
-/** The statistics of a large configuration have some megabytes. */
+/** Enough for several megabytes, the size of the statistics of a large configuration. */
 const LIMIT_MS = 2_000;
 
 type AnswerKind = "counted" | "hung" | "absent" | "useless";
 
 export type EnvoyAnswer = {
   /**
-   * `counted`: valid. `hung`: a program runs but does not answer, so traffic may still flow. `absent`: no program answers, or not
-   * yet. `useless`: the statistics will never be sufficient.
+   * `counted`: the count is valid. `hung`: a program runs but does not respond, so there may be traffic. `absent`: no program responds,
+   * or a starting one without statistics. `useless`: the statistics will never be sufficient.
    */
   readonly kind: AnswerKind;
   readonly why: string;
@@ -54,13 +54,13 @@ function classify(end: HttpEnd, refusal: string, count: EnvoyCount): Classificat
   return { kind: "counted", why: "" };
 }
 
-/** Compares two counts, since requests that came and went in between are traffic too. */
+/** Compares each count with the last one, because requests that started and ended in between are traffic too. */
 type EnvoyEvidence = {
   readonly take: (count: EnvoyCount, nowMs: number) => Evidence;
 };
 
 type Evidence = {
-  /** The proxy is a new process. */
+  /** The proxy's process started after the last count. */
   readonly restarted: boolean;
   /** There was traffic since the last count. */
   readonly moved: boolean;
@@ -72,7 +72,7 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
   let answers = createProbeAllowance([]);
 
   const start = (count: EnvoyCount): void => {
-    // A probe is a connection with at most one request.
+    // A probe opens one connection and sends at most one request, so each total gets its own allowance.
     const probed = probes.filter((probe) => count.probedPorts.includes(probe.port));
     arrivals = createProbeAllowance(probed);
     answers = createProbeAllowance(probed);
@@ -87,7 +87,7 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
       arrivals.refill(nowMs);
       answers.refill(nowMs);
       if (before === undefined || isNew) return { restarted: isNew, moved: true };
-      // Active requests are traffic, and account for the totals.
+      // Active requests are traffic. Their increase of the totals must not use up the allowance for probes.
       if (before.active > 0 || count.active > 0) return { restarted: false, moved: true };
       const arrived = moved(before.arrivedTotal, count.arrivedTotal, arrivals.takeAll);
       const answered = moved(before.answeredTotal, count.answeredTotal, answers.takeAll);
@@ -97,16 +97,16 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
 }
 
 /**
- * Each request of the manager increments the admin total, so a smaller or equal total means a new process. After a hot restart
- * (epoch) the totals continue, but the drain state is lost.
+ * Whether the counts are from different processes. Each request of the manager increments the admin total, so a smaller or equal
+ * total is from a new process. A hot restart changes the epoch: totals continue, but the drain state is lost.
  */
 function isAnother(before: EnvoyCount, now: EnvoyCount): boolean {
   return now.adminTotal <= before.adminTotal || now.epoch !== before.epoch;
 }
 
 /**
- * A lower total means that a listener was removed, which counts as traffic. Traffic does not use up the allowance for probes, or
- * the next probe would count as traffic and lengthen the drain by a quiet period.
+ * Whether a total changed by more than the probes. A lower total means that a listener was removed, which counts as traffic. Traffic
+ * does not use up the allowance; otherwise the next probe would count as traffic and lengthen the drain by a quiet period.
  */
 function moved(before: number, now: number, allow: (wanted: number) => boolean): boolean {
   const more = now - before;

@@ -1,4 +1,4 @@
-/** Drains Envoy and counts its active requests. As `istio`, for inbound listeners only. */
+/** Drains Envoy and counts its active requests. The driver `istio` does so for inbound listeners only. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import type { HttpStream } from "../../http/http-client.ts";
 import { type HttpTarget, isUnixTarget } from "../../http/http-target.ts";
@@ -7,7 +7,7 @@ import { adminsOf, type CommandResult, drainPathsOf, FAIL_HEALTH, PASS_HEALTH, p
 import { countRequests, createEnvoyEvidence, type EnvoyAnswer } from "./envoy-count.ts";
 
 const COMMAND_LIMIT_MS = 10_000;
-/** A proxy that answered before may be restarting; one that never did gets less time. */
+/** A proxy that responded before may be restarting, so the driver waits longer for it than for a proxy that never responded. */
 const GONE_AFTER_MS = 5_000;
 const NEVER_SEEN_AFTER_MS = 2_000;
 
@@ -15,24 +15,24 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
   const admins = adminsOf(settings);
   const paths = drainPathsOf(settings);
   let evidence = createEnvoyEvidence(settings.kubeletProbes);
-  /** The candidate that answered as an Envoy. Commands are sent only there. */
+  /** The admin address at which an Envoy responded. Commands are sent only to this address. */
   let found: HttpTarget | undefined = admins.length === 1 ? admins[0] : undefined;
   let dials = 0;
   let seen = false;
   let absentSinceMs = -1;
   let blind = admins.length === 0;
-  /** The proxy was absent for too long; it may come back. */
+  /** The proxy was absent for longer than the limit. It may respond again later. */
   let gone = false;
   let drainWanted = false;
   let isDrainSent = false;
   let isSending = false;
-  /** The proxy may have restarted while commands were sent, so the new process may lack some. */
+  /** The proxy may have restarted while commands were sent, so the new process may not have received all of them. */
   let mayHaveRestarted = false;
   let healthFailed = false;
   let listenersDrain = false;
 
   const stream: HttpStream = (call, onChunk, done) => {
-    // Unix sockets are not among the sampled TCP connections.
+    // Samples contain TCP connections only, so connections to Unix sockets need no correction.
     if (!isUnixTarget(call.target)) dials = dials + 1;
     reach(call, onChunk, done);
   };
@@ -60,7 +60,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
   };
 
   const recordAbsence = (why: string, nowMs: number): void => {
-    // The next process may have equally high counts; sending the commands twice is harmless.
+    // Equally high counts could hide a new process, so the commands are sent again. Sending them twice is harmless.
     onPossibleRestart();
     if (absentSinceMs < 0) absentSinceMs = nowMs;
     if (nowMs - absentSinceMs < (seen ? GONE_AFTER_MS : NEVER_SEEN_AFTER_MS)) return;
@@ -77,7 +77,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
       if (result.failure !== "") failures.push(result.failure);
       else if (result.path === FAIL_HEALTH) healthFailed = true;
       else listenersDrain = true;
-      // A command without an answer is resent once a count succeeds.
+      // A command without a response is sent again after the next successful count.
       if (result.failure !== "" && !result.refused) isDrainSent = false;
     }
     return failures.length === 0 ? "" : `Envoy's drain was not started: ${failures.join("; ")}`;
@@ -103,7 +103,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
     }
     if (answer.kind !== "counted") {
       if (answer.kind === "absent") recordAbsence(answer.why, nowMs);
-      // A program is running, so an earlier absence has ended.
+      // A program is running, so the proxy is not absent any more.
       else absentSinceMs = -1;
       done(NOT_ANSWERED, false);
       return;
@@ -133,7 +133,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
           `Envoy's drain was not started: ${settings.driverUrl} is neither an http URL with an IP nor unix:/PATH of at most 107 bytes`,
         );
       else if (found !== undefined) sendDrain(found, done);
-      // Sends nothing before a count has identified the program as Envoy.
+      // Commands are sent only after a count has identified the program as Envoy.
       else
         countAt(0, (answer) =>
           found === undefined ? done(`Envoy's drain was not started: ${answer.why}`) : sendDrain(found, done),

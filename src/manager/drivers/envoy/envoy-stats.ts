@@ -1,6 +1,6 @@
 /**
- * Parses Envoy's statistics as a stream, in memory proportional to the number of prefixes. Missing statistics are reported, because
- * unknown is not zero. Pure.
+ * Parses Envoy's statistics as a stream, so the memory depends only on the number of prefixes and listeners. Reports missing
+ * statistics as a problem, because they must not count as zero. Pure.
  */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { createLineBuffer } from "../../line-buffer.ts";
@@ -9,17 +9,18 @@ import { activeRequests, listenerOf, type Prefix, prefixNamed, tcpSessions } fro
 export type EnvoyCount = {
   readonly isEnvoy: boolean;
   readonly problem: string;
-  /** The problem may be temporary: a starting proxy has no listener yet. */
+  /** Whether the problem may be temporary: a starting proxy has no listener yet. */
   readonly passing: boolean;
   readonly active: number;
-  /** Connections and UDP sessions since the start of the proxy. */
+  /** Number of connections and UDP sessions since the proxy started. */
   readonly arrivedTotal: number;
-  /** Completed requests since the start of the proxy. */
+  /** Number of completed requests since the proxy started. */
   readonly answeredTotal: number;
-  /** Requests to the admin interface, including the manager's; decreases only by a restart. */
+  /** Number of requests to the admin interface, including the manager's. Only a restart of the proxy decreases it. */
   readonly adminTotal: number;
+  /** Envoy's hot restart epoch; -1 if unknown. */
   readonly epoch: number;
-  /** Ports probed by the kubelet on which the proxy listens. */
+  /** The ports probed by the kubelet on which the proxy listens. */
   readonly probedPorts: readonly number[];
 };
 
@@ -29,7 +30,7 @@ type EnvoyStats = {
 };
 
 const LINE_LIMIT_BYTES = 4_096;
-/** The largest gateways have hundreds. */
+/** Limit for prefixes and listeners together. The largest gateways have hundreds. */
 const NAMES_LIMIT = 8_192;
 const VALUE = /^[0-9]{1,15}$/;
 
@@ -96,7 +97,7 @@ function takeLine(sums: Sums, line: string, settings: DrainSettings): void {
   else if (name === "server.hot_restart_epoch") sums.epoch = words.value;
 }
 
-/** `listener.0.0.0.0_80` and `downstream_cx_active`. */
+/** One statistic, such as `owner` = `listener.0.0.0.0_80` and `last` = `downstream_cx_active`. */
 type Stat = { readonly owner: string; readonly last: string; readonly value: number };
 
 function takeListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
@@ -105,7 +106,7 @@ function takeListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
   const cut = isAnswers ? whole.indexOf(".http.") : whole.length;
   if (cut < 0) return;
   const name = whole.slice(0, cut);
-  // Per-thread statistics repeat the listener's.
+  // Statistics per thread repeat those of the listener.
   if (/\.(worker_[0-9]+|main_thread)$/.test(name)) return;
   const listener = listenerOf(name, settings);
   if (listener.kind === "admin") takeAdmin(sums, stat);
@@ -170,7 +171,7 @@ function countOf(sums: Sums): EnvoyCount {
 
 const NO_LISTENER = "Envoy has no listener whose traffic counts";
 
-/** The manager's own request has to appear in the statistics; otherwise others are missing too. */
+/** The statistics have to contain the manager's own request; otherwise requests of clients may be missing too. */
 function problemOf(sums: Sums): string {
   const { connections, arrived, answered, total } = sums.admin;
   if (sums.broken !== "") return sums.broken;

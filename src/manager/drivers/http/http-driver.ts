@@ -6,7 +6,7 @@ import { depthOf, isRecord } from "../../json-reader.ts";
 import type { Driver } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
-/** For all attempts together. */
+/** Limit for all attempts together. */
 const NOTIFY_LIMIT_MS = 2_000;
 const NOTIFY_PAUSE_MS = 250;
 const COUNT_LIMIT_MS = 1_000;
@@ -16,7 +16,7 @@ export function createHttpDriver(settings: DrainSettings): Driver {
   const active = parseHttpTarget(settings.activeUrl);
   let dials = 0;
 
-  /** Retries without an answer and after 5xx; other answers are final. */
+  /** Retries if there is no response or a 5xx. Other responses are final. */
   const notify = (target: HttpTarget, leftMs: number, done: (failure: string) => void): void => {
     dials = dials + 1;
     const startedMs = performance.now();
@@ -59,9 +59,9 @@ export function createHttpDriver(settings: DrainSettings): Driver {
 /**
  * Parses the number of active requests from an app's response.
  *
- * @param selector fragment of the URL: empty for a plain number, `/a/b` for a JSON pointer (RFC 6901), otherwise the name of a
- * Prometheus sample, optionally with labels: `name{label="x"}`. Matching samples are added up.
- * @returns whole requests, rounded up, or -1 when unknown
+ * @param selector fragment of the URL: empty for a plain number, `/a/b` for a JSON pointer (RFC 6901), otherwise a Prometheus
+ * metric name, optionally with labels: `name{label="x"}`. Matching samples are added up.
+ * @returns the number of requests, rounded up, or -1 if unknown
  */
 export function parseActiveCount(body: string, selector: string): number {
   if (selector === "") return countOf(body.trim());
@@ -79,7 +79,7 @@ function wholeCount(value: number): number {
   return Number.isFinite(value) && value >= 0 ? Math.ceil(value) : -1;
 }
 
-/** Bounds the parser's stack. */
+/** Limits the stack of the JSON parser. */
 const DEPTH_LIMIT = 64;
 
 function numberAt(body: string, pointer: string): number {

@@ -1,6 +1,6 @@
 /**
- * Counts clients connected to Linkerd's proxy by its metrics. Sends no command: its only one is `/shutdown`, which most installations
- * disable and which refuses the app's outbound calls too.
+ * Counts the clients that are connected to Linkerd's proxy, from the proxy's metrics. Does not send a command: the proxy's only
+ * command is `/shutdown`, which most installations disable, and which would also refuse outbound requests of the app.
  */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { driverRow } from "../../../contract/driver-table.ts";
@@ -14,7 +14,7 @@ const [USUAL_URL = ""] = driverRow("linkerd").usualUrls;
 const CANNOT_COUNT = "driver cannot count, using samples of sockets";
 const OPEN = 'tcp_open_connections{direction="inbound",peer="src"}';
 const FAMILY = "tcp_open_connections{";
-/** The page of a busy proxy has some megabytes. */
+/** Limits the memory: the metrics of a busy proxy have several megabytes. */
 const LINE_LIMIT_BYTES = 16_384;
 const LIMIT_MS = 2_000;
 const GONE_AFTER_MS = 2_000;
@@ -39,7 +39,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
   };
 
   const takeFailure = (end: HttpEnd): void => {
-    // A proxy that does not answer may still have clients.
+    // A proxy that hangs may still have clients, so it does not count as absent.
     if (end.timedOut) absentSinceMs = -1;
     else if (end.status === 200) giveUp("Linkerd's metrics do not show the connections of clients");
     else recordAbsence(end.status === 0 ? end.failure : `status ${end.status}`);
