@@ -1,4 +1,4 @@
-/** Formats the reason for the duration of a drain. Pure. */
+/** Formats the report's sentences that explain the duration of a drain. Pure. */
 import { criterionOf, isCounted } from "../../contract/criterion.ts";
 import { type OpenConnection, TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -23,7 +23,7 @@ export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: nu
   return `${released(state, nowMs)}: ${reason(settings, state)}.${rotation(state)}`;
 }
 
-/** The reason of a finished drain; for a running one, the remaining clients and time. */
+/** Returns the reason of a finished drain. For a running drain, returns the remaining clients and time. */
 export function whyNow(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const { phase } = state;
   const leftMs = (drainOf(phase)?.deadlineMs ?? 0) - nowMs;
@@ -105,7 +105,7 @@ function notQuiet(settings: DrainSettings, untracked: number): string {
   return `before ${span(settings.quietPeriodMs)} without traffic.${tooMany(untracked)}`;
 }
 
-/** Settings with which kept-alive connections do not use up the drain timeout. */
+/** Suggests settings with which kept-alive connections do not use up the drain timeout. */
 function remedies(settings: DrainSettings): string {
   const preload = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
   return ` To close kept-alive connections earlier, set ${preload}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
@@ -155,7 +155,7 @@ function count(n: number, noun: string): string {
   return n === 1 ? `1 ${noun}` : `${n} ${noun}s`;
 }
 
-/** To a tenth of a second; shorter spans to the millisecond. */
+/** Formats a duration to a tenth of a second; below one second, to the millisecond. */
 function span(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)}ms`;
   const tenths = Math.round(ms / 100);

@@ -20,7 +20,7 @@ import {
   proxyAwaitedUntilMs,
 } from "./sample-facts.ts";
 
-/** After this time samples become rarer: the remaining connections are old, and the kernel dates their last byte exactly. */
+/** After this time samples are rarer: the remaining connections are old, and the kernel dates their last data exactly. */
 const PATIENT_AFTER_MS = 60_000;
 const PATIENT_SAMPLE_MS = 1_000;
 
@@ -67,7 +67,7 @@ export function stepDraining(
   return startCount(state, actions);
 }
 
-/** Whether the traffic has ended, by a sample or a count at `nowMs`. Unknown traffic has not ended. */
+/** Whether a sample or a count at `nowMs` shows that the traffic has ended. Unknown traffic has not ended. */
 export function isDrained(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const { sample, count } = state;
   const { observation } = sample;
@@ -76,12 +76,12 @@ export function isDrained(settings: DrainSettings, state: DrainState, phase: Dra
   if (isCounted(criterion)) {
     if (count.atMs !== nowMs || count.active !== 0 || count.zeroSinceMs < 0) return false;
     if (nowMs - count.zeroSinceMs < settings.quietPeriodMs) return false;
-    // Connected clients are asked to leave at the start of this phase, and have one quiet period to do so.
+    // At the start of this phase the driver requests that clients disconnect. They have one quiet period to do so.
     return hasNoConnection(observation) || nowMs - phase.drainingFromMs >= settings.quietPeriodMs;
   }
   if (sample.atMs !== nowMs || !observation.known) return false;
   if (onlyDatagrams(observation)) return true;
-  // Quiet proves nothing while the proxy is down.
+  // While the proxy is down, a quiet Pod does not prove that the traffic has ended.
   if (!isQuietNow(sample) || isProxyAwaited(settings, state, phase.drain)) return false;
   if (criterion === "connections") return observation.openConnections === 0;
   return nowMs >= quietDueMs(settings.quietPeriodMs, observation.lastEvidenceMs, phase.drain.triggeredAtMs);
@@ -89,11 +89,11 @@ export function isDrained(settings: DrainSettings, state: DrainState, phase: Dra
 
 export function endsBlind(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const criterion = criterionOf(settings);
-  // Drivers count on their own, and the deadline needs no observation.
+  // The counts of drivers and the criterion `deadline` do not depend on samples.
   if (!usesSockets(criterion)) return false;
   const { sample } = state;
   if (isBlind(sample)) return true;
-  // Open connections are known even where their activity is not.
+  // The number of open connections is known even if their activity is unknown.
   if (criterion === "connections" || sample.atMs !== nowMs) return false;
   const { observation } = sample;
   if (!observation.known || observation.activity !== "unknown") return false;
@@ -113,7 +113,7 @@ export function wakeDraining(settings: DrainSettings, state: DrainState, phase: 
   return { wakeAtMs: Math.min(wake.wakeAtMs, sampleAtMs), sampleAtMs };
 }
 
-/** Time of the next sample while a restarting proxy is awaited, otherwise -1. An answer of the driver causes a sample. */
+/** Time of the next sample while the drain waits for a restarting proxy, otherwise -1. A response to the driver causes a sample. */
 export function proxySampleMs(settings: DrainSettings, state: DrainState, drain: Drain, nowMs: number): number {
   if (!isProxyAwaited(settings, state, drain)) return -1;
   const { sample, count } = state;
@@ -143,7 +143,7 @@ function wakeForTraffic(settings: DrainSettings, state: DrainState, phase: Drain
   return { wakeAtMs: sampleAtMs, sampleAtMs };
 }
 
-/** A count comes with a sample, so that the report names the clients of that time, unless samples are expensive. */
+/** Plans a sample with each count, because the report names the clients of that time. If samples are expensive, they are rarer. */
 export function wakeToCount(state: DrainState, deadlineMs: number, countMs: number): Wake {
   const sampleMs = Math.max(countMs, state.sample.atMs + crowdPaceMs(state.sample));
   const wakeAtMs = Math.min(countMs, deadlineMs);

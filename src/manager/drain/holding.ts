@@ -1,4 +1,4 @@
-/** The holding phase after the drain: hooks of apps are answered; a mesh proxy and a classic manager outlast the app. Pure. */
+/** The holding phase after the drain: apps are released at once, a mesh proxy and a classic manager after the apps' exit. Pure. */
 import { criterionOf } from "../../contract/criterion.ts";
 import type { DrainOutcome } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -13,7 +13,7 @@ import { earliest, paceMs } from "./pace.ts";
 import { isBlind, isProxyAwaited } from "./sample-facts.ts";
 
 const SAMPLE_WHILE_HOLDING_MS = 250;
-/** A held mesh proxy is released after this time without sockets of other processes. */
+/** A held mesh proxy is released when other processes have had no sockets for this time. */
 const OTHERS_GONE_MS = 1_000;
 
 export function enterHolding(
@@ -44,7 +44,7 @@ export function drainResult(
   return { ...ended, wasDraining: true, openAtDraining, stillInRotation, deregistrationFromMs, drainingFromMs };
 }
 
-/** Nothing is reachable: either nothing ever was, or the app has exited and its work with it. */
+/** Ends a drain because no port is reachable: the Pod never had a reachable port, or the app has closed its listeners. */
 export function enterHoldingEmpty(state: DrainState, phase: Withdrawing | Draining, nowMs: number): DrainState {
   if (!state.sample.wasReachable) {
     return enterHolding(state, phase, "not-needed", whyNothing(state, phase.drain, nowMs), nowMs);
@@ -52,7 +52,7 @@ export function enterHoldingEmpty(state: DrainState, phase: Withdrawing | Draini
   return enterHolding(state, phase, "drained", whyGone(state, nowMs), nowMs);
 }
 
-/** For the criterion `deadline` the deadline is the planned end, and a success if no connection is open. */
+/** With the criterion `deadline`, the outcome at the deadline is `drained` if no connection is open. */
 export function enterHoldingAtDeadline(
   settings: DrainSettings,
   state: DrainState,
@@ -80,7 +80,7 @@ export function stepHolding(
   if (overdue || alone) hooks = releaseRole(hooks, "mesh-proxy", actions);
   if (overdue) hooks = answerAll(hooks, actions);
   if (hooks.holds.some((hold) => hold.role !== "drain")) return { ...state, hooks };
-  // A classic manager is a regular container, and has to exit after the app's ports have closed.
+  // A classic manager is a regular container, so it may exit only after the app's ports have closed.
   const { observation } = state.sample;
   const portsClosed = observation.known && !observation.hasTcpListener;
   const waits = settings.classic && !portsClosed && hooks.holds.length > 0;
@@ -102,7 +102,7 @@ export function wakeHolding(settings: DrainSettings, state: DrainState, phase: H
   return { wakeAtMs: earliest(boundMs, sampleAtMs), sampleAtMs };
 }
 
-/** Upper bound of the phase. Without an observation of the app's end, the app's grace period from the start of the phase. */
+/** Latest end of the phase. If samples are blind, the limit starts at the phase's start instead of the deadline. */
 function endMs(settings: DrainSettings, state: DrainState, phase: Holding): number {
   return holdingBoundMs(settings, isBlind(state.sample) ? phase.result.holdingFromMs : phase.drain.deadlineMs);
 }

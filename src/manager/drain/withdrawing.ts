@@ -1,4 +1,4 @@
-/** The withdrawing phase: the Pod serves until it is withdrawn from its Services, and for the deregistration delay. Pure. */
+/** The withdrawing phase: the Pod serves until the withdrawal, and then for the deregistration delay. Pure. */
 import { criterionOf, usesSockets } from "../../contract/criterion.ts";
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -12,7 +12,7 @@ import { answerAll, completionDueMs, reholdAll } from "./hook-calls.ts";
 import { COUNT_MS, countsBeforeDraining, earliest, earlyCountMs, isExact, paceMs, SAMPLE_MS } from "./pace.ts";
 import { isEmptied, isProxyAwaited } from "./sample-facts.ts";
 
-/** Sets the deadline and resets the state of an earlier drain, except waiting calls. */
+/** Starts a drain: sets the deadline, and resets the state of an earlier drain, except the holds. */
 export function startDrain(
   settings: DrainSettings,
   state: DrainState,
@@ -42,21 +42,21 @@ export function stepWithdrawing(
   const { drain } = phase;
   const completedMs = completionDueMs(settings, state.hooks, drain);
   if (completedMs >= 0 && nowMs >= completedMs) {
-    // Includes proxies, which have no app left to serve.
+    // Releases proxies too, because no app container uses them any more.
     const finished = enterHolding(state, phase, "not-needed", APPS_FINISHED, nowMs);
     return { ...finished, hooks: answerAll(state.hooks, actions) };
   }
   if (isEmptied(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
   const withdrawnMs = withdrawnByMs(settings, relay, drain.triggeredAtMs);
-  // A delay by a silent relay counts as part of the withdrawing phase, not of the deregistration delay.
+  // Time lost by a silent relay belongs to the withdrawing phase, and does not shorten the deregistration delay.
   const isWithdrawn = withdrawnMs >= 0 && nowMs >= withdrawnMs;
   const deregistrationFromMs = isWithdrawn ? Math.max(withdrawnMs, relay.silentFromMs) : -1;
   const current: Withdrawing = { ...phase, deregistrationFromMs };
   const endMs = withdrawalEndMs(settings, relay, drain);
-  // If both are due at once, or a tick was late, the traffic decides.
+  // If the phase's end is not later than the deadline, the draining phase follows, even if a late tick is after the deadline.
   const cut = withdrawnMs < 0 || endMs > drain.deadlineMs;
   if (cut && nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, current, nowMs);
-  // Uses the planned end, so that a late tick does not lengthen the phase.
+  // Uses the planned end, because a late tick must not lengthen the phase.
   if (nowMs >= endMs) {
     return enterDraining(state, drain, deregistrationFromMs, Math.max(endMs, relay.silentFromMs), actions);
   }
@@ -64,7 +64,7 @@ export function stepWithdrawing(
   return isCountDue(settings, state, phase, nowMs) ? startCount(waiting, actions) : waiting;
 }
 
-/** Early counts allow an idle proxy to be quiet at the end of the delays. */
+/** Whether an early count is due. With early counts, the drain of an idle proxy can end at the end of the delays. */
 function isCountDue(settings: DrainSettings, state: DrainState, { drain }: Withdrawing, nowMs: number): boolean {
   const { count } = state;
   if (count.pending) return false;
@@ -87,7 +87,7 @@ export function wakeWithdrawing(
   const at = (wakeAtMs: number, sampleAtMs: number): Wake => ({ wakeAtMs: earliest(wakeAtMs, sampleAtMs), sampleAtMs });
   const atEndOrBefore = (sampleMs: number): number =>
     isExact(settings, sample) ? Math.min(endMs, sampleMs) : sampleMs;
-  // The first sample shows whether there is anything to drain; the next ones are needed near the end of the delays.
+  // The first sample shows whether a drain is needed. The next samples are needed only near the end of the delays.
   if (sample.atMs < 0) return at(timerMs, nowMs);
   const awaitedMs = proxySampleMs(settings, state, drain, nowMs);
   if (awaitedMs >= 0) return at(timerMs, awaitedMs);

@@ -1,8 +1,10 @@
-/** A short list of addresses with stable indexes; caches the last lookup. */
+/** Assigns stable indexes to a limited number of addresses, and caches the last lookup. */
 import { type Address, isSameAddress } from "../sockets/address-text.ts";
 
 type AddressList = {
+  /** @returns -1 if the address is not in the list */
   readonly indexOf: (address: Address) => number;
+  /** @returns the index, or -1 if the list is full */
   readonly add: (address: Address) => number;
 };
 

@@ -1,4 +1,4 @@
-/** Counts the connections of one sample by activity, with the time of the newest traffic. */
+/** Counts the connections of one sample by activity, and finds the time of the newest traffic. */
 import { LEFT_LIMIT, type OpenConnection } from "../../contract/drain-report.ts";
 import { endpointText } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
@@ -14,9 +14,9 @@ export type ConnectionCounts = {
   unknown: number;
   arrived: number;
   untracked: number;
-  /** Some connection is busy or in its handshake, which is evidence at the time of the sample. */
+  /** Whether a connection is busy or in its handshake, which is traffic at the time of the sample. */
   atWork: boolean;
-  /** Monotonic; -1 without traffic in this sample. */
+  /** Monotonic time of the newest traffic; -1 without traffic in this sample. */
   evidenceMs: number;
   readonly left: OpenConnection[];
 };
@@ -42,12 +42,12 @@ export function addPresent(counts: ConnectionCounts): void {
   addEvidence(counts, 0);
 }
 
-/** @param ageMs negative if unknown, which counts as now */
+/** @param ageMs age of the traffic; negative if unknown, which counts as 0 */
 export function addEvidence(counts: ConnectionCounts, ageMs: number): void {
   counts.evidenceMs = Math.max(counts.evidenceMs, counts.nowMs - Math.max(0, ageMs));
 }
 
-/** Both are false if unknown. */
+/** `working`: a request may be in progress. `answered`: all received data is certainly answered. */
 export type OpenResult = { readonly working: boolean; readonly answered: boolean };
 
 /** `moved`: data was sent or received since the last sample. */
@@ -65,8 +65,8 @@ export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: Hi
   const activity = seems === "ambiguous" && settled ? "idle" : seems;
   if (addCount(counts, activity)) counts.left.push(openConnection(socket, counts.nowMs - firstSeenMs));
   const ageMs = dataAgeMs(socket);
-  // An ambiguous order may be an answered request: the bytes are evidence, the doubt is not.
-  // An unmoved connection is dated already; dating it again would accumulate the delays of samples.
+  // Only the data of an ambiguous connection is traffic, because its request may be answered.
+  // An earlier sample dated a connection without new data; dating it again would accumulate the delays of samples.
   if (activity !== "busy" && moved && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs);
   return {
     working: activity === "busy" || activity === "ambiguous",
@@ -74,12 +74,13 @@ export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: Hi
   };
 }
 
-/** A TIME_WAIT entry dates the end of a connection. */
+/** Dates the traffic of a connection that has ended, which its TIME_WAIT entry shows. */
 export function addEnded(counts: ConnectionCounts, socket: TcpSocket): void {
   const ageMs = dataAgeMs(socket);
   addEvidence(counts, ageMs >= 0 ? ageMs : socket.lastAckReceivedMs);
 }
 
+/** @returns whether the list of connections for the report has space */
 export function addCount(counts: ConnectionCounts, activity: Activity): boolean {
   counts.open = counts.open + 1;
   if (activity === "busy") {

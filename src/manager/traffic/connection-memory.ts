@@ -1,10 +1,10 @@
-/** Stores the state of each connection between samples, and drops it when a sample no longer shows the connection. */
+/** Stores the state of each connection between samples, until a sample does not contain the connection any more. */
 import { TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { type ConnectionRecords, createConnectionRecords } from "./connection-records.ts";
 import type { Past } from "./quiet.ts";
 
-/** `own`: between containers of the Pod. `probe`: of the kubelet, not traffic. */
+/** `own`: between containers of the Pod. `probe`: a probe of the kubelet, which is not traffic. */
 export type Kind = "traffic" | "own" | "probe";
 
 export type TrackedConnection = {
@@ -26,12 +26,12 @@ export type ConnectionMemory = {
   readonly isStored: (record: number) => boolean;
   readonly load: (record: number) => TrackedConnection;
   readonly store: (record: number, seen: TrackedConnection) => void;
-  /** Whether it was open in the last sample, is not a probe, and has had no traffic since. */
+  /** Whether the connection was open in the last sample, is not a probe, and has had no traffic since. */
   readonly isUnchanged: (record: number, socket: TcpSocket) => boolean;
   readonly firstSeenMs: (record: number) => number;
-  /** @param working false means that all received data is certainly answered */
+  /** @param working false if all received data is certainly answered */
   readonly storeUnchanged: (record: number, working: boolean) => void;
-  /** Drops connections that were not stored in this sample. @returns the number of working ones among them */
+  /** Drops connections that were not stored in this sample. @returns the number of dropped connections that were working */
   readonly dropMissing: () => number;
 };
 
@@ -47,8 +47,8 @@ const OWN = 8;
 const PROBE = 16;
 const HAS_COUNTERS = 32;
 /**
- * Compact form of the past. Counters only grow, so it is sufficient to store whether a pure acknowledgement was sent since then, and
- * whether no, one or more segments were received and sent since all data was answered.
+ * Compact form of `Past`, relative to the current counters, which only grow: whether a pure acknowledgement was sent since, whether
+ * one or more segments were received since all data was answered, and whether any was sent since.
  */
 const ACKED = 64;
 const RECEIVED_ONE = 128;
@@ -65,7 +65,7 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
   return {
     startSample: (nowMs) => {
       if (startMs < 0) startMs = nowMs;
-      // Resets marks of a sample that was not finished.
+      // Clears the STORED flags of an unfinished sample.
       if (!finished) for (let record = 0; record < records.count(); record = record + 1) clearStored(records, record);
       finished = false;
     },

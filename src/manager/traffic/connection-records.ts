@@ -1,6 +1,6 @@
 /**
- * Stores facts of connections in two flat arrays: ten words per connection instead of an object of 0.5 KB. Records are found by
- * the exact addresses and ports, so two connections never share one.
+ * Stores connections in two flat arrays: ten 32-bit words per connection instead of an object of 0.5 KB. Addresses and ports
+ * identify a record, so two connections never share a record.
  */
 import type { TcpSocket } from "../sockets/reading.ts";
 import { createAddressList } from "./address-list.ts";
@@ -17,23 +17,23 @@ export type ConnectionRecords = {
   readonly retain: (keeps: (record: number) => boolean) => void;
 };
 
-/** 32-bit facts per connection, in addition to 16 flags. */
+/** Number of 32-bit values per connection, in addition to 16 flags. */
 const FACTS = 4;
 
-/** Layout: peer address (4 words), ports, index of the local address with the flags, facts. */
+/** Layout in words: peer address (4), ports (1), index of the local address with the flags (1), values ({@link FACTS}). */
 const PORTS = 4;
 const LOCAL = 5;
 const FIRST_FACT = 6;
 const WORDS = FIRST_FACT + FACTS;
-/** Flags are the low half of their word. */
+/** Shifts a value to the high half of a word. The flags are the low half. */
 const HALF = 65_536;
 
 const INITIAL_CAPACITY = 256;
 const LOCAL_ADDRESSES_LIMIT = 256;
 
 /**
- * @param random from 0 to 1, unpredictable, so that clients cannot choose ports that collide
- * @param limit at most 2^17, so that half of the slots stay free
+ * @param random returns numbers from 0 to 1; unpredictable, so clients cannot choose addresses and ports that collide
+ * @param limit maximum number of connections; at most 2^17, so half of the slots are always free
  */
 export function createConnectionRecords(random: () => number, limit: number): ConnectionRecords {
   const locals = createAddressList(LOCAL_ADDRESSES_LIMIT);
@@ -41,7 +41,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
   let words = new Uint32Array(0);
   let capacity = 0;
   let count = 0;
-  /** Index of a record plus 1; at most half of the slots are used. */
+  /** Hash table with open addressing. A slot contains the index of a record plus 1; at most half of the slots are used. */
   let slots = new Uint32Array(0);
   let next = 0;
 
@@ -85,7 +85,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
     }
   };
 
-  /** Grows to the limit in one step: untouched memory costs nothing, and repeated copies would need twice the memory. */
+  /** Grows to the limit in one step: unused memory pages cost nothing, and repeated growth would need twice the memory. */
   const makeRoom = (): boolean => {
     if (count < capacity) return true;
     if (capacity >= limit) return false;
@@ -100,7 +100,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
     find: (socket) => {
       const local = locals.indexOf(socket.localAddress);
       if (local < 0) return -1;
-      // The kernel keeps the order of sockets, so the next record nearly always matches.
+      // The kernel lists sockets in the same order in each sample, so the next record nearly always matches.
       const found = next < count && isPair(next, socket, local) ? next : findBySlot(socket, local);
       if (found >= 0) next = found + 1;
       return found;

@@ -1,4 +1,4 @@
-/** Tracks connections of drain ports from sample to sample, until the kernel drops them. */
+/** Tracks the connections of drained ports from sample to sample, until the kernel does not list them any more. */
 import type { TcpSocket } from "../sockets/reading.ts";
 import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
 import {
@@ -17,12 +17,12 @@ import { activityOf, isAmbiguous, NO_PAST, type Past, START } from "./quiet.ts";
 
 type ConnectionTracker = {
   readonly startSample: (nowMs: number) => void;
-  /** One socket of a drain port, from the server's end. Duplicates count once. */
+  /** Adds one socket of a drained port, with the server as the local end. A duplicate in the same sample is ignored. */
   readonly add: (socket: TcpSocket, nowMs: number) => void;
   readonly finishSample: (nowMs: number) => ConnectionCounts;
 };
 
-/** Above nearly all probe timeouts; a longer connection is traffic. */
+/** Longer than nearly all probe timeouts. A connection of the kubelet that is open for longer is traffic. */
 const PROBE_LIFE_MS = 10_000;
 
 export function createConnectionTracker(
@@ -32,10 +32,10 @@ export function createConnectionTracker(
   let counts = createCounts(0, true);
   let ended = true;
   let hasSample = false;
-  /** The last sample had untracked connections, so a connection without a record may be old. */
+  /** Whether the last sample had untracked connections. If so, a connection without a record is not necessarily new. */
   let hadUntracked = false;
 
-  /** Counts a connection beyond the limit by its current state only; its end will be missed. */
+  /** Counts a connection beyond the limit of tracked ones, by its current state only. Its end cannot be detected. */
   const addUntracked = (socket: TcpSocket): void => {
     counts.untracked = counts.untracked + 1;
     const kind = classify(socket);
@@ -44,7 +44,7 @@ export function createConnectionTracker(
     else if (socket.state === SYN_RECV && kind !== "own") counts.busy = counts.busy + 1;
   };
 
-  /** Fast path for unchanged connections, which does not load the record. */
+  /** Counts an unchanged connection without loading its record, which is faster. @returns false for other connections */
   const addUnchanged = (record: number, socket: TcpSocket): boolean => {
     if (!isOpen(socket.state) || !memory.isUnchanged(record, socket)) return false;
     const activity = activityOf(socket);
@@ -100,7 +100,7 @@ export function createConnectionTracker(
     },
     finishSample: (nowMs) => {
       counts.nowMs = nowMs;
-      // Working connections that ended since the last sample without a trace. Untracked ones may have too.
+      // Working connections may have ended without a TIME_WAIT entry since the last sample. So may untracked ones.
       const endedAtWork = memory.dropMissing() > 0;
       if (counts.atWork || endedAtWork || hadUntracked || counts.untracked > 0) addEvidence(counts, 0);
       hadUntracked = counts.untracked > 0;
@@ -129,9 +129,9 @@ function newKind(
 ): Kind {
   if (counts.first && !isLive(socket.state)) return "traffic";
   const kind = classify(socket);
-  // It may be an old connection, so it is neither a probe nor an arrival.
+  // The connection may be old, so it is neither counted as a probe nor as a new connection.
   if (hadUntracked) return "traffic";
-  // A handshake in progress is not in the kernel's counter yet.
+  // The kernel's counter PassiveOpens does not include handshakes in progress.
   if (!counts.first && kind !== "own" && socket.state !== SYN_RECV) counts.arrived = counts.arrived + 1;
   return kind;
 }
@@ -143,12 +143,12 @@ function agedKind(before: TrackedConnection, nowMs: number): Kind {
 function pastOf(before: TrackedConnection, socket: TcpSocket): Past {
   const { past } = before;
   if (socket.dataSegmentsReceived === before.dataSegmentsReceived) return past;
-  // Counters that reappear may belong to another connection with the same addresses.
+  // Counters that disappeared may later belong to another connection with the same addresses and ports.
   if (socket.dataSegmentsReceived < 0) return NO_PAST;
   return { pureAcksBefore: before.pureAcksSent, answeredIn: past.answeredIn, answeredOut: past.answeredOut };
 }
 
-/** Always true without counters of segments. */
+/** Whether data was sent or received since the last sample. Always true if the source has no segment counters. */
 function hasMoved(before: TrackedConnection, socket: TcpSocket): boolean {
   if (before.kind === "probe" || socket.dataSegmentsSent < 0) return true;
   return (
@@ -188,14 +188,14 @@ function countConnection(counts: ConnectionCounts, { socket, kind, before, past 
   return NO_WORK;
 }
 
-/** Covers SYN-ACK retransmissions after 1 s and 3 s. Half-open ones of absent or hostile clients last a minute. */
+/** Includes SYN-ACK retransmissions after 1 s and 3 s. Handshakes of vanished or hostile clients last a minute and do not count. */
 const HANDSHAKE_LIMIT_MS = 5_000;
 
 function isHandshakeOverdue(counts: ConnectionCounts, before: TrackedConnection | undefined): boolean {
   return before !== undefined && counts.nowMs - before.firstSeenMs > HANDSHAKE_LIMIT_MS;
 }
 
-/** Probes are not traffic, but clients behind the node's address cannot be distinguished, so a busy one still counts. */
+/** A busy probe counts as busy, because a client behind the node's address cannot be distinguished from the kubelet. */
 function countProbe(counts: ConnectionCounts, socket: TcpSocket): OpenResult {
   if (isOpen(socket.state) && activityOf(socket) === "busy") counts.busy = counts.busy + 1;
   return NO_WORK;

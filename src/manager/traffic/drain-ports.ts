@@ -1,4 +1,4 @@
-/** Determines the drained ports: those in the settings, or all that clients outside of the Pod can reach. */
+/** Determines the drained ports: the ports in the settings, or all ports that clients outside of the Pod can reach. */
 import { criterionOf } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
@@ -17,7 +17,7 @@ type DrainPorts = {
   readonly list: () => readonly number[];
   readonly inScope: (localAddress: Address) => boolean;
   readonly hasUdp: (port: number) => boolean;
-  /** Whether an added listener is reachable and not drained, so that counters of the kernel are ambiguous. */
+  /** Whether the listener is reachable on a port that is not drained. PassiveOpens then includes connections of other ports. */
   readonly isOther: (listener: TcpSocket) => boolean;
 };
 
@@ -35,7 +35,7 @@ export function createDrainPorts(settings: DrainSettings): DrainPorts {
   for (const port of settings.drainPorts) if (allowed(port)) known.add(port);
 
   const reachable = (address: Address): boolean => {
-    // In a shared namespace a listener on all addresses may belong to another Pod, unless the settings name its port.
+    // In a shared network namespace a listener on all addresses may belong to another Pod, unless the settings name its port.
     if (scoped) return inScope(address) || (named && isAny(address));
     return named || !isLoopback(address);
   };

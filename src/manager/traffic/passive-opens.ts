@@ -1,18 +1,20 @@
 /**
- * Detects connections that came and went between two samples, by the kernel's counter PassiveOpens. It includes connections inside
- * the Pod, so only an increase beyond that of ActiveOpens is evidence.
+ * Detects connections that opened and closed between two samples, by the kernel's counter PassiveOpens. That counter includes
+ * connections inside the Pod, which ActiveOpens counts too, so only a larger increase of PassiveOpens is evidence.
  */
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 import type { Reading } from "../sockets/reading.ts";
 import { createProbeAllowance } from "./probe-allowance.ts";
 
 type Explained = {
-  /** Totals of the manager: connections opened within the Pod, and accepted ones. */
+  /** Numbers of connections since the manager's start: opened to programs in the Pod, and accepted. */
   readonly dials: number;
   readonly accepts: number;
-  /** Connections of the relay client, which no program in the Pod accepts. */
+  /** Number of connections that the relay client opened, which no program in the Pod accepts. */
   readonly dialsOut: number;
+  /** Connections in the backlog of the manager's port. */
   readonly waiting: number;
+  /** New connections that this sample contains. */
   readonly arrived: number;
 };
 
@@ -27,7 +29,7 @@ export function createPassiveOpens(probes: readonly KubeletProbe[]): PassiveOpen
   let dials = 0;
   let accepts = 0;
   let dialsOut = 0;
-  // The kernel may count a connection one sample later than the manager, so the rest is carried over.
+  // The kernel may count a connection one sample later than the manager, so unused explanations are kept for the next sample.
   let passiveCredit = 0;
   let activeCredit = 0;
 

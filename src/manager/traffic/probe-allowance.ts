@@ -1,16 +1,17 @@
-/** Limits the number of connections that are attributed to the kubelet's probes. */
+/** Limits the number of connections that count as probes of the kubelet. */
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 
 type ProbeAllowance = {
   readonly refill: (nowMs: number) => void;
+  /** @returns the number of connections that count as probes */
   readonly take: (wanted: number) => number;
-  /** Takes all or none: more than the allowance was traffic. */
+  /** Takes all or none, because more connections than the allowance include traffic. @returns whether all were taken */
   readonly takeAll: (wanted: number) => boolean;
 };
 
 /**
- * A token bucket at the rate of the probes. The refill since the last sample is not capped, because samples are rare at the start of
- * a drain. The capacity allows all probes at once, plus one for jitter.
+ * A token bucket that fills at the rate of the probes. Its capacity is all probes at once, plus one for jitter. The refill since the
+ * last sample may exceed the capacity, because samples are rare at the start of a drain.
  */
 export function createProbeAllowance(probes: readonly KubeletProbe[]): ProbeAllowance {
   let perMs = 0;

@@ -20,17 +20,17 @@ export type OwnConnections = {
 export const NO_CONNECTIONS: OwnConnections = { dials: 0, dialsOut: 0, accepts: 0 };
 
 export type TrafficMonitor = {
-  /** Evidence of an earlier sample that was not finished is kept. */
+  /** Does not discard the evidence of an earlier unfinished sample. */
   readonly startSample: (nowMs: number) => void;
   readonly addListener: (listener: TcpSocket) => void;
-  /** @param nowMs monotonic read time of the socket, from which its ages count back */
+  /** @param nowMs monotonic time at which the socket was read; its ages are relative to this time */
   readonly addConnection: (socket: TcpSocket, nowMs: number) => void;
   readonly addUdpPort: (port: number) => boolean;
   readonly addManyUdp: () => void;
   readonly markIncomplete: () => void;
   /**
-   * @param reading `undefined` if it failed
-   * @param own connections that the manager opened and accepted
+   * @param reading `undefined` if the sockets could not be read
+   * @param own numbers of connections that the manager opened and accepted
    */
   readonly finishSample: (reading: Reading | undefined, nowMs: number, own: OwnConnections) => Observation;
   readonly ports: () => readonly number[];
@@ -69,16 +69,16 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
   const classify = (socket: TcpSocket): Kind => {
     if (peers.isOwn(socket)) return "own";
     if (!peers.isKubelet(socket.peerAddress)) return "traffic";
-    // The first entry of a port has the allowance of all its probes.
+    // The first entry of a port has the allowance for all probes of that port.
     const probe = probes.find((candidate) => candidate.port === socket.localPort);
     return probe !== undefined && probe.allowance.take(1) === 1 ? "probe" : "traffic";
   };
   const connections = createConnectionTracker(classify, memory);
 
-  /** A socket of a drain port, converted to the server's end if necessary. */
+  /** Returns a socket of a drained port with the server as its local end; undefined for other sockets. */
   const atServerEnd = (socket: TcpSocket): TcpSocket | undefined => {
     if (ports.has(socket.localPort) && ports.inScope(socket.localAddress)) return socket;
-    // In a shared namespace the TIME_WAIT entry is at the client if it closed first.
+    // In a shared network namespace, the client's end has the TIME_WAIT entry if the client closed first.
     if (!scoped || socket.state !== TIME_WAIT || !ports.has(socket.peerPort)) return undefined;
     return ports.inScope(socket.peerAddress) ? fromOtherEnd(socket) : undefined;
   };
@@ -124,7 +124,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
       if (reading === undefined) return failed(context);
       const found = connections.finishSample(nowMs);
       const { backlog, waiting, hasTcpListener, hasUdp, othersReachable } = context;
-      // Called even if its result is not used, so that its counters stay current.
+      // Called in every sample, even if the result is not used, because it compares the counters with the last sample's.
       const { dials, dialsOut, accepts } = own;
       const explained = { dials, dialsOut, accepts, waiting, arrived: found.arrived };
       const hasMissed = opens.hasMissedConnection(reading, explained, nowMs);
@@ -150,7 +150,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
   };
 }
 
-/** The source that shows that the Pod is not quiet, or that dated the last traffic. */
+/** Returns the reason why the Pod is not quiet, or the source that dated the last traffic. */
 function evidenceSourceOf(activity: PodActivity, reading: Reading, evidenceSource: string): string {
   if (activity === "untracked") return "too-many";
   if (activity === "ambiguous") return "ambiguous";

@@ -19,7 +19,7 @@ export function drainPathsOf(settings: DrainSettings): readonly string[] {
   return settings.driver === "istio" ? [DRAIN_INBOUND] : [FAIL_HEALTH, DRAIN_ALL];
 }
 
-/** Envoy adds `connection: close` to every response at once, independent of the drain strategy. Only this command can be reverted. */
+/** Adds `connection: close` to every response at once, independent of the drain strategy. Only this command can be reverted. */
 export const FAIL_HEALTH = "/healthcheck/fail";
 export const PASS_HEALTH = "/healthcheck/ok";
 /** Also drains HTTP/3 listeners. `skip_exit` keeps the listeners open; older versions accept it only together with `graceful`. */

@@ -13,8 +13,8 @@ type AnswerKind = "counted" | "hung" | "absent" | "useless";
 
 export type EnvoyAnswer = {
   /**
-   * `counted`: the count is valid. `hung`: a program runs but does not respond, so there may be traffic. `absent`: no program responds,
-   * or a starting one without statistics. `useless`: the statistics will never be sufficient.
+   * `counted`: the count is valid. `hung`: a program runs but does not respond, so there may be traffic. `absent`: no program
+   * responds, or a starting one has no statistics yet. `useless`: the statistics will never be sufficient.
    */
   readonly kind: AnswerKind;
   readonly why: string;

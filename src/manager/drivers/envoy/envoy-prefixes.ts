@@ -1,4 +1,4 @@
-/** Combines HTTP statistics by `stat_prefix`. Several listeners can share a prefix, and a listener can have several prefixes. Pure. */
+/** Combines HTTP statistics by `stat_prefix`. Listeners can share a prefix, and a listener can have several prefixes. Pure. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { isAnyAddress, isLoopbackAddress } from "../../sockets/address-text.ts";
 import { isMeshPort } from "../../traffic/other-processes.ts";
