@@ -3,17 +3,17 @@ import { DEFAULT_SETTINGS } from "../contract/drain-settings.ts";
 import { EXIT_OK, EXIT_UNREACHABLE, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { VARIABLES } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
-import { type CallEnd, callManager, type ManagerCall } from "./calls/manager-call.ts";
+import { type CallResult, callManager, type ManagerCall } from "./calls/manager-call.ts";
 import type { Platform } from "./platform.ts";
 
-const STATUS_LIMIT_MS = 2_000;
+const STATUS_TIMEOUT_MS = 2_000;
 /**
  * In a test with a CPU limit of 10m, a busy node and a flooded port, the manager responded after 11 s. A longer timeout costs
  * nothing, because a hanging manager holds the app's hook until the end of the grace period anyway.
  */
-const DRAIN_LIMIT_MS = 30_000;
+const DRAIN_TIMEOUT_MS = 30_000;
 /** Long enough for a request to reach the backlog of a port on the same host. */
-const LATE_DRAIN_MS = 500;
+const LATE_DRAIN_TIMEOUT_MS = 500;
 
 /**
  * `drain` requests the status first, which detects a hanging manager within 30 s: the response to a drain can take minutes.
@@ -27,8 +27,8 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     return;
   }
   const { host, port } = target;
-  const fail = (end: CallEnd): void => {
-    platform.printError(`lastcall ${command}: ${failure(end, host, port)}`);
+  const fail = (end: CallResult): void => {
+    platform.printError(`lastcall ${command}: ${failureText(end, host, port)}`);
     platform.exit(end.kind === "answered" ? EXIT_USAGE : EXIT_UNREACHABLE);
   };
   const succeed = (body: string): void => {
@@ -36,10 +36,24 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     platform.exit(EXIT_OK);
   };
   const path = `/${platform.environment.token}/`;
-  const withinMs = command === "drain" ? DRAIN_LIMIT_MS : STATUS_LIMIT_MS;
-  const statusCall: ManagerCall = { host, port, method: "GET", path: `${path}status`, withinMs, waits: false };
-  const drain: ManagerCall = { host, port, method: "POST", path: `${path}drain`, withinMs, waits: true };
-  const onDrained = (end: CallEnd): void => {
+  const withinMs = command === "drain" ? DRAIN_TIMEOUT_MS : STATUS_TIMEOUT_MS;
+  const statusCall: ManagerCall = {
+    host,
+    port,
+    method: "GET",
+    path: `${path}status`,
+    timeoutMs: withinMs,
+    waitsForResponse: false,
+  };
+  const drain: ManagerCall = {
+    host,
+    port,
+    method: "POST",
+    path: `${path}drain`,
+    timeoutMs: withinMs,
+    waitsForResponse: true,
+  };
+  const onDrained = (end: CallResult): void => {
     if (end.kind === "answered" && end.status === 200) succeed(end.body);
     else fail(end);
   };
@@ -48,8 +62,8 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     port,
     method: "POST",
     path: drain.path,
-    withinMs: LATE_DRAIN_MS,
-    waits: false,
+    timeoutMs: LATE_DRAIN_TIMEOUT_MS,
+    waitsForResponse: false,
   };
   callManager(statusCall, platform.nowMs, (end) => {
     if (command === "drain" && end.kind === "left") {
@@ -71,8 +85,8 @@ function targetOf(command: string, args: readonly string[], platform: Platform):
     if (!/^--(port|address-scope)(=|$)/.test(arg))
       problems.push(`unknown flag ${arg.split("=")[0] ?? ""}; expected one of --port --address-scope`);
   }
-  const known = args.filter((arg) => /^--(port|address-scope)(=|$)/.test(arg));
-  const parsed = parseServeFlags(known);
+  const knownFlags = args.filter((arg) => /^--(port|address-scope)(=|$)/.test(arg));
+  const parsed = parseServeFlags(knownFlags);
   for (const problem of parsed.problems) problems.push(problem.message);
   if (!isToken(platform.environment.token)) problems.push(TOKEN_PROBLEM);
   for (const problem of problems) platform.printError(`lastcall ${command}: ${problem}`);
@@ -81,7 +95,7 @@ function targetOf(command: string, args: readonly string[], platform: Platform):
   return { host: addressScope === DEFAULT_SETTINGS.addressScope ? "127.0.0.1" : addressScope, port };
 }
 
-function failure(end: CallEnd, host: string, port: number): string {
+function failureText(end: CallResult, host: string, port: number): string {
   if (end.kind === "answered") return `the manager at ${host}:${port} has another ${VARIABLES.token}`;
   if (end.kind === "left")
     return `the manager at ${host}:${port} exited, hangs or has another ${VARIABLES.token}: ${end.message}`;

@@ -5,8 +5,8 @@ export type Log = (line: string) => void;
 
 export type LogSource = { readonly pod: string; readonly namespace: string };
 
-export function messageLine(speaker: LogSource, level: "info" | "warn", message: string, detail: string): string {
-  return JSON.stringify({ level, message, detail, pod: speaker.pod, namespace: speaker.namespace });
+export function messageLine(source: LogSource, level: "info" | "warn", message: string, detail: string): string {
+  return JSON.stringify({ level, message, detail, pod: source.pod, namespace: source.namespace });
 }
 
 type PhaseEntry = {
@@ -17,26 +17,26 @@ type PhaseEntry = {
   readonly held: readonly string[];
 };
 
-export function phaseLine(speaker: LogSource, news: PhaseEntry): string {
+export function phaseLine(source: LogSource, entry: PhaseEntry): string {
   return JSON.stringify({
     level: "info",
     message: "drain phase",
-    phase: news.phase,
-    outcome: news.outcome,
-    trigger: news.trigger,
-    sinceTriggerMs: Math.round(news.sinceTriggerMs),
-    held: news.held.join(","),
-    pod: speaker.pod,
-    namespace: speaker.namespace,
+    phase: entry.phase,
+    outcome: entry.outcome,
+    trigger: entry.trigger,
+    sinceTriggerMs: Math.round(entry.sinceTriggerMs),
+    held: entry.held.join(","),
+    pod: source.pod,
+    namespace: source.namespace,
   });
 }
 
-export function reportLine(speaker: LogSource, report: DrainReport): string {
+export function reportLine(source: LogSource, report: DrainReport): string {
   return JSON.stringify({
     level: "info",
     message: "drain report",
     report,
-    pod: speaker.pod,
-    namespace: speaker.namespace,
+    pod: source.pod,
+    namespace: source.namespace,
   });
 }

@@ -1,5 +1,5 @@
 /** Entry point of the native build. Does not run on Node; see node-main.ts. */
-import { nativeFlagPage, nativeLibc, nativePortGuard, unmapStart } from "./native-libc.ts";
+import { nativeFlagPage, nativeLibc, nativePortGuard, unmapStartupCode } from "./native-libc.ts";
 import { processPlatform } from "./process-platform.ts";
 import { runManager } from "./program.ts";
 
@@ -9,8 +9,8 @@ const build = {
   libc: nativeLibc,
   portGuard: nativePortGuard,
   flagPage: nativeFlagPage,
-  self: [process.execPath],
-  onIdle: unmapStart,
+  ownCommand: [process.execPath],
+  onStarted: unmapStartupCode,
 };
 
 runManager(process.argv.slice(2), processPlatform(build), (onStop) => {

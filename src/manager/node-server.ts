@@ -5,21 +5,21 @@ import type { Socket } from "node:net";
 const BAD_REQUEST = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /** @param server a listening server that has not accepted a connection yet */
-export function answerLikeNative(server: Server): void {
+export function respondLikeNative(server: Server): void {
   // Ignores the Expect header, as RFC 9110, 10.1.1 allows. Without listeners for these events Node would send 100 or 417.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.on("clientError", (error: Error, socket: Socket) => {
     if (socket.bytesWritten > 0 && !socket.destroyed) {
       // The response was sent, so the invalid bytes after its request need no 400.
-      endUnread(socket);
+      endDiscardingInput(socket);
       return;
     }
     if (socket.writable) socket.write(BAD_REQUEST);
     socket.destroy(error);
   });
   server.on("connection", (socket: Socket) => {
-    socket.destroySoon = () => endUnread(socket);
+    socket.destroySoon = () => endDiscardingInput(socket);
   });
 }
 
@@ -27,7 +27,7 @@ export function answerLikeNative(server: Server): void {
  * Replaces `destroySoon`, which Node calls after the last response. Node's version resets the connection if the request's body is
  * still arriving, and the client can lose the response (RFC 9112, 9.6). The connection table destroys sockets that stay open.
  */
-function endUnread(socket: Socket): void {
+function endDiscardingInput(socket: Socket): void {
   // Node's parser would emit further requests, and respond with 400 to an unfinished body.
   socket.removeAllListeners("data");
   socket.removeAllListeners("end");

@@ -30,7 +30,7 @@ export type PortGuard = {
   /** Whether the server may read an accepted connection. Always true in the native build, whose runtime filters connections. */
   readonly admits: (socket: Socket) => boolean;
   /** Number of connections since the start that were closed before they reached the server. */
-  readonly closed: () => number;
+  readonly closedCount: () => number;
 };
 
 /** A shared memory page that signals the drain to preloaded processes (`native/preload`), and the socket that serves it. */
@@ -45,11 +45,11 @@ export type FlagPage = {
    *
    * @param ports server ports whose responses get the header; only the first 64 are used
    */
-  readonly close: (ports: readonly number[]) => void;
+  readonly signalDrain: (ports: readonly number[]) => void;
   /** Number of processes that received the page. */
-  readonly given: () => number;
+  readonly deliveredCount: () => number;
   /** Number of processes that requested the page without success; the kernel limits descriptors in flight. */
-  readonly missed: () => number;
+  readonly undeliveredCount: () => number;
 };
 
 /** Monotonic milliseconds. */
@@ -60,10 +60,10 @@ export type ReadText = (path: string) => string | undefined;
 /**
  * Reads a long file of /proc in pieces of any size.
  *
- * @param take receives a piece; returns false to stop reading
+ * @param onPiece receives a piece; returns false to stop reading
  * @returns `broken` if reading failed, `missing` if the file does not exist
  */
-export type ScanText = (path: string, take: (piece: string) => boolean) => "read" | "broken" | "missing";
+export type ScanText = (path: string, onPiece: (piece: string) => boolean) => "read" | "broken" | "missing";
 
 /** Replaces a count if no program responded, for example because the proxy is starting. */
 export const NOT_ANSWERED = -2;
@@ -79,7 +79,7 @@ export type Driver = {
    */
   readonly countActive: (done: (active: number, moved: boolean) => void) => void;
   /** False if samples of the sockets have to replace the driver's counts. */
-  readonly counts: () => boolean;
+  readonly canCount: () => boolean;
   /** Reverts the drain as far as possible, because the Pod was not deleted. `failure` is empty on success. */
   readonly cancelDrain: (done: (failure: string) => void) => void;
   /** Number of connections that the driver has opened; they are not traffic. */

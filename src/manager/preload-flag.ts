@@ -10,16 +10,16 @@ export type PreloadFlag = {
   /** Number of processes that received the flag's page; -1 without preload. */
   readonly processes: () => number;
   /** Number of processes that requested the page without success. Their clients stay connected. */
-  readonly missed: () => number;
+  readonly missedProcesses: () => number;
 };
 
-export const NO_PRELOAD: PreloadFlag = { set: () => {}, processes: () => -1, missed: () => 0 };
+export const NO_PRELOAD: PreloadFlag = { set: () => {}, processes: () => -1, missedProcesses: () => 0 };
 
 export function createPreloadFlag(settings: DrainSettings, page: FlagPage, warn: DriverWarning): PreloadFlag {
   if (settings.preload === "disabled") return NO_PRELOAD;
   const failure = page.open(socketOf(settings));
   if (failure !== 0) warn("cannot set the drain flag of preloaded processes", `errno ${failure}`);
-  return { set: page.close, processes: page.given, missed: page.missed };
+  return { set: page.signalDrain, processes: page.deliveredCount, missedProcesses: page.undeliveredCount };
 }
 
 /** Returns one socket name per Pod, because Pods can share a network namespace. */

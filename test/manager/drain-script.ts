@@ -155,7 +155,7 @@ export const relayReported = (
   more: { readonly graceSeconds?: number; readonly reason?: string; readonly answered?: boolean } = {},
 ): DrainEvent => ({
   ...{ kind: "relay-reported", nowMs, offered, terminating },
-  ...{ graceSeconds: -1, reason: "", answered: true, ...more },
+  ...{ graceSeconds: -1, reason: "", isFromRelay: true, ...more },
 });
 
 export const sigterm = (nowMs: number): DrainEvent => ({ kind: "sigterm", nowMs });

@@ -261,7 +261,7 @@ describe("a proxy that is absent at the trigger", () => {
 describe("the reported settings of a drain", () => {
   const driverOf = (counts: boolean): Driver => ({
     name: "envoy",
-    counts: () => counts,
+    canCount: () => counts,
     startDrain: (done) => done(""),
     cancelDrain: (done) => done(""),
     countActive: (done) => done(-1, false),
@@ -373,7 +373,7 @@ describe("an Envoy whose Pod continues after a drain", () => {
       expect(await startDrain(driver)).toContain(
         "is neither an http URL with an IP nor unix:/PATH of at most 107 bytes",
       );
-      expect(driver.counts()).toBe(false);
+      expect(driver.canCount()).toBe(false);
       expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     },
   );

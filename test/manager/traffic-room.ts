@@ -1,6 +1,6 @@
 /** Builds sockets and readings with defaults, for tests of the traffic monitor. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import type { Reading } from "../../src/manager/sockets/reading.ts";
+import type { SocketReading } from "../../src/manager/sockets/reading.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { createConnectionMemory } from "../../src/manager/traffic/connection-memory.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
@@ -51,7 +51,7 @@ export function listener(over: Partial<TextSocket> = {}): TextSocket {
   });
 }
 
-export type SampleInput = Omit<Reading, "sockets"> & {
+export type SampleInput = Omit<SocketReading, "sockets"> & {
   readonly sockets: readonly TextSocket[];
   readonly udpPorts: readonly number[];
 };

@@ -128,7 +128,7 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
       waiting = waiting.filter((candidate) => candidate.id !== holdId);
       send(one.socket, one.res, 200, body);
     },
-    accepted: () => table.accepted() + refused + guard.closed(),
+    accepted: () => table.accepted() + refused + guard.closedCount(),
   };
 }
 

@@ -29,7 +29,7 @@ export type RelayReported = {
   /** Reason for the status `unknown`. */
   readonly reason: string;
   /** False if the status is from the relay client or the manager instead of the relay. */
-  readonly answered: boolean;
+  readonly isFromRelay: boolean;
 };
 
 export type DrainEvent =

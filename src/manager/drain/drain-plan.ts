@@ -46,7 +46,7 @@ export function applyReport(relay: RelayStatus, reported: RelayReported): RelayS
   const { offered, reason, nowMs } = reported;
   const terminating = relay.terminating || reported.terminating;
   const askedAtMs = relay.askedAtMs < 0 ? nowMs : relay.askedAtMs;
-  const answerMs = relay.answerMs < 0 && reported.answered ? nowMs - askedAtMs : relay.answerMs;
+  const answerMs = relay.answerMs < 0 && reported.isFromRelay ? nowMs - askedAtMs : relay.answerMs;
   const next: RelayStatus = { ...relay, offered, terminating, reason, askedAtMs, answerMs };
   if (offered === "in") return { ...next, withdrawnAtMs: -1, outFromMs: -1 };
   if (offered === "unknown") return relay.offered === "in" ? { ...next, silentFromMs: nowMs } : next;

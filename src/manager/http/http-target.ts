@@ -9,12 +9,12 @@ export type HttpTarget = {
   readonly selector: string;
 };
 
-const PATTERN = /^http:\/\/([0-9.]{7,15}|\[[0-9a-fA-F:.]{2,45}\])(:[0-9]{1,5})?([/?][^#]*)?(#.*)?$/;
+const URL_PATTERN = /^http:\/\/([0-9.]{7,15}|\[[0-9a-fA-F:.]{2,45}\])(:[0-9]{1,5})?([/?][^#]*)?(#.*)?$/;
 
 /** @returns undefined for an invalid URL, such as one with control characters or spaces */
 export function parseHttpTarget(url: string): HttpTarget | undefined {
   if (/[^\x21-\x7e]/.test(url)) return undefined;
-  const match = PATTERN.exec(url);
+  const match = URL_PATTERN.exec(url);
   if (match === null) return undefined;
   const host = match[1] ?? "";
   const port = (match[2] ?? "") === "" ? 80 : Number((match[2] ?? "").slice(1));
@@ -45,7 +45,7 @@ export function isUnixTarget(target: HttpTarget): boolean {
 }
 
 /** @param admin the URL of the settings, whose path becomes a prefix: the admin interface may be behind a reverse proxy */
-export function adminCall(admin: HttpTarget, pathAndQuery: string): HttpTarget {
+export function adminTarget(admin: HttpTarget, pathAndQuery: string): HttpTarget {
   const base = admin.path.endsWith("/") ? admin.path.slice(0, admin.path.length - 1) : admin.path;
   return { host: admin.host, port: admin.port, path: `${base}${pathAndQuery}`, selector: "" };
 }

@@ -81,7 +81,7 @@ export function createClientHandle(parts: ClientHandleParts): ClientHandle {
         onOutput: (chunk) => {
           if (mine !== generation) return;
           lastReceivedAtMs = nowMs();
-          const lines = buffer.take(chunk);
+          const lines = buffer.addChunk(chunk);
           if (lines === undefined || !rateLimit.admits(chunk.length, lines.length))
             end("the relay client exceeded its output limit");
           else for (const line of lines) handleLine(mine, line);

@@ -117,7 +117,7 @@ function runClient(settings: RelaySettings, platform: Platform): void {
   const commands = createLineBuffer(CLIENT_LINE_LIMIT_BYTES);
   platform.readInput(
     (chunk) => {
-      for (const line of commands.take(chunk) ?? []) {
+      for (const line of commands.addChunk(chunk) ?? []) {
         const command = parseCommand(line);
         if (command !== undefined) execute(command);
       }

@@ -92,7 +92,7 @@ export function openWithdrawal(
   };
 
   const readChunk = (chunk: Buffer): void => {
-    const lines = buffer.take(chunk);
+    const lines = buffer.addChunk(chunk);
     if (lines === undefined) fail(`its line is longer than ${RELAY_LINE_LIMIT_BYTES} bytes`);
     else if (!rateLimit.admits(chunk.length, lines.length)) fail("it sends too much data");
     else for (const line of lines) readLine(line);

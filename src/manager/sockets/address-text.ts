@@ -144,18 +144,18 @@ export function isSameAddress(one: Address, other: Address): boolean {
 
 export function isLoopback(address: Address): boolean {
   if (isIpv4(address)) return address.d >>> 24 === 127;
-  return isShort(address, 1);
+  return hasOnlyLastWord(address, 1);
 }
 
 export function isAny(address: Address): boolean {
-  return (isIpv4(address) && address.d === 0) || isShort(address, 0);
+  return (isIpv4(address) && address.d === 0) || hasOnlyLastWord(address, 0);
 }
 
 /** Whether Istio's sidecar has this source address: it forwards inbound connections to the app from 127.0.0.6 and ::6. */
 export function isMeshInbound(address: Address): boolean {
-  return (isIpv4(address) && address.d === 0x7f000006) || isShort(address, 6);
+  return (isIpv4(address) && address.d === 0x7f000006) || hasOnlyLastWord(address, 6);
 }
 
-function isShort({ a, b, c, d }: Address, last: number): boolean {
+function hasOnlyLastWord({ a, b, c, d }: Address, last: number): boolean {
   return d === last && a === 0 && b === 0 && c === 0;
 }

@@ -18,14 +18,14 @@ type TableReader = {
  */
 export function createTableReader(family: number, take: (socket: TcpSocket) => boolean): TableReader {
   let rest = "";
-  let headed = false;
+  let hasHeader = false;
   let state: "reading" | "enough" | "broken" = "reading";
 
-  const line = (text: string, start: number, end: number): void => {
-    if (!headed) {
+  const handleLine = (text: string, start: number, end: number): void => {
+    if (!hasHeader) {
       // The header of UDP tables starts with one more space.
-      headed = text.startsWith("  sl ", start) || text.startsWith("   sl ", start);
-      if (!headed) state = "broken";
+      hasHeader = text.startsWith("  sl ", start) || text.startsWith("   sl ", start);
+      if (!hasHeader) state = "broken";
       return;
     }
     const socket = readLine(text, start, end, family);
@@ -40,19 +40,19 @@ export function createTableReader(family: number, take: (socket: TcpSocket) => b
       while (state === "reading") {
         const end = text.indexOf("\n", start);
         if (end < 0) break;
-        line(text, start, end);
+        handleLine(text, start, end);
         start = end + 1;
       }
       rest = text.slice(start);
-      if (rest.length > LINE_LIMIT) state = "broken";
+      if (rest.length > LINE_LIMIT_CHARACTERS) state = "broken";
       return state === "reading";
     },
-    end: () => state === "enough" || (state === "reading" && headed && rest === ""),
+    end: () => state === "enough" || (state === "reading" && hasHeader && rest === ""),
   };
 }
 
 /** Several times the length of the kernel's longest line. */
-const LINE_LIMIT = 1_024;
+const LINE_LIMIT_CHARACTERS = 1_024;
 
 /** `   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 …` */
 function readLine(text: string, start: number, end: number, family: number): TcpSocket | undefined {
@@ -86,10 +86,10 @@ function readLine(text: string, start: number, end: number, family: number): Tcp
     dataSegmentsSent: -1,
     pureAcksSent: -1,
   };
-  return isSound(socket) ? socket : undefined;
+  return isValid(socket) ? socket : undefined;
 }
 
-function isSound(socket: TcpSocket): boolean {
+function isValid(socket: TcpSocket): boolean {
   return (
     socket.state >= 1 &&
     socket.localPort >= 0 &&

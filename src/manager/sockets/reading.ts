@@ -34,12 +34,12 @@ export type SocketVisitor = {
   /** Called for an unconnected UDP socket on a non-loopback address. @returns false if no more are needed */
   readonly onUdpPort: (port: number) => boolean;
   /** Called if the number of UDP sockets exceeds the limit; the others are not read. */
-  readonly onManyUdp: () => void;
+  readonly onTooManyUdp: () => void;
   /** Called if a source that worked before failed, or if the table changed during the dump. Such a sample is not blind. */
   readonly onIncomplete: () => void;
 };
 
-export type Reading = {
+export type SocketReading = {
   readonly source: "netlink" | "proc";
   readonly sockets: number;
   readonly passiveOpens: number;

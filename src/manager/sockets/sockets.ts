@@ -2,29 +2,29 @@
 import type { Libc, ReadText, ScanText } from "../ports.ts";
 import { isLoopback } from "./address-text.ts";
 import { ALL_BUT_LISTENERS, type DumpEnd, dumpTcp, LISTENERS } from "./netlink-exchange.ts";
-import { AF_INET, AF_INET6, type SocketTaker } from "./netlink-message.ts";
+import { AF_INET, AF_INET6, type SocketReceiver } from "./netlink-message.ts";
 import { createTableReader } from "./proc-tables.ts";
-import type { Reading, SocketVisitor, TcpSocket } from "./reading.ts";
+import type { SocketReading, SocketVisitor, TcpSocket } from "./reading.ts";
 import { LISTEN } from "./tcp-states.ts";
 
 /**
  * @param tracesMs maximum age of TIME_WAIT entries; older ones are omitted, except by /proc, which has no ages
  * @returns `undefined` if no source was complete and consistent; the visitor may have received some sockets in that case too
  */
-export type SocketReader = (tracesMs: number, visitor: SocketVisitor) => Reading | undefined;
+export type SocketReader = (timeWaitLimitMs: number, visitor: SocketVisitor) => SocketReading | undefined;
 
 /** @param ownPort the manager's port, whose connections netlink omits */
 export function createSocketReader(libc: Libc, readText: ReadText, scanText: ScanText, ownPort: number): SocketReader {
   // If a source worked before, it fails for lack of descriptors or memory. Such a failure must not end a drain as `blind`.
   let hasWorked = false;
-  return (tracesMs, visitor) => {
+  return (timeWaitLimitMs, visitor) => {
     const udp = visitUdp(scanText, visitor);
     // The counters are read before the sockets, so a connection that opens in between appears in the dump.
     const opens = parseOpens(readText("/proc/net/snmp") ?? "");
     let sockets = 0;
     // Older kernels and /proc return both listeners and connections for either request.
     const source = visitTcp(libc, scanText, {
-      tracesMs,
+      timeWaitLimitMs,
       ownPort,
       listener: (socket) => {
         if (socket.state !== LISTEN) return;
@@ -50,7 +50,7 @@ export function createSocketReader(libc: Libc, readText: ReadText, scanText: Sca
 type Take = (socket: TcpSocket) => void;
 
 type TcpVisit = {
-  readonly tracesMs: number;
+  readonly timeWaitLimitMs: number;
   readonly ownPort: number;
   readonly listener: Take;
   readonly connection: Take;
@@ -61,7 +61,7 @@ const NO_PORT = 0;
 
 /** Reads the listeners of IPv4 and IPv6 first, because they determine the drained ports. Without netlink it reads /proc. */
 function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | "proc" | "none" {
-  const listeners: SocketTaker = { tracesMs: visit.tracesMs, take: visit.listener };
+  const listeners: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.listener };
   const dumpListeners = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: LISTENERS, exceptPort: NO_PORT }, listeners);
   const listenersV4 = dumpListeners(AF_INET);
@@ -69,19 +69,19 @@ function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | 
   const listenersV6 = listenersV4 === "whole" ? dumpListeners(AF_INET6) : listenersV4;
   // If the kernel refuses only IPv6, a missing tcp6 table proves that the kernel has no IPv6. Otherwise the dump is incomplete.
   if (listenersV6 === "missing" && isAvailable(scanText, "/proc/net/tcp6")) return visitTables(scanText, visit);
-  if (listenersV4 === "inconsistent" || listenersV6 === "inconsistent") return noneOf("inconsistent", visit);
-  const connections: SocketTaker = { tracesMs: visit.tracesMs, take: visit.connection };
+  if (listenersV4 === "inconsistent" || listenersV6 === "inconsistent") return failedVisit("inconsistent", visit);
+  const connections: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.connection };
   const dumpConnections = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: ALL_BUT_LISTENERS, exceptPort: visit.ownPort }, connections);
   // From here on the visitor has received connections, so /proc cannot replace netlink in this sample.
   const connectionsV4 = dumpConnections(AF_INET);
-  if (connectionsV4 !== "whole") return noneOf(connectionsV4, visit);
+  if (connectionsV4 !== "whole") return failedVisit(connectionsV4, visit);
   if (listenersV6 === "missing") return "netlink";
   const connectionsV6 = dumpConnections(AF_INET6);
-  return connectionsV6 === "whole" ? "netlink" : noneOf(connectionsV6, visit);
+  return connectionsV6 === "whole" ? "netlink" : failedVisit(connectionsV6, visit);
 }
 
-function noneOf(end: DumpEnd, visit: TcpVisit): "none" {
+function failedVisit(end: DumpEnd, visit: TcpVisit): "none" {
   if (end === "inconsistent") visit.incomplete();
   return "none";
 }
@@ -122,18 +122,18 @@ const UDP_LIMIT = 4_096;
 
 function visitUdp(scanText: ScanText, visitor: SocketVisitor): number {
   let sockets = 0;
-  let wanted = true;
+  let needsMore = true;
   const take = (socket: TcpSocket): boolean => {
     sockets = sockets + 1;
     const reachable = socket.state === UNCONNECTED && !isLoopback(socket.localAddress);
-    if (reachable) wanted = visitor.onUdpPort(socket.localPort);
-    if (sockets < UDP_LIMIT) return wanted;
-    visitor.onManyUdp();
-    wanted = false;
+    if (reachable) needsMore = visitor.onUdpPort(socket.localPort);
+    if (sockets < UDP_LIMIT) return needsMore;
+    visitor.onTooManyUdp();
+    needsMore = false;
     return false;
   };
   if (visitTable(scanText, "udp", AF_INET, take) !== "whole") return -1;
-  if (wanted && visitTable(scanText, "udp6", AF_INET6, take) === "broken") return -1;
+  if (needsMore && visitTable(scanText, "udp6", AF_INET6, take) === "broken") return -1;
   return sockets;
 }
 

@@ -3,7 +3,7 @@
  * connections inside the Pod, which ActiveOpens counts too, so only a larger increase of PassiveOpens is evidence.
  */
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
-import type { Reading } from "../sockets/reading.ts";
+import type { SocketReading } from "../sockets/reading.ts";
 import { createProbeAllowance } from "./probe-allowance.ts";
 
 type Explained = {
@@ -19,7 +19,7 @@ type Explained = {
 };
 
 type PassiveOpens = {
-  readonly hasMissedConnection: (reading: Reading, explained: Explained, nowMs: number) => boolean;
+  readonly hasMissedConnection: (reading: SocketReading, explained: Explained, nowMs: number) => boolean;
 };
 
 export function createPassiveOpens(probes: readonly KubeletProbe[]): PassiveOpens {

@@ -1,6 +1,6 @@
 /** Derives one observation per sample from the kernel's sockets and the state of earlier samples. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { Reading, TcpSocket } from "../sockets/reading.ts";
+import type { SocketReading, TcpSocket } from "../sockets/reading.ts";
 import { TIME_WAIT } from "../sockets/tcp-states.ts";
 import type { ConnectionMemory, Kind } from "./connection-memory.ts";
 import { createConnectionTracker } from "./connection-tracker.ts";
@@ -26,13 +26,13 @@ export type TrafficMonitor = {
   /** @param nowMs monotonic time at which the socket was read; its ages are relative to this time */
   readonly addConnection: (socket: TcpSocket, nowMs: number) => void;
   readonly addUdpPort: (port: number) => boolean;
-  readonly addManyUdp: () => void;
+  readonly addTooManyUdp: () => void;
   readonly markIncomplete: () => void;
   /**
    * @param reading `undefined` if the sockets could not be read
    * @param own numbers of connections that the manager opened and accepted
    */
-  readonly finishSample: (reading: Reading | undefined, nowMs: number, own: OwnConnections) => Observation;
+  readonly finishSample: (reading: SocketReading | undefined, nowMs: number, own: OwnConnections) => Observation;
   readonly ports: () => readonly number[];
   readonly addKubelet: (address: string) => void;
 };
@@ -114,7 +114,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
       if (ports.hasUdp(port)) context.hasUdp = true;
       return !context.hasUdp;
     },
-    addManyUdp: () => {
+    addTooManyUdp: () => {
       context.hasUdp = true;
     },
     markIncomplete: () => {
@@ -151,7 +151,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
 }
 
 /** Returns the reason why the Pod is not quiet, or the source that dated the last traffic. */
-function evidenceSourceOf(activity: PodActivity, reading: Reading, evidenceSource: string): string {
+function evidenceSourceOf(activity: PodActivity, reading: SocketReading, evidenceSource: string): string {
   if (activity === "untracked") return "too-many";
   if (activity === "ambiguous") return "ambiguous";
   return evidenceSource === "none" ? reading.source : evidenceSource;

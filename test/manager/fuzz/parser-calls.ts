@@ -99,7 +99,7 @@ function linesText(bytes: Buffer): string {
   const buffer = createLineBuffer(64);
   let text = "";
   for (let at = 0; at < bytes.length; at = at + 7) {
-    const lines = buffer.take(bytes.subarray(at, Math.min(bytes.length, at + 7)));
+    const lines = buffer.addChunk(bytes.subarray(at, Math.min(bytes.length, at + 7)));
     text = lines === undefined ? `${text} broken` : `${text} [${lines.join("|")}]`;
   }
   return text;

@@ -54,7 +54,7 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
       otherProcesses.add(socket);
     },
     onUdpPort: monitor.addUdpPort,
-    onManyUdp: monitor.addManyUdp,
+    onTooManyUdp: monitor.addTooManyUdp,
     onIncomplete: monitor.markIncomplete,
   };
 

@@ -2,7 +2,7 @@
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { driverRow } from "../../../contract/driver-table.ts";
 import type { HttpStream } from "../../http/http-client.ts";
-import { adminCall, type HttpTarget, parseAdminTarget } from "../../http/http-target.ts";
+import { adminTarget, type HttpTarget, parseAdminTarget } from "../../http/http-target.ts";
 
 export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
   const urls = settings.driverUrl === "" ? driverRow(settings.driver).usualUrls : [settings.driverUrl];
@@ -67,21 +67,25 @@ export function postCommands(commands: Commands, done: (results: readonly Comman
 
   const attempt = (path: string, index: number, pauseMs: number): void => {
     const limitMs = Math.max(1, Math.min(CALL_LIMIT_MS, leftMs()));
-    commands.stream({ target: adminCall(commands.admin, path), method: "POST", limitMs }, ignored, (end) => {
-      const succeeded = end.status >= 200 && end.status < 300;
-      const again = !succeeded && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
-      if (again) {
-        setTimeout(() => attempt(path, index, Math.min(LONGEST_PAUSE_MS, pauseMs * 2)), pauseMs);
-        return;
-      }
-      const why = end.status === 0 ? end.failure : `status ${end.status}`;
-      results.push({
-        path,
-        failure: succeeded ? "" : `POST ${path}: ${why}`,
-        refused: end.status >= 400 && end.status < 500,
-      });
-      next(index + 1);
-    });
+    commands.stream(
+      { target: adminTarget(commands.admin, path), method: "POST", timeoutMs: limitMs },
+      ignored,
+      (end) => {
+        const succeeded = end.status >= 200 && end.status < 300;
+        const again = !succeeded && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
+        if (again) {
+          setTimeout(() => attempt(path, index, Math.min(LONGEST_PAUSE_MS, pauseMs * 2)), pauseMs);
+          return;
+        }
+        const why = end.status === 0 ? end.failure : `status ${end.status}`;
+        results.push({
+          path,
+          failure: succeeded ? "" : `POST ${path}: ${why}`,
+          refused: end.status >= 400 && end.status < 500,
+        });
+        next(index + 1);
+      },
+    );
   };
 
   next(0);

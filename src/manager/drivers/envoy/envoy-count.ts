@@ -1,7 +1,7 @@
 /** Reads Envoy's statistics, classifies failures, and detects traffic between two counts. */
 import type { DrainSettings, KubeletProbe } from "../../../contract/drain-settings.ts";
 import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
-import { adminCall, type HttpTarget } from "../../http/http-target.ts";
+import { adminTarget, type HttpTarget } from "../../http/http-target.ts";
 import { createProbeAllowance } from "../../traffic/probe-allowance.ts";
 import { STATS } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
@@ -33,7 +33,7 @@ export function countRequests(
     refusal = stats.take(chunk);
     return refusal;
   };
-  stream({ target: adminCall(admin, STATS), method: "GET", limitMs: LIMIT_MS }, take, (end) => {
+  stream({ target: adminTarget(admin, STATS), method: "GET", timeoutMs: LIMIT_MS }, take, (end) => {
     const count = stats.count();
     const { kind, why } = classify(end, refusal, count);
     done({ kind, why, count });

@@ -121,7 +121,7 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
   return {
     name: settings.driver,
     dials: () => dials,
-    counts: () => !blind && !gone,
+    canCount: () => !blind && !gone,
     countActive: (done) => {
       if (admins.length === 0) done(-1, false);
       else countAt(0, (answer) => takeAnswer(answer, done));

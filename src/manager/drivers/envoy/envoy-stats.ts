@@ -72,7 +72,7 @@ export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
   };
   return {
     take: (chunk) => {
-      const whole = lines.take(chunk);
+      const whole = lines.addChunk(chunk);
       if (whole === undefined) sums.broken = `a line of the statistics is longer than ${LINE_LIMIT_BYTES} bytes`;
       else for (const line of whole) takeLine(sums, line, settings);
       if (sums.prefixes.size + sums.ignored.size > NAMES_LIMIT)

@@ -20,7 +20,7 @@ export function createHttpDriver(settings: DrainSettings): Driver {
   const notify = (target: HttpTarget, leftMs: number, done: (failure: string) => void): void => {
     dials = dials + 1;
     const startedMs = performance.now();
-    callHttp({ target, method: "POST", limitMs: leftMs }, (answer) => {
+    callHttp({ target, method: "POST", timeoutMs: leftMs }, (answer) => {
       if (answer.status >= 200 && answer.status < 300) {
         done("");
         return;
@@ -35,7 +35,7 @@ export function createHttpDriver(settings: DrainSettings): Driver {
   return {
     name: "http",
     dials: () => dials,
-    counts: () => true,
+    canCount: () => true,
     cancelDrain: (done) => done(""),
     startDrain: (done) => {
       if (settings.drainUrl === "") done("");
@@ -49,7 +49,7 @@ export function createHttpDriver(settings: DrainSettings): Driver {
         return;
       }
       dials = dials + 1;
-      callHttp({ target: active, method: "GET", limitMs: COUNT_LIMIT_MS }, (answer) => {
+      callHttp({ target: active, method: "GET", timeoutMs: COUNT_LIMIT_MS }, (answer) => {
         done(answer.status === 200 ? parseActiveCount(answer.body, active.selector) : -1, false);
       });
     },

@@ -5,7 +5,7 @@
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { driverRow } from "../../../contract/driver-table.ts";
 import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
-import { adminCall, parseHttpTarget } from "../../http/http-target.ts";
+import { adminTarget, parseHttpTarget } from "../../http/http-target.ts";
 import { createLineBuffer } from "../../line-buffer.ts";
 import type { Driver, DriverWarning } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
@@ -48,7 +48,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
   return {
     name: "linkerd",
     dials: () => dials,
-    counts: () => !blind,
+    canCount: () => !blind,
     startDrain: (done) => done(""),
     cancelDrain: (done) => {
       blind = admin === undefined;
@@ -62,7 +62,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
       }
       dials = dials + 1;
       const sum = createOpenSum();
-      stream({ target: adminCall(admin, "/metrics"), method: "GET", limitMs: LIMIT_MS }, sum.take, (end) => {
+      stream({ target: adminTarget(admin, "/metrics"), method: "GET", timeoutMs: LIMIT_MS }, sum.take, (end) => {
         const open = end.status === 200 ? sum.open() : -1;
         if (open >= 0) absentSinceMs = -1;
         else takeFailure(end);
@@ -89,7 +89,7 @@ function createOpenSum(): OpenSum {
   };
   return {
     take: (chunk) => {
-      const whole = lines.take(chunk);
+      const whole = lines.addChunk(chunk);
       if (whole === undefined) return `a line of the metrics is longer than ${LINE_LIMIT_BYTES} bytes`;
       for (const line of whole) takeLine(line);
       return "";
