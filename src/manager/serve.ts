@@ -83,8 +83,8 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
     preloadFlag: createPreloadFlag(settings, platform.flagPage, (message, detail) =>
       logMessage("warn", message, detail),
     ),
-    acceptedCount: server.accepted,
-    respond: server.answer,
+    acceptedCount: server.acceptedCount,
+    respond: server.respond,
     log: platform.log,
     exit: platform.exit,
   });
@@ -93,7 +93,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
     onHook: (holdId, container, peer) =>
       runner.dispatch({ kind: "hook-called", nowMs: nowMs(), holdId, container, peer }),
     onDrain: (holdId) => runner.dispatch({ kind: "drain-requested", nowMs: nowMs(), holdId }),
-    onLeft: (holdId) => runner.dispatch({ kind: "caller-left", nowMs: nowMs(), holdId }),
+    onDisconnect: (holdId) => runner.dispatch({ kind: "caller-left", nowMs: nowMs(), holdId }),
     status: runner.status,
     onListening: () => {
       const visibility = visibilityOf(readSockets);
@@ -101,7 +101,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
       logMessage("info", "listening", address);
       setTimeout(platform.onStarted, 0);
     },
-    onRefused: (message) => logMessage("warn", "cannot listen, trying again in 5s", message),
+    onListenError: (message) => logMessage("warn", "cannot listen, trying again in 5s", message),
   });
   return { onStopSignal: () => runner.dispatch({ kind: "sigterm", nowMs: nowMs() }) };
 }

@@ -12,10 +12,10 @@ function countAfter(requests: number, adminTotal: number, active = 0): EnvoyCoun
   return {
     isEnvoy: true,
     problem: "",
-    passing: false,
+    isTemporary: false,
     active,
-    arrivedTotal: requests,
-    answeredTotal: requests,
+    connectionTotal: requests,
+    completedTotal: requests,
     adminTotal,
     epoch: 0,
     probedPorts: [PORT],
@@ -28,7 +28,7 @@ function movedBy(more: readonly number[]): readonly boolean[] {
   let requests = 0;
   return [0, ...more].map((came, index) => {
     requests += came;
-    return evidence.take(countAfter(requests, index + 1), index * COUNT_MS).moved;
+    return evidence.take(countAfter(requests, index + 1), index * COUNT_MS).hadTraffic;
   });
 }
 
@@ -75,6 +75,6 @@ describe("the totals in Envoy's statistics", () => {
   test("are evidence of traffic when a total decreases", () => {
     const evidence = createEnvoyEvidence(PROBES);
     evidence.take(countAfter(10, 1), 0);
-    expect(evidence.take(countAfter(4, 2), COUNT_MS)).toEqual({ restarted: false, moved: true });
+    expect(evidence.take(countAfter(4, 2), COUNT_MS)).toEqual({ restarted: false, hadTraffic: true });
   });
 });

@@ -10,27 +10,27 @@ type Route =
 type Request = {
   readonly method: string;
   readonly url: string;
-  readonly local: boolean;
+  readonly isLocal: boolean;
 };
 
-const NOTHING: Route = { kind: "nothing" };
+const NO_ROUTE: Route = { kind: "nothing" };
 /** Longer than any path with a token and a container name. */
-const LONGEST_URL = 512;
+const URL_LIMIT_CHARACTERS = 512;
 
 /** @param containers names of the containers whose hooks are held */
 export function routeOf(request: Request, token: string, containers: readonly string[]): Route {
-  if (request.url.length > LONGEST_URL) return NOTHING;
-  const parts = (request.url.split("?")[0] ?? "").split("/");
-  if (parts[0] !== "" || !sameText(parts[1] ?? "", token)) return NOTHING;
-  const what = parts[2] ?? "";
-  if (request.method === "GET" && what === "status" && parts.length === 3) return { kind: "status" };
+  if (request.url.length > URL_LIMIT_CHARACTERS) return NO_ROUTE;
+  const segments = (request.url.split("?")[0] ?? "").split("/");
+  if (segments[0] !== "" || !isSameSecret(segments[1] ?? "", token)) return NO_ROUTE;
+  const action = segments[2] ?? "";
+  if (request.method === "GET" && action === "status" && segments.length === 3) return { kind: "status" };
   // Only clients in the Pod may start a drain, because everyone who can read the Pod has the token.
-  if (request.method === "POST" && what === "drain" && parts.length === 3 && request.local) return { kind: "drain" };
-  const container = parts[3] ?? "";
-  if (request.method === "GET" && what === "prestop" && parts.length === 4 && containers.includes(container)) {
+  if (request.method === "POST" && action === "drain" && segments.length === 3 && request.isLocal) return { kind: "drain" };
+  const container = segments[3] ?? "";
+  if (request.method === "GET" && action === "prestop" && segments.length === 4 && containers.includes(container)) {
     return { kind: "prestop", container };
   }
-  return NOTHING;
+  return NO_ROUTE;
 }
 
 /**
@@ -38,11 +38,11 @@ export function routeOf(request: Request, token: string, containers: readonly st
  *
  * @returns false for an empty `expected`
  */
-export function sameText(given: string, expected: string): boolean {
-  let difference = given.length === expected.length && expected !== "" ? 0 : 1;
+export function isSameSecret(actual: string, expected: string): boolean {
+  let difference = actual.length === expected.length && expected !== "" ? 0 : 1;
   for (let at = 0; at < expected.length; at += 1) {
     // The number of iterations depends on the expected text only.
-    const code = at < given.length ? given.charCodeAt(at) : 0;
+    const code = at < actual.length ? actual.charCodeAt(at) : 0;
     difference = difference | (code ^ expected.charCodeAt(at));
   }
   return difference === 0;

@@ -98,7 +98,7 @@ export type WithdrawalStatus = {
 };
 
 const DEPTH_LIMIT = 4;
-const REASON_LIMIT = 120;
+const REASON_LIMIT_CHARACTERS = 120;
 const SECONDS_LIMIT = 1_000_000_000;
 
 export function unknownStatus(reason: string): WithdrawalStatus {
@@ -131,14 +131,14 @@ export function formatWithdrawalStatus(status: WithdrawalStatus): string {
   });
 }
 
-export function sameStatus(one: WithdrawalStatus, other: WithdrawalStatus): boolean {
+export function isSameStatus(one: WithdrawalStatus, other: WithdrawalStatus): boolean {
   return formatWithdrawalStatus(one) === formatWithdrawalStatus(other);
 }
 
 /** Truncates a text to 120 characters, and replaces all characters except printable ASCII by spaces. */
 export function shortReason(text: string): string {
   return text
-    .slice(0, REASON_LIMIT)
+    .slice(0, REASON_LIMIT_CHARACTERS)
     .split(/[^\x21-\x7e]+/)
     .join(" ")
     .trim();

@@ -5,7 +5,7 @@ import type { DrainState } from "../drain/drain-state.ts";
 import { isEndUnconfirmed } from "../drain/hook-calls.ts";
 import type { NowMs } from "../ports.ts";
 import { type ClientHandle, createClientHandle, type StartClient } from "./client-process.ts";
-import { type ClientMessage, sameStatus, unknownStatus, type WithdrawalStatus } from "./ipc-messages.ts";
+import { type ClientMessage, isSameStatus, unknownStatus, type WithdrawalStatus } from "./ipc-messages.ts";
 
 export type RelayDemand =
   | { readonly kind: "none" }
@@ -79,7 +79,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   };
 
   const notifyStatus = (status: WithdrawalStatus, isFromRelay: boolean): void => {
-    if (demand.kind !== "status" || sameStatus(status, lastStatus)) return;
+    if (demand.kind !== "status" || isSameStatus(status, lastStatus)) return;
     lastStatus = status;
     parts.onStatus(status, isFromRelay);
   };

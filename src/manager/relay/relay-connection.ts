@@ -14,9 +14,9 @@ import type { NowMs } from "../ports.ts";
 import { parseWithdrawalStatus, type WithdrawalStatus } from "./ipc-messages.ts";
 import type { RelaySettings } from "./relay-settings.ts";
 
-type Failure = { readonly hints: readonly string[]; readonly message: string };
+type FailurePattern = { readonly hints: readonly string[]; readonly message: string };
 
-const FAILURES: readonly Failure[] = [
+const FAILURES: readonly FailurePattern[] = [
   { hints: ["ECONNREFUSED"], message: "its address refuses connections" },
   { hints: ["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "EADDRNOTAVAIL"], message: "its address cannot be reached" },
   { hints: ["expired"], message: "its certificate has expired" },
@@ -69,7 +69,7 @@ type StreamCallbacks = {
 };
 
 /** Per second, and far above the rate of heartbeats and status changes. */
-const LIMITS = { bytes: 16 * RELAY_LINE_LIMIT_BYTES, lines: 50 };
+const STREAM_LIMITS = { bytes: 16 * RELAY_LINE_LIMIT_BYTES, lines: 50 };
 
 export function openWithdrawal(
   settings: RelaySettings,
@@ -78,7 +78,7 @@ export function openWithdrawal(
   callbacks: StreamCallbacks,
 ): () => void {
   const buffer = createLineBuffer(RELAY_LINE_LIMIT_BYTES);
-  const rateLimit = createRateLimit(LIMITS, nowMs);
+  const rateLimit = createRateLimit(STREAM_LIMITS, nowMs);
   let open = true;
   let drop = (): void => {};
   const close = (): void => {
@@ -130,7 +130,7 @@ function requestBody(settings: RelaySettings): string {
 }
 
 /** Short, because the manager exits after the delivery, and the Pod does not terminate before. */
-const ATTEMPT_LIMIT_MS = 2_000;
+const ATTEMPT_TIMEOUT_MS = 2_000;
 const ATTEMPTS = 2;
 
 type Delivery = {
@@ -158,7 +158,7 @@ function attempt(settings: RelaySettings, body: string, attempts: number, delive
     if (failure === "" || final || attempts <= 1) delivery.onEnd(failure);
     else attempt(settings, body, attempts - 1, delivery);
   };
-  const timer = setTimeout(() => settle(`no answer within ${ATTEMPT_LIMIT_MS} ms`, false), ATTEMPT_LIMIT_MS);
+  const timer = setTimeout(() => settle(`no answer within ${ATTEMPT_TIMEOUT_MS} ms`, false), ATTEMPT_TIMEOUT_MS);
   delivery.onDial();
   const drop = callRelay(
     settings,

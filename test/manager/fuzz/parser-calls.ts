@@ -78,7 +78,7 @@ function textParsed(parser: string, text: string, more: string): string {
     case "address":
       return canonicalAddress(text);
     case "route":
-      return JSON.stringify(routeOf({ method: more, url: text, local: true }, "t0ken", ["app", "web-1"]));
+      return JSON.stringify(routeOf({ method: more, url: text, isLocal: true }, "t0ken", ["app", "web-1"]));
     case "relay-status":
       return statusText(text);
     case "relay-message":

@@ -45,11 +45,11 @@ export type CommandResult = {
 type Commands = {
   readonly admin: HttpTarget;
   readonly paths: readonly string[];
-  readonly limitMs: number;
+  readonly timeoutMs: number;
   readonly stream: HttpStream;
 };
 
-const CALL_LIMIT_MS = 2_000;
+const CALL_TIMEOUT_MS = 2_000;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
 
@@ -57,7 +57,7 @@ const LONGEST_PAUSE_MS = 2_000;
 export function postCommands(commands: Commands, done: (results: readonly CommandResult[]) => void): void {
   const results: CommandResult[] = [];
   const startedMs = performance.now();
-  const leftMs = (): number => Math.floor(commands.limitMs - (performance.now() - startedMs));
+  const leftMs = (): number => Math.floor(commands.timeoutMs - (performance.now() - startedMs));
 
   const next = (index: number): void => {
     const path = commands.paths[index];
@@ -66,14 +66,14 @@ export function postCommands(commands: Commands, done: (results: readonly Comman
   };
 
   const attempt = (path: string, index: number, pauseMs: number): void => {
-    const limitMs = Math.max(1, Math.min(CALL_LIMIT_MS, leftMs()));
+    const timeoutMs = Math.max(1, Math.min(CALL_TIMEOUT_MS, leftMs()));
     commands.stream(
-      { target: adminTarget(commands.admin, path), method: "POST", timeoutMs: limitMs },
-      ignored,
+      { target: adminTarget(commands.admin, path), method: "POST", timeoutMs },
+      ignoreBody,
       (end) => {
         const succeeded = end.status >= 200 && end.status < 300;
-        const again = !succeeded && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
-        if (again) {
+        const shouldRetry = !succeeded && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
+        if (shouldRetry) {
           setTimeout(() => attempt(path, index, Math.min(LONGEST_PAUSE_MS, pauseMs * 2)), pauseMs);
           return;
         }
@@ -91,6 +91,6 @@ export function postCommands(commands: Commands, done: (results: readonly Comman
   next(0);
 }
 
-function ignored(): string {
+function ignoreBody(): string {
   return "";
 }

@@ -15,9 +15,9 @@ export type Prefix = {
 export function prefixNamed(prefixes: Map<string, Prefix>, name: string): Prefix {
   const known = prefixes.get(name);
   if (known !== undefined) return known;
-  const fresh: Prefix = { requests: -1, connections: -1, upgrades: -1, counted: false, ignoredBy: [] };
-  prefixes.set(name, fresh);
-  return fresh;
+  const prefix: Prefix = { requests: -1, connections: -1, upgrades: -1, counted: false, ignoredBy: [] };
+  prefixes.set(name, prefix);
+  return prefix;
 }
 
 /** A prefix without a known listener counts, because its requests may be traffic of the Pod. */

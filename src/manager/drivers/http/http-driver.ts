@@ -7,13 +7,13 @@ import type { Driver } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
 /** Limit for all attempts together. */
-const NOTIFY_LIMIT_MS = 2_000;
+const NOTIFY_TIMEOUT_MS = 2_000;
 const NOTIFY_PAUSE_MS = 250;
-const COUNT_LIMIT_MS = 1_000;
+const COUNT_TIMEOUT_MS = 1_000;
 
 export function createHttpDriver(settings: DrainSettings): Driver {
-  const drain = parseHttpTarget(settings.drainUrl);
-  const active = parseHttpTarget(settings.activeUrl);
+  const drainTarget = parseHttpTarget(settings.drainUrl);
+  const activeTarget = parseHttpTarget(settings.activeUrl);
   let dials = 0;
 
   /** Retries if there is no response or a 5xx. Other responses are final. */
@@ -26,8 +26,8 @@ export function createHttpDriver(settings: DrainSettings): Driver {
         return;
       }
       const restMs = Math.floor(leftMs - (performance.now() - startedMs) - NOTIFY_PAUSE_MS);
-      const again = answer.status === 0 || answer.status >= 500;
-      if (again && restMs > 0) setTimeout(() => notify(target, restMs, done), NOTIFY_PAUSE_MS);
+      const shouldRetry = answer.status === 0 || answer.status >= 500;
+      if (shouldRetry && restMs > 0) setTimeout(() => notify(target, restMs, done), NOTIFY_PAUSE_MS);
       else done(`the app was not notified: ${answer.status === 0 ? answer.failure : `status ${answer.status}`}`);
     });
   };
@@ -39,18 +39,18 @@ export function createHttpDriver(settings: DrainSettings): Driver {
     cancelDrain: (done) => done(""),
     startDrain: (done) => {
       if (settings.drainUrl === "") done("");
-      else if (drain === undefined)
+      else if (drainTarget === undefined)
         done(`the app was not notified: ${settings.drainUrl} is not an http URL with an IP`);
-      else notify(drain, NOTIFY_LIMIT_MS, done);
+      else notify(drainTarget, NOTIFY_TIMEOUT_MS, done);
     },
     countActive: (done) => {
-      if (active === undefined) {
+      if (activeTarget === undefined) {
         done(-1, false);
         return;
       }
       dials = dials + 1;
-      callHttp({ target: active, method: "GET", timeoutMs: COUNT_LIMIT_MS }, (answer) => {
-        done(answer.status === 200 ? parseActiveCount(answer.body, active.selector) : -1, false);
+      callHttp({ target: activeTarget, method: "GET", timeoutMs: COUNT_TIMEOUT_MS }, (answer) => {
+        done(answer.status === 200 ? parseActiveCount(answer.body, activeTarget.selector) : -1, false);
       });
     },
   };
