@@ -77,7 +77,7 @@ export type Driver = {
    * `active`: number of active requests; if unknown, -1 or {@link NOT_ANSWERED}. `moved`: requests started and ended since the
    * last count.
    */
-  readonly countActive: (done: (active: number, moved: boolean) => void) => void;
+  readonly countActive: (done: (active: number, hadTraffic: boolean) => void) => void;
   /** False if samples of the sockets have to replace the driver's counts. */
   readonly canCount: () => boolean;
   /** Reverts the drain as far as possible, because the Pod was not deleted. `failure` is empty on success. */

@@ -80,7 +80,7 @@ export function createRunner(parts: RunnerParts): Runner {
     if (reading !== undefined) lastReadStartMs = fromMs;
     const own = {
       dials: parts.driver.dials() + chainedHookDials,
-      dialsOut: parts.relay.dials(),
+      relayDials: parts.relay.dials(),
       accepts: parts.acceptedCount(),
     };
     return {
@@ -165,7 +165,7 @@ export function createRunner(parts: RunnerParts): Runner {
         return;
       case "count-active":
         parts.driver.countActive((active, moved) =>
-          dispatch({ kind: "active-counted", nowMs: nowMs(), active, moved }),
+          dispatch({ kind: "active-counted", nowMs: nowMs(), active, hadTraffic: moved }),
         );
         return;
       case "learn-kubelet":

@@ -17,7 +17,7 @@ import { createRunner } from "./runner.ts";
 import { createSocketReader, type SocketReader } from "./sockets/sockets.ts";
 import { createConnectionMemory } from "./traffic/connection-memory.ts";
 import { createProcessWatch } from "./traffic/other-processes.ts";
-import { UNKNOWN_MS } from "./traffic/quiet.ts";
+import { UNKNOWN_WAIT_MS } from "./traffic/quiet.ts";
 import { createTrafficMonitor } from "./traffic/traffic-monitor.ts";
 
 type RunningManager = { readonly onStopSignal: () => void };
@@ -131,7 +131,7 @@ export function visibilityOf(readSockets: SocketReader): Visibility {
 function visibilityText(visibility: Visibility): string {
   if (visibility === "netlink") return "netlink: drains end when the traffic is quiet";
   if (visibility === "proc") {
-    const blindEnd = `end as blind ${formatDuration(UNKNOWN_MS)} after the last observed traffic`;
+    const blindEnd = `end as blind ${formatDuration(UNKNOWN_WAIT_MS)} after the last observed traffic`;
     return `proc: connections are counted, but not which side sent last; drains with open connections ${blindEnd}`;
   }
   return "nothing: neither netlink nor /proc/net is readable; drains end as blind after their delays";

@@ -340,7 +340,11 @@ describe("SIGTERM", () => {
 });
 
 describe("the answer to a preStop hook", () => {
-  const others = (untilMs: number) => (nowMs: number) => ({ known: true, others: nowMs < untilMs, sharedUser: false });
+  const others = (untilMs: number) => (nowMs: number) => ({
+    known: true,
+    hasOthers: nowMs < untilMs,
+    sharedUser: false,
+  });
   const meshEnd = [...END, hook(120, 3, "istio-proxy")];
 
   test("of a mesh proxy follows one second without sockets of other processes", () => {
@@ -357,8 +361,8 @@ describe("the answer to a preStop hook", () => {
   });
 
   test.for([
-    { title: "the app runs as the proxy's user", seen: { known: true, others: false, sharedUser: true } },
-    { title: "the proxy's process cannot be identified", seen: { known: false, others: false, sharedUser: false } },
+    { title: "the app runs as the proxy's user", seen: { known: true, hasOthers: false, sharedUser: true } },
+    { title: "the proxy's process cannot be identified", seen: { known: false, hasOthers: false, sharedUser: false } },
   ])("of a mesh proxy is delayed until the deadline plus the app's grace period if $title", ({ seen }) => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: () => seen });
     expect(played.answered.get(3)).toBe(110 + 65_000 + 30_000);

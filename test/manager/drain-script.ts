@@ -130,7 +130,7 @@ function sampleOf(script: Script, nowMs: number, sampleAtMs: number): Sample | u
 function consequences(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {
   if (action.kind === "count-active") {
     const countedMs = nowMs + (script.countMs?.(nowMs) ?? 1);
-    return [{ kind: "active-counted", nowMs: countedMs, active: script.active?.(nowMs) ?? -1, moved: false }];
+    return [{ kind: "active-counted", nowMs: countedMs, active: script.active?.(nowMs) ?? -1, hadTraffic: false }];
   }
   if (action.kind !== "run-chained-hook") return [];
   return [{ kind: "chained-hook-finished", nowMs: nowMs + (script.chainMs ?? 100), container: action.container }];

@@ -217,15 +217,18 @@ describe("two successive samples of Envoy's statistics", () => {
   };
 
   test.for([
-    { title: "no traffic if nothing changed", next: {}, moved: false },
-    { title: "traffic after a new connection", next: { connectionTotal: 1 }, moved: true },
-    { title: "traffic after a response", next: { completedTotal: 1 }, moved: true },
-  ])("show $title", ({ next, moved }) => {
-    expect(evidenceOf([], {}, next)).toEqual({ restarted: false, hadTraffic: moved });
+    { title: "no traffic if nothing changed", next: {}, hadTraffic: false },
+    { title: "traffic after a new connection", next: { connectionTotal: 1 }, hadTraffic: true },
+    { title: "traffic after a response", next: { completedTotal: 1 }, hadTraffic: true },
+  ])("show $title", ({ next, hadTraffic }) => {
+    expect(evidenceOf([], {}, next)).toEqual({ restarted: false, hadTraffic });
   });
 
   test("show traffic when a total decreases", () => {
-    expect(evidenceOf([], { connectionTotal: 9 }, { connectionTotal: 3 })).toEqual({ restarted: false, hadTraffic: true });
+    expect(evidenceOf([], { connectionTotal: 9 }, { connectionTotal: 3 })).toEqual({
+      restarted: false,
+      hadTraffic: true,
+    });
   });
 
   test("detect another process by the total of admin requests", () => {
@@ -233,7 +236,7 @@ describe("two successive samples of Envoy's statistics", () => {
     expect(evidenceOf([], { adminTotal: 1 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
     expect(evidenceOf([], { adminTotal: 1 }, { adminTotal: 9, epoch: 1 })).toMatchObject({
       restarted: true,
-      moved: true,
+      hadTraffic: true,
     });
     expect(evidenceOf([], { epoch: 1 }, { epoch: 1 })).toMatchObject({ restarted: false });
   });
@@ -242,8 +245,8 @@ describe("two successive samples of Envoy's statistics", () => {
     const probes = [{ port: 80, periodMs: 1_000 }];
     const probed = { probedPorts: [80] };
     const one = { ...probed, connectionTotal: 1, completedTotal: 1 };
-    expect(evidenceOf(probes, probed, one)).toMatchObject({ moved: false });
-    expect(evidenceOf(probes, probed, { ...one, completedTotal: 50 })).toMatchObject({ moved: true });
-    expect(evidenceOf(probes, {}, { connectionTotal: 1, completedTotal: 1 })).toMatchObject({ moved: true });
+    expect(evidenceOf(probes, probed, one)).toMatchObject({ hadTraffic: false });
+    expect(evidenceOf(probes, probed, { ...one, completedTotal: 50 })).toMatchObject({ hadTraffic: true });
+    expect(evidenceOf(probes, {}, { connectionTotal: 1, completedTotal: 1 })).toMatchObject({ hadTraffic: true });
   });
 });

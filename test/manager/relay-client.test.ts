@@ -178,7 +178,7 @@ describe("connections of the relay's client", () => {
       const watch = createProcessWatch(17_890, endpoint);
       watch.startSample();
       for (const one of [proxy, ours]) watch.add(toTcpSocket(one));
-      return watch.finishSample().others;
+      return watch.finishSample().hasOthers;
     };
     expect(others(relay)).toBe(false);
     expect(others(NO_ENDPOINT)).toBe(true);

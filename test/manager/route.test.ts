@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isLocalCaller, routeOf, isSameSecret } from "../../src/manager/calls/call-route.ts";
+import { isLocalCaller, isSameSecret, routeOf } from "../../src/manager/calls/call-route.ts";
 
-const at = (method: string, url: string, local = true) => routeOf({ method, url, isLocal: local }, "abc", ["app", "web-1"]);
+const at = (method: string, url: string, local = true) =>
+  routeOf({ method, url, isLocal: local }, "abc", ["app", "web-1"]);
 
 describe("the routes of the manager's port", () => {
   test.for([

@@ -81,8 +81,8 @@ export function createTestMonitor(over: Partial<DrainSettings> = {}, memory = cr
   const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, memory);
   return {
     monitor,
-    sample: (input: SampleInput, nowMs: number, dials = 0, accepts = 0, dialsOut = 0): KnownObservation => {
-      const observation = observe(monitor, input, nowMs, { dials, dialsOut, accepts });
+    sample: (input: SampleInput, nowMs: number, dials = 0, accepts = 0, relayDials = 0): KnownObservation => {
+      const observation = observe(monitor, input, nowMs, { dials, relayDials, accepts });
       if (!observation.known) throw new Error(`unknown observation: ${observation.why}`);
       return observation;
     },

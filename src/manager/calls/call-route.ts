@@ -25,7 +25,8 @@ export function routeOf(request: Request, token: string, containers: readonly st
   const action = segments[2] ?? "";
   if (request.method === "GET" && action === "status" && segments.length === 3) return { kind: "status" };
   // Only clients in the Pod may start a drain, because everyone who can read the Pod has the token.
-  if (request.method === "POST" && action === "drain" && segments.length === 3 && request.isLocal) return { kind: "drain" };
+  if (request.method === "POST" && action === "drain" && segments.length === 3 && request.isLocal)
+    return { kind: "drain" };
   const container = segments[3] ?? "";
   if (request.method === "GET" && action === "prestop" && segments.length === 4 && containers.includes(container)) {
     return { kind: "prestop", container };

@@ -12,14 +12,14 @@ import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
 import { rearmIfReused, resample, stepDone, wakeDone } from "./done.ts";
 import type { DrainAction, DrainEvent, HookCalled, RelayReported, Sample, Step, Wake } from "./drain-event.ts";
-import { applyReport, shortenedDeadlineMs } from "./drain-plan.ts";
+import { applyRelayStatus, shortenedDeadlineMs } from "./drain-plan.ts";
 import { FORCED } from "./drain-reason.ts";
 import type { Done, Drain, DrainResult, DrainState, LastCount, Phase } from "./drain-state.ts";
 import { stepDraining, wakeDraining } from "./draining.ts";
 import { drainResult, stepHolding, wakeHolding } from "./holding.ts";
 import { addHold, addHook, answerAll, dropHold, finishHook, holdOf } from "./hook-calls.ts";
 import { stepIdle, wakeIdle } from "./idle.ts";
-import { canBeReached } from "./sample-facts.ts";
+import { isReachable } from "./sample-facts.ts";
 import { startDrain, stepWithdrawing, wakeWithdrawing } from "./withdrawing.ts";
 
 export function step(settings: DrainSettings, state: DrainState, event: DrainEvent): Step {
@@ -48,7 +48,7 @@ function apply(settings: DrainSettings, state: DrainState, event: DrainEvent, ac
     case "tick":
       return event.sample === undefined ? state : applySample(state, event.sample, nowMs);
     case "active-counted":
-      return { ...state, count: countOf(state.count, event.active, event.moved, nowMs) };
+      return { ...state, count: countOf(state.count, event.active, event.hadTraffic, nowMs) };
     case "relay-reported":
       return applyRelay(settings, state, event, actions);
     case "sigterm":
@@ -137,8 +137,8 @@ function confirmEnd(
 function countOf(last: LastCount, active: number, moved: boolean, nowMs: number): LastCount {
   const firstMs = moved || last.zeroSinceMs < 0 ? nowMs : last.zeroSinceMs;
   const zeroSinceMs = active === 0 ? firstMs : -1;
-  const knownAtMs = active < 0 ? last.knownAtMs : nowMs;
-  return { active, zeroSinceMs, atMs: nowMs, knownAtMs, pending: false };
+  const knownAtMs = active < 0 ? last.countedAtMs : nowMs;
+  return { active, zeroSinceMs, atMs: nowMs, countedAtMs: knownAtMs, isPending: false };
 }
 
 function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {
@@ -153,14 +153,14 @@ function applySample(state: DrainState, sample: Sample, nowMs: number): DrainSta
       atMs: nowMs,
       // The number of sockets paces the samples. After a failed sample the last number is the best estimate.
       sockets: sample.sockets < 0 ? last.sockets : sample.sockets,
-      blindInARow: !observation.known && observation.blind ? last.blindInARow + 1 : 0,
-      wasReachable: last.wasReachable || canBeReached(observation),
+      consecutiveBlind: !observation.known && observation.blind ? last.consecutiveBlind + 1 : 0,
+      wasReachable: last.wasReachable || isReachable(observation),
       sharedUser,
     },
   };
   const { phase } = state;
   if (phase.name !== "holding") return next;
-  const gone = otherProcesses.known && !otherProcesses.others && !sharedUser;
+  const gone = otherProcesses.known && !otherProcesses.hasOthers && !sharedUser;
   const goneSinceMs = phase.othersGoneSinceMs < 0 ? nowMs : phase.othersGoneSinceMs;
   return { ...next, phase: { ...phase, othersGoneSinceMs: gone ? goneSinceMs : -1 } };
 }
@@ -172,7 +172,7 @@ function applyRelay(
   event: RelayReported,
   actions: DrainAction[],
 ): DrainState {
-  const reported: DrainState = { ...state, relay: applyReport(state.relay, event) };
+  const reported: DrainState = { ...state, relay: applyRelayStatus(state.relay, event) };
   const ends = reported.phase.name === "idle" && event.terminating;
   const next = ends ? confirmEnd(settings, reported, "relay", event.nowMs, actions) : reported;
   return event.graceSeconds < 0 ? next : { ...next, phase: shortened(settings, next.phase, event.graceSeconds) };

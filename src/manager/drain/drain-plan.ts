@@ -4,7 +4,7 @@ import type { RelayReported } from "./drain-event.ts";
 import type { Drain, RelayStatus } from "./drain-state.ts";
 
 /** After the grace period the kubelet gives a native sidecar 2 s. The other 200 ms are for the manager's exit. */
-const LAST_SECONDS_MS = 1_800;
+const SIGTERM_DRAIN_MS = 1_800;
 /** Time between the end of a shortened drain and the start of the app's own grace period. */
 const SHORTENED_MARGIN_MS = 2_000;
 const SHORTEST_DRAIN_MS = 1_000;
@@ -20,9 +20,9 @@ export function plannedDeadlineMs(settings: DrainSettings, triggeredAtMs: number
 }
 
 /** Deadline of a drain that SIGTERM started. In classic mode it is not shortened; the kubelet may kill the manager earlier. */
-export function lastMinuteDeadlineMs(settings: DrainSettings, nowMs: number): number {
+export function sigtermDeadlineMs(settings: DrainSettings, nowMs: number): number {
   const planned = plannedDeadlineMs(settings, nowMs);
-  return settings.classic ? planned : Math.min(planned, nowMs + LAST_SECONDS_MS);
+  return settings.classic ? planned : Math.min(planned, nowMs + SIGTERM_DRAIN_MS);
 }
 
 /**
@@ -31,23 +31,23 @@ export function lastMinuteDeadlineMs(settings: DrainSettings, nowMs: number): nu
  */
 export function shortenedDeadlineMs(settings: DrainSettings, drain: Drain, graceSeconds: number): number {
   const { triggeredAtMs, deadlineMs } = drain;
-  const affordableMs = triggeredAtMs + graceSeconds * 1_000 - settings.appGraceMs - SHORTENED_MARGIN_MS;
+  const appStopMs = triggeredAtMs + graceSeconds * 1_000 - settings.appGraceMs - SHORTENED_MARGIN_MS;
   const delayMs = Math.min(settings.drainDelayMs, (graceSeconds * 1_000) / 2);
-  return Math.min(deadlineMs, Math.max(affordableMs, triggeredAtMs + Math.max(delayMs, SHORTEST_DRAIN_MS)));
+  return Math.min(deadlineMs, Math.max(appStopMs, triggeredAtMs + Math.max(delayMs, SHORTEST_DRAIN_MS)));
 }
 
 /** Latest end of the holding phase: a mesh proxy, and a classic manager, are held at most for the app's own grace period. */
-export function holdingBoundMs(settings: DrainSettings, fromMs: number): number {
+export function holdingLimitMs(settings: DrainSettings, fromMs: number): number {
   return fromMs + settings.appGraceMs;
 }
 
 /** Applies a status from the relay. Once a status was terminating, later ones cannot revoke it: another replica may lag. */
-export function applyReport(relay: RelayStatus, reported: RelayReported): RelayStatus {
+export function applyRelayStatus(relay: RelayStatus, reported: RelayReported): RelayStatus {
   const { offered, reason, nowMs } = reported;
   const terminating = relay.terminating || reported.terminating;
-  const askedAtMs = relay.askedAtMs < 0 ? nowMs : relay.askedAtMs;
-  const answerMs = relay.answerMs < 0 && reported.isFromRelay ? nowMs - askedAtMs : relay.answerMs;
-  const next: RelayStatus = { ...relay, offered, terminating, reason, askedAtMs, answerMs };
+  const askedAtMs = relay.requestedAtMs < 0 ? nowMs : relay.requestedAtMs;
+  const answerMs = relay.responseMs < 0 && reported.isFromRelay ? nowMs - askedAtMs : relay.responseMs;
+  const next: RelayStatus = { ...relay, offered, terminating, reason, requestedAtMs: askedAtMs, responseMs: answerMs };
   if (offered === "in") return { ...next, withdrawnAtMs: -1, outFromMs: -1 };
   if (offered === "unknown") return relay.offered === "in" ? { ...next, silentFromMs: nowMs } : next;
   if (relay.withdrawnAtMs >= 0) return next;

@@ -121,9 +121,9 @@ export type RelayStatus = {
   readonly terminating: boolean;
   readonly reason: string;
   /** Time at which the manager started the relay client for this drain or restart. */
-  readonly askedAtMs: number;
+  readonly requestedAtMs: number;
   /** Time from `askedAtMs` to the relay's first status. */
-  readonly answerMs: number;
+  readonly responseMs: number;
   /** Time at which the status `out` was received. */
   readonly withdrawnAtMs: number;
   /** Equal to `withdrawnAtMs`, or the start of a silence of the relay before that time. */
@@ -136,8 +136,8 @@ export const NO_STATUS: RelayStatus = {
   offered: "unknown",
   terminating: false,
   reason: "",
-  askedAtMs: -1,
-  answerMs: -1,
+  requestedAtMs: -1,
+  responseMs: -1,
   withdrawnAtMs: -1,
   outFromMs: -1,
   silentFromMs: -1,
@@ -147,7 +147,7 @@ export type LastSample = {
   readonly observation: Observation;
   readonly atMs: number;
   readonly sockets: number;
-  readonly blindInARow: number;
+  readonly consecutiveBlind: number;
   readonly wasReachable: boolean;
   /** The app and the mesh proxy have the same user, so their sockets cannot be distinguished. */
   readonly sharedUser: boolean;
@@ -157,7 +157,7 @@ export const NO_SAMPLE: LastSample = {
   observation: { known: false, why: "no sample was taken yet", blind: false },
   atMs: -1,
   sockets: 0,
-  blindInARow: 0,
+  consecutiveBlind: 0,
   wasReachable: false,
   sharedUser: false,
 };
@@ -167,11 +167,11 @@ export type LastCount = {
   readonly zeroSinceMs: number;
   readonly atMs: number;
   /** Time of the last successful count, which proves that a proxy was running. */
-  readonly knownAtMs: number;
-  readonly pending: boolean;
+  readonly countedAtMs: number;
+  readonly isPending: boolean;
 };
 
-export const NO_COUNT: LastCount = { active: -1, zeroSinceMs: -1, atMs: -1, knownAtMs: -1, pending: false };
+export const NO_COUNT: LastCount = { active: -1, zeroSinceMs: -1, atMs: -1, countedAtMs: -1, isPending: false };
 
 export function idleState(chained: readonly string[]): DrainState {
   return {

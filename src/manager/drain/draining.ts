@@ -10,19 +10,27 @@ import type { DrainAction, Wake } from "./drain-event.ts";
 import { whyBlind, whyDrained } from "./drain-reason.ts";
 import type { Drain, Draining, DrainState } from "./drain-state.ts";
 import { enterHolding, enterHoldingAtDeadline, enterHoldingEmpty } from "./holding.ts";
-import { COUNT_MS, crowdPaceMs, isExact, isQuietNow, nextCountMs, paceMs, SAMPLE_MS } from "./pace.ts";
+import {
+  areSamplesCheap,
+  COUNT_INTERVAL_MS,
+  isQuietNow,
+  minimumIntervalMs,
+  nextCountMs,
+  SAMPLE_INTERVAL_MS,
+  sampleIntervalMs,
+} from "./pace.ts";
 import {
   hasNoConnection,
+  hasOnlyUdp,
   isBlind,
-  isEmptied,
   isProxyAwaited,
-  onlyDatagrams,
+  isUnreachable,
   proxyAwaitedUntilMs,
 } from "./sample-facts.ts";
 
 /** After this time samples are rarer: the remaining connections are old, and the kernel dates their last data exactly. */
-const PATIENT_AFTER_MS = 60_000;
-const PATIENT_SAMPLE_MS = 1_000;
+const RARE_SAMPLES_AFTER_MS = 60_000;
+const RARE_SAMPLE_INTERVAL_MS = 1_000;
 
 export function enterDraining(
   state: DrainState,
@@ -54,7 +62,7 @@ export function stepDraining(
   actions: DrainAction[],
 ): DrainState {
   const { drain } = phase;
-  if (isEmptied(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
+  if (isUnreachable(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
   if (isDrained(settings, state, phase, nowMs)) {
     return enterHolding(state, phase, "drained", whyDrained(settings, state, nowMs), nowMs);
   }
@@ -63,7 +71,7 @@ export function stepDraining(
   }
   if (nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, phase, nowMs);
   const counts = isCounted(criterionOf(settings)) || isProxyAwaited(settings, state, drain);
-  if (!counts || state.count.pending || state.count.atMs === nowMs) return state;
+  if (!counts || state.count.isPending || state.count.atMs === nowMs) return state;
   return startCount(state, actions);
 }
 
@@ -80,7 +88,7 @@ export function isDrained(settings: DrainSettings, state: DrainState, phase: Dra
     return hasNoConnection(observation) || nowMs - phase.drainingFromMs >= settings.quietPeriodMs;
   }
   if (sample.atMs !== nowMs || !observation.known) return false;
-  if (onlyDatagrams(observation)) return true;
+  if (hasOnlyUdp(observation)) return true;
   // While the proxy is down, a quiet Pod does not prove that the traffic has ended.
   if (!isQuietNow(sample) || isProxyAwaited(settings, state, phase.drain)) return false;
   if (criterion === "connections") return observation.openConnections === 0;
@@ -102,7 +110,7 @@ export function endsBlind(settings: DrainSettings, state: DrainState, phase: Dra
 
 export function startCount(state: DrainState, actions: DrainAction[]): DrainState {
   actions.push({ kind: "count-active" });
-  return { ...state, count: { ...state.count, pending: true } };
+  return { ...state, count: { ...state.count, isPending: true } };
 }
 
 export function wakeDraining(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Wake {
@@ -118,7 +126,10 @@ export function proxySampleMs(settings: DrainSettings, state: DrainState, drain:
   if (!isProxyAwaited(settings, state, drain)) return -1;
   const { sample, count } = state;
   const answered = count.atMs >= sample.atMs && count.active !== NOT_ANSWERED;
-  const regularMs = Math.max(answered ? nowMs : sample.atMs + COUNT_MS, sample.atMs + crowdPaceMs(sample));
+  const regularMs = Math.max(
+    answered ? nowMs : sample.atMs + COUNT_INTERVAL_MS,
+    sample.atMs + minimumIntervalMs(sample),
+  );
   return Math.min(Math.max(nowMs + 1, regularMs), proxyAwaitedUntilMs(settings, state, drain));
 }
 
@@ -128,24 +139,24 @@ function wakeForTraffic(settings: DrainSettings, state: DrainState, phase: Drain
   const criterion = criterionOf(settings);
   if (criterion === "deadline") return atDeadline;
   if (isCounted(criterion)) {
-    if (state.count.pending) return atDeadline;
+    if (state.count.isPending) return atDeadline;
     return wakeToCount(state, deadlineMs, Math.max(nowMs + 1, nextCountMs(settings, state.count, nowMs)));
   }
   const { sample } = state;
   const quiet = isQuietNow(sample);
-  const patient = !quiet && nowMs - phase.drainingFromMs > PATIENT_AFTER_MS;
-  const leastMs = patient ? PATIENT_SAMPLE_MS : SAMPLE_MS;
-  const regularMs = Math.max(nowMs + 1, sample.atMs + paceMs(settings, sample, leastMs));
+  const isRare = !quiet && nowMs - phase.drainingFromMs > RARE_SAMPLES_AFTER_MS;
+  const minimumMs = isRare ? RARE_SAMPLE_INTERVAL_MS : SAMPLE_INTERVAL_MS;
+  const regularMs = Math.max(nowMs + 1, sample.atMs + sampleIntervalMs(settings, sample, minimumMs));
   const evidenceMs = sample.observation.known ? sample.observation.lastEvidenceMs : -1;
   const dueMs = quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs);
-  const sampleMs = quiet && dueMs > nowMs && isExact(settings, sample) ? Math.min(dueMs, regularMs) : regularMs;
+  const sampleMs = quiet && dueMs > nowMs && areSamplesCheap(settings, sample) ? Math.min(dueMs, regularMs) : regularMs;
   const sampleAtMs = Math.min(sampleMs, deadlineMs);
   return { wakeAtMs: sampleAtMs, sampleAtMs };
 }
 
 /** Plans a sample with each count, because the report names the clients of that time. If samples are expensive, they are rarer. */
 export function wakeToCount(state: DrainState, deadlineMs: number, countMs: number): Wake {
-  const sampleMs = Math.max(countMs, state.sample.atMs + crowdPaceMs(state.sample));
+  const sampleMs = Math.max(countMs, state.sample.atMs + minimumIntervalMs(state.sample));
   const wakeAtMs = Math.min(countMs, deadlineMs);
   const sampleAtMs = Math.min(sampleMs, deadlineMs);
   return { wakeAtMs: Math.min(wakeAtMs, sampleAtMs), sampleAtMs };

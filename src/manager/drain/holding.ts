@@ -5,14 +5,14 @@ import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { enterDone } from "./done.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
-import { holdingBoundMs } from "./drain-plan.ts";
+import { holdingLimitMs } from "./drain-plan.ts";
 import { whyDrained, whyGone, whyNothing, whyTimeout } from "./drain-reason.ts";
 import type { Draining, DrainResult, DrainState, Holding, Withdrawing } from "./drain-state.ts";
 import { answerAll, releaseRole } from "./hook-calls.ts";
-import { earliest, paceMs } from "./pace.ts";
+import { earliest, sampleIntervalMs } from "./pace.ts";
 import { isBlind, isProxyAwaited } from "./sample-facts.ts";
 
-const SAMPLE_WHILE_HOLDING_MS = 250;
+const HOLDING_SAMPLE_INTERVAL_MS = 250;
 /** A held mesh proxy is released when other processes have had no sockets for this time. */
 const OTHERS_GONE_MS = 1_000;
 
@@ -75,10 +75,10 @@ export function stepHolding(
   actions: DrainAction[],
 ): DrainState {
   let hooks = releaseRole(state.hooks, "app", actions);
-  const overdue = nowMs >= endMs(settings, state, phase);
-  const alone = phase.othersGoneSinceMs >= 0 && nowMs - phase.othersGoneSinceMs >= OTHERS_GONE_MS;
-  if (overdue || alone) hooks = releaseRole(hooks, "mesh-proxy", actions);
-  if (overdue) hooks = answerAll(hooks, actions);
+  const isOverdue = nowMs >= endMs(settings, state, phase);
+  const areOthersGone = phase.othersGoneSinceMs >= 0 && nowMs - phase.othersGoneSinceMs >= OTHERS_GONE_MS;
+  if (isOverdue || areOthersGone) hooks = releaseRole(hooks, "mesh-proxy", actions);
+  if (isOverdue) hooks = answerAll(hooks, actions);
   if (hooks.holds.some((hold) => hold.role !== "drain")) return { ...state, hooks };
   // A classic manager is a regular container, so it may exit only after the app's ports have closed.
   const { observation } = state.sample;
@@ -92,17 +92,17 @@ export function stepHolding(
 
 export function wakeHolding(settings: DrainSettings, state: DrainState, phase: Holding, nowMs: number): Wake {
   const { hooks, sample } = state;
-  const boundMs = Math.max(nowMs + 1, endMs(settings, state, phase));
+  const limitMs = Math.max(nowMs + 1, endMs(settings, state, phase));
   const waitsForSockets = hooks.holds.some(
     (hold) => hold.stage === "held" && (hold.role === "mesh-proxy" || (hold.role === "drain" && settings.classic)),
   );
-  if (!waitsForSockets) return { wakeAtMs: boundMs, sampleAtMs: -1 };
-  const pacedMs = Math.max(nowMs + 1, sample.atMs + paceMs(settings, sample, SAMPLE_WHILE_HOLDING_MS));
-  const sampleAtMs = Math.min(boundMs, pacedMs);
-  return { wakeAtMs: earliest(boundMs, sampleAtMs), sampleAtMs };
+  if (!waitsForSockets) return { wakeAtMs: limitMs, sampleAtMs: -1 };
+  const pacedMs = Math.max(nowMs + 1, sample.atMs + sampleIntervalMs(settings, sample, HOLDING_SAMPLE_INTERVAL_MS));
+  const sampleAtMs = Math.min(limitMs, pacedMs);
+  return { wakeAtMs: earliest(limitMs, sampleAtMs), sampleAtMs };
 }
 
 /** Latest end of the phase. If samples are blind, the limit starts at the phase's start instead of the deadline. */
 function endMs(settings: DrainSettings, state: DrainState, phase: Holding): number {
-  return holdingBoundMs(settings, isBlind(state.sample) ? phase.result.holdingFromMs : phase.drain.deadlineMs);
+  return holdingLimitMs(settings, isBlind(state.sample) ? phase.result.holdingFromMs : phase.drain.deadlineMs);
 }

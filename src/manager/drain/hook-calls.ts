@@ -6,18 +6,18 @@ import type { DrainAction } from "./drain-event.ts";
 import type { Drain, EndingContainer, Hold, HookCalls, RelayStatus } from "./drain-state.ts";
 
 /** Half of the manager's connections. The other half is for requests that need an immediate response. */
-export const MOST_HOLDS = 128;
+export const HOLDS_LIMIT = 128;
 /** The manager's own hook may be this much later than a container's, because an exec hook can take seconds on a busy node. */
-const LONE_HOOK_MS = 5_000;
+const SINGLE_HOOK_WAIT_MS = 5_000;
 /** Hooks within this time count as simultaneous. The kubelet starts all hooks of a terminating Pod within milliseconds. */
-const TOGETHER_MS = 1_000;
+const SIMULTANEOUS_WITHIN_MS = 1_000;
 /**
  * Simultaneous hooks of two containers usually mean that the Pod is terminating, so the manager waits longer for a confirmation:
  * longer than the default withdrawing phase, but not so long that two restarts are delayed too much.
  */
-const TOGETHER_HOOK_MS = 15_000;
+const SIMULTANEOUS_HOOKS_WAIT_MS = 15_000;
 /** Factor on the relay's response time. If it is slow, the manager's own hook is slow too, because both start a process. */
-const ANSWER_MARGIN = 3;
+const RESPONSE_FACTOR = 3;
 /** In a Pod that runs to completion, a container whose hook is not called within this time has finished. */
 const COMPLETION_MS = 2_000;
 
@@ -26,25 +26,29 @@ export function holdOf(id: number, atMs: number, container: string, role: Hold["
 }
 
 /** Records a container's hook. A later hook can lengthen the wait of an earlier hook, but cannot shorten it. */
-export function addHook(hooks: HookCalls, relay: RelayStatus, called: Hold, actions: DrainAction[]): HookCalls {
+export function addHook(hooks: HookCalls, relay: RelayStatus, newHold: Hold, actions: DrainAction[]): HookCalls {
   const isSimultaneous = (container: string, atMs: number): boolean =>
-    container !== "" && container !== called.container && called.atMs - atMs <= TOGETHER_MS;
-  const isPair =
+    container !== "" && container !== newHold.container && newHold.atMs - atMs <= SIMULTANEOUS_WITHIN_MS;
+  const hasSimultaneous =
     hooks.ending.some((end) => isSimultaneous(end.container, end.atMs)) ||
     hooks.holds.some((hold) => isSimultaneous(hold.container, hold.atMs));
-  const waitMs = isPair ? TOGETHER_HOOK_MS : LONE_HOOK_MS;
-  const dueMs = called.atMs + waitMs;
+  const waitMs = hasSimultaneous ? SIMULTANEOUS_HOOKS_WAIT_MS : SINGLE_HOOK_WAIT_MS;
+  const dueMs = newHold.atMs + waitMs;
   const holds = hooks.holds.map((other) =>
-    isSimultaneous(other.container, other.atMs) ? withDue(other, other.atMs + TOGETHER_HOOK_MS) : other,
+    isSimultaneous(other.container, other.atMs) ? withDue(other, other.atMs + SIMULTANEOUS_HOOKS_WAIT_MS) : other,
   );
-  const own = hooks.ending.find((end) => end.container === called.container && called.atMs < endDueMs(relay, end));
+  const previous = hooks.ending.find(
+    (end) => end.container === newHold.container && newHold.atMs < endDueMs(relay, end),
+  );
   const ending: EndingContainer[] = [];
   for (const end of hooks.ending) {
-    if (end.container === called.container) continue;
-    ending.push(isSimultaneous(end.container, end.atMs) ? extended(end, end.atMs, TOGETHER_HOOK_MS) : end);
+    if (end.container === newHold.container) continue;
+    ending.push(
+      isSimultaneous(end.container, end.atMs) ? withLongerWait(end, end.atMs, SIMULTANEOUS_HOOKS_WAIT_MS) : end,
+    );
   }
-  ending.push(own === undefined ? endOf(called, dueMs) : extended(own, called.atMs, waitMs));
-  return addHold({ ...hooks, holds, ending }, withDue(called, dueMs), actions);
+  ending.push(previous === undefined ? endOf(newHold, dueMs) : withLongerWait(previous, newHold.atMs, waitMs));
+  return addHold({ ...hooks, holds, ending }, withDue(newHold, dueMs), actions);
 }
 
 /** Copies field by field, because the native compiler cannot spread an element of a list. */
@@ -61,7 +65,7 @@ function endOf({ container, role, atMs }: Hold, dueMs: number): EndingContainer 
 }
 
 /** Lengthens the wait of a container, because all of its hooks until the end of the wait count as one restart. */
-function extended(end: EndingContainer, atMs: number, waitMs: number): EndingContainer {
+function withLongerWait(end: EndingContainer, atMs: number, waitMs: number): EndingContainer {
   const { container, role, fromMs } = end;
   return { container, role, fromMs, atMs, dueMs: Math.max(end.dueMs, fromMs + waitMs) };
 }
@@ -72,17 +76,17 @@ function extended(end: EndingContainer, atMs: number, waitMs: number): EndingCon
  */
 export function addHold(hooks: HookCalls, hold: Hold, actions: DrainAction[]): HookCalls {
   const holds = [...hooks.holds, hold];
-  if (holds.length <= MOST_HOLDS) return { ...hooks, holds };
-  const crowd = mostBy(holds, (one) => one.container);
-  const crowded = mostBy(crowd, (one) => one.peer);
-  const last = crowded[crowded.length - 1];
-  if (last === undefined) return { ...hooks, holds };
-  actions.push({ kind: "answer", holdId: last.id });
-  return dropHold({ ...hooks, holds }, last.id);
+  if (holds.length <= HOLDS_LIMIT) return { ...hooks, holds };
+  const holdsOfContainer = mostFrequentBy(holds, (one) => one.container);
+  const holdsOfAddress = mostFrequentBy(holdsOfContainer, (one) => one.peer);
+  const newest = holdsOfAddress[holdsOfAddress.length - 1];
+  if (newest === undefined) return { ...hooks, holds };
+  actions.push({ kind: "answer", holdId: newest.id });
+  return dropHold({ ...hooks, holds }, newest.id);
 }
 
 /** Returns the holds with the most frequent key. If several keys are equally frequent, the key of the newest hold counts. */
-function mostBy(holds: readonly Hold[], keyOf: (hold: Hold) => string): readonly Hold[] {
+function mostFrequentBy(holds: readonly Hold[], keyOf: (hold: Hold) => string): readonly Hold[] {
   const counts = new Map<string, number>();
   let most = 0;
   for (const hold of holds) {
@@ -145,7 +149,7 @@ export function finishHook(hooks: HookCalls, container: string, inDrain: boolean
 }
 
 /** Resets all holds at the start of a drain: they wait for its end, and chained hooks that ran before then run again. */
-export function reholdAll(hooks: HookCalls): HookCalls {
+export function resetHolds(hooks: HookCalls): HookCalls {
   const holds = hooks.holds.map((hold) => inStage(hold, "held"));
   return { ...hooks, holds, running: [], runningBefore: [...hooks.runningBefore, ...hooks.running] };
 }
@@ -160,18 +164,18 @@ export function isEndUnconfirmed(hooks: HookCalls): boolean {
 
 /** Time from which an unconfirmed hook counts as a container restart. */
 export function holdDueMs(relay: RelayStatus, hold: Hold): number {
-  return Math.max(hold.dueMs, hold.atMs + confirmationMs(relay));
+  return Math.max(hold.dueMs, hold.atMs + confirmationWaitMs(relay));
 }
 
 export function endDueMs(relay: RelayStatus, end: EndingContainer): number {
-  return Math.max(end.dueMs, end.fromMs + confirmationMs(relay));
+  return Math.max(end.dueMs, end.fromMs + confirmationWaitMs(relay));
 }
 
 /** Time to wait for the relay's confirmation, from the response time of its first status. */
-function confirmationMs(relay: RelayStatus): number {
-  if (relay.askedAtMs < 0) return 0;
-  if (relay.answerMs < 0) return TOGETHER_HOOK_MS;
-  return Math.min(TOGETHER_HOOK_MS, ANSWER_MARGIN * relay.answerMs);
+function confirmationWaitMs(relay: RelayStatus): number {
+  if (relay.requestedAtMs < 0) return 0;
+  if (relay.responseMs < 0) return SIMULTANEOUS_HOOKS_WAIT_MS;
+  return Math.min(SIMULTANEOUS_HOOKS_WAIT_MS, RESPONSE_FACTOR * relay.responseMs);
 }
 
 /** Time at which the next hook counts as a container restart; -1 if no hook waits. */

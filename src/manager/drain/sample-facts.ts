@@ -12,12 +12,12 @@ import { countsBeforeDraining } from "./pace.ts";
  */
 const BLIND_SAMPLES = 10;
 
-export function canBeReached(observation: Observation): boolean {
+export function isReachable(observation: Observation): boolean {
   return observation.known && (observation.hasTcpListener || observation.hasUdp);
 }
 
 /** Whether the Pod has only UDP ports. UDP has no connections that could be quiet, so such a drain ends after the delays. */
-export function onlyDatagrams(observation: Observation): boolean {
+export function hasOnlyUdp(observation: Observation): boolean {
   return observation.known && !observation.hasTcpListener && observation.hasUdp && observation.openConnections === 0;
 }
 
@@ -26,18 +26,18 @@ export function hasNoConnection(observation: Observation): boolean {
 }
 
 export function isBlind(sample: LastSample): boolean {
-  return sample.blindInARow >= BLIND_SAMPLES;
+  return sample.consecutiveBlind >= BLIND_SAMPLES;
 }
 
 function nothingToDrain(observation: Observation): boolean {
-  return hasNoConnection(observation) && !canBeReached(observation);
+  return hasNoConnection(observation) && !isReachable(observation);
 }
 
 /**
  * Whether no port was reachable in the last sample, and the drain does not wait for a proxy. Compares the time of the sample,
  * because a response to the driver may be later than the proxy's exit.
  */
-export function isEmptied(settings: DrainSettings, state: DrainState, drain: Drain): boolean {
+export function isUnreachable(settings: DrainSettings, state: DrainState, drain: Drain): boolean {
   const { sample } = state;
   return nothingToDrain(sample.observation) && sample.atMs >= proxyAwaitedUntilMs(settings, state, drain);
 }
@@ -53,10 +53,10 @@ export function proxyAwaitedUntilMs(settings: DrainSettings, state: DrainState, 
   const { restartMs } = driverRow(settings.driver);
   if (restartMs === 0) return -1;
   const { sample, count } = state;
-  const counted = countsBeforeDraining(settings) && sample.wasReachable && count.knownAtMs >= drain.triggeredAtMs;
+  const hasCounted = countsBeforeDraining(settings) && sample.wasReachable && count.countedAtMs >= drain.triggeredAtMs;
   // If the proxy never listened in this drain, the wait starts at the trigger, and responses do not extend it.
-  const goneFromMs = counted ? count.knownAtMs : drain.triggeredAtMs;
-  if (!counted && isProxyUp(settings, sample, count)) return -1;
+  const goneFromMs = hasCounted ? count.countedAtMs : drain.triggeredAtMs;
+  if (!hasCounted && isProxyUp(settings, sample, count)) return -1;
   return Math.min(drain.deadlineMs, goneFromMs + restartMs);
 }
 

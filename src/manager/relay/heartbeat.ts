@@ -49,7 +49,9 @@ export function withDrainDelay(heartbeat: Heartbeat, nowMs: number, inMs: number
 export function afterFirstLine(heartbeat: Heartbeat, isRequested: boolean, responseMs: number): Heartbeat {
   // The last connection received only one line, and a new connection works. So the relay runs, but sends no heartbeat.
   const withoutHeartbeat =
-    heartbeat.isRequested && heartbeat.lineCount === 1 ? heartbeat.connectionsWithoutHeartbeat + 1 : heartbeat.connectionsWithoutHeartbeat;
+    heartbeat.isRequested && heartbeat.lineCount === 1
+      ? heartbeat.connectionsWithoutHeartbeat + 1
+      : heartbeat.connectionsWithoutHeartbeat;
   return {
     ...heartbeat,
     isRequested,

@@ -7,13 +7,13 @@ import type { Offered } from "../drain/drain-state.ts";
 import {
   afterFirstLine,
   afterNextLine,
-  responseTimeoutMs,
   type Heartbeat,
   newHeartbeat,
   recheckAtMs,
+  requestsHeartbeat,
+  responseTimeoutMs,
   staleAtMs,
   withDrainDelay,
-  requestsHeartbeat,
 } from "./heartbeat.ts";
 
 /** The relay missed three keepalive lines, so its connection counts as broken, even if TCP reports no error. */

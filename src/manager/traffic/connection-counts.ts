@@ -12,10 +12,10 @@ export type ConnectionCounts = {
   busy: number;
   ambiguous: number;
   unknown: number;
-  arrived: number;
+  newConnections: number;
   untracked: number;
   /** Whether a connection is busy or in its handshake, which is traffic at the time of the sample. */
-  atWork: boolean;
+  hasWorking: boolean;
   /** Monotonic time of the newest traffic; -1 without traffic in this sample. */
   evidenceMs: number;
   readonly left: OpenConnection[];
@@ -29,16 +29,16 @@ export function createCounts(nowMs: number, first: boolean): ConnectionCounts {
     busy: 0,
     ambiguous: 0,
     unknown: 0,
-    arrived: 0,
+    newConnections: 0,
     untracked: 0,
-    atWork: false,
+    hasWorking: false,
     evidenceMs: -1,
     left: [],
   };
 }
 
-export function addPresent(counts: ConnectionCounts): void {
-  counts.atWork = true;
+export function addCurrentEvidence(counts: ConnectionCounts): void {
+  counts.hasWorking = true;
   addEvidence(counts, 0);
 }
 
@@ -54,15 +54,15 @@ export type OpenResult = { readonly working: boolean; readonly answered: boolean
 type History = {
   readonly isNew: boolean;
   readonly firstSeenMs: number;
-  readonly moved: boolean;
+  readonly hasNewData: boolean;
   readonly past: Past;
 };
 
 export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: History): OpenResult {
-  const { isNew, firstSeenMs, moved, past } = history;
-  const seems = activityOf(socket);
+  const { isNew, firstSeenMs, hasNewData: moved, past } = history;
+  const rawActivity = activityOf(socket);
   const settled = isAmbiguous(socket) && isAnswered(socket, past);
-  const activity = seems === "ambiguous" && settled ? "idle" : seems;
+  const activity = rawActivity === "ambiguous" && settled ? "idle" : rawActivity;
   if (addCount(counts, activity)) counts.left.push(openConnection(socket, counts.nowMs - firstSeenMs));
   const ageMs = dataAgeMs(socket);
   // Only the data of an ambiguous connection is traffic, because its request may be answered.
@@ -85,7 +85,7 @@ export function addCount(counts: ConnectionCounts, activity: Activity): boolean 
   counts.open = counts.open + 1;
   if (activity === "busy") {
     counts.busy = counts.busy + 1;
-    addPresent(counts);
+    addCurrentEvidence(counts);
   } else if (activity === "ambiguous") counts.ambiguous = counts.ambiguous + 1;
   else if (activity === "unknown") counts.unknown = counts.unknown + 1;
   return counts.left.length < LEFT_LIMIT;

@@ -7,12 +7,12 @@ import { LISTEN, SYN_RECV, TIME_WAIT } from "../sockets/tcp-states.ts";
 export type OtherProcesses = {
   readonly known: boolean;
   /** A user other than the proxy's has a TCP socket. Sockets of the manager, TIME_WAIT and handshakes do not count. */
-  readonly others: boolean;
+  readonly hasOthers: boolean;
   /** Another server has the same user as the proxy. */
   readonly sharedUser: boolean;
 };
 
-export const UNKNOWN_PROCESSES: OtherProcesses = { known: false, others: false, sharedUser: false };
+export const UNKNOWN_PROCESSES: OtherProcesses = { known: false, hasOthers: false, sharedUser: false };
 
 export type ProcessWatch = {
   readonly startSample: () => void;
@@ -59,7 +59,7 @@ export function createProcessWatch(ownPort: number, relay: RelayEndpoint): Proce
       if (proxies.length === 0) return UNKNOWN_PROCESSES;
       return {
         known: true,
-        others: users.length >= USERS_LIMIT || users.some((uid) => !proxies.includes(uid)),
+        hasOthers: users.length >= USERS_LIMIT || users.some((uid) => !proxies.includes(uid)),
         sharedUser: otherListeners.some((uid) => proxies.includes(uid)),
       };
     },

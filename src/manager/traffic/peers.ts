@@ -27,14 +27,14 @@ const ANY: Address = { a: 0, b: 0, c: 0, d: 0 };
 /** @param addressScope the Pod's address in a shared network namespace; if empty, all local addresses are the Pod's */
 export function createPeers(addressScope: string): Peers {
   const scope = parseAddress(addressScope);
-  const scoped = addressScope !== "";
+  const isScoped = addressScope !== "";
   const own = createAddressList(OWN_ADDRESSES_LIMIT);
   const kubelet = createAddressList(KUBELET_ADDRESSES_LIMIT);
   let lastAdded = ANY;
 
   return {
     isOwn: ({ localAddress, peerAddress }) => {
-      if (scoped) return scope !== undefined && isSameAddress(peerAddress, scope);
+      if (isScoped) return scope !== undefined && isSameAddress(peerAddress, scope);
       if (isMeshInbound(peerAddress)) return false;
       return isLoopback(peerAddress) || isSameAddress(peerAddress, localAddress) || own.indexOf(peerAddress) >= 0;
     },
@@ -44,11 +44,11 @@ export function createPeers(addressScope: string): Peers {
       // Nearly all sockets have the same local address.
       if (isSameAddress(localAddress, lastAdded)) return;
       lastAdded = localAddress;
-      if (!scoped && !isAny(localAddress) && !isLoopback(localAddress)) own.add(localAddress);
+      if (!isScoped && !isAny(localAddress) && !isLoopback(localAddress)) own.add(localAddress);
     },
     addKubelet: (address) => {
-      const known = parseAddress(address);
-      if (known !== undefined) kubelet.add(known);
+      const parsed = parseAddress(address);
+      if (parsed !== undefined) kubelet.add(parsed);
     },
   };
 }

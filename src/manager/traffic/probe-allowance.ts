@@ -4,7 +4,7 @@ import type { KubeletProbe } from "../../contract/drain-settings.ts";
 type ProbeAllowance = {
   readonly refill: (nowMs: number) => void;
   /** @returns the number of connections that count as probes */
-  readonly take: (wanted: number) => number;
+  readonly takeUpTo: (wanted: number) => number;
   /** Takes all or none, because more connections than the allowance include traffic. @returns whether all were taken */
   readonly takeAll: (wanted: number) => boolean;
 };
@@ -17,22 +17,22 @@ export function createProbeAllowance(probes: readonly KubeletProbe[]): ProbeAllo
   let perMs = 0;
   for (const probe of probes) if (probe.periodMs > 0) perMs = perMs + 1 / probe.periodMs;
   const capacity = perMs > 0 ? probes.length + 1 : 0;
-  let left = capacity;
+  let remaining = capacity;
   let filledAtMs = -1;
   return {
     refill: (nowMs) => {
       const sinceMs = filledAtMs < 0 ? 0 : Math.max(0, nowMs - filledAtMs);
-      left = Math.min(capacity, left) + sinceMs * perMs;
+      remaining = Math.min(capacity, remaining) + sinceMs * perMs;
       filledAtMs = nowMs;
     },
-    take: (wanted) => {
-      const taken = Math.max(0, Math.min(wanted, Math.floor(left)));
-      left = left - taken;
+    takeUpTo: (wanted) => {
+      const taken = Math.max(0, Math.min(wanted, Math.floor(remaining)));
+      remaining = remaining - taken;
       return taken;
     },
     takeAll: (wanted) => {
-      if (wanted > left) return false;
-      left = left - wanted;
+      if (wanted > remaining) return false;
+      remaining = remaining - wanted;
       return true;
     },
   };

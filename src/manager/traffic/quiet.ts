@@ -56,27 +56,27 @@ export function quietDueMs(quietPeriodMs: number, lastEvidenceMs: number, trigge
 }
 
 /** If the source has no ages, a request in progress seems idle. Most responses are sent within this time. */
-export const UNKNOWN_MS = 10_000;
+export const UNKNOWN_WAIT_MS = 10_000;
 
 /** Returns the time without observed traffic after which a drain with connections of unknown activity ends as `blind`. */
 export function unknownWaitMs(quietPeriodMs: number): number {
-  return Math.max(quietPeriodMs, UNKNOWN_MS);
+  return Math.max(quietPeriodMs, UNKNOWN_WAIT_MS);
 }
 
 /** The kernel delays an acknowledgement by at most 200 ms. The other 100 ms are for a busy machine. */
-const ACKNOWLEDGED_WITHIN_MS = 300;
+const ACK_DELAY_LIMIT_MS = 300;
 
 export type Past = {
   /** `pureAcksSent` at a time before the last data was received. */
   readonly pureAcksBefore: number;
   /** Number of data segments received and sent at the last time when all data was certainly answered; -1 if there was none. */
-  readonly answeredIn: number;
-  readonly answeredOut: number;
+  readonly answeredReceived: number;
+  readonly answeredSent: number;
 };
 
-export const START: Past = { pureAcksBefore: 0, answeredIn: 0, answeredOut: 0 };
+export const NEW_PAST: Past = { pureAcksBefore: 0, answeredReceived: 0, answeredSent: 0 };
 
-export const NO_PAST: Past = { pureAcksBefore: -1, answeredIn: -1, answeredOut: -1 };
+export const NO_PAST: Past = { pureAcksBefore: -1, answeredReceived: -1, answeredSent: -1 };
 
 export function isAmbiguous(socket: TcpSocket): boolean {
   return (
@@ -89,13 +89,14 @@ export function isAmbiguous(socket: TcpSocket): boolean {
 /** Whether an ambiguous connection is certainly answered. The kernel acknowledges data by a pure ACK or with sent data. */
 export function isAnswered(socket: TcpSocket, past: Past): boolean {
   if (socket.pureAcksSent < 0) return false;
-  if (past.answeredIn >= 0) {
-    if (socket.dataSegmentsReceived === past.answeredIn) return true;
+  if (past.answeredReceived >= 0) {
+    if (socket.dataSegmentsReceived === past.answeredReceived) return true;
     // One segment was received since, and the data sent since can only be the response to that segment.
-    if (socket.dataSegmentsReceived === past.answeredIn + 1 && socket.dataSegmentsSent > past.answeredOut) return true;
+    if (socket.dataSegmentsReceived === past.answeredReceived + 1 && socket.dataSegmentsSent > past.answeredSent)
+      return true;
   }
   // No pure acknowledgement was sent since before the last data was received, so sent data acknowledged it.
-  return socket.pureAcksSent === past.pureAcksBefore && socket.lastDataReceivedMs >= ACKNOWLEDGED_WITHIN_MS;
+  return socket.pureAcksSent === past.pureAcksBefore && socket.lastDataReceivedMs >= ACK_DELAY_LIMIT_MS;
 }
 
 export function dataAgeMs(socket: TcpSocket): number {

@@ -2,7 +2,7 @@
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { SocketReading, TcpSocket } from "../sockets/reading.ts";
 import { TIME_WAIT } from "../sockets/tcp-states.ts";
-import type { ConnectionMemory, Kind } from "./connection-memory.ts";
+import type { ConnectionKind, ConnectionMemory } from "./connection-memory.ts";
 import { createConnectionTracker } from "./connection-tracker.ts";
 import { createDrainPorts } from "./drain-ports.ts";
 import type { Observation } from "./observation.ts";
@@ -13,11 +13,11 @@ import { type PodActivity, podActivityOf } from "./quiet.ts";
 
 export type OwnConnections = {
   readonly dials: number;
-  readonly dialsOut: number;
+  readonly relayDials: number;
   readonly accepts: number;
 };
 
-export const NO_CONNECTIONS: OwnConnections = { dials: 0, dialsOut: 0, accepts: 0 };
+export const NO_CONNECTIONS: OwnConnections = { dials: 0, relayDials: 0, accepts: 0 };
 
 export type TrafficMonitor = {
   /** Does not discard the evidence of an earlier unfinished sample. */
@@ -40,9 +40,9 @@ export type TrafficMonitor = {
 type SampleContext = {
   hasTcpListener: boolean;
   hasUdp: boolean;
-  othersReachable: boolean;
+  hasUndrainedPort: boolean;
   backlog: number;
-  waiting: number;
+  managerBacklog: number;
   incomplete: boolean;
 };
 
@@ -61,17 +61,17 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
     const samePort = settings.kubeletProbes.filter((other) => other.port === probe.port);
     return { port: probe.port, allowance: createProbeAllowance(samePort) };
   });
-  const scoped = settings.addressScope !== "";
+  const isScoped = settings.addressScope !== "";
   let context = emptyContext();
   let lastEvidenceMs = -1;
   let evidenceSource = "none";
 
-  const classify = (socket: TcpSocket): Kind => {
+  const classify = (socket: TcpSocket): ConnectionKind => {
     if (peers.isOwn(socket)) return "own";
     if (!peers.isKubelet(socket.peerAddress)) return "traffic";
     // The first entry of a port has the allowance for all probes of that port.
     const probe = probes.find((candidate) => candidate.port === socket.localPort);
-    return probe !== undefined && probe.allowance.take(1) === 1 ? "probe" : "traffic";
+    return probe !== undefined && probe.allowance.takeUpTo(1) === 1 ? "probe" : "traffic";
   };
   const connections = createConnectionTracker(classify, memory);
 
@@ -79,14 +79,14 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
   const atServerEnd = (socket: TcpSocket): TcpSocket | undefined => {
     if (ports.has(socket.localPort) && ports.inScope(socket.localAddress)) return socket;
     // In a shared network namespace, the client's end has the TIME_WAIT entry if the client closed first.
-    if (!scoped || socket.state !== TIME_WAIT || !ports.has(socket.peerPort)) return undefined;
-    return ports.inScope(socket.peerAddress) ? fromOtherEnd(socket) : undefined;
+    if (!isScoped || socket.state !== TIME_WAIT || !ports.has(socket.peerPort)) return undefined;
+    return ports.inScope(socket.peerAddress) ? withEndsSwapped(socket) : undefined;
   };
 
-  const addEvidence = (evidenceMs: number, by: string): void => {
+  const addEvidence = (evidenceMs: number, source: string): void => {
     if (evidenceMs < 0 || evidenceMs < lastEvidenceMs) return;
     lastEvidenceMs = evidenceMs;
-    evidenceSource = by;
+    evidenceSource = source;
   };
 
   return {
@@ -101,9 +101,9 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
       peers.addOwn(listener.localAddress);
       ports.add(listener);
       if (ports.isListener(listener)) context.backlog = context.backlog + listener.receiveQueue;
-      if (listener.localPort === settings.port) context.waiting = context.waiting + listener.receiveQueue;
+      if (listener.localPort === settings.port) context.managerBacklog = context.managerBacklog + listener.receiveQueue;
       if (ports.isListener(listener) || ports.isActiveUrlPort(listener)) context.hasTcpListener = true;
-      if (ports.isOther(listener)) context.othersReachable = true;
+      if (ports.isReachableUndrained(listener)) context.hasUndrainedPort = true;
     },
     addConnection: (socket, nowMs) => {
       peers.addOwn(socket.localAddress);
@@ -121,17 +121,17 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
       context.incomplete = true;
     },
     finishSample: (reading, nowMs, own) => {
-      if (reading === undefined) return failed(context);
+      if (reading === undefined) return failedObservation(context);
       const found = connections.finishSample(nowMs);
-      const { backlog, waiting, hasTcpListener, hasUdp, othersReachable } = context;
+      const { backlog, managerBacklog, hasTcpListener, hasUdp, hasUndrainedPort } = context;
       // Called in every sample, even if the result is not used, because it compares the counters with the last sample's.
-      const { dials, dialsOut, accepts } = own;
-      const explained = { dials, dialsOut, accepts, waiting, arrived: found.arrived };
+      const { dials, relayDials, accepts } = own;
+      const explained = { dials, relayDials, accepts, managerBacklog, newConnections: found.newConnections };
       const hasMissed = opens.hasMissedConnection(reading, explained, nowMs);
 
       addEvidence(found.evidenceMs, reading.source);
       if (backlog > 0) addEvidence(nowMs, reading.source);
-      if (hasMissed && !scoped && lastEvidenceMs < nowMs && !othersReachable) addEvidence(nowMs, "passive-opens");
+      if (hasMissed && !isScoped && lastEvidenceMs < nowMs && !hasUndrainedPort) addEvidence(nowMs, "passive-opens");
       const { busy, untracked, ambiguous, unknown } = found;
       const activity = podActivityOf({ backlog, busy, untracked, ambiguous, unknown });
       return {
@@ -157,15 +157,22 @@ function evidenceSourceOf(activity: PodActivity, reading: SocketReading, evidenc
   return evidenceSource === "none" ? reading.source : evidenceSource;
 }
 
-function failed(context: SampleContext): Observation {
+function failedObservation(context: SampleContext): Observation {
   return context.incomplete ? INCOMPLETE : UNREADABLE;
 }
 
 function emptyContext(): SampleContext {
-  return { hasTcpListener: false, hasUdp: false, othersReachable: false, backlog: 0, waiting: 0, incomplete: false };
+  return {
+    hasTcpListener: false,
+    hasUdp: false,
+    hasUndrainedPort: false,
+    backlog: 0,
+    managerBacklog: 0,
+    incomplete: false,
+  };
 }
 
-function fromOtherEnd(socket: TcpSocket): TcpSocket {
+function withEndsSwapped(socket: TcpSocket): TcpSocket {
   return {
     family: socket.family,
     state: socket.state,

@@ -61,7 +61,7 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
   const perform = (action: DrainAction): void => {
     if (action.kind === "learn-kubelet") monitor.addKubelet(action.address);
     if (action.kind === "answer") written = written + JSON.stringify(drainReportOf(state, nowMs, -1, 0)).length;
-    if (action.kind === "count-active") dispatch({ kind: "active-counted", nowMs, active: 3, moved: false });
+    if (action.kind === "count-active") dispatch({ kind: "active-counted", nowMs, active: 3, hadTraffic: false });
     if (action.kind !== "entered") return;
     const report = drainReportOf(state, nowMs, -1, 0);
     const drain = drainOf(action.at.phase);

@@ -67,25 +67,21 @@ export function postCommands(commands: Commands, done: (results: readonly Comman
 
   const attempt = (path: string, index: number, pauseMs: number): void => {
     const timeoutMs = Math.max(1, Math.min(CALL_TIMEOUT_MS, leftMs()));
-    commands.stream(
-      { target: adminTarget(commands.admin, path), method: "POST", timeoutMs },
-      ignoreBody,
-      (end) => {
-        const succeeded = end.status >= 200 && end.status < 300;
-        const shouldRetry = !succeeded && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
-        if (shouldRetry) {
-          setTimeout(() => attempt(path, index, Math.min(LONGEST_PAUSE_MS, pauseMs * 2)), pauseMs);
-          return;
-        }
-        const why = end.status === 0 ? end.failure : `status ${end.status}`;
-        results.push({
-          path,
-          failure: succeeded ? "" : `POST ${path}: ${why}`,
-          refused: end.status >= 400 && end.status < 500,
-        });
-        next(index + 1);
-      },
-    );
+    commands.stream({ target: adminTarget(commands.admin, path), method: "POST", timeoutMs }, ignoreBody, (end) => {
+      const succeeded = end.status >= 200 && end.status < 300;
+      const shouldRetry = !succeeded && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
+      if (shouldRetry) {
+        setTimeout(() => attempt(path, index, Math.min(LONGEST_PAUSE_MS, pauseMs * 2)), pauseMs);
+        return;
+      }
+      const why = end.status === 0 ? end.failure : `status ${end.status}`;
+      results.push({
+        path,
+        failure: succeeded ? "" : `POST ${path}: ${why}`,
+        refused: end.status >= 400 && end.status < 500,
+      });
+      next(index + 1);
+    });
   };
 
   next(0);

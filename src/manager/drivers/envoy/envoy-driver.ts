@@ -4,7 +4,7 @@ import type { HttpStream } from "../../http/http-client.ts";
 import { type HttpTarget, isUnixTarget } from "../../http/http-target.ts";
 import { type Driver, type DriverWarning, NOT_ANSWERED } from "../../ports.ts";
 import { adminsOf, type CommandResult, drainPathsOf, FAIL_HEALTH, PASS_HEALTH, postCommands } from "./envoy-admin.ts";
-import { countRequests, createEnvoyEvidence, type CountResult } from "./envoy-count.ts";
+import { type CountResult, countRequests, createEnvoyEvidence } from "./envoy-count.ts";
 
 const COMMAND_TIMEOUT_MS = 10_000;
 /** A proxy that responded before may be restarting, so the driver waits longer for it than for a proxy that never responded. */

@@ -82,7 +82,8 @@ function createOpenSum(): OpenSum {
   let sum = -1;
   let hasInvalidValue = false;
   const addLine = (line: string): void => {
-    if (!line.startsWith(METRIC_PREFIX) || !line.includes('direction="inbound"') || !line.includes('peer="src"')) return;
+    if (!line.startsWith(METRIC_PREFIX) || !line.includes('direction="inbound"') || !line.includes('peer="src"'))
+      return;
     const value = sumOfSamples(line, OPEN_CONNECTIONS);
     if (value >= 0) sum = Math.max(0, sum) + value;
     else hasInvalidValue = true;
