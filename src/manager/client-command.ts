@@ -36,13 +36,13 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     platform.exit(EXIT_OK);
   };
   const path = `/${platform.environment.token}/`;
-  const withinMs = command === "drain" ? DRAIN_TIMEOUT_MS : STATUS_TIMEOUT_MS;
+  const timeoutMs = command === "drain" ? DRAIN_TIMEOUT_MS : STATUS_TIMEOUT_MS;
   const statusCall: ManagerCall = {
     host,
     port,
     method: "GET",
     path: `${path}status`,
-    timeoutMs: withinMs,
+    timeoutMs,
     waitsForResponse: false,
   };
   const drain: ManagerCall = {
@@ -50,7 +50,7 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     port,
     method: "POST",
     path: `${path}drain`,
-    timeoutMs: withinMs,
+    timeoutMs,
     waitsForResponse: true,
   };
   const onDrained = (end: CallResult): void => {
@@ -66,7 +66,7 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     waitsForResponse: false,
   };
   callManager(statusCall, platform.nowMs, (end) => {
-    if (command === "drain" && end.kind === "left") {
+    if (command === "drain" && end.kind === "no-response") {
       callManager(lateDrain, platform.nowMs, (late) => {
         if (late.kind === "answered" && late.status === 200) succeed(late.body);
         else fail(end);
@@ -97,7 +97,7 @@ function targetOf(command: string, args: readonly string[], platform: Platform):
 
 function failureText(end: CallResult, host: string, port: number): string {
   if (end.kind === "answered") return `the manager at ${host}:${port} has another ${VARIABLES.token}`;
-  if (end.kind === "left")
+  if (end.kind === "no-response")
     return `the manager at ${host}:${port} exited, hangs or has another ${VARIABLES.token}: ${end.message}`;
   return `no manager at ${host}:${port}: ${end.message}`;
 }

@@ -1,4 +1,4 @@
-/** Sets the drain flag. App processes that loaded the library of `native/preload` then close their client connections. */
+/** Sets the drain flag, at which app processes with the library of `native/preload` close their client connections. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import type { DriverWarning, FlagPage } from "./ports.ts";
 

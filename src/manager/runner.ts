@@ -164,8 +164,8 @@ export function createRunner(parts: RunnerParts): Runner {
         parts.driver.cancelDrain((failure) => warn("driver's drain was not reverted", failure));
         return;
       case "count-active":
-        parts.driver.countActive((active, moved) =>
-          dispatch({ kind: "active-counted", nowMs: nowMs(), active, hadTraffic: moved }),
+        parts.driver.countActive((active, hadTraffic) =>
+          dispatch({ kind: "active-counted", nowMs: nowMs(), active, hadTraffic }),
         );
         return;
       case "learn-kubelet":

@@ -45,7 +45,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
       : createRelayClient({
           start: clientStarter(platform.ownCommand, environment),
           nowMs,
-          onStatus: (status, answered) => {
+          onStatus: (status, isFromRelay) => {
             if (status.reason !== NO_RESPONSE_YET) logMessage("info", "relay", statusText(status));
             const { offered, terminating, graceSeconds, reason } = status;
             runner.dispatch({
@@ -55,7 +55,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
               terminating,
               graceSeconds,
               reason,
-              isFromRelay: answered,
+              isFromRelay,
             });
           },
           onReported: (failure) => {

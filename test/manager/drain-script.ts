@@ -147,12 +147,12 @@ export const hook = (nowMs: number, holdId: number, container = "app"): DrainEve
 /** The manager's own preStop. */
 export const ownHook = (nowMs: number, holdId: number): DrainEvent => ({ kind: "drain-requested", nowMs, holdId });
 
-/** A status from the relay, or with `answered: false` from the relay's client. */
+/** A status from the relay, or with `isFromRelay: false` from the relay's client. */
 export const relayReported = (
   nowMs: number,
   offered: Offered,
   terminating: boolean,
-  more: { readonly graceSeconds?: number; readonly reason?: string; readonly answered?: boolean } = {},
+  more: { readonly graceSeconds?: number; readonly reason?: string; readonly isFromRelay?: boolean } = {},
 ): DrainEvent => ({
   ...{ kind: "relay-reported", nowMs, offered, terminating },
   ...{ graceSeconds: -1, reason: "", isFromRelay: true, ...more },

@@ -1,4 +1,4 @@
-/** The manager's HTTP server: responds to a request at once, or holds the request until `answer` is called. */
+/** The manager's HTTP server: responds to a request at once, or holds the request until `respond` is called. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { DrainSettings } from "../../contract/drain-settings.ts";

@@ -8,17 +8,17 @@ export type ManagerCall = {
   readonly method: "GET" | "POST";
   /** Contains the token, so it must not appear in messages. */
   readonly path: string;
-  /** Limits connecting and, unless `waits`, the response. A failed connection is retried for at most 2 s. */
+  /** Limits connecting and, unless `waitsForResponse`, the response. A failed connection is retried for at most 2 s. */
   readonly timeoutMs: number;
   /** Waits for the response without a time limit. */
   readonly waitsForResponse: boolean;
 };
 
-/** `left`: the connection was established, but no complete response arrived. */
+/** `no-response`: the connection was established, but no complete response arrived. */
 export type CallResult =
   | { readonly kind: "answered"; readonly status: number; readonly body: string }
   | { readonly kind: "unreachable"; readonly message: string }
-  | { readonly kind: "left"; readonly message: string };
+  | { readonly kind: "no-response"; readonly message: string };
 
 /** A starting manager listens within this time. */
 const RETRY_LIMIT_MS = 2_000;
@@ -58,7 +58,7 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
       isOver = true;
       clearTimeout(timeout);
       socket.destroy();
-      if (connected) settle({ kind: "left", message });
+      if (connected) settle({ kind: "no-response", message });
       else if (nowMs() + RETRY_MS < retryUntilMs) setTimeout(attempt, RETRY_MS);
       else settle({ kind: "unreachable", message });
     };

@@ -1,4 +1,4 @@
-/** The phase after the drain: the kubelet stops the Pod. If the Pod stays instead, the machine rearms for the next trigger. Pure. */
+/** The phase after the drain: the kubelet stops the Pod, or the Pod stays and the machine rearms for the next trigger. Pure. */
 import type { DrainAction, Wake } from "./drain-event.ts";
 import { type Done, type Drain, type DrainResult, type DrainState, idleState } from "./drain-state.ts";
 import { isWaitingHook, releaseRole } from "./hook-calls.ts";

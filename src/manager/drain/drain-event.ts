@@ -41,7 +41,7 @@ export type DrainEvent =
   | { readonly kind: "caller-left"; readonly nowMs: number; readonly holdId: number }
   | { readonly kind: "chained-hook-finished"; readonly nowMs: number; readonly container: string }
   | { readonly kind: "tick"; readonly nowMs: number; readonly sample: Sample | undefined }
-  /** `active`: -1 or `NOT_ANSWERED` if the driver could not count. `moved`: there was traffic since the last count. */
+  /** `active`: -1 or `NOT_ANSWERED` if the driver could not count. `hadTraffic`: since the last count. */
   | { readonly kind: "active-counted"; readonly nowMs: number; readonly active: number; readonly hadTraffic: boolean }
   | { readonly kind: "sigterm"; readonly nowMs: number };
 

@@ -36,9 +36,9 @@ function apply(settings: DrainSettings, state: DrainState, event: DrainEvent, ac
     case "hook-called":
       return applyHook(settings, state, event, actions);
     case "drain-requested": {
-      const ready = state.phase.name === "done" ? rearmIfReused(state, state.phase, nowMs, actions) : state;
-      const hooks = addHold(ready.hooks, holdOf(event.holdId, nowMs, "", "drain", ""), actions);
-      const held: DrainState = { ...ready, hooks };
+      const rearmed = state.phase.name === "done" ? rearmIfReused(state, state.phase, nowMs, actions) : state;
+      const hooks = addHold(rearmed.hooks, holdOf(event.holdId, nowMs, "", "drain", ""), actions);
+      const held: DrainState = { ...rearmed, hooks };
       return held.phase.name === "idle" ? confirmEnd(settings, held, "hook", nowMs, actions) : held;
     }
     case "caller-left":
@@ -134,8 +134,8 @@ function confirmEnd(
   return next;
 }
 
-function countOf(last: LastCount, active: number, moved: boolean, nowMs: number): LastCount {
-  const firstMs = moved || last.zeroSinceMs < 0 ? nowMs : last.zeroSinceMs;
+function countOf(last: LastCount, active: number, hadTraffic: boolean, nowMs: number): LastCount {
+  const firstMs = hadTraffic || last.zeroSinceMs < 0 ? nowMs : last.zeroSinceMs;
   const zeroSinceMs = active === 0 ? firstMs : -1;
   const knownAtMs = active < 0 ? last.countedAtMs : nowMs;
   return { active, zeroSinceMs, atMs: nowMs, countedAtMs: knownAtMs, isPending: false };
@@ -160,9 +160,9 @@ function applySample(state: DrainState, sample: Sample, nowMs: number): DrainSta
   };
   const { phase } = state;
   if (phase.name !== "holding") return next;
-  const gone = otherProcesses.known && !otherProcesses.hasOthers && !sharedUser;
-  const goneSinceMs = phase.othersGoneSinceMs < 0 ? nowMs : phase.othersGoneSinceMs;
-  return { ...next, phase: { ...phase, othersGoneSinceMs: gone ? goneSinceMs : -1 } };
+  const areOthersGone = otherProcesses.known && !otherProcesses.hasOthers && !sharedUser;
+  const othersGoneSinceMs = phase.othersGoneSinceMs < 0 ? nowMs : phase.othersGoneSinceMs;
+  return { ...next, phase: { ...phase, othersGoneSinceMs: areOthersGone ? othersGoneSinceMs : -1 } };
 }
 
 /** The relay can confirm that the Pod is terminating, and shorten the drain. It cannot stop or prevent a drain. */
@@ -175,22 +175,24 @@ function applyRelay(
   const reported: DrainState = { ...state, relay: applyRelayStatus(state.relay, event) };
   const ends = reported.phase.name === "idle" && event.terminating;
   const next = ends ? confirmEnd(settings, reported, "relay", event.nowMs, actions) : reported;
-  return event.graceSeconds < 0 ? next : { ...next, phase: shortened(settings, next.phase, event.graceSeconds) };
+  return event.graceSeconds < 0
+    ? next
+    : { ...next, phase: withShorterDeadline(settings, next.phase, event.graceSeconds) };
 }
 
-function shortened(settings: DrainSettings, phase: Phase, graceSeconds: number): Phase {
-  const cut = (drain: Drain): Drain => ({
+function withShorterDeadline(settings: DrainSettings, phase: Phase, graceSeconds: number): Phase {
+  const withDeadline = (drain: Drain): Drain => ({
     ...drain,
     deadlineMs: shortenedDeadlineMs(settings, drain, graceSeconds),
   });
   // One case per phase, because the native compiler cannot read a field that several types of a union share.
   switch (phase.name) {
     case "withdrawing":
-      return { ...phase, drain: cut(phase.drain) };
+      return { ...phase, drain: withDeadline(phase.drain) };
     case "draining":
-      return { ...phase, drain: cut(phase.drain) };
+      return { ...phase, drain: withDeadline(phase.drain) };
     case "holding":
-      return { ...phase, drain: cut(phase.drain) };
+      return { ...phase, drain: withDeadline(phase.drain) };
     default:
       return phase;
   }

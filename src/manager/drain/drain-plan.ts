@@ -45,9 +45,9 @@ export function holdingLimitMs(settings: DrainSettings, fromMs: number): number 
 export function applyRelayStatus(relay: RelayStatus, reported: RelayReported): RelayStatus {
   const { offered, reason, nowMs } = reported;
   const terminating = relay.terminating || reported.terminating;
-  const askedAtMs = relay.requestedAtMs < 0 ? nowMs : relay.requestedAtMs;
-  const answerMs = relay.responseMs < 0 && reported.isFromRelay ? nowMs - askedAtMs : relay.responseMs;
-  const next: RelayStatus = { ...relay, offered, terminating, reason, requestedAtMs: askedAtMs, responseMs: answerMs };
+  const requestedAtMs = relay.requestedAtMs < 0 ? nowMs : relay.requestedAtMs;
+  const responseMs = relay.responseMs < 0 && reported.isFromRelay ? nowMs - requestedAtMs : relay.responseMs;
+  const next: RelayStatus = { ...relay, offered, terminating, reason, requestedAtMs, responseMs };
   if (offered === "in") return { ...next, withdrawnAtMs: -1, outFromMs: -1 };
   if (offered === "unknown") return relay.offered === "in" ? { ...next, silentFromMs: nowMs } : next;
   if (relay.withdrawnAtMs >= 0) return next;

@@ -122,7 +122,7 @@ export type RelayStatus = {
   readonly reason: string;
   /** Time at which the manager started the relay client for this drain or restart. */
   readonly requestedAtMs: number;
-  /** Time from `askedAtMs` to the relay's first status. */
+  /** Time from `requestedAtMs` to the relay's first status. */
   readonly responseMs: number;
   /** Time at which the status `out` was received. */
   readonly withdrawnAtMs: number;

@@ -1,5 +1,5 @@
 /**
- * Tracks holds. A container's hook proves that the kubelet stops the container, but not that the Pod is terminating. Pure.
+ * Tracks the holds of preStop hooks. A hook proves that the kubelet stops the container, but not that the Pod is terminating. Pure.
  */
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import type { DrainAction } from "./drain-event.ts";

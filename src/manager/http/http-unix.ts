@@ -104,7 +104,7 @@ function isAccessible(path: string, mode: number): boolean {
   }
 }
 
-/** In the state `open`, `why` is `NOTHING` if no byte was available, and "" if more bytes may be available. */
+/** In the state `open`, `why` is `NO_DATA` if no byte was available, and "" if more bytes may be available. */
 type ReadResult = { readonly state: "open" | "whole" | "failed"; readonly why: string };
 
 const NO_DATA = "no data";

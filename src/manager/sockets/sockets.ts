@@ -8,7 +8,7 @@ import type { SocketReading, SocketVisitor, TcpSocket } from "./reading.ts";
 import { LISTEN } from "./tcp-states.ts";
 
 /**
- * @param tracesMs maximum age of TIME_WAIT entries; older ones are omitted, except by /proc, which has no ages
+ * @param timeWaitLimitMs maximum age of TIME_WAIT entries; older ones are omitted, except by /proc, which has no ages
  * @returns `undefined` if no source was complete and consistent; the visitor may have received some sockets in that case too
  */
 export type SocketReader = (timeWaitLimitMs: number, visitor: SocketVisitor) => SocketReading | undefined;

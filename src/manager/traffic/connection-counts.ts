@@ -50,7 +50,7 @@ export function addEvidence(counts: ConnectionCounts, ageMs: number): void {
 /** `working`: a request may be in progress. `answered`: all received data is certainly answered. */
 export type OpenResult = { readonly working: boolean; readonly answered: boolean };
 
-/** `moved`: data was sent or received since the last sample. */
+/** `hasNewData`: data was sent or received since the last sample. */
 type History = {
   readonly isNew: boolean;
   readonly firstSeenMs: number;
@@ -59,7 +59,7 @@ type History = {
 };
 
 export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: History): OpenResult {
-  const { isNew, firstSeenMs, hasNewData: moved, past } = history;
+  const { isNew, firstSeenMs, hasNewData, past } = history;
   const rawActivity = activityOf(socket);
   const settled = isAmbiguous(socket) && isAnswered(socket, past);
   const activity = rawActivity === "ambiguous" && settled ? "idle" : rawActivity;
@@ -67,7 +67,7 @@ export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: Hi
   const ageMs = dataAgeMs(socket);
   // Only the data of an ambiguous connection is traffic, because its request may be answered.
   // An earlier sample dated a connection without new data; dating it again would accumulate the delays of samples.
-  if (activity !== "busy" && moved && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs);
+  if (activity !== "busy" && hasNewData && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs);
   return {
     working: activity === "busy" || activity === "ambiguous",
     answered: activity === "idle" && (settled || !isAmbiguous(socket)),

@@ -179,12 +179,12 @@ type TrackedSocket = {
 
 function countConnection(counts: ConnectionCounts, { socket, kind, before, past }: TrackedSocket): OpenResult {
   if (isOpen(socket.state)) {
-    const moved = before === undefined || hasMoved(before, socket);
+    const hasNewData = before === undefined || hasMoved(before, socket);
     const isNew = before === undefined && !counts.first;
     return addOpen(counts, socket, {
       isNew,
       firstSeenMs: before?.firstSeenMs ?? counts.nowMs,
-      hasNewData: moved,
+      hasNewData,
       past,
     });
   }

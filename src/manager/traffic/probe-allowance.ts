@@ -4,9 +4,9 @@ import type { KubeletProbe } from "../../contract/drain-settings.ts";
 type ProbeAllowance = {
   readonly refill: (nowMs: number) => void;
   /** @returns the number of connections that count as probes */
-  readonly takeUpTo: (wanted: number) => number;
+  readonly takeUpTo: (count: number) => number;
   /** Takes all or none, because more connections than the allowance include traffic. @returns whether all were taken */
-  readonly takeAll: (wanted: number) => boolean;
+  readonly takeAll: (count: number) => boolean;
 };
 
 /**
@@ -25,14 +25,14 @@ export function createProbeAllowance(probes: readonly KubeletProbe[]): ProbeAllo
       remaining = Math.min(capacity, remaining) + sinceMs * perMs;
       filledAtMs = nowMs;
     },
-    takeUpTo: (wanted) => {
-      const taken = Math.max(0, Math.min(wanted, Math.floor(remaining)));
+    takeUpTo: (count) => {
+      const taken = Math.max(0, Math.min(count, Math.floor(remaining)));
       remaining = remaining - taken;
       return taken;
     },
-    takeAll: (wanted) => {
-      if (wanted > remaining) return false;
-      remaining = remaining - wanted;
+    takeAll: (count) => {
+      if (count > remaining) return false;
+      remaining = remaining - count;
       return true;
     },
   };

@@ -25,7 +25,7 @@ export function countRequests(
   stream: HttpStream,
   admin: HttpTarget,
   settings: DrainSettings,
-  done: (answer: CountResult) => void,
+  done: (result: CountResult) => void,
 ): void {
   const stats = createEnvoyStats(settings);
   let parseError = "";

@@ -37,16 +37,16 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
     sendHttp(call, onChunk, done);
   };
 
-  const countAt = (index: number, done: (answer: CountResult) => void): void => {
+  const countAt = (index: number, done: (result: CountResult) => void): void => {
     const admin = envoyAdmin ?? admins[index];
     if (admin === undefined) return;
-    countRequests(stream, admin, settings, (answer) => {
-      if (answer.count.isEnvoy) envoyAdmin = admin;
+    countRequests(stream, admin, settings, (result) => {
+      if (result.count.isEnvoy) envoyAdmin = admin;
       else if (envoyAdmin === undefined && index + 1 < admins.length) {
-        countAt(index + 1, (other) => done(other.count.isEnvoy ? other : answer));
+        countAt(index + 1, (other) => done(other.count.isEnvoy ? other : result));
         return;
       }
-      done(answer);
+      done(result);
     });
   };
 
@@ -93,16 +93,16 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
     sendDrain(envoyAdmin, (failure) => warn("driver resent the drain commands to Envoy", failure));
   };
 
-  const handleResult = (answer: CountResult, done: (active: number, moved: boolean) => void): void => {
+  const handleResult = (result: CountResult, done: (active: number, hadTraffic: boolean) => void): void => {
     const nowMs = performance.now();
-    if (answer.kind === "useless") {
-      warnBlind(answer.why);
+    if (result.kind === "useless") {
+      warnBlind(result.why);
       isUseless = true;
       done(-1, false);
       return;
     }
-    if (answer.kind !== "counted") {
-      if (answer.kind === "absent") recordAbsence(answer.why, nowMs);
+    if (result.kind !== "counted") {
+      if (result.kind === "absent") recordAbsence(result.why, nowMs);
       // A program is running, so the proxy is not absent any more.
       else absentSinceMs = -1;
       done(NOT_ANSWERED, false);
@@ -112,10 +112,10 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
     isAbsent = false;
     hasCounted = true;
     absentSinceMs = -1;
-    const { restarted, hadTraffic: moved } = evidence.take(answer.count, nowMs);
+    const { restarted, hadTraffic } = evidence.take(result.count, nowMs);
     if (restarted) onPossibleRestart();
     resendDrain();
-    done(answer.count.active, moved);
+    done(result.count.active, hadTraffic);
   };
 
   return {
@@ -124,7 +124,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
     canCount: () => !isUseless && !isAbsent,
     countActive: (done) => {
       if (admins.length === 0) done(-1, false);
-      else countAt(0, (answer) => handleResult(answer, done));
+      else countAt(0, (result) => handleResult(result, done));
     },
     startDrain: (done) => {
       isDrainRequested = true;
@@ -135,8 +135,8 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
       else if (envoyAdmin !== undefined) sendDrain(envoyAdmin, done);
       // Commands are sent only after a count has identified the program as Envoy.
       else
-        countAt(0, (answer) =>
-          envoyAdmin === undefined ? done(`Envoy's drain was not started: ${answer.why}`) : sendDrain(envoyAdmin, done),
+        countAt(0, (result) =>
+          envoyAdmin === undefined ? done(`Envoy's drain was not started: ${result.why}`) : sendDrain(envoyAdmin, done),
         );
     },
     cancelDrain: (done) => {
