@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createNamespaceNetwork } from "../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
-import { MOST_HOLDS } from "../src/manager/drain/hook-calls.ts";
+import { HOLDS_LIMIT } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
 import { goalsOf } from "./manager-goals.ts";
 import { type Options, readOptions, USAGE } from "./manager-options.ts";
@@ -61,7 +61,7 @@ async function measureManagers(
 ): Promise<ReadonlyMap<string, Active>> {
   const client = managers.find(({ name }) => name === "native")?.command[0] ?? "";
   const found = new Map<string, Active & { readonly drains: Drain[] }>();
-  printProgress(`${MOST_HOLDS} hooks held, 10000 calls`, options);
+  printProgress(`${HOLDS_LIMIT} hooks held, 10000 calls`, options);
   for (const build of managers) {
     const held = await measureHeld(network, build);
     found.set(build.name, { held, called: await measureCalled(network, build), drains: [] });

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
-import { MOST_HOLDS } from "../src/manager/drain/hook-calls.ts";
+import { HOLDS_LIMIT } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
 import { type Memory, memoryOf, switchesOf, threadsOf } from "./manager-cost.ts";
 import { endProcess, startPod, waitForOutput } from "./manager-pod.ts";
@@ -10,7 +10,7 @@ import { cpuMicroseconds } from "./process-cost.ts";
 
 const SETTLE_MS = 5_000;
 const HOLDS_PER_CONTAINER = 4;
-const CONTAINERS = MOST_HOLDS / HOLDS_PER_CONTAINER;
+const CONTAINERS = HOLDS_LIMIT / HOLDS_PER_CONTAINER;
 const CALLS = 10_000;
 const CALLERS = 10;
 const START_ROUNDS = 21;

@@ -1,5 +1,5 @@
 /** Prints the results of the manager benchmark as a table. */
-import { MOST_HOLDS } from "../src/manager/drain/hook-calls.ts";
+import { HOLDS_LIMIT } from "../src/manager/drain/hook-calls.ts";
 import type { Memory } from "./manager-cost.ts";
 import type { Goal } from "./manager-goals.ts";
 import type { Options } from "./manager-options.ts";
@@ -27,7 +27,7 @@ function rowsFor(results: readonly BuildResults[], options: Options): readonly R
     { name: "threads", cell: ({ threads }) => String(threads) },
     { name: `context switches in ${options.idleSeconds} s idle`, cell: ({ idleSwitches }) => String(idleSwitches) },
     ...memoryRows("idle", ({ idle }) => idle),
-    ...memoryRows(`${MOST_HOLDS} hooks held`, ({ manager }) => manager?.held),
+    ...memoryRows(`${HOLDS_LIMIT} hooks held`, ({ manager }) => manager?.held),
     ...memoryRows("after 10000 calls", ({ manager }) => manager?.called),
     ...drains.map(({ connections }, index) => ({
       name: `drain, ${connections} connections, % of a core`,

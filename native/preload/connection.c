@@ -15,7 +15,7 @@ int is_drain_port(int fd, const struct flag_page *page) {
 }
 
 int is_tracked(int fd, const struct exchange *exchange) {
-  /* The start of tcp_info; the kernel's header needs a C library. */
+  /* The start of struct tcp_info, because the kernel's header needs a C library. */
   struct { u8 other[120]; unsigned long long acknowledged, received; } info;
   int unread = 1, unsent = 1, bytes = sizeof info;
   if (SYS(__NR_ioctl, fd, FIONREAD, &unread) || SYS(__NR_ioctl, fd, TIOCOUTQ, &unsent) || unread || unsent) return 0;

@@ -1,4 +1,4 @@
-/* Queries the kernel about a connection. Tests compile it against a fake kernel. */
+/* Queries the kernel about a connection. Tests compile this file with fake system calls. */
 #pragma once
 #include "flag.h"
 #include "state.h"
@@ -7,11 +7,11 @@
 int is_drain_port(int fd, const struct flag_page *page);
 
 /*
- * Whether the counted calls carried every byte of the connection, and none is unread or unacknowledged. Bytes written by
- * other calls, through another descriptor or by another process appear in the kernel's counters only.
+ * Whether the counted calls transferred all bytes of the connection, and no byte is unread or unacknowledged. Bytes of other
+ * calls, other descriptors and other processes appear only in the kernel's counters.
  */
 int is_tracked(int fd, const struct exchange *exchange);
 
-/* Sends the rest of the header, or shuts the connection down: the next write may be another thread's, and half a header
- * would corrupt the response. Needed only if the kernel is out of memory. */
+/* Sends the rest of a partially sent header, or shuts the connection down: the write of another thread must not follow half a
+ * header. The kernel sends a part of the header only if it is out of memory. */
 void finish_header(int fd, bytes_t missing);

@@ -1,4 +1,4 @@
-/* Requests the manager's page; any error results in NO_PAGE. */
+/* Requests the manager's shared memory page. Every error results in NO_PAGE. */
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include <linux/poll.h>
@@ -36,7 +36,7 @@ static long receive(long from, long within_ns) {
 }
 
 static const struct flag_page *map(long fd) {
-  /* Reading a page that was truncated would kill this process. */
+  /* Reading from a truncated page would kill this process. */
   long seals = SYS(__NR_fcntl, fd, F_GET_SEALS);
   if (seals < 0 || !(seals & F_SEAL_SHRINK) || SYS(__NR_lseek, fd, 0, 2) < PAGE_BYTES) return &NO_PAGE;
   long at = SYS(__NR_mmap, 0, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);

@@ -1,13 +1,13 @@
-/* The shared page that signals the drain to processes of the Pod. They map it read-only. */
+/* The shared memory page that signals the drain to preloaded processes of the Pod, which map the page read-only. */
 #pragma once
 
-/* The abstract socket that sends the page; tests set another name. */
+/* The abstract socket at which the manager sends the page. Tests set another name. */
 #ifndef FLAG_SOCKET
 #define FLAG_SOCKET "lastcall/preload/1"
 #endif
 #define FLAG_MARK 0x3150434cu
 #define FLAG_PORTS 64
-/* FUTEX_OWNER_DIED: the kernel sets this bit of `owner` at any end of the manager's process. */
+/* FUTEX_OWNER_DIED: the kernel sets this bit of `owner` when the manager's process ends for any reason. */
 #define FLAG_OWNER_DIED 0x40000000u
 enum { FLAG_WAIT, FLAG_CLOSE, FLAG_OFF };
 
@@ -15,17 +15,17 @@ struct flag_page {
   unsigned mark;
   volatile unsigned char mode;
   unsigned char port_count;
-  /* Drained ports; responses of other ports are not changed. */
+  /* Drained ports. Responses of other ports are not changed. */
   unsigned short ports[FLAG_PORTS];
-  /* A robust futex of the manager's thread and its list entry; the addresses are the manager's. */
+  /* A robust futex of the manager's thread, with its list and list entry. The addresses are of the manager's process. */
   volatile unsigned owner;
   unsigned long long list[3], entry;
 };
 
-/* A page of zeros, for processes without a manager. */
+/* A page of zeros, which processes use if there is no manager. */
 extern const struct flag_page NO_PAGE;
 
-/* Whether the environment disables the library. Call it at the start only: threads may change the environment later. */
+/* Whether the environment disables the library. Called at the start only, because threads may change the environment later. */
 int flag_is_off(void);
 
 /* @returns the manager's flag page, or NO_PAGE after the time limit */

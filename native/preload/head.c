@@ -1,16 +1,16 @@
-/* In doubt a response is left unchanged, which is always correct. */
+/* Unclear responses are classified as RESPONSE_UNCHANGED, because an unchanged response is always correct. */
 #include "head.h"
 
 static u8 lower(u8 c) { return c >= 'A' && c <= 'Z' ? c | 32 : c; }
 
-/* `word` is in lower case. */
+/* Whether the bytes start with `word`, which is in lower case if `any_case` is set. */
 static int starts(const u8 *p, bytes_t n, const char *word, int any_case) {
   for (bytes_t i = 0; word[i]; i++)
     if (i >= n || (any_case ? lower(p[i]) : p[i]) != (u8)word[i]) return 0;
   return 1;
 }
 
-/* @returns the index after the line's CRLF; 0 for an incomplete line, or one with a bare CR or LF */
+/* @returns the index after the line's CRLF; 0 for an incomplete line, or a line with a single CR or LF */
 static bytes_t next_line(const u8 *p, bytes_t n, bytes_t from) {
   for (bytes_t i = from; i + 1 < n; i++) {
     if (p[i] == '\n') return 0;
@@ -29,7 +29,7 @@ static bytes_t end_of_request_line(const u8 *p, bytes_t n) {
   return end;
 }
 
-/* @returns the value of Content-Length; -1 unless it is a number of at most 15 digits */
+/* @returns the value of Content-Length, or -1 if the value is not a number of at most 15 digits */
 static long long length_of(const u8 *p, bytes_t n) {
   bytes_t i = 0;
   long long length = 0;
@@ -57,7 +57,7 @@ enum request head_of_request(const u8 *p, bytes_t n, bytes_t *body_left) {
   return REQUEST_UNSURE;
 }
 
-/* These have no body, even with a Content-Length. */
+/* Whether the status does not allow a body, even with a Content-Length. */
 static int has_no_body(const u8 *status) { return starts(status, 3, "204", 0) || starts(status, 3, "304", 0); }
 
 enum response head_of_response(const u8 *p, bytes_t n, struct response_head *head) {
@@ -80,7 +80,7 @@ enum response head_of_response(const u8 *p, bytes_t n, struct response_head *hea
     if (end && starts(p + at, end - at, "upgrade:", 1)) return RESPONSE_UNCHANGED;
     if (end && starts(p + at, end - at, "content-length:", 1))
       head->length = lengths++ ? -1 : length_of(p + at + 15, end - at - 15);
-    /* Overrides a Content-Length (RFC 9112, 6.3). */
+    /* Transfer-Encoding overrides Content-Length (RFC 9112, 6.3). */
     if (end && starts(p + at, end - at, "transfer-encoding:", 1)) head->length = -1, lengths++;
     at = end;
   }

@@ -1,7 +1,7 @@
 /*
  * Interposes the C library's calls on descriptors. Once the manager's page signals the drain, the next response on each
- * HTTP/1.1 connection of a drained port gets `Connection: close`, so its client closes it. Needs no C library, allocates
- * nothing, takes no lock and starts no thread; in doubt it changes nothing.
+ * HTTP/1.1 connection of a drained port gets `Connection: close`, so the client closes the connection. Works without a C
+ * library, memory allocation, locks and threads. Does not change a response unless it is certainly HTTP/1.1.
  */
 #include "connection.h"
 #include "system.h"
@@ -11,7 +11,7 @@
 #define PARTS 64
 #define GATHERED_BYTES 2048
 #define NOT_CHANGED (-4096L)
-/* Limits at the start, and in a call of the app after the manager's death. Tests set others. */
+/* Time limits for the page's request: at the start, and in a call of the app after the manager's exit. Tests set others. */
 #ifndef FIRST_WAIT_NS
 #define FIRST_WAIT_NS 100000000L
 #define RETRY_WAIT_NS 5000000L
@@ -24,7 +24,7 @@ extern int *__errno_location(void) __attribute__((weak));
 static const struct flag_page *page = &NO_PAGE;
 static struct exchange exchanges[DESCRIPTORS];
 
-/* Bytes are counted before the drain too, because only connections that are tracked from their start are changed. */
+/* Bytes are counted before the drain too, because responses are changed only on connections that were counted from the start. */
 #define IS_COUNTED(fd) (page != &NO_PAGE && (unsigned)(fd) < DESCRIPTORS)
 #define IS_ON(fd) (__builtin_expect(page->mode == FLAG_CLOSE, 0) && (unsigned)(fd) < DESCRIPTORS)
 
@@ -34,10 +34,10 @@ static long result(long r) {
   return -1;
 }
 
-/* Calls the next library in the search order; the kernel if there is none. */
+/* Calls the function of the next library in the search order, or the kernel if no library has it. */
 #define CALL(name, number, ...) \
   (next_##name ? next_##name(__VA_ARGS__) : (__typeof__(next_##name(__VA_ARGS__)))result(SYS(number, __VA_ARGS__)))
-/* With a count of 0 the written bytes are unknown. */
+/* `count` is the number of parts in `v`; 0 if the written bytes are unknown. */
 #define WRITE_CLOSING_OR(v, count, flags, call) \
   ({ long sent = IS_ON(fd) ? write_closing(fd, v, count, flags) : NOT_CHANGED; sent == NOT_CHANGED ? count_write(fd, v, count, call) : sent; })
 #define CALLS(EACH) \
@@ -56,7 +56,7 @@ CALLS(DECLARE)
 
 struct view { const u8 *p; bytes_t bytes; };
 
-/* A head may be in many parts. Reads nothing after its end: a body may be a mapped file that was truncated. */
+/* Copies a head that is in several parts. Does not read beyond the head's end: the body may be a mapped, truncated file. */
 static __attribute__((noinline)) struct view view_of(u8 room[GATHERED_BYTES], const struct iovec *v, bytes_t count) {
   bytes_t n = 0;
   if (count == 0 || count > PARTS) return (struct view){0, 0};
@@ -81,7 +81,7 @@ static bytes_t with_close_header(struct iovec *to, const struct iovec *v, bytes_
   return n;
 }
 
-/* Writes the response with the header. @returns the caller's result, or NOT_CHANGED when nothing was written */
+/* Writes the response with the header. @returns the result for the caller, or NOT_CHANGED if no byte was written */
 static __attribute__((noinline)) long write_closing(int fd, const struct iovec *v, bytes_t count, int flags) {
   u8 room[GATHERED_BYTES];
   struct iovec parts[PARTS + 2];
@@ -112,7 +112,7 @@ static inline long count_write(int fd, const struct iovec *v, bytes_t count, lon
   return n;
 }
 
-/* A restarted manager has another page. Two threads may both request it; both receive it. */
+/* Requests the page of a restarted manager. Two threads may request the page at the same time, and receive it twice. */
 static __attribute__((noinline)) void request_again(void) {
   static long due_seconds;
   struct wait_time now = {0, 0};
@@ -127,7 +127,7 @@ static inline long count_read(int fd, const void *p, bytes_t room, int flags, lo
   if (n <= 0 || !IS_COUNTED(fd) || flags & MSG_PEEK) return n;
   bytes_t all = (bytes_t)n, seen = flags & MSG_TRUNC ? 0 : all < room ? all : room;
   exchanges[fd].received += all;
-  /* During a drain the old page stays, since a new manager detects the Pod's end later. */
+  /* During a drain the process keeps the old page, because a restarted manager detects the Pod's termination later. */
   if (__builtin_expect(page->owner & FLAG_OWNER_DIED, 0) && page->mode == FLAG_WAIT) request_again();
   if (IS_ON(fd)) exchange_read(&exchanges[fd], p, seen, all);
   return n;
@@ -138,7 +138,7 @@ static int reset(int fd) {
   return fd;
 }
 
-/* Resolved at the start: a later call may be in a signal handler or between fork and exec. */
+/* Resolves the next functions at the start, because a later call may be in a signal handler or between fork and exec. */
 __attribute__((constructor)) static void start(void) {
   if (dlsym) { CALLS(FIND) }
   if (!flag_is_off()) page = request_page(FIRST_WAIT_NS);
@@ -162,7 +162,7 @@ EXPORTED long sendmsg(int fd, const struct msghdr *m, int flags) {
   int is_plain = IS_ON(fd) && !m->name && !m->control_bytes;
   return WRITE_CLOSING_OR(is_plain ? m->parts : 0, is_plain ? m->count : 0, flags, CALL(sendmsg, __NR_sendmsg, fd, m, flags));
 }
-/* A file is a body, whose head was written before. */
+/* The file is a response's body, whose head was written before. */
 EXPORTED long sendfile(int fd, int from, long *at, bytes_t n) {
   return WRITE_CLOSING_OR(0, 0, 0, CALL(sendfile, __NR_sendfile, fd, from, at, n));
 }
@@ -197,7 +197,7 @@ EXPORTED int accept4(int fd, void *who, unsigned *bytes, int flags) {
 }
 EXPORTED int close(int fd) { return reset(fd), CALL(close, __NR_close, fd); }
 
-/* A seccomp filter could kill the process at the library's own system calls. */
+/* Disables the library, because a seccomp filter could kill the process at the library's own system calls. */
 EXPORTED int prctl(int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
   if (what == PR_SET_SECCOMP) page = &NO_PAGE;
   return CALL(prctl, __NR_prctl, what, a, b, c, d);

@@ -1,7 +1,7 @@
-/* A write is known to start a response only after exactly one complete request without a write since. */
+/* A write certainly starts a response only if exactly one complete request was read since the last write. */
 #include "state.h"
 
-/* For longer status lines nothing is inserted: line and header have to fit into an empty send queue. */
+/* The header is not inserted after a longer status line, because line and header have to fit into an empty send queue. */
 #define LONGEST_LINE 128
 
 void exchange_read(struct exchange *exchange, const u8 *p, bytes_t seen, bytes_t all) {
@@ -10,7 +10,7 @@ void exchange_read(struct exchange *exchange, const u8 *p, bytes_t seen, bytes_t
     exchange->left -= all;
     return;
   }
-  /* The client pipelines, so the next write may belong to either request. */
+  /* The client pipelines requests, so the next write may belong to either request. */
   int is_pipelined = exchange->phase == PHASE_REQUESTED || exchange->phase == PHASE_RESPONDING;
   enum request is = is_pipelined ? REQUEST_NEVER : head_of_request(p, seen, &exchange->left);
   exchange->phase = is == REQUEST_NEVER ? PHASE_NEVER : is == REQUEST_ONE && seen == all ? PHASE_REQUESTED : PHASE_UNSURE;
@@ -35,7 +35,7 @@ void exchange_written(struct exchange *exchange, const u8 *p, bytes_t seen, byte
   if (exchange->phase == PHASE_UNKNOWN && is != RESPONSE_SWITCHED) return;
   int is_requested = exchange->phase == PHASE_REQUESTED || exchange->phase == PHASE_UNSURE;
   if (is_requested && is == RESPONSE_INTERIM && seen == all) return;
-  /* Without a known end of the response, later reads cannot be assigned to a request. */
+  /* If the end of the response is unknown, later reads cannot be assigned to a request. */
   if (!is_requested || is != RESPONSE_FINAL || head.length < 0) {
     exchange->phase = PHASE_NEVER;
     return;

@@ -6,17 +6,17 @@
 #define CLOSE_HEADER_BYTES ((bytes_t)(sizeof CLOSE_HEADER - 1))
 
 /*
- * UNKNOWN: nothing was read since the flag was set; an earlier response may be in progress. IDLE: all requests have a
- * response. REQUESTED: one request was read. UNSURE: the bytes read may be more or less than one request. RESPONDING: a
- * response of known length is in progress. NEVER: the connection is not changed until it is closed.
+ * UNKNOWN: no read since the flag was set, so an earlier response may be in progress. IDLE: all requests have a response.
+ * REQUESTED: one request was read. UNSURE: the bytes that were read may not be exactly one request. RESPONDING: a response
+ * of known length is in progress. NEVER: responses are not changed until the connection closes.
  */
 enum phase { PHASE_UNKNOWN, PHASE_IDLE, PHASE_REQUESTED, PHASE_UNSURE, PHASE_RESPONDING, PHASE_NEVER };
 
 struct exchange {
   u8 phase;
-  /* Bytes left of the request's body while REQUESTED, of the response's while RESPONDING. */
+  /* Remaining bytes of the request's body in PHASE_REQUESTED, and of the response's body in PHASE_RESPONDING. */
   bytes_t left;
-  /* Totals of the descriptor since it was opened. */
+  /* Number of bytes since the descriptor was opened. */
   bytes_t sent, received;
 };
 
@@ -29,5 +29,5 @@ bytes_t header_position(const struct exchange *exchange, const u8 *p, bytes_t se
 /* Records an unchanged write of `all` bytes, of which the first `seen` are at p. */
 void exchange_written(struct exchange *exchange, const u8 *p, bytes_t seen, bytes_t all);
 
-/* Converts `sent`, which includes the header at `line`, to bytes of the caller. @param missing unsent bytes of the header */
+/* Subtracts the header, which was inserted at `line`, from the `sent` bytes. @param missing is set to the header's unsent bytes */
 bytes_t sent_for_caller(bytes_t sent, bytes_t line, bytes_t *missing);

@@ -1,4 +1,4 @@
-/* System calls without a C library, and the types that the kernel's headers lack. */
+/* System calls without a C library, and types that the kernel's headers do not define. */
 #pragma once
 #include <asm/unistd.h>
 #include <linux/uio.h>

@@ -3,22 +3,22 @@ import { DEFAULT_SETTINGS } from "../contract/drain-settings.ts";
 import { EXIT_OK, EXIT_UNREACHABLE, EXIT_USAGE } from "../contract/exit-codes.ts";
 import { VARIABLES } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
-import { type CallEnd, callManager, type ManagerCall } from "./calls/manager-call.ts";
+import { type CallResult, callManager, type ManagerCall } from "./calls/manager-call.ts";
 import type { Platform } from "./platform.ts";
 
-const STATUS_LIMIT_MS = 2_000;
+const STATUS_TIMEOUT_MS = 2_000;
 /**
- * A manager with a CPU limit of 10m on a busy node answered 11 s after its hook started while unauthenticated clients crowded
- * its port. A longer wait costs nothing: a manager that hangs holds the app's own hook until the grace period is over.
+ * In a test with a CPU limit of 10m, a busy node and a flooded port, the manager responded after 11 s. A longer timeout costs
+ * nothing, because a hanging manager holds the app's hook until the end of the grace period anyway.
  */
-const DRAIN_LIMIT_MS = 30_000;
-/** Enough to reach the backlog of a port on the same host. */
-const LATE_DRAIN_MS = 500;
+const DRAIN_TIMEOUT_MS = 30_000;
+/** Long enough for a request to reach the backlog of a port on the same host. */
+const LATE_DRAIN_TIMEOUT_MS = 500;
 
 /**
- * `drain` first requests the status, because the response to a drain can take minutes, while a hanging manager has to be detected
- * within 30 s. A starved manager finds the request in its backlog when it runs again: without it, the app's hook would count as a
- * restart.
+ * `drain` requests the status first, which detects a hanging manager within 30 s: the response to a drain can take minutes.
+ * Without a status `drain` still sends its request, which a manager reads once it gets CPU time. Otherwise that manager would
+ * treat the app's hook as a container restart.
  */
 export function runClient(command: "drain" | "status", args: readonly string[], platform: Platform): void {
   const target = targetOf(command, args, platform);
@@ -27,8 +27,8 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     return;
   }
   const { host, port } = target;
-  const fail = (end: CallEnd): void => {
-    platform.printError(`lastcall ${command}: ${failure(end, host, port)}`);
+  const fail = (end: CallResult): void => {
+    platform.printError(`lastcall ${command}: ${failureText(end, host, port)}`);
     platform.exit(end.kind === "answered" ? EXIT_USAGE : EXIT_UNREACHABLE);
   };
   const succeed = (body: string): void => {
@@ -36,10 +36,24 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     platform.exit(EXIT_OK);
   };
   const path = `/${platform.environment.token}/`;
-  const withinMs = command === "drain" ? DRAIN_LIMIT_MS : STATUS_LIMIT_MS;
-  const statusCall: ManagerCall = { host, port, method: "GET", path: `${path}status`, withinMs, waits: false };
-  const drain: ManagerCall = { host, port, method: "POST", path: `${path}drain`, withinMs, waits: true };
-  const onDrained = (end: CallEnd): void => {
+  const timeoutMs = command === "drain" ? DRAIN_TIMEOUT_MS : STATUS_TIMEOUT_MS;
+  const statusCall: ManagerCall = {
+    host,
+    port,
+    method: "GET",
+    path: `${path}status`,
+    timeoutMs,
+    waitsForResponse: false,
+  };
+  const drain: ManagerCall = {
+    host,
+    port,
+    method: "POST",
+    path: `${path}drain`,
+    timeoutMs,
+    waitsForResponse: true,
+  };
+  const onDrained = (end: CallResult): void => {
     if (end.kind === "answered" && end.status === 200) succeed(end.body);
     else fail(end);
   };
@@ -48,11 +62,11 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     port,
     method: "POST",
     path: drain.path,
-    withinMs: LATE_DRAIN_MS,
-    waits: false,
+    timeoutMs: LATE_DRAIN_TIMEOUT_MS,
+    waitsForResponse: false,
   };
   callManager(statusCall, platform.nowMs, (end) => {
-    if (command === "drain" && end.kind === "left") {
+    if (command === "drain" && end.kind === "no-response") {
       callManager(lateDrain, platform.nowMs, (late) => {
         if (late.kind === "answered" && late.status === 200) succeed(late.body);
         else fail(end);
@@ -71,8 +85,8 @@ function targetOf(command: string, args: readonly string[], platform: Platform):
     if (!/^--(port|address-scope)(=|$)/.test(arg))
       problems.push(`unknown flag ${arg.split("=")[0] ?? ""}; expected one of --port --address-scope`);
   }
-  const known = args.filter((arg) => /^--(port|address-scope)(=|$)/.test(arg));
-  const parsed = parseServeFlags(known);
+  const knownFlags = args.filter((arg) => /^--(port|address-scope)(=|$)/.test(arg));
+  const parsed = parseServeFlags(knownFlags);
   for (const problem of parsed.problems) problems.push(problem.message);
   if (!isToken(platform.environment.token)) problems.push(TOKEN_PROBLEM);
   for (const problem of problems) platform.printError(`lastcall ${command}: ${problem}`);
@@ -81,16 +95,16 @@ function targetOf(command: string, args: readonly string[], platform: Platform):
   return { host: addressScope === DEFAULT_SETTINGS.addressScope ? "127.0.0.1" : addressScope, port };
 }
 
-function failure(end: CallEnd, host: string, port: number): string {
+function failureText(end: CallResult, host: string, port: number): string {
   if (end.kind === "answered") return `the manager at ${host}:${port} has another ${VARIABLES.token}`;
-  if (end.kind === "left")
+  if (end.kind === "no-response")
     return `the manager at ${host}:${port} exited, hangs or has another ${VARIABLES.token}: ${end.message}`;
   return `no manager at ${host}:${port}: ${end.message}`;
 }
 
 export const TOKEN_PROBLEM = `${VARIABLES.token} is not set or invalid. Set 1 to 128 letters, digits, - and _`;
 
-/** The token is a path segment, so other characters are refused. */
+/** Allows only characters that need no escaping, because the token is a path segment. */
 export function isToken(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(text);
 }

@@ -1,28 +1,28 @@
-/** Checks untrusted JSON: its depth before it is parsed, and whether the value is an object. Pure. */
+/** Checks untrusted JSON: the nesting depth before parsing, and whether a parsed value is an object. Pure. */
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 
 /**
- * Measures the nesting depth, because the native parser is recursive.
+ * Measures the nesting depth. The native build's JSON parser is recursive, so callers limit the depth.
  *
  * @returns the maximum nesting of brackets outside strings
  */
 export function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  let quoted = false;
+  let isQuoted = false;
   for (let at = 0; at < text.length; at = at + 1) {
     const code = text.charCodeAt(at);
-    if (quoted && code === BACKSLASH) at = at + 1;
-    else if (code === QUOTE) quoted = !quoted;
-    else if (!quoted) depth = depth + stepOf(code);
+    if (isQuoted && code === BACKSLASH) at = at + 1;
+    else if (code === QUOTE) isQuoted = !isQuoted;
+    else if (!isQuoted) depth = depth + depthChange(code);
     deepest = Math.max(deepest, depth);
   }
   return deepest;
 }
 
-function stepOf(code: number): number {
+function depthChange(code: number): number {
   if (code === 91 || code === 123) return 1;
   return code === 93 || code === 125 ? -1 : 0;
 }

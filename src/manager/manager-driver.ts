@@ -1,4 +1,4 @@
-/** Creates the driver of the settings. */
+/** Creates the driver that the settings name. */
 import { criterionOf, withoutDriver } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { createEnvoyDriver } from "./drivers/envoy/envoy-driver.ts";
@@ -13,7 +13,7 @@ const NO_DRIVER: Driver = {
   name: "none",
   startDrain: (done) => done(""),
   countActive: (done) => done(-1, false),
-  counts: () => true,
+  canCount: () => true,
   cancelDrain: (done) => done(""),
   dials: () => 0,
 };
@@ -23,25 +23,25 @@ export function driverOf(settings: DrainSettings, libc: Libc, warn: DriverWarnin
     case "http":
       return createHttpDriver(settings);
     case "linkerd":
-      return createLinkerdDriver(settings, httpStreamOver(libc), warn);
+      return createLinkerdDriver(settings, httpStreamWith(libc), warn);
     case "envoy":
     case "istio":
-      return createEnvoyDriver(settings, httpStreamOver(libc), warn);
+      return createEnvoyDriver(settings, httpStreamWith(libc), warn);
     case "none":
       return NO_DRIVER;
   }
 }
 
-export function httpStreamOver(libc: Libc): HttpStream {
+export function httpStreamWith(libc: Libc): HttpStream {
   return (call, onChunk, done) => {
     if (isUnixTarget(call.target)) streamUnix(libc, call, onChunk, done);
     else streamHttp(call, onChunk, done);
   };
 }
 
-/** The settings to apply now: while a driver cannot count, samples of sockets decide. */
+/** Returns the settings with a socket-based criterion for as long as the driver cannot count. */
 export function effectiveSettings(driver: Driver, settings: DrainSettings): DrainSettings {
-  if (driver.counts()) return settings;
+  if (driver.canCount()) return settings;
   if (criterionOf(settings) === "clients") return withoutDriver(settings);
   if (settings.drainedWhen !== "auto") return settings;
   return { ...settings, drainedWhen: "quiet" };

@@ -30,20 +30,20 @@ export const nativePortGuard: PortGuard = {
   prepare: (path) => cGuardPort(Buffer.from(path)) === 0,
   attach: () => {},
   admits: () => true,
-  closed: () => cUnauthenticatedClosed(),
+  closedCount: () => cUnauthenticatedClosed(),
 };
 
-/** The runtime sends the page itself (`native/runtime.patch`). */
+/** The runtime serves the shared memory page itself (`native/runtime.patch`). */
 export const nativeFlagPage: FlagPage = {
   open: (socket) => cFlagOpen(Buffer.from(socket)),
-  close: (ports) => {
+  signalDrain: (ports) => {
     cFlagClose(Buffer.from(ports.join(",")));
   },
-  given: () => cFlagGiven(),
-  missed: () => cFlagMissed(),
+  deliveredCount: () => cFlagGiven(),
+  undeliveredCount: () => cFlagMissed(),
 };
 
-/** Unmaps code that runs only at the start, three quarters of an idle manager's memory. */
-export function unmapStart(): void {
+/** Unmaps the code that runs only at startup, which is three quarters of an idle manager's memory. */
+export function unmapStartupCode(): void {
   cUnmapStart();
 }

@@ -1,5 +1,5 @@
 /** Entry point of the native build. Does not run on Node; see node-main.ts. */
-import { nativeFlagPage, nativeLibc, nativePortGuard, unmapStart } from "./native-libc.ts";
+import { nativeFlagPage, nativeLibc, nativePortGuard, unmapStartupCode } from "./native-libc.ts";
 import { processPlatform } from "./process-platform.ts";
 import { runManager } from "./program.ts";
 
@@ -9,12 +9,12 @@ const build = {
   libc: nativeLibc,
   portGuard: nativePortGuard,
   flagPage: nativeFlagPage,
-  self: [process.execPath],
-  onIdle: unmapStart,
+  ownCommand: [process.execPath],
+  onStarted: unmapStartupCode,
 };
 
 runManager(process.argv.slice(2), processPlatform(build), (onStop) => {
-  // Without a timer this runtime wakes up every second; with a distant one it sleeps until an event.
+  // Without a timer the native runtime wakes up every second. With a timer far in the future it sleeps until an event.
   setInterval(() => {}, FAR_MS);
   process.on("SIGTERM", () => onStop());
   process.on("SIGINT", () => onStop());

@@ -1,7 +1,7 @@
-/** Implements the flag page on Node with koffi; the native runtime does the same (`native/runtime.patch`). */
+/** Implements the shared memory page of the drain flag on Node, with koffi; see `native/runtime.patch` for the native build. */
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { numberOf } from "./node-port-guard.ts";
+import { descriptorOf } from "./node-port-guard.ts";
 import type { FlagPage } from "./ports.ts";
 
 const PAGE_BYTES = 4_096;
@@ -9,22 +9,22 @@ const MFD_CLOEXEC_ALLOW_SEALING = 0x01 + 0x02;
 const PROT_READ_WRITE = 0x01 + 0x02;
 const MAP_SHARED = 0x01;
 const F_ADD_SEALS = 1_033;
-/** Only the existing mapping is writable; receivers of the page can neither change nor shrink it. */
+/** With these seals only the manager's mapping is writable: processes that receive the page can neither change nor shrink it. */
 const SEAL_SEAL_SHRINK_GROW_FUTURE_WRITE = 0x01 + 0x02 + 0x04 + 0x10;
 const MSG_DONTWAIT_NOSIGNAL = 0x40 + 0x4000;
 const ENOSYS = 38;
 
-/** `native/preload/flag.h`. */
+/** Values and offsets of `struct flag_page` in `native/preload/flag.h`. */
 const FLAG_MARK = 0x31_50_43_4c;
 const FLAG_CLOSE = 1;
 const FLAG_PORTS = 64;
-const MODE_AT = 4;
-const COUNT_AT = 5;
-const PORTS_AT = 6;
-const OWNER_AT = 136;
-/** The kernel's robust futex list of three words, and its one entry. */
-const LIST_AT = 144;
-const ENTRY_AT = 168;
+const MODE_OFFSET = 4;
+const COUNT_OFFSET = 5;
+const PORTS_OFFSET = 6;
+const OWNER_OFFSET = 136;
+/** Offsets of the robust futex list (`struct robust_list_head`, three words) and of the only entry in the list. */
+const LIST_OFFSET = 144;
+const ENTRY_OFFSET = 168;
 const LIST_BYTES = 24;
 const SET_ROBUST_LIST: Readonly<Record<string, number>> = { x64: 273, arm64: 99 };
 
@@ -32,12 +32,12 @@ export function loadNodeFlagPage(): FlagPage {
   try {
     return bindPage();
   } catch {
-    return { open: () => ENOSYS, close: () => {}, given: () => 0, missed: () => 0 };
+    return { open: () => ENOSYS, signalDrain: () => {}, deliveredCount: () => 0, undeliveredCount: () => 0 };
   }
 }
 
 function bindPage(): FlagPage {
-  // Required rather than imported, as in node-libc.ts.
+  // `require`, because a failing static import cannot be caught.
   const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
   const library = koffi.load(null);
   const memfd = library.func("int memfd_create(const char *name, uint32_t flags)");
@@ -52,36 +52,36 @@ function bindPage(): FlagPage {
   const send = library.func("intptr_t sendmsg(int fd, message *one, int flags)");
   const call = library.func("long syscall(long number, uintptr_t list, size_t bytes)");
   let page: DataView | undefined;
-  let given = 0;
-  let missed = 0;
+  let deliveredCount = 0;
+  let undeliveredCount = 0;
 
   /**
-   * The kernel marks the page at any end of this process, after which receivers request the page of the next manager. The list is in
-   * the page itself, which outlives the memory of a process killed by the OOM killer.
+   * When this process ends, the kernel sets FUTEX_OWNER_DIED in the page. Preloaded processes then request the next manager's page.
+   * The robust list is inside the page, because the OOM killer frees the other memory of this process.
    */
-  const markAtTheEnd = (mapped: DataView, at: bigint): void => {
-    mapped.setUint32(OWNER_AT, process.pid, true);
-    mapped.setBigUint64(ENTRY_AT, at + BigInt(LIST_AT), true);
-    mapped.setBigUint64(LIST_AT, at + BigInt(ENTRY_AT), true);
-    mapped.setBigInt64(LIST_AT + 8, BigInt(OWNER_AT - ENTRY_AT), true);
+  const setRobustList = (mapped: DataView, at: bigint): void => {
+    mapped.setUint32(OWNER_OFFSET, process.pid, true);
+    mapped.setBigUint64(ENTRY_OFFSET, at + BigInt(LIST_OFFSET), true);
+    mapped.setBigUint64(LIST_OFFSET, at + BigInt(ENTRY_OFFSET), true);
+    mapped.setBigInt64(LIST_OFFSET + 8, BigInt(OWNER_OFFSET - ENTRY_OFFSET), true);
     const number = SET_ROBUST_LIST[process.arch];
-    if (number !== undefined) call(number, at + BigInt(LIST_AT), LIST_BYTES);
+    if (number !== undefined) call(number, at + BigInt(LIST_OFFSET), LIST_BYTES);
   };
 
-  const give = (to: number, fd: number): void => {
-    const rights = rightsOf(fd);
+  const sendPage = (to: number, fd: number): void => {
+    const controlMessage = controlMessageOf(fd);
     const parts = [{ at: Buffer.alloc(1), bytes: 1 }];
     const message = {
       name: null,
       nameBytes: 0,
       parts,
       count: 1,
-      control: rights,
-      controlBytes: rights.length,
+      control: controlMessage,
+      controlBytes: controlMessage.length,
       flags: 0,
     };
-    if (Number(send(to, message, MSG_DONTWAIT_NOSIGNAL)) === 1) given = given + 1;
-    else missed = missed + 1;
+    if (Number(send(to, message, MSG_DONTWAIT_NOSIGNAL)) === 1) deliveredCount = deliveredCount + 1;
+    else undeliveredCount = undeliveredCount + 1;
   };
 
   return {
@@ -91,37 +91,37 @@ function bindPage(): FlagPage {
       const at = map(null, PAGE_BYTES, PROT_READ_WRITE, MAP_SHARED, fd, 0);
       if (Number(control(fd, F_ADD_SEALS, "int", SEAL_SEAL_SHRINK_GROW_FUTURE_WRITE)) !== 0) return koffi.errno();
       page = new DataView(koffi.view(at, PAGE_BYTES));
-      markAtTheEnd(page, koffi.address(at));
+      setRobustList(page, koffi.address(at));
       page.setUint32(0, FLAG_MARK, true);
       const server = createServer((receiver) => {
-        give(numberOf(receiver), fd);
+        sendPage(descriptorOf(receiver), fd);
         receiver.destroy();
       });
-      // If another process owns the socket name, preloaded processes do not get this flag page.
+      // An error means that another process owns the socket name. Preloaded processes then do not receive this page.
       server.on("error", () => {});
       server.listen({ path: `\0${socket}` });
       return 0;
     },
-    close: (ports) => {
-      if (page === undefined || page.getUint8(MODE_AT) === FLAG_CLOSE) return;
+    signalDrain: (ports) => {
+      if (page === undefined || page.getUint8(MODE_OFFSET) === FLAG_CLOSE) return;
       for (const port of ports.slice(0, FLAG_PORTS)) {
-        const count = page.getUint8(COUNT_AT);
-        page.setUint16(PORTS_AT + 2 * count, port, true);
-        page.setUint8(COUNT_AT, count + 1);
+        const count = page.getUint8(COUNT_OFFSET);
+        page.setUint16(PORTS_OFFSET + 2 * count, port, true);
+        page.setUint8(COUNT_OFFSET, count + 1);
       }
-      page.setUint8(MODE_AT, FLAG_CLOSE);
+      page.setUint8(MODE_OFFSET, FLAG_CLOSE);
     },
-    given: () => given,
-    missed: () => missed,
+    deliveredCount: () => deliveredCount,
+    undeliveredCount: () => undeliveredCount,
   };
 }
 
-/** A control message with one descriptor: length, SOL_SOCKET, SCM_RIGHTS, descriptor. */
-function rightsOf(fd: number): Buffer {
-  const rights = Buffer.alloc(24);
-  rights.writeBigUInt64LE(20n, 0);
-  rights.writeInt32LE(1, 8);
-  rights.writeInt32LE(1, 12);
-  rights.writeInt32LE(fd, 16);
-  return rights;
+/** Builds a control message that passes one descriptor: length, SOL_SOCKET, SCM_RIGHTS, descriptor. */
+function controlMessageOf(fd: number): Buffer {
+  const controlMessage = Buffer.alloc(24);
+  controlMessage.writeBigUInt64LE(20n, 0);
+  controlMessage.writeInt32LE(1, 8);
+  controlMessage.writeInt32LE(1, 12);
+  controlMessage.writeInt32LE(fd, 16);
+  return controlMessage;
 }

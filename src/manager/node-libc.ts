@@ -1,4 +1,4 @@
-/** Bindings of libc on Node with koffi, which only this file, node-port-guard.ts and node-flag-page.ts use. */
+/** Bindings of libc on Node. Only this file, node-port-guard.ts and node-flag-page.ts use koffi. */
 import { createRequire } from "node:module";
 import type { Libc } from "./ports.ts";
 
@@ -11,9 +11,9 @@ export function loadNodeLibc(): Libc {
 }
 
 function bindLibc(): Libc {
-  // Required rather than imported, because a failing static import cannot be caught.
+  // `require`, because a failing static import cannot be caught.
   const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
-  // `null` loads the libc of Node itself, glibc or musl.
+  // `null` selects the libc that Node is linked with: glibc or musl.
   const library = koffi.load(null);
   const socket = library.func("int socket(int domain, int type, int protocol)");
   const send = library.func("intptr_t send(int fd, void *bytes, size_t length, int flags)");

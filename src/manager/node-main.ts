@@ -3,29 +3,29 @@ import type { Server } from "node:http";
 import { loadNodeFlagPage } from "./node-flag-page.ts";
 import { loadNodeLibc } from "./node-libc.ts";
 import { loadNodePortGuard } from "./node-port-guard.ts";
-import { answerLikeNative } from "./node-server.ts";
+import { respondLikeNative } from "./node-server.ts";
 import { processPlatform } from "./process-platform.ts";
 import { runManager } from "./program.ts";
 
-const self = [process.execPath, process.argv[1] ?? ""];
+const ownCommand = [process.execPath, process.argv[1] ?? ""];
 const guard = loadNodePortGuard();
 const portGuard = {
   ...guard,
   attach: (server: Server) => {
     guard.attach(server);
-    answerLikeNative(server);
+    respondLikeNative(server);
   },
 };
 const build = {
   libc: loadNodeLibc(),
   portGuard,
   flagPage: loadNodeFlagPage(),
-  self,
-  onIdle: () => {},
+  ownCommand,
+  onStarted: () => {},
 };
 
 runManager(process.argv.slice(2), processPlatform(build), (onStop) => {
-  // A closed log pipe must not end the process and its holds.
+  // Without these listeners, a closed log pipe would end the process and thereby all holds.
   process.stdout.on("error", () => {});
   process.stderr.on("error", () => {});
   process.on("SIGTERM", onStop);

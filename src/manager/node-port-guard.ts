@@ -9,11 +9,11 @@ const TCP_DEFER_ACCEPT = 9;
 const AF_INET = 2;
 const SOCK_STREAM_CLOEXEC = 1 + 0x80000;
 const MSG_PEEK_DONTWAIT = 0x02 + 0x40;
-/** As in the native build; see `native/runtime.patch`. */
-const SILENCE_SECONDS = 120;
+/** Equal to the values of the native build in `native/runtime.patch`. */
+const DEFER_ACCEPT_SECONDS = 120;
 const BACKLOG = 4_096;
-/** More than the method and the longest token. */
-const BEGINNING_BYTES = 512;
+/** More than the length of the method and the longest token. */
+const FIRST_BYTES_LIMIT = 512;
 
 export function loadNodePortGuard(): PortGuard {
   try {
@@ -24,7 +24,7 @@ export function loadNodePortGuard(): PortGuard {
 }
 
 function bindGuard(): PortGuard {
-  // Required rather than imported, as in node-libc.ts.
+  // `require`, because a failing static import cannot be caught.
   const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
   const library = koffi.load(null);
   const socket = library.func("int socket(int domain, int type, int protocol)");
@@ -32,39 +32,39 @@ function bindGuard(): PortGuard {
   const listen = library.func("int listen(int fd, int backlog)");
   const setNumber = library.func("int setsockopt(int fd, int level, int name, int *value, uint32_t length)");
   const receive = library.func("intptr_t recv(int fd, void *bytes, size_t length, int flags)");
-  const seen = new Uint8Array(BEGINNING_BYTES);
+  const firstBytes = new Uint8Array(FIRST_BYTES_LIMIT);
   let path = "";
 
-  const wait = (fd: number): boolean =>
-    Number(setNumber(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, [SILENCE_SECONDS], 4)) === 0;
+  const deferAccept = (fd: number): boolean =>
+    Number(setNumber(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, [DEFER_ACCEPT_SECONDS], 4)) === 0;
   return {
-    prepare: (wanted) => {
+    prepare: (requestPrefix) => {
       const probe = Number(socket(AF_INET, SOCK_STREAM_CLOEXEC, 0));
-      const taken = wait(probe);
+      const isSupported = deferAccept(probe);
       close(probe);
-      path = taken ? wanted : "";
-      return taken;
+      path = isSupported ? requestPrefix : "";
+      return isSupported;
     },
     attach: (server) => {
-      const fd = numberOf(server);
-      // A second listen only changes the backlog; the native compiler has no option for it.
-      if (path !== "" && fd >= 0 && wait(fd)) listen(fd, BACKLOG);
+      const fd = descriptorOf(server);
+      // A second listen() only changes the backlog. The native compiler does not support Node's `backlog` option.
+      if (path !== "" && fd >= 0 && deferAccept(fd)) listen(fd, BACKLOG);
     },
     admits: (accepted) => {
-      const fd = numberOf(accepted);
+      const fd = descriptorOf(accepted);
       if (path === "" || fd < 0) return true;
-      const length = Number(receive(fd, seen, BEGINNING_BYTES, MSG_PEEK_DONTWAIT));
-      // Without bytes the connection table decides.
-      return length < 0 || beginsWithToken(seen.subarray(0, length), path);
+      const length = Number(receive(fd, firstBytes, FIRST_BYTES_LIMIT, MSG_PEEK_DONTWAIT));
+      // A connection without bytes is admitted here; the connection table closes it after a timeout.
+      return length < 0 || beginsWithToken(firstBytes.subarray(0, length), path);
     },
-    closed: () => 0,
+    closedCount: () => 0,
   };
 }
 
-/** The descriptor is in a private field of Node; without it the port is not guarded. */
-export function numberOf(owner: Server | Socket): number {
-  const { _handle: handle } = owner as { _handle?: { fd?: unknown } | null };
+/** Reads the descriptor from a private field of Node. @returns -1 if Node has no such field; the port is then not guarded */
+export function descriptorOf(serverOrSocket: Server | Socket): number {
+  const { _handle: handle } = serverOrSocket as { _handle?: { fd?: unknown } | null };
   return typeof handle?.fd === "number" ? handle.fd : -1;
 }
 
-const NO_GUARD: PortGuard = { prepare: () => false, attach: () => {}, admits: () => true, closed: () => 0 };
+const NO_GUARD: PortGuard = { prepare: () => false, attach: () => {}, admits: () => true, closedCount: () => 0 };

@@ -1,11 +1,11 @@
-/** Defines what the manager needs from its entry point. The two builds differ in nothing else. */
+/** Defines the functions that the manager needs from its entry point. The native and the Node build differ only in these. */
 import { VARIABLES } from "../contract/manager-environment.ts";
 import type { Log } from "./log-line.ts";
 import type { FlagPage, Libc, NowMs, PortGuard, ReadText, ScanText } from "./ports.ts";
 
 export type Environment = {
   readonly token: string;
-  readonly original: string;
+  readonly originalHooks: string;
   readonly podName: string;
   readonly podNamespace: string;
   readonly podUid: string;
@@ -19,7 +19,7 @@ export type Environment = {
 export function environmentOf(variable: (name: string) => string | undefined): Environment {
   return {
     token: variable(VARIABLES.token) ?? "",
-    original: variable(VARIABLES.original) ?? "",
+    originalHooks: variable(VARIABLES.original) ?? "",
     podName: variable(VARIABLES.podName) ?? "",
     podNamespace: variable(VARIABLES.podNamespace) ?? "",
     podUid: variable(VARIABLES.podUid) ?? "",
@@ -33,11 +33,11 @@ export function environmentOf(variable: (name: string) => string | undefined): E
 
 export type Platform = {
   readonly environment: Environment;
-  readonly self: readonly string[];
+  readonly ownCommand: readonly string[];
   readonly libc: Libc;
   readonly portGuard: PortGuard;
   readonly flagPage: FlagPage;
-  readonly onIdle: () => void;
+  readonly onStarted: () => void;
   readonly readText: ReadText;
   readonly scanText: ScanText;
   readonly nowMs: NowMs;

@@ -1,10 +1,10 @@
-/** Function types for the manager's dependencies. Tests pass plain functions. */
+/** Function types of the manager's external dependencies. */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Calls of libc with their C signatures. The native build binds them directly, Node by an FFI package. If `available` is false,
- * `/proc/net` is read.
+ * Functions of libc with their C signatures. The native build calls libc directly, Node by an FFI package. If `available` is
+ * false, the manager reads `/proc/net` instead of netlink.
  */
 export type Libc = {
   readonly available: boolean;
@@ -16,40 +16,40 @@ export type Libc = {
   readonly close: (fd: number) => number;
 };
 
-/** Closes unauthenticated connections of a server. Separate from `Libc`, because runtimes hide the descriptors of their sockets. */
+/** Closes unauthenticated connections of a server. Separate from `Libc`, because both runtimes hide the sockets' descriptors. */
 export type PortGuard = {
   /**
-   * Call it before the server listens.
+   * Has to be called before the server listens.
    *
    * @param path common prefix of all request paths
-   * @returns false without support for TCP_DEFER_ACCEPT
+   * @returns false if the kernel does not support TCP_DEFER_ACCEPT
    */
   readonly prepare: (path: string) => boolean;
-  /** Call it when the server listens. */
+  /** Has to be called once the server listens. */
   readonly attach: (server: Server) => void;
-  /** Whether an accepted connection may stay. The native runtime filters them itself. */
+  /** Whether the server may read an accepted connection. Always true in the native build, whose runtime filters connections. */
   readonly admits: (socket: Socket) => boolean;
-  /** Total of connections closed before they reached the server. */
-  readonly closed: () => number;
+  /** Number of connections since the start that were closed before they reached the server. */
+  readonly closedCount: () => number;
 };
 
 /** A shared memory page that signals the drain to preloaded processes (`native/preload`), and the socket that serves it. */
 export type FlagPage = {
   /**
-   * @param socket abstract name without the leading zero byte
+   * @param socket name of the abstract Unix socket, without the leading zero byte
    * @returns 0, or errno
    */
   readonly open: (socket: string) => number;
   /**
-   * Processes with the page add `Connection: close` to their next responses. Cannot be reverted.
+   * Sets the drain flag: preloaded processes add `Connection: close` to their next responses. The flag cannot be reset.
    *
-   * @param ports local ports of the clients; only the first 64 are used
+   * @param ports server ports whose responses get the header; only the first 64 are used
    */
-  readonly close: (ports: readonly number[]) => void;
-  /** Total of processes that received the page. */
-  readonly given: () => number;
-  /** Total of processes that requested it in vain; the kernel limits descriptors in flight. */
-  readonly missed: () => number;
+  readonly signalDrain: (ports: readonly number[]) => void;
+  /** Number of processes that received the page. */
+  readonly deliveredCount: () => number;
+  /** Number of processes that requested the page without success; the kernel limits descriptors in flight. */
+  readonly undeliveredCount: () => number;
 };
 
 /** Monotonic milliseconds. */
@@ -60,36 +60,37 @@ export type ReadText = (path: string) => string | undefined;
 /**
  * Reads a long file of /proc in pieces of any size.
  *
- * @param take receives a piece; returns false when no more are needed
+ * @param onPiece receives a piece; returns false to stop reading
  * @returns `broken` if reading failed, `missing` if the file does not exist
  */
-export type ScanText = (path: string, take: (piece: string) => boolean) => "read" | "broken" | "missing";
+export type ScanText = (path: string, onPiece: (piece: string) => boolean) => "read" | "broken" | "missing";
 
-/** Instead of a count: no program answered; a proxy may be starting. */
+/** Replaces a count if no program responded, for example because the proxy is starting. */
 export const NOT_ANSWERED = -2;
 
-/** Controls a proxy or app that can drain itself. Each callback is called exactly once, within the driver's time limit. */
+/** Controls a proxy or app that can drain itself. A driver calls each callback exactly once, within its time limit. */
 export type Driver = {
   readonly name: string;
-  /** Called once, when draining starts. `failure` is empty on success. */
+  /** Called once, at the start of the draining phase. `failure` is empty on success. */
   readonly startDrain: (done: (failure: string) => void) => void;
   /**
-   * `active`: number of active requests; if unknown, -1 or {@link NOT_ANSWERED}. `moved`: other requests came and went since the last
-   * count.
+   * `active`: number of active requests; if unknown, -1 or {@link NOT_ANSWERED}. `hadTraffic`: requests started and ended since
+   * the last count.
    */
-  readonly countActive: (done: (active: number, moved: boolean) => void) => void;
-  readonly counts: () => boolean;
-  /** Reverts the drain as far as possible, for a Pod that stays. `failure` as above. */
+  readonly countActive: (done: (active: number, hadTraffic: boolean) => void) => void;
+  /** False if samples of the sockets have to replace the driver's counts. */
+  readonly canCount: () => boolean;
+  /** Reverts the drain as far as possible, because the Pod was not deleted. `failure` is empty on success. */
   readonly cancelDrain: (done: (failure: string) => void) => void;
-  /** Total of connections opened by the driver, which are not traffic. */
+  /** Number of connections that the driver has opened; they are not traffic. */
   readonly dials: () => number;
 };
 
-/** `message` is constant, `detail` specific. */
+/** `message` is a constant text; `detail` contains the values. */
 export type DriverWarning = (message: string, detail: string) => void;
 
 export type RelayEndpoint = {
-  /** A canonical IP address; empty without a relay. */
+  /** A canonical IP address; empty if no relay is configured. */
   readonly address: string;
   readonly port: number;
 };

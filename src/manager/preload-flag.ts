@@ -1,27 +1,28 @@
-/** Sets the flag on which the app's processes, if they loaded the library of `native/preload`, close client connections. */
+/** Sets the drain flag, at which app processes with the library of `native/preload` close their client connections. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import type { DriverWarning, FlagPage } from "./ports.ts";
 
-/** `native/preload/flag.h`. */
+/** FLAG_SOCKET of `native/preload/flag.h`. */
 export const FLAG_SOCKET = "lastcall/preload/1";
 
 export type PreloadFlag = {
   readonly set: (ports: readonly number[]) => void;
+  /** Number of processes that received the flag's page; -1 without preload. */
   readonly processes: () => number;
-  /** Processes that requested it in vain; the drain waits for their clients. */
-  readonly missed: () => number;
+  /** Number of processes that requested the page without success. Their clients stay connected. */
+  readonly missedProcesses: () => number;
 };
 
-export const NO_PRELOAD: PreloadFlag = { set: () => {}, processes: () => -1, missed: () => 0 };
+export const NO_PRELOAD: PreloadFlag = { set: () => {}, processes: () => -1, missedProcesses: () => 0 };
 
 export function createPreloadFlag(settings: DrainSettings, page: FlagPage, warn: DriverWarning): PreloadFlag {
   if (settings.preload === "disabled") return NO_PRELOAD;
   const failure = page.open(socketOf(settings));
   if (failure !== 0) warn("cannot set the drain flag of preloaded processes", `errno ${failure}`);
-  return { set: page.close, processes: page.given, missed: page.missed };
+  return { set: page.signalDrain, processes: page.deliveredCount, missedProcesses: page.undeliveredCount };
 }
 
-/** One name per Pod, since Pods can share a network namespace. */
+/** Returns one socket name per Pod, because Pods can share a network namespace. */
 function socketOf(settings: DrainSettings): string {
   return settings.addressScope === "" ? FLAG_SOCKET : `${FLAG_SOCKET}/${settings.addressScope}`;
 }

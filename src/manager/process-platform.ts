@@ -1,4 +1,4 @@
-/** Implements the platform with Node's process API; the only reader of the environment. */
+/** Implements the platform with Node's process API. Only this file reads environment variables. */
 import { environmentOf, type Platform } from "./platform.ts";
 import type { FlagPage, Libc, PortGuard } from "./ports.ts";
 import { readTextFile, scanTextFile } from "./read-text.ts";
@@ -7,18 +7,18 @@ type Build = {
   readonly libc: Libc;
   readonly portGuard: PortGuard;
   readonly flagPage: FlagPage;
-  readonly self: readonly string[];
-  readonly onIdle: () => void;
+  readonly ownCommand: readonly string[];
+  readonly onStarted: () => void;
 };
 
-export function processPlatform({ libc, portGuard, flagPage, self, onIdle }: Build): Platform {
+export function processPlatform({ libc, portGuard, flagPage, ownCommand, onStarted }: Build): Platform {
   return {
     environment: environmentOf((name) => process.env[name]),
-    self,
+    ownCommand,
     libc,
     portGuard,
     flagPage,
-    onIdle,
+    onStarted,
     readText: readTextFile,
     scanText: scanTextFile,
     nowMs: () => performance.now(),

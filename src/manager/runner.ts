@@ -20,7 +20,7 @@ import type { TrafficMonitor } from "./traffic/traffic-monitor.ts";
 
 type RunnerParts = {
   readonly settings: DrainSettings;
-  readonly speaker: LogSource;
+  readonly logSource: LogSource;
   readonly chained: readonly ChainedHook[];
   readonly nowMs: NowMs;
   readonly readSockets: SocketReader;
@@ -29,8 +29,8 @@ type RunnerParts = {
   readonly driver: Driver;
   readonly relay: RelayClient;
   readonly preloadFlag: PreloadFlag;
-  readonly accepted: () => number;
-  readonly answer: (holdId: number, body: string) => void;
+  readonly acceptedCount: () => number;
+  readonly respond: (holdId: number, body: string) => void;
   readonly log: Log;
   readonly exit: (code: number) => void;
 };
@@ -40,20 +40,20 @@ type Runner = {
   readonly status: () => string;
 };
 
-/** Longer timers overflow; an early wake-up is harmless. */
+/** Longer timers overflow. A drain that needs a longer one wakes up early, which is harmless. */
 const LONGEST_TIMER_MS = 1_000_000_000;
-/** Covers the resolution of the kernel's clock. */
-const TRACES_SLACK_MS = 100;
-/** For responses that are still being sent. */
-const LAST_RESPONSES_MS = 20;
+/** More than the resolution of the kernel's clock. */
+const TIME_WAIT_SLACK_MS = 100;
+/** Delay of the exit, for responses that are still being sent. */
+const EXIT_DELAY_MS = 20;
 
 export function createRunner(parts: RunnerParts): Runner {
-  const { settings, speaker, nowMs } = parts;
+  const { settings, logSource, nowMs } = parts;
   let state = idleState(parts.chained.map((hook) => hook.container));
   let timer: NodeJS.Timeout | null = null;
   let sampleAtMs = -1;
-  let chainDials = 0;
-  let readFromMs = -1;
+  let chainedHookDials = 0;
+  let lastReadStartMs = -1;
 
   const { monitor, processes } = parts;
   const visitor: SocketVisitor = {
@@ -66,22 +66,22 @@ export function createRunner(parts: RunnerParts): Runner {
       processes.add(socket);
     },
     onUdpPort: monitor.addUdpPort,
-    onManyUdp: monitor.addManyUdp,
+    onTooManyUdp: monitor.addTooManyUdp,
     onIncomplete: monitor.markIncomplete,
   };
 
   const takeSample = (): Sample => {
     const fromMs = nowMs();
-    const sinceLastMs = readFromMs < 0 ? 0 : fromMs - readFromMs;
-    // Connections that ended before the last sample were counted there; those that ended a quiet period ago have no effect.
+    const sinceLastMs = lastReadStartMs < 0 ? 0 : fromMs - lastReadStartMs;
+    // The last sample counted connections that ended before it. Connections that ended a quiet period ago have no effect.
     monitor.startSample(fromMs);
     processes.startSample();
-    const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TRACES_SLACK_MS, visitor);
-    if (reading !== undefined) readFromMs = fromMs;
+    const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TIME_WAIT_SLACK_MS, visitor);
+    if (reading !== undefined) lastReadStartMs = fromMs;
     const own = {
-      dials: parts.driver.dials() + chainDials,
-      dialsOut: parts.relay.dials(),
-      accepts: parts.accepted(),
+      dials: parts.driver.dials() + chainedHookDials,
+      relayDials: parts.relay.dials(),
+      accepts: parts.acceptedCount(),
     };
     return {
       observation: monitor.finishSample(reading, nowMs(), own),
@@ -93,11 +93,11 @@ export function createRunner(parts: RunnerParts): Runner {
   const onTimer = (): void => {
     timer = null;
     const atMs = nowMs();
-    const due = sampleAtMs >= 0 && atMs >= sampleAtMs;
-    dispatch({ kind: "tick", nowMs: atMs, sample: due ? takeSample() : undefined });
+    const isSampleDue = sampleAtMs >= 0 && atMs >= sampleAtMs;
+    dispatch({ kind: "tick", nowMs: atMs, sample: isSampleDue ? takeSample() : undefined });
   };
 
-  const plan = (wakeAtMs: number): void => {
+  const scheduleTick = (wakeAtMs: number): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     if (wakeAtMs < 0) return;
@@ -105,44 +105,44 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   const warn = (message: string, detail: string): void => {
-    if (detail !== "") parts.log(messageLine(speaker, "warn", message, detail));
+    if (detail !== "") parts.log(messageLine(logSource, "warn", message, detail));
   };
 
   const runChainedHookOf = (container: string): void => {
     const hook = parts.chained.find((one) => one.container === container);
-    const performed = (failure: string): void => {
+    const onFinished = (failure: string): void => {
       if (failure !== "") warn("chained hook failed", `container ${container}: ${failure}`);
       dispatch({ kind: "chained-hook-finished", nowMs: nowMs(), container });
     };
-    if (hook !== undefined && hook.kind === "http-get") chainDials = chainDials + 1;
-    if (hook === undefined) performed("");
-    else runChainedHook(hook, performed);
+    if (hook !== undefined && hook.kind === "http-get") chainedHookDials = chainedHookDials + 1;
+    if (hook === undefined) onFinished("");
+    else runChainedHook(hook, onFinished);
   };
 
   const status = (): string => {
     const atMs = nowMs();
     const why = whyNow(effectiveSettings(parts.driver, settings), state, atMs);
     const report: DrainReport = {
-      ...drainReportOf(state, atMs, parts.preloadFlag.processes(), parts.preloadFlag.missed()),
+      ...drainReportOf(state, atMs, parts.preloadFlag.processes(), parts.preloadFlag.missedProcesses()),
       why,
     };
     return JSON.stringify(report);
   };
 
-  /** Uses the state on entering the phase; later changes are logged with the next phase. */
-  const logPhase = (entered: DrainState): void => {
+  /** Logs the state at the start of the phase. The next phase's line contains later changes. */
+  const logPhase = (enteredState: DrainState): void => {
     const atMs = nowMs();
-    const phase = entered.phase.name;
-    const drain = drainOf(entered.phase);
+    const phase = enteredState.phase.name;
+    const drain = drainOf(enteredState.phase);
     const sinceTriggerMs = drain === undefined ? 0 : atMs - drain.triggeredAtMs;
-    const held = entered.hooks.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
-    const outcome = outcomeOf(entered.phase);
+    const held = enteredState.hooks.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
+    const outcome = outcomeOf(enteredState.phase);
     const trigger = drain?.trigger ?? "none";
-    parts.log(phaseLine(speaker, { phase, outcome, trigger, sinceTriggerMs, held }));
+    parts.log(phaseLine(logSource, { phase, outcome, trigger, sinceTriggerMs, held }));
     if (phase !== "done") return;
-    const last = drainReportOf(state, atMs, parts.preloadFlag.processes(), parts.preloadFlag.missed());
-    parts.log(reportLine(speaker, last));
-    if (drainOf(state.phase) !== undefined) parts.relay.deliver(JSON.stringify(last));
+    const finalReport = drainReportOf(state, atMs, parts.preloadFlag.processes(), parts.preloadFlag.missedProcesses());
+    parts.log(reportLine(logSource, finalReport));
+    if (drainOf(state.phase) !== undefined) parts.relay.deliver(JSON.stringify(finalReport));
   };
 
   const perform = (action: DrainAction): void => {
@@ -151,7 +151,7 @@ export function createRunner(parts: RunnerParts): Runner {
         logPhase(action.at);
         return;
       case "answer":
-        parts.answer(action.holdId, status());
+        parts.respond(action.holdId, status());
         return;
       case "run-chained-hook":
         runChainedHookOf(action.container);
@@ -164,8 +164,8 @@ export function createRunner(parts: RunnerParts): Runner {
         parts.driver.cancelDrain((failure) => warn("driver's drain was not reverted", failure));
         return;
       case "count-active":
-        parts.driver.countActive((active, moved) =>
-          dispatch({ kind: "active-counted", nowMs: nowMs(), active, moved }),
+        parts.driver.countActive((active, hadTraffic) =>
+          dispatch({ kind: "active-counted", nowMs: nowMs(), active, hadTraffic }),
         );
         return;
       case "learn-kubelet":
@@ -173,7 +173,7 @@ export function createRunner(parts: RunnerParts): Runner {
         return;
       case "exit": {
         const code = action.code;
-        setTimeout(() => parts.relay.settle(() => parts.exit(code)), LAST_RESPONSES_MS);
+        setTimeout(() => parts.relay.awaitDelivery(() => parts.exit(code)), EXIT_DELAY_MS);
         return;
       }
       default:
@@ -185,9 +185,9 @@ export function createRunner(parts: RunnerParts): Runner {
     const next = step(effectiveSettings(parts.driver, settings), state, event);
     state = next.state;
     sampleAtMs = next.sampleAtMs;
-    plan(next.wakeAtMs);
+    scheduleTick(next.wakeAtMs);
     for (const action of next.actions) perform(action);
-    parts.relay.follow(relayDemandOf(settings, state));
+    parts.relay.setDemand(relayDemandOf(settings, state));
   };
 
   return { dispatch, status };

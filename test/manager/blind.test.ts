@@ -90,8 +90,8 @@ describe("a drain that cannot read the socket tables", () => {
   });
 
   test("ends at the tenth failed sample in a row, even if an earlier sample observed traffic", () => {
-    const endsAfter = (blindInARow: number) =>
-      endsBlind(ONE_APP, draining({ sample: { observation: BLIND, blindInARow } }), drainingPhase(), 6_000);
+    const endsAfter = (consecutiveBlind: number) =>
+      endsBlind(ONE_APP, draining({ sample: { observation: BLIND, consecutiveBlind } }), drainingPhase(), 6_000);
     expect([endsAfter(9), endsAfter(10)]).toEqual([false, true]);
     const [outcome, atMs] = endOf({ pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND) });
     expect(outcome).toBe("blind");

@@ -46,7 +46,7 @@ describe("the table of the manager's connections", () => {
     const { crowd, table } = admitted(256);
     turn();
     expect(openCount(crowd)).toBe(256);
-    expect(table.accepted()).toBe(256);
+    expect(table.acceptedCount()).toBe(256);
   });
 
   test("closes the oldest unauthenticated connections beyond 256 after one chance to read their requests", () => {
@@ -59,7 +59,7 @@ describe("the table of the manager's connections", () => {
   test("keeps a connection whose request has arrived, for any number of new connections", () => {
     const { crowd, table } = admitted(300);
     const first = crowd[0] ?? newSocket();
-    table.keep(first);
+    table.markAuthenticated(first);
     turn();
     expect(first.destroyed).toBe(false);
     expect(openCount(crowd)).toBe(256);
@@ -84,7 +84,7 @@ describe("the table of the manager's connections", () => {
   test("closes connections of the Pod itself and of addresses with a valid request last", () => {
     const { crowd, table } = admitted(1, KUBELET);
     const first = crowd[0] ?? newSocket();
-    table.keep(first);
+    table.markAuthenticated(first);
     const own = newSocket();
     const kubelet = newSocket();
     table.add(own, "127.0.0.1");
@@ -98,7 +98,7 @@ describe("the table of the manager's connections", () => {
   test("never closes a connection whose preStop call is unanswered", () => {
     const { crowd, table } = admitted(10);
     const kept = crowd.slice(0, 4);
-    for (const socket of kept) table.keep(socket);
+    for (const socket of kept) table.markAuthenticated(socket);
     for (let index = 0; index < 1_000; index += 1) table.add(newSocket(), CLIENT);
     turn();
     expect(openCount(kept)).toBe(4);
@@ -107,7 +107,7 @@ describe("the table of the manager's connections", () => {
 
   test("accepts a new connection even if every other connection waits for the answer to a preStop call", () => {
     const { crowd, table } = admitted(256);
-    for (const socket of crowd) table.keep(socket);
+    for (const socket of crowd) table.markAuthenticated(socket);
     const newcomer = newSocket();
     table.add(newcomer, CLIENT);
     expect(newcomer.destroyed).toBe(false);
@@ -118,7 +118,7 @@ describe("the table of the manager's connections", () => {
   test("can close a connection after its preStop call was answered", () => {
     const { crowd, table } = admitted(1);
     const answered = crowd[0] ?? newSocket();
-    table.keep(answered);
+    table.markAuthenticated(answered);
     table.release(answered);
     for (let index = 0; index < 256; index += 1) table.add(newSocket(), CLIENT);
     turn();

@@ -5,7 +5,7 @@ import type { DrainedWhen, DrainSettings } from "../../src/contract/drain-settin
 import type { DriverName } from "../../src/contract/driver-table.ts";
 import { isDrained } from "../../src/manager/drain/draining.ts";
 import { countsBeforeDraining, earlyCountMs } from "../../src/manager/drain/pace.ts";
-import { canBeReached } from "../../src/manager/drain/sample-facts.ts";
+import { isReachable } from "../../src/manager/drain/sample-facts.ts";
 import { ONE_APP, QUIET, type SeenPod, UNKNOWN } from "./drain-script.ts";
 import { DRAIN, draining, drainingPhase, type Parts } from "./drain-states.ts";
 
@@ -127,7 +127,7 @@ describe("a drain with drained-when quiet", () => {
 });
 
 test("a Pod is reachable if a successful sample contains a TCP listener or a UDP socket", () => {
-  const reached = (hasTcpListener: boolean, hasUdp: boolean) => canBeReached({ ...QUIET, hasTcpListener, hasUdp });
+  const reached = (hasTcpListener: boolean, hasUdp: boolean) => isReachable({ ...QUIET, hasTcpListener, hasUdp });
   expect([reached(true, false), reached(false, true), reached(false, false)]).toEqual([true, true, false]);
-  expect(canBeReached(UNKNOWN)).toBe(false);
+  expect(isReachable(UNKNOWN)).toBe(false);
 });

@@ -100,7 +100,7 @@ describe("the start of a drain", () => {
     { title: "nothing", statuses: [], answeredMs: 15_000 },
     {
       title: "a failed connection only",
-      statuses: [relayReported(2_100, "unknown", false, { reason: "no answer within 2000 ms", answered: false })],
+      statuses: [relayReported(2_100, "unknown", false, { reason: "no answer within 2000 ms", isFromRelay: false })],
       answeredMs: 15_000,
     },
     { title: "a status after 1.5 s", statuses: [relayReported(1_501, "in", false)], answeredMs: 5_000 },
@@ -114,7 +114,7 @@ describe("the start of a drain", () => {
   ])(
     "does not follow one hook, which waits in proportion to the relay's delay if the relay reports $title",
     ({ statuses, answeredMs }) => {
-      const pending = relayReported(1, "unknown", false, { reason: "no answer yet", answered: false });
+      const pending = relayReported(1, "unknown", false, { reason: "no answer yet", isFromRelay: false });
       const played = play({ settings: TWO_APPS, events: [hook(0, 1), pending, ...statuses] });
       expect(played.state).toMatchObject({
         phase: "idle",
@@ -131,7 +131,7 @@ describe("the start of a drain", () => {
 
   test("ignores the relay's delay that was measured before a container restart", () => {
     const pending = (nowMs: number) =>
-      relayReported(nowMs, "unknown", false, { reason: "no answer yet", answered: false });
+      relayReported(nowMs, "unknown", false, { reason: "no answer yet", isFromRelay: false });
     const events = [hook(0, 1), pending(0), relayReported(4_000, "in", false), hook(30_000, 2), pending(30_000)];
     const played = play({ events: [...events, relayReported(30_100, "in", false)] });
     expect([1, 2].map((id) => played.answered.get(id))).toEqual([12_000, 35_000]);
@@ -340,7 +340,11 @@ describe("SIGTERM", () => {
 });
 
 describe("the answer to a preStop hook", () => {
-  const others = (untilMs: number) => (nowMs: number) => ({ known: true, others: nowMs < untilMs, sharedUser: false });
+  const others = (untilMs: number) => (nowMs: number) => ({
+    known: true,
+    hasOthers: nowMs < untilMs,
+    sharedUser: false,
+  });
   const meshEnd = [...END, hook(120, 3, "istio-proxy")];
 
   test("of a mesh proxy follows one second without sockets of other processes", () => {
@@ -357,8 +361,8 @@ describe("the answer to a preStop hook", () => {
   });
 
   test.for([
-    { title: "the app runs as the proxy's user", seen: { known: true, others: false, sharedUser: true } },
-    { title: "the proxy's process cannot be identified", seen: { known: false, others: false, sharedUser: false } },
+    { title: "the app runs as the proxy's user", seen: { known: true, hasOthers: false, sharedUser: true } },
+    { title: "the proxy's process cannot be identified", seen: { known: false, hasOthers: false, sharedUser: false } },
   ])("of a mesh proxy is delayed until the deadline plus the app's grace period if $title", ({ seen }) => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: () => seen });
     expect(played.answered.get(3)).toBe(110 + 65_000 + 30_000);

@@ -130,7 +130,7 @@ function sampleOf(script: Script, nowMs: number, sampleAtMs: number): Sample | u
 function consequences(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {
   if (action.kind === "count-active") {
     const countedMs = nowMs + (script.countMs?.(nowMs) ?? 1);
-    return [{ kind: "active-counted", nowMs: countedMs, active: script.active?.(nowMs) ?? -1, moved: false }];
+    return [{ kind: "active-counted", nowMs: countedMs, active: script.active?.(nowMs) ?? -1, hadTraffic: false }];
   }
   if (action.kind !== "run-chained-hook") return [];
   return [{ kind: "chained-hook-finished", nowMs: nowMs + (script.chainMs ?? 100), container: action.container }];
@@ -147,15 +147,15 @@ export const hook = (nowMs: number, holdId: number, container = "app"): DrainEve
 /** The manager's own preStop. */
 export const ownHook = (nowMs: number, holdId: number): DrainEvent => ({ kind: "drain-requested", nowMs, holdId });
 
-/** A status from the relay, or with `answered: false` from the relay's client. */
+/** A status from the relay, or with `isFromRelay: false` from the relay's client. */
 export const relayReported = (
   nowMs: number,
   offered: Offered,
   terminating: boolean,
-  more: { readonly graceSeconds?: number; readonly reason?: string; readonly answered?: boolean } = {},
+  more: { readonly graceSeconds?: number; readonly reason?: string; readonly isFromRelay?: boolean } = {},
 ): DrainEvent => ({
   ...{ kind: "relay-reported", nowMs, offered, terminating },
-  ...{ graceSeconds: -1, reason: "", answered: true, ...more },
+  ...{ graceSeconds: -1, reason: "", isFromRelay: true, ...more },
 });
 
 export const sigterm = (nowMs: number): DrainEvent => ({ kind: "sigterm", nowMs });

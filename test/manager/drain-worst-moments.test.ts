@@ -87,7 +87,7 @@ describe("with a drain timeout of 0 s", () => {
 describe("the report after the drain", () => {
   test("lists the connections at the end of the drain, not later ones while the proxy's hook waits", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
-    const otherProcesses = (nowMs: number) => ({ known: true, others: nowMs < 70_000, sharedUser: false });
+    const otherProcesses = (nowMs: number) => ({ known: true, hasOthers: nowMs < 70_000, sharedUser: false });
     const played = play({ settings: MESH, events: [...END, hook(120, 3, "istio-proxy")], pod, otherProcesses });
     const report = drainReportOf(played.full, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "timeout", leftTotal: 1 });
@@ -95,7 +95,7 @@ describe("the report after the drain", () => {
   });
 
   test("has the outcome drained if SIGTERM arrives after the drain while hooks wait", () => {
-    const otherProcesses = () => ({ known: true, others: true, sharedUser: false });
+    const otherProcesses = () => ({ known: true, hasOthers: true, sharedUser: false });
     const events = [...END, hook(120, 3, "istio-proxy"), sigterm(9_000)];
     const played = play({ settings: MESH, events, otherProcesses });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 9_000 });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
-import { COUNT_MS } from "../../src/manager/drain/pace.ts";
+import { COUNT_INTERVAL_MS } from "../../src/manager/drain/pace.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
 import { streamHttp } from "../../src/manager/http/http-client.ts";
 import { effectiveSettings } from "../../src/manager/manager-driver.ts";
@@ -245,7 +245,7 @@ describe("a proxy that is absent at the trigger", () => {
         const played = play({ ...backAt(backMs), settings, countMs: () => countMs });
         const atMs = played.answered.get(1);
         // The next count after its return detects it, after the duration of two counts.
-        if (backMs + COUNT_MS + 2 * countMs < awaitedMs) expect(played.state.outcome).not.toBe("not-needed");
+        if (backMs + COUNT_INTERVAL_MS + 2 * countMs < awaitedMs) expect(played.state.outcome).not.toBe("not-needed");
         if (backMs > awaitedMs + 5) {
           expect(played.state.outcome).toBe("not-needed");
           expect(atMs).toBeGreaterThanOrEqual(awaitedMs);
@@ -261,7 +261,7 @@ describe("a proxy that is absent at the trigger", () => {
 describe("the reported settings of a drain", () => {
   const driverOf = (counts: boolean): Driver => ({
     name: "envoy",
-    counts: () => counts,
+    canCount: () => counts,
     startDrain: (done) => done(""),
     cancelDrain: (done) => done(""),
     countActive: (done) => done(-1, false),
@@ -373,7 +373,7 @@ describe("an Envoy whose Pod continues after a drain", () => {
       expect(await startDrain(driver)).toContain(
         "is neither an http URL with an IP nor unix:/PATH of at most 107 bytes",
       );
-      expect(driver.counts()).toBe(false);
+      expect(driver.canCount()).toBe(false);
       expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     },
   );

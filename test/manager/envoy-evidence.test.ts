@@ -12,10 +12,10 @@ function countAfter(requests: number, adminTotal: number, active = 0): EnvoyCoun
   return {
     isEnvoy: true,
     problem: "",
-    passing: false,
+    isTemporary: false,
     active,
-    arrivedTotal: requests,
-    answeredTotal: requests,
+    connectionTotal: requests,
+    completedTotal: requests,
     adminTotal,
     epoch: 0,
     probedPorts: [PORT],
@@ -28,7 +28,7 @@ function movedBy(more: readonly number[]): readonly boolean[] {
   let requests = 0;
   return [0, ...more].map((came, index) => {
     requests += came;
-    return evidence.take(countAfter(requests, index + 1), index * COUNT_MS).moved;
+    return evidence.take(countAfter(requests, index + 1), index * COUNT_MS).hadTraffic;
   });
 }
 
@@ -50,16 +50,16 @@ describe("the totals in Envoy's statistics", () => {
   test("exclude probes that arrive while slow requests are active", () => {
     const evidence = createEnvoyEvidence(PROBES);
     const steps = [
-      { requests: 10, active: 3, moved: true },
-      { requests: 11, active: 2, moved: true },
-      { requests: 12, active: 1, moved: true },
-      { requests: 13, active: 0, moved: true },
-      { requests: 14, active: 0, moved: false },
-      { requests: 15, active: 0, moved: false },
-      { requests: 17, active: 0, moved: true },
+      { requests: 10, active: 3, hadTraffic: true },
+      { requests: 11, active: 2, hadTraffic: true },
+      { requests: 12, active: 1, hadTraffic: true },
+      { requests: 13, active: 0, hadTraffic: true },
+      { requests: 14, active: 0, hadTraffic: false },
+      { requests: 15, active: 0, hadTraffic: false },
+      { requests: 17, active: 0, hadTraffic: true },
     ];
-    for (const [index, { requests, active, moved }] of steps.entries())
-      expect(evidence.take(countAfter(requests, index + 1, active), index * COUNT_MS)).toMatchObject({ moved });
+    for (const [index, { requests, active, hadTraffic }] of steps.entries())
+      expect(evidence.take(countAfter(requests, index + 1, active), index * COUNT_MS)).toMatchObject({ hadTraffic });
   });
 
   test("exclude at most the configured rate of probes plus two, for arbitrary traffic", () => {
@@ -75,6 +75,6 @@ describe("the totals in Envoy's statistics", () => {
   test("are evidence of traffic when a total decreases", () => {
     const evidence = createEnvoyEvidence(PROBES);
     evidence.take(countAfter(10, 1), 0);
-    expect(evidence.take(countAfter(4, 2), COUNT_MS)).toEqual({ restarted: false, moved: true });
+    expect(evidence.take(countAfter(4, 2), COUNT_MS)).toEqual({ restarted: false, hadTraffic: true });
   });
 });

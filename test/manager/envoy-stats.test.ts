@@ -71,8 +71,8 @@ describe("the statistics of Envoy", () => {
     expect(read(lines)).toMatchObject({
       problem: "",
       active: 2 + 3 + 7,
-      arrivedTotal: 21,
-      answeredTotal: 30,
+      connectionTotal: 21,
+      completedTotal: 30,
       adminTotal: 3,
       epoch: 0,
     });
@@ -93,7 +93,7 @@ describe("the statistics of Envoy", () => {
       ...listenerLines("0.0.0.0_80", { http: { prefix: "a" } }),
       ...listenerLines("127.0.0.1_81", { connections: 4, arrived: 4, http: { prefix: "b", requests: 4, answered: 4 } }),
     ];
-    expect(read(lines)).toMatchObject({ active: 0, arrivedTotal: 0, answeredTotal: 0 });
+    expect(read(lines)).toMatchObject({ active: 0, connectionTotal: 0, completedTotal: 0 });
   });
 
   test("include a TCP session even if its prefix is also on an ignored listener", () => {
@@ -202,10 +202,10 @@ describe("two successive samples of Envoy's statistics", () => {
   const count = (over: Partial<EnvoyCount>): EnvoyCount => ({
     isEnvoy: true,
     problem: "",
-    passing: false,
+    isTemporary: false,
     active: 0,
-    arrivedTotal: 0,
-    answeredTotal: 0,
+    connectionTotal: 0,
+    completedTotal: 0,
     adminTotal: 1,
     epoch: 0,
     probedPorts: [],
@@ -217,15 +217,18 @@ describe("two successive samples of Envoy's statistics", () => {
   };
 
   test.for([
-    { title: "no traffic if nothing changed", next: {}, moved: false },
-    { title: "traffic after a new connection", next: { arrivedTotal: 1 }, moved: true },
-    { title: "traffic after a response", next: { answeredTotal: 1 }, moved: true },
-  ])("show $title", ({ next, moved }) => {
-    expect(evidenceOf([], {}, next)).toEqual({ restarted: false, moved });
+    { title: "no traffic if nothing changed", next: {}, hadTraffic: false },
+    { title: "traffic after a new connection", next: { connectionTotal: 1 }, hadTraffic: true },
+    { title: "traffic after a response", next: { completedTotal: 1 }, hadTraffic: true },
+  ])("show $title", ({ next, hadTraffic }) => {
+    expect(evidenceOf([], {}, next)).toEqual({ restarted: false, hadTraffic });
   });
 
   test("show traffic when a total decreases", () => {
-    expect(evidenceOf([], { arrivedTotal: 9 }, { arrivedTotal: 3 })).toEqual({ restarted: false, moved: true });
+    expect(evidenceOf([], { connectionTotal: 9 }, { connectionTotal: 3 })).toEqual({
+      restarted: false,
+      hadTraffic: true,
+    });
   });
 
   test("detect another process by the total of admin requests", () => {
@@ -233,7 +236,7 @@ describe("two successive samples of Envoy's statistics", () => {
     expect(evidenceOf([], { adminTotal: 1 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
     expect(evidenceOf([], { adminTotal: 1 }, { adminTotal: 9, epoch: 1 })).toMatchObject({
       restarted: true,
-      moved: true,
+      hadTraffic: true,
     });
     expect(evidenceOf([], { epoch: 1 }, { epoch: 1 })).toMatchObject({ restarted: false });
   });
@@ -241,9 +244,9 @@ describe("two successive samples of Envoy's statistics", () => {
   test("exclude the kubelet's probes and include clients", () => {
     const probes = [{ port: 80, periodMs: 1_000 }];
     const probed = { probedPorts: [80] };
-    const one = { ...probed, arrivedTotal: 1, answeredTotal: 1 };
-    expect(evidenceOf(probes, probed, one)).toMatchObject({ moved: false });
-    expect(evidenceOf(probes, probed, { ...one, answeredTotal: 50 })).toMatchObject({ moved: true });
-    expect(evidenceOf(probes, {}, { arrivedTotal: 1, answeredTotal: 1 })).toMatchObject({ moved: true });
+    const one = { ...probed, connectionTotal: 1, completedTotal: 1 };
+    expect(evidenceOf(probes, probed, one)).toMatchObject({ hadTraffic: false });
+    expect(evidenceOf(probes, probed, { ...one, completedTotal: 50 })).toMatchObject({ hadTraffic: true });
+    expect(evidenceOf(probes, {}, { connectionTotal: 1, completedTotal: 1 })).toMatchObject({ hadTraffic: true });
   });
 });

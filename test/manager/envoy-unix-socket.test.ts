@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
-import { httpStreamOver } from "../../src/manager/manager-driver.ts";
+import { httpStreamWith } from "../../src/manager/manager-driver.ts";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 import type { TestClock } from "../clock/test-clock.ts";
 import { ONE_APP } from "./drain-script.ts";
@@ -213,7 +213,7 @@ describe("requests over a Unix socket", () => {
     const envoy = await envoyForUnit();
     const driver = createEnvoyDriver(
       { ...ONE_APP, driver: "envoy", driverUrl: envoy.url },
-      httpStreamOver(loadNodeLibc()),
+      httpStreamWith(loadNodeLibc()),
       () => {},
     );
     expect(await new Promise((done) => driver.countActive(done))).toBe(0);
@@ -227,7 +227,7 @@ describe("requests over a Unix socket", () => {
     const libc = { ...loadNodeLibc(), available: false };
     const driver = createEnvoyDriver(
       { ...ONE_APP, driver: "envoy", driverUrl: envoy.url },
-      httpStreamOver(libc),
+      httpStreamWith(libc),
       () => {},
     );
     expect(await new Promise((done) => driver.startDrain(done))).toContain("Unix sockets are not available");

@@ -17,11 +17,11 @@ function readAnswer(text: string, { cuts = [] as readonly number[], ends = true 
   let failure = "";
   let from = 0;
   for (const to of [...places, bytes.length]) {
-    if (failure === "") failure = reader.take(bytes.subarray(from, to));
+    if (failure === "") failure = reader.addBytes(bytes.subarray(from, to));
     from = to;
   }
-  if (ends) reader.takeEnd();
-  return { status: reader.status(), body: Buffer.concat(body).toString(), failure, whole: reader.isWhole() };
+  if (ends) reader.endStream();
+  return { status: reader.status(), body: Buffer.concat(body).toString(), failure, whole: reader.isComplete() };
 }
 
 const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -110,7 +110,7 @@ describe("an HTTP response", () => {
 
   test("is not read further when its reader stops it", () => {
     const reader = createHttpResponseReader(() => "enough");
-    expect(reader.take(Buffer.from(framed("a", "b")))).toBe("enough");
-    expect(reader.isWhole()).toBe(false);
+    expect(reader.addBytes(Buffer.from(framed("a", "b")))).toBe("enough");
+    expect(reader.isComplete()).toBe(false);
   });
 });

@@ -30,7 +30,7 @@ async function requestWith(kernel: Partial<Libc>) {
   const end = await new Promise<HttpEnd & { returned: boolean }>((done) => {
     streamUnix(
       libc,
-      { target, method: "GET", limitMs: 20 },
+      { target, method: "GET", timeoutMs: 20 },
       () => "",
       (ended) => done({ ...ended, returned }),
     );

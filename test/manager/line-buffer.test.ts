@@ -12,7 +12,7 @@ describe("a line buffer", () => {
         const found: string[] = [];
         let from = 0;
         for (const size of [...sizes, bytes.length]) {
-          found.push(...(buffer.take(bytes.subarray(from, from + size)) ?? ["broken"]));
+          found.push(...(buffer.addChunk(bytes.subarray(from, from + size)) ?? ["broken"]));
           from += size;
         }
         expect(found).toEqual(lines.map((text) => Buffer.from(text).toString("utf8")));
@@ -22,8 +22,8 @@ describe("a line buffer", () => {
 
   test("accepts a line at the length limit, and no text after a longer line", () => {
     const buffer = createLineBuffer(4);
-    expect(buffer.take(Buffer.from("1234\n12"))).toEqual(["1234"]);
-    expect(buffer.take(Buffer.from("345"))).toBeUndefined();
-    expect(buffer.take(Buffer.from("\n1\n"))).toBeUndefined();
+    expect(buffer.addChunk(Buffer.from("1234\n12"))).toEqual(["1234"]);
+    expect(buffer.addChunk(Buffer.from("345"))).toBeUndefined();
+    expect(buffer.addChunk(Buffer.from("\n1\n"))).toBeUndefined();
   });
 });

@@ -103,7 +103,7 @@ describe("a sample of the sockets", () => {
       onListener: (s) => order.push(s.localPort),
       onConnection: (s) => order.push(s.localPort),
       onUdpPort: () => true,
-      onManyUdp: () => undefined,
+      onTooManyUdp: () => undefined,
       onIncomplete: () => undefined,
     });
     expect(order).toEqual([11, 21, 10, 20]);
@@ -150,7 +150,7 @@ test("a failed read of sockets is incomplete, not blind, only if an earlier read
       onListener: () => undefined,
       onConnection: () => undefined,
       onUdpPort: () => true,
-      onManyUdp: () => undefined,
+      onTooManyUdp: () => undefined,
     },
     onIncomplete: () => {
       incomplete += 1;

@@ -135,7 +135,7 @@ describe("after the delays of a drain", () => {
     ["a driver counts requests five times a second", { count: { atMs: 5_000 } }, 5_000, [5_200, 5_200], REQUESTS],
     [
       "a driver does not start a count before its last count has ended",
-      { count: { atMs: 5_000, pending: true } },
+      { count: { atMs: 5_000, isPending: true } },
       5_150,
       [65_000, 65_000],
       REQUESTS,

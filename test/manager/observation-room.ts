@@ -43,7 +43,7 @@ function visitorOf(monitor: TrafficMonitor): SocketVisitor {
     onListener: monitor.addListener,
     onConnection: (socket) => monitor.addConnection(socket, performance.now()),
     onUdpPort: monitor.addUdpPort,
-    onManyUdp: monitor.addManyUdp,
+    onTooManyUdp: monitor.addTooManyUdp,
     onIncomplete: monitor.markIncomplete,
   };
 }

@@ -49,7 +49,7 @@ describe("the port guard", () => {
     },
     attach: () => {},
     admits: () => true,
-    closed: () => 0,
+    closedCount: () => 0,
   });
 
   test("filters by the token in the path", () => {

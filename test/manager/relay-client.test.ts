@@ -3,7 +3,7 @@ import type { RelayEndpoint } from "../../src/manager/ports.ts";
 import type { ClientCallbacks } from "../../src/manager/relay/client-process.ts";
 import type { WithdrawalStatus } from "../../src/manager/relay/ipc-messages.ts";
 import type { RelayDemand } from "../../src/manager/relay/relay-client.ts";
-import { createRelayClient, NO_ANSWER_YET } from "../../src/manager/relay/relay-client.ts";
+import { createRelayClient, NO_RESPONSE_YET } from "../../src/manager/relay/relay-client.ts";
 import { NO_ENDPOINT } from "../../src/manager/relay/relay-settings.ts";
 import { createProcessWatch } from "../../src/manager/traffic/other-processes.ts";
 import { toTcpSocket } from "./socket-lists.ts";
@@ -46,19 +46,19 @@ describe("the manager's control of the relay's client process", () => {
 
   test("runs the client only while a drain needs the relay's status", () => {
     const { relay, clients } = manager();
-    relay.follow({ kind: "none" });
+    relay.setDemand({ kind: "none" });
     expect(clients).toEqual([]);
-    relay.follow(WANTS_STATUS);
-    relay.follow(WANTS_STATUS);
+    relay.setDemand(WANTS_STATUS);
+    relay.setDemand(WANTS_STATUS);
     expect(clients).toHaveLength(1);
-    relay.follow({ kind: "none" });
+    relay.setDemand({ kind: "none" });
     expect(clients[0]?.killed).toBe(true);
   });
 
   test("passes each status of the relay to the drain once", () => {
     const { relay, statuses, writes } = manager();
-    relay.follow(WANTS_STATUS);
-    expect(statuses.map((status) => status.reason)).toEqual([NO_ANSWER_YET]);
+    relay.setDemand(WANTS_STATUS);
+    expect(statuses.map((status) => status.reason)).toEqual([NO_RESPONSE_YET]);
     writes(STATUS_LINE.slice(0, 20));
     writes(STATUS_LINE.slice(20) + STATUS_LINE + STATUS_LINE);
     writes("lost the relay stopped responding\n");
@@ -70,18 +70,18 @@ describe("the manager's control of the relay's client process", () => {
 
   test("sends the client the end of the drain delay once and the disconnect command once", () => {
     const { relay, clients } = manager();
-    relay.follow(WANTS_STATUS);
-    relay.follow({ kind: "status", delayEndMs: Date.now() + 4_000 });
-    relay.follow({ kind: "status", delayEndMs: Date.now() + 4_000 });
-    relay.follow({ kind: "report" });
-    relay.follow({ kind: "report" });
+    relay.setDemand(WANTS_STATUS);
+    relay.setDemand({ kind: "status", delayEndMs: Date.now() + 4_000 });
+    relay.setDemand({ kind: "status", delayEndMs: Date.now() + 4_000 });
+    relay.setDemand({ kind: "report" });
+    relay.setDemand({ kind: "report" });
     expect(clients[0]?.commands).toEqual(["drain-delay 4000\n", "disconnect\n"]);
   });
 
   test("passes the status unknown when the client exits, and restarts the client at most three times", () => {
     const { relay, clients, writes, last } = manager();
     for (let count = 0; count < 10; count += 1) {
-      relay.follow(WANTS_STATUS);
+      relay.setDemand(WANTS_STATUS);
       vi.advanceTimersByTime(1_100);
       writes(STATUS_LINE);
       clients.at(-1)?.callbacks.onEnd("killed");
@@ -92,7 +92,7 @@ describe("the manager's control of the relay's client process", () => {
 
   test("ends a client that exceeds its output limit, and ignores its later output", () => {
     const { relay, clients, writes, last, statuses } = manager();
-    relay.follow(WANTS_STATUS);
+    relay.setDemand(WANTS_STATUS);
     writes("dial\n".repeat(201));
     expect(clients[0]?.killed).toBe(true);
     expect(last()?.reason).toBe("the relay client exceeded its output limit");
@@ -103,14 +103,14 @@ describe("the manager's control of the relay's client process", () => {
 
   test("ends a client whose line exceeds the limit", () => {
     const { relay, clients, writes } = manager();
-    relay.follow(WANTS_STATUS);
+    relay.setDemand(WANTS_STATUS);
     for (let count = 0; count < 5; count += 1) writes("x".repeat(4_096));
     expect(clients[0]?.killed).toBe(true);
   });
 
   test("ends a client that hangs while a drain waits for the status", () => {
     const { relay, clients, writes, last } = manager();
-    relay.follow({ kind: "status", delayEndMs: Date.now() + 1_000 });
+    relay.setDemand({ kind: "status", delayEndMs: Date.now() + 1_000 });
     writes(STATUS_LINE);
     vi.advanceTimersByTime(4_900);
     expect(last()?.offered).toBe("in");
@@ -122,7 +122,7 @@ describe("the manager's control of the relay's client process", () => {
   test("starts a client to send a report, logs the result, and ends the client if it does not exit", () => {
     const { relay, clients, writes, reports } = manager();
     relay.deliver("{}");
-    relay.follow({ kind: "none" });
+    relay.setDemand({ kind: "none" });
     expect(clients[0]?.commands).toEqual(["report {}\n"]);
     writes("undelivered it answered 500\n");
     clients[0]?.callbacks.onEnd("status 0");
@@ -135,10 +135,10 @@ describe("the manager's control of the relay's client process", () => {
   test("waits at most 100 ms for a report before the manager's exit", () => {
     const { relay, clients } = manager();
     const done = vi.fn();
-    relay.settle(done);
+    relay.awaitDelivery(done);
     expect(done).toHaveBeenCalledTimes(1);
     relay.deliver("{}");
-    relay.settle(done);
+    relay.awaitDelivery(done);
     expect(done).toHaveBeenCalledTimes(1);
     vi.advanceTimersByTime(100);
     expect(done).toHaveBeenCalledTimes(2);
@@ -148,7 +148,7 @@ describe("the manager's control of the relay's client process", () => {
 
   test("counts the client's connections", () => {
     const { relay, writes } = manager();
-    relay.follow(WANTS_STATUS);
+    relay.setDemand(WANTS_STATUS);
     writes("dial\ndial\nwhat\n");
     expect(relay.dials()).toBe(2);
   });
@@ -178,7 +178,7 @@ describe("connections of the relay's client", () => {
       const watch = createProcessWatch(17_890, endpoint);
       watch.startSample();
       for (const one of [proxy, ours]) watch.add(toTcpSocket(one));
-      return watch.finishSample().others;
+      return watch.finishSample().hasOthers;
     };
     expect(others(relay)).toBe(false);
     expect(others(NO_ENDPOINT)).toBe(true);

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  DIAL_LIMIT_MS,
+  DIAL_TIMEOUT_MS,
   newSession,
   type RelaySession,
   type SessionAction,
   type SessionEvent,
-  SILENCE_LIMIT_MS,
+  SILENCE_TIMEOUT_MS,
   stepSession,
 } from "../../src/manager/relay/relay-session.ts";
 
@@ -57,7 +57,7 @@ describe("the client's session with the relay", () => {
   });
 
   test("closes a connection that delivers no line within two seconds, and reports the reason", () => {
-    const played = play([], DIAL_LIMIT_MS);
+    const played = play([], DIAL_TIMEOUT_MS);
     expect(played.actions.slice(1)).toEqual([
       { kind: "drop", id: 1, atMs: 2_000 },
       { kind: "lost", reason: "no answer within 2000 ms", atMs: 2_000 },
@@ -100,9 +100,9 @@ describe("the client's session with the relay", () => {
   });
 
   test("closes a connection that missed three repetitions of the status", () => {
-    const played = play([received(10, 1)], SILENCE_LIMIT_MS + 10);
-    expect(played.dropped).toEqual([SILENCE_LIMIT_MS + 10]);
-    expect(play([received(10, 1), received(20_000, 1)], SILENCE_LIMIT_MS + 10).dropped).toEqual([]);
+    const played = play([received(10, 1)], SILENCE_TIMEOUT_MS + 10);
+    expect(played.dropped).toEqual([SILENCE_TIMEOUT_MS + 10]);
+    expect(play([received(10, 1), received(20_000, 1)], SILENCE_TIMEOUT_MS + 10).dropped).toEqual([]);
   });
 
   test("requests a heartbeat shortly before the end of the delay if the Pod is offered", () => {
@@ -220,14 +220,14 @@ function watchedClient() {
     }
   };
   const handle = (event: SessionEvent) => {
-    if (event.kind === "received" && !session.over && open.includes(event.id)) isLost = false;
+    if (event.kind === "received" && !session.isOver && open.includes(event.id)) isLost = false;
     if (event.kind === "closed") open = open.filter((id) => id !== event.id);
     const next = stepSession(session, event);
     session = next.session;
     wakeAtMs = next.wakeAtMs;
     next.actions.forEach(perform);
-    expect(open.length).toBeLessThanOrEqual(session.over ? 0 : 2);
-    expect(wakeAtMs).toBeGreaterThanOrEqual(session.over ? -1 : event.nowMs);
+    expect(open.length).toBeLessThanOrEqual(session.isOver ? 0 : 2);
+    expect(wakeAtMs).toBeGreaterThanOrEqual(session.isOver ? -1 : event.nowMs);
   };
   const wait = (gapMs: number): number => {
     const untilMs = nowMs + gapMs;

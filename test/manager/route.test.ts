@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isLocalCaller, routeOf, sameText } from "../../src/manager/calls/call-route.ts";
+import { isLocalCaller, isSameSecret, routeOf } from "../../src/manager/calls/call-route.ts";
 
-const at = (method: string, url: string, local = true) => routeOf({ method, url, local }, "abc", ["app", "web-1"]);
+const at = (method: string, url: string, local = true) =>
+  routeOf({ method, url, isLocal: local }, "abc", ["app", "web-1"]);
 
 describe("the routes of the manager's port", () => {
   test.for([
@@ -30,14 +31,14 @@ describe("the routes of the manager's port", () => {
   test("require exactly the manager's token, which is never empty", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (given, expected) => {
-        expect(sameText(given, expected)).toBe(given === expected && expected !== "");
-        expect(sameText(expected, expected)).toBe(expected !== "");
+        expect(isSameSecret(given, expected)).toBe(given === expected && expected !== "");
+        expect(isSameSecret(expected, expected)).toBe(expected !== "");
       }),
     );
   });
 
   test.for(["ab", "abcd", "abd", "Abc", ""])("reject the token '%s' instead of 'abc'", (given) => {
-    expect(sameText(given, "abc")).toBe(false);
+    expect(isSameSecret(given, "abc")).toBe(false);
     expect(at("GET", `/${given}/status`)).toEqual({ kind: "nothing" });
   });
 

@@ -21,7 +21,14 @@ async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainRepor
   const settings = { ...DEFAULT_SETTINGS, drainDelayMs: 0 };
   const nowMs = () => performance.now();
   const runner = createRunner({
-    ...{ settings, speaker: { pod: "", namespace: "" }, chained: [], nowMs, relay: NO_RELAY, preloadFlag: NO_PRELOAD },
+    ...{
+      settings,
+      logSource: { pod: "", namespace: "" },
+      chained: [],
+      nowMs,
+      relay: NO_RELAY,
+      preloadFlag: NO_PRELOAD,
+    },
     readSockets: (_tracesMs, visitor) => {
       samples += 1;
       if (incomplete) visitor.onIncomplete();
@@ -30,8 +37,8 @@ async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainRepor
     monitor: createTrafficMonitor(settings, createConnectionMemory(Math.random)),
     processes: createProcessWatch(settings.port, { address: "", port: 0 }),
     driver: driverOf(settings, playback({}).libc, () => undefined),
-    accepted: () => 0,
-    answer: () => undefined,
+    acceptedCount: () => 0,
+    respond: () => undefined,
     log: () => undefined,
     exit: () => {
       exited = true;

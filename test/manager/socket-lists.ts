@@ -2,9 +2,9 @@
 import type { Libc } from "../../src/manager/ports.ts";
 import { type Address, addressText, parseAddress } from "../../src/manager/sockets/address-text.ts";
 import { type DumpEnd, dumpTcp } from "../../src/manager/sockets/netlink-exchange.ts";
-import { type PartEnd, readPart } from "../../src/manager/sockets/netlink-message.ts";
+import { type DatagramEnd, readDatagram } from "../../src/manager/sockets/netlink-message.ts";
 import { createTableReader } from "../../src/manager/sockets/proc-tables.ts";
-import type { Reading, TcpSocket } from "../../src/manager/sockets/reading.ts";
+import type { SocketReading, TcpSocket } from "../../src/manager/sockets/reading.ts";
 import type { SocketReader } from "../../src/manager/sockets/sockets.ts";
 
 export type TextSocket = {
@@ -62,9 +62,12 @@ export function parsePart(
   bytes: Buffer,
   length = bytes.length,
   tracesMs = 60_000,
-): { end: PartEnd; sockets: TextSocket[] } {
+): { end: DatagramEnd; sockets: TextSocket[] } {
   const sockets: TextSocket[] = [];
-  const end = readPart(bytes, length, 1, { tracesMs, take: (socket) => sockets.push(toTextSocket(socket)) });
+  const end = readDatagram(bytes, length, 1, {
+    timeWaitLimitMs: tracesMs,
+    onSocket: (socket) => sockets.push(toTextSocket(socket)),
+  });
   return { end, sockets };
 }
 
@@ -73,7 +76,7 @@ export function dumpSockets(libc: Libc, states = 0xfff): { end: DumpEnd; sockets
   const end = dumpTcp(
     libc,
     { family: 2, states, exceptPort: 0 },
-    { tracesMs: 60_000, take: (socket) => sockets.push(toTextSocket(socket)) },
+    { timeWaitLimitMs: 60_000, onSocket: (socket) => sockets.push(toTextSocket(socket)) },
   );
   return { end, sockets };
 }
@@ -93,7 +96,7 @@ export function parseTable(text: string, family: number, cuts: readonly number[]
   return reader.end() ? sockets : undefined;
 }
 
-export type SocketLists = Reading & {
+export type SocketLists = SocketReading & {
   readonly listeners: readonly TextSocket[];
   readonly connections: readonly TextSocket[];
   readonly udpPorts: readonly number[];
@@ -113,7 +116,7 @@ export function readSocketLists(read: SocketReader, tracesMs = 60_000, enoughUdp
       udpPorts.push(port);
       return udpPorts.length < enoughUdp;
     },
-    onManyUdp: () => {
+    onTooManyUdp: () => {
       manyUdp = true;
     },
     onIncomplete: () => undefined,

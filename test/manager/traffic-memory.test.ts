@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { createConnectionMemory, type TrackedConnection } from "../../src/manager/traffic/connection-memory.ts";
-import { START } from "../../src/manager/traffic/quiet.ts";
+import { NEW_PAST } from "../../src/manager/traffic/quiet.ts";
 import { createSlotHash } from "../../src/manager/traffic/slot-hash.ts";
 import { NO_CONNECTIONS } from "../../src/manager/traffic/traffic-monitor.ts";
 import { createPlainMemory } from "./plain-memory.ts";
@@ -352,7 +352,7 @@ const SEEN: TrackedConnection = {
   dataSegmentsReceived: 1,
   dataSegmentsSent: 1,
   pureAcksSent: 1,
-  past: START,
+  past: NEW_PAST,
 };
 
 function socketOf(of: {

@@ -1,6 +1,6 @@
 /** Builds sockets and readings with defaults, for tests of the traffic monitor. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import type { Reading } from "../../src/manager/sockets/reading.ts";
+import type { SocketReading } from "../../src/manager/sockets/reading.ts";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { createConnectionMemory } from "../../src/manager/traffic/connection-memory.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
@@ -51,7 +51,7 @@ export function listener(over: Partial<TextSocket> = {}): TextSocket {
   });
 }
 
-export type SampleInput = Omit<Reading, "sockets"> & {
+export type SampleInput = Omit<SocketReading, "sockets"> & {
   readonly sockets: readonly TextSocket[];
   readonly udpPorts: readonly number[];
 };
@@ -81,8 +81,8 @@ export function createTestMonitor(over: Partial<DrainSettings> = {}, memory = cr
   const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, memory);
   return {
     monitor,
-    sample: (input: SampleInput, nowMs: number, dials = 0, accepts = 0, dialsOut = 0): KnownObservation => {
-      const observation = observe(monitor, input, nowMs, { dials, dialsOut, accepts });
+    sample: (input: SampleInput, nowMs: number, dials = 0, accepts = 0, relayDials = 0): KnownObservation => {
+      const observation = observe(monitor, input, nowMs, { dials, relayDials, accepts });
       if (!observation.known) throw new Error(`unknown observation: ${observation.why}`);
       return observation;
     },

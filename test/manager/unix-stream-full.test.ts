@@ -28,7 +28,7 @@ require("node:net").createServer().listen({ path: workerData, backlog: 2 }, () =
 
 function send(): Promise<HttpEnd> {
   const target = { host: path, port: 0, path: "/stats", selector: "" };
-  return new Promise((done) => streamUnix(libc, { target, method: "GET", limitMs: 300 }, () => "", done));
+  return new Promise((done) => streamUnix(libc, { target, method: "GET", timeoutMs: 300 }, () => "", done));
 }
 
 test("a Unix socket with a full backlog is reported as a timeout, and one without a listener as a refusal", async () => {

@@ -6,7 +6,7 @@ import { startCoverage } from "./executed-files.ts";
 import { BARE_BUILD } from "./walked-manager.ts";
 
 const [, , file = "", ...args] = process.argv;
-const platform = processPlatform({ ...BARE_BUILD, self: [] });
+const platform = processPlatform({ ...BARE_BUILD, ownCommand: [] });
 let end: (() => readonly string[]) | undefined;
 const log = (line: string): void => {
   platform.log(line);

@@ -17,9 +17,9 @@ export const BARE_BUILD = {
     ...{ available: false, socket: () => -1, send: () => -1, recv: () => -1 },
     ...{ connect: () => -1, setsockopt: () => -1, close: () => -1 },
   },
-  portGuard: { prepare: () => true, attach: () => undefined, admits: () => true, closed: () => 0 },
-  flagPage: { open: () => 0, close: () => undefined, given: () => 0, missed: () => 0 },
-  onIdle: () => undefined,
+  portGuard: { prepare: () => true, attach: () => undefined, admits: () => true, closedCount: () => 0 },
+  flagPage: { open: () => 0, signalDrain: () => undefined, deliveredCount: () => 0, undeliveredCount: () => 0 },
+  onStarted: () => undefined,
 };
 
 export type WalkedManager = {
@@ -45,7 +45,7 @@ export async function startManager(
     const platform: Platform = {
       ...BARE_BUILD,
       environment: environmentOf((name) => (name === "LASTCALL_TOKEN" ? TOKEN : variables[name])),
-      self,
+      ownCommand: self,
       portGuard: {
         ...BARE_BUILD.portGuard,
         attach: (server) => resolve((server.address() as AddressInfo).port),

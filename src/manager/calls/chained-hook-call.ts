@@ -1,9 +1,9 @@
-/** Runs a container's own preStop hook as the kubelet would, as far as that is possible from inside the Pod. */
+/** Runs a container's own preStop hook like the kubelet, as far as that is possible from inside the Pod. */
 import { exchangeOverTcp, INCOMPLETE } from "../http/http-client.ts";
 import type { ChainedHook } from "./original-hooks.ts";
 
-/** The app's grace period is running, so a longer hook is not waited for. */
-const HTTP_LIMIT_MS = 5_000;
+/** The app's grace period is running, so the manager does not wait longer for the hook. */
+const HTTP_TIMEOUT_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 
 export function runChainedHook(hook: ChainedHook, done: (failure: string) => void): void {
@@ -11,25 +11,25 @@ export function runChainedHook(hook: ChainedHook, done: (failure: string) => voi
     setTimeout(() => done(""), hook.seconds * MS_PER_SECOND);
     return;
   }
-  const where = `GET port ${hook.port}`;
+  const requestText = `GET port ${hook.port}`;
   const headers: Record<string, string> = { connection: "close" };
   for (const header of hook.headers) headers[header.name.toLowerCase()] = header.value;
-  let answered = false;
+  let hasStatus = false;
   const target = { host: "127.0.0.1", port: hook.port, path: hook.path, selector: "" };
   const drop = exchangeOverTcp(target, "GET", headers, {
-    // The kubelet reads neither the status nor the body.
+    // Like the kubelet, the manager ignores the status and the body.
     onStatus: () => {
-      answered = true;
+      hasStatus = true;
     },
     onBytes: () => "",
     onEnd: (failure) => {
       clearTimeout(timer);
-      const isPerformed = failure === "" || (answered && failure === INCOMPLETE);
-      done(isPerformed ? "" : `${where}: ${failure}`);
+      const isPerformed = failure === "" || (hasStatus && failure === INCOMPLETE);
+      done(isPerformed ? "" : `${requestText}: ${failure}`);
     },
   });
   const timer = setTimeout(() => {
     drop();
-    done(`${where}: no complete response within 5s`);
-  }, HTTP_LIMIT_MS);
+    done(`${requestText}: no complete response within 5s`);
+  }, HTTP_TIMEOUT_MS);
 }

@@ -1,4 +1,4 @@
-/** The manager's HTTP server: answers requests at once, or holds them until `answer` is called. */
+/** The manager's HTTP server: responds to a request at once, or holds the request until `respond` is called. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -10,32 +10,32 @@ import { createConnectionTable } from "./connection-table.ts";
 type HookHandlers = {
   readonly onHook: (holdId: number, container: string, peer: string) => void;
   readonly onDrain: (holdId: number) => void;
-  readonly onLeft: (holdId: number) => void;
+  readonly onDisconnect: (holdId: number) => void;
   readonly status: () => string;
   readonly onListening: () => void;
-  /** The port is not available; the server retries. */
-  readonly onRefused: (message: string) => void;
+  /** Called if the port is not available; the server then retries. */
+  readonly onListenError: (message: string) => void;
 };
 
 type HookServer = {
-  readonly open: (calls: HookHandlers) => void;
-  /** Answers one hold; ignores unknown IDs, since connections can close at any time. */
-  readonly answer: (holdId: number, body: string) => void;
-  readonly accepted: () => number;
+  readonly open: (handlers: HookHandlers) => void;
+  /** Responds to one hold. Ignores unknown IDs, because a connection can close at any time. */
+  readonly respond: (holdId: number, body: string) => void;
+  readonly acceptedCount: () => number;
 };
 
-/** An exit would make the Pod NotReady, so the manager retries while its port is in use. */
+/** The manager retries while its port is in use, because an exit would make the Pod NotReady. */
 const RETRY_MS = 5_000;
 
-type Waiting = { readonly id: number; readonly res: ServerResponse; readonly socket: Socket };
+type OpenHold = { readonly id: number; readonly res: ServerResponse; readonly socket: Socket };
 
-/** @param guard closes unauthenticated connections before they are read */
+/** @param guard closes unauthenticated connections before the server reads them */
 export function createHookServer(settings: DrainSettings, token: string, guard: PortGuard, nowMs: NowMs): HookServer {
   const table = createConnectionTable(nowMs);
   const containers = settings.hooks.map((hook) => hook.container);
-  let waiting: Waiting[] = [];
+  let openHolds: OpenHold[] = [];
   let lastId = 0;
-  let refused = 0;
+  let refusedCount = 0;
 
   const send = (socket: Socket, res: ServerResponse, status: number, body: string): void => {
     res.on("finish", () => {
@@ -49,55 +49,55 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
     res.end(body);
   };
 
-  const hold = (socket: Socket, res: ServerResponse, onLeft: (holdId: number) => void): number => {
+  const hold = (socket: Socket, res: ServerResponse, onDisconnect: (holdId: number) => void): number => {
     lastId = lastId + 1;
     const id = lastId;
-    table.keep(socket);
-    waiting.push({ id, res, socket });
+    table.markAuthenticated(socket);
+    openHolds.push({ id, res, socket });
     res.on("close", () => {
-      if (!waiting.some((one) => one.id === id)) return;
-      waiting = waiting.filter((one) => one.id !== id);
-      onLeft(id);
+      if (!openHolds.some((one) => one.id === id)) return;
+      openHolds = openHolds.filter((one) => one.id !== id);
+      onDisconnect(id);
     });
     return id;
   };
 
-  const handle = (req: IncomingMessage, res: ServerResponse, calls: HookHandlers): void => {
+  const handle = (req: IncomingMessage, res: ServerResponse, handlers: HookHandlers): void => {
     const socket = req.socket;
     const peer = canonicalAddress(socket.remoteAddress ?? "");
-    const local = isLocalCaller(peer, settings.addressScope);
-    const route = routeOf({ method: req.method ?? "", url: req.url ?? "", local }, token, containers);
+    const isLocal = isLocalCaller(peer, settings.addressScope);
+    const route = routeOf({ method: req.method ?? "", url: req.url ?? "", isLocal }, token, containers);
     // An unread body would keep the request open.
     req.on("data", () => {});
     switch (route.kind) {
       case "status":
-        send(socket, res, 200, calls.status());
+        send(socket, res, 200, handlers.status());
         return;
       case "prestop":
-        calls.onHook(hold(socket, res, calls.onLeft), route.container, peer);
+        handlers.onHook(hold(socket, res, handlers.onDisconnect), route.container, peer);
         return;
       case "drain":
-        calls.onDrain(hold(socket, res, calls.onLeft));
+        handlers.onDrain(hold(socket, res, handlers.onDisconnect));
         return;
       default:
-        // The native runtime does not omit the body of a response to HEAD.
+        // The native runtime would send the body of a response to HEAD.
         send(socket, res, 404, req.method === "HEAD" ? "" : NOT_FOUND);
     }
   };
 
-  const open = (calls: HookHandlers): void => {
+  const open = (handlers: HookHandlers): void => {
     const server: Server = createServer((req, res) => {
       try {
-        handle(req, res, calls);
+        handle(req, res, handlers);
       } catch {
-        // One failing call must not affect the holds of others.
+        // A failing request must not affect other holds.
         req.socket.destroy();
       }
     });
-    // No timeout of the runtime: after a stall it would close connections whose request has arrived unread.
+    // The server has no timeout: after a stall it would close connections whose request has arrived but was not read.
     server.on("connection", (socket: Socket) => {
       if (!guard.admits(socket)) {
-        refused = refused + 1;
+        refusedCount = refusedCount + 1;
         socket.on("error", () => {});
         socket.destroy();
         return;
@@ -106,15 +106,15 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
     });
     let listening = false;
     server.on("error", (error) => {
-      // A failed accept affects one connection only.
+      // While the server listens, an error is a failed accept, which affects only one connection.
       if (listening) return;
-      calls.onRefused(error.message);
-      setTimeout(() => open(calls), RETRY_MS);
+      handlers.onListenError(error.message);
+      setTimeout(() => open(handlers), RETRY_MS);
     });
     const onListening = (): void => {
       listening = true;
       guard.attach(server);
-      calls.onListening();
+      handlers.onListening();
     };
     if (settings.addressScope === "") server.listen(settings.port, onListening);
     else server.listen(settings.port, settings.addressScope, onListening);
@@ -122,13 +122,13 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
 
   return {
     open,
-    answer: (holdId, body) => {
-      const one = waiting.find((candidate) => candidate.id === holdId);
-      if (one === undefined) return;
-      waiting = waiting.filter((candidate) => candidate.id !== holdId);
-      send(one.socket, one.res, 200, body);
+    respond: (holdId, body) => {
+      const openHold = openHolds.find((candidate) => candidate.id === holdId);
+      if (openHold === undefined) return;
+      openHolds = openHolds.filter((candidate) => candidate.id !== holdId);
+      send(openHold.socket, openHold.res, 200, body);
     },
-    accepted: () => table.accepted() + refused + guard.closed(),
+    acceptedCount: () => table.acceptedCount() + refusedCount + guard.closedCount(),
   };
 }
 

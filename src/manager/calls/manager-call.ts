@@ -1,4 +1,4 @@
-/** Calls the manager in the same Pod, over a plain socket to distinguish the stages of failure. */
+/** Sends an HTTP request to the manager in the same Pod. A plain socket distinguishes failures before and after connecting. */
 import { connect } from "node:net";
 import { createHttpResponseReader } from "../http/http-response.ts";
 
@@ -8,28 +8,29 @@ export type ManagerCall = {
   readonly method: "GET" | "POST";
   /** Contains the token, so it must not appear in messages. */
   readonly path: string;
-  /** For the connection and, unless `waits`, the response. A refused connection is retried for at most 2 s. */
-  readonly withinMs: number;
-  /** Waits for the response without a limit. */
-  readonly waits: boolean;
+  /** Limits connecting and, unless `waitsForResponse`, the response. A failed connection is retried for at most 2 s. */
+  readonly timeoutMs: number;
+  /** Waits for the response without a time limit. */
+  readonly waitsForResponse: boolean;
 };
 
-export type CallEnd =
+/** `no-response`: the connection was established, but no complete response arrived. */
+export type CallResult =
   | { readonly kind: "answered"; readonly status: number; readonly body: string }
   | { readonly kind: "unreachable"; readonly message: string }
-  | { readonly kind: "left"; readonly message: string };
+  | { readonly kind: "no-response"; readonly message: string };
 
 /** A starting manager listens within this time. */
-const REFUSED_MS = 2_000;
+const RETRY_LIMIT_MS = 2_000;
 const RETRY_MS = 100;
-/** A report has a few kilobytes. */
-const LONGEST_ANSWER = 65_536;
+/** A report has only a few kilobytes. */
+const RESPONSE_LIMIT_BYTES = 65_536;
 
-export function callManager(call: ManagerCall, nowMs: () => number, done: (end: CallEnd) => void): void {
-  const giveUpAtMs = nowMs() + call.withinMs;
-  const refusedAtMs = nowMs() + Math.min(REFUSED_MS, call.withinMs);
+export function callManager(call: ManagerCall, nowMs: () => number, done: (end: CallResult) => void): void {
+  const deadlineMs = nowMs() + call.timeoutMs;
+  const retryUntilMs = nowMs() + Math.min(RETRY_LIMIT_MS, call.timeoutMs);
   let settled = false;
-  const settle = (end: CallEnd): void => {
+  const settle = (end: CallResult): void => {
     if (settled) return;
     settled = true;
     done(end);
@@ -37,58 +38,58 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
   const attempt = (): void => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const answer = createHttpResponseReader((chunk) => {
+    const response = createHttpResponseReader((chunk) => {
       size = size + chunk.length;
-      if (size > LONGEST_ANSWER) return "the response is too long for a manager";
+      if (size > RESPONSE_LIMIT_BYTES) return "the response is too long for a manager";
       chunks.push(Buffer.from(chunk));
       return "";
     });
     let connected = false;
-    let over = false;
+    let isOver = false;
     const socket = connect({ host: call.host, port: call.port });
-    const patience = setTimeout(
+    const timeout = setTimeout(
       () => {
-        lose(connected ? "no response after the request" : "connection timed out");
+        failAttempt(connected ? "no response after the request" : "connection timed out");
       },
-      Math.max(1, giveUpAtMs - nowMs()),
+      Math.max(1, deadlineMs - nowMs()),
     );
-    const lose = (message: string): void => {
-      if (over) return;
-      over = true;
-      clearTimeout(patience);
+    const failAttempt = (message: string): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timeout);
       socket.destroy();
-      if (connected) settle({ kind: "left", message });
-      else if (nowMs() + RETRY_MS < refusedAtMs) setTimeout(attempt, RETRY_MS);
+      if (connected) settle({ kind: "no-response", message });
+      else if (nowMs() + RETRY_MS < retryUntilMs) setTimeout(attempt, RETRY_MS);
       else settle({ kind: "unreachable", message });
     };
     const finish = (): void => {
-      if (over) return;
-      answer.takeEnd();
-      if (!answer.isWhole()) {
-        lose("the connection closed before the response");
+      if (isOver) return;
+      response.endStream();
+      if (!response.isComplete()) {
+        failAttempt("the connection closed before the response");
         return;
       }
-      over = true;
-      clearTimeout(patience);
+      isOver = true;
+      clearTimeout(timeout);
       socket.destroy();
-      settle({ kind: "answered", status: answer.status(), body: Buffer.concat(chunks).toString("utf8") });
+      settle({ kind: "answered", status: response.status(), body: Buffer.concat(chunks).toString("utf8") });
     };
     socket.on("connect", () => {
       connected = true;
-      if (call.waits) clearTimeout(patience);
+      if (call.waitsForResponse) clearTimeout(timeout);
       socket.write(
         `${call.method} ${call.path} HTTP/1.1\r\nHost: manager\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
       );
     });
     socket.on("data", (chunk: Buffer) => {
-      if (over) return;
-      const failure = answer.take(chunk);
-      if (failure !== "") lose(failure);
-      else if (answer.isWhole()) finish();
+      if (isOver) return;
+      const failure = response.addBytes(chunk);
+      if (failure !== "") failAttempt(failure);
+      else if (response.isComplete()) finish();
     });
     socket.on("end", finish);
     socket.on("close", finish);
-    socket.on("error", (error) => lose(error.message));
+    socket.on("error", (error) => failAttempt(error.message));
   };
   attempt();
 }

@@ -1,4 +1,4 @@
-/** Reads the containers' own preStop hooks that the manager runs, from LASTCALL_ORIGINAL. Pure. */
+/** Reads the chained hooks, the containers' own preStop hooks that the manager runs, from LASTCALL_ORIGINAL. Pure. */
 import { depthOf, isRecord } from "../json-reader.ts";
 
 export type ChainedHook =
@@ -13,19 +13,19 @@ export type ChainedHook =
 
 type ChainedHooks = {
   readonly hooks: readonly ChainedHook[];
-  /** Empty, or an error. */
+  /** An error, or empty. */
   readonly problem: string;
 };
 
 type Header = { readonly name: string; readonly value: string };
 
 /** Injection writes at most 4 KiB. */
-const LONGEST = 16_384;
-const DEEPEST = 16;
+const RECORD_LIMIT_CHARACTERS = 16_384;
+const DEPTH_LIMIT = 16;
 
 export function readChainedHooks(text: string): ChainedHooks {
   if (text === "") return NOTHING_CHAINED;
-  if (text.length > LONGEST || depthOf(text) > DEEPEST)
+  if (text.length > RECORD_LIMIT_CHARACTERS || depthOf(text) > DEPTH_LIMIT)
     return { hooks: [], problem: "the record is longer or deeper than injection writes it" };
   let original: unknown;
   try {
@@ -42,43 +42,43 @@ export function readChainedHooks(text: string): ChainedHooks {
 const NOTHING_CHAINED: ChainedHooks = { hooks: [], problem: "" };
 const NOT_A_RECORD: ChainedHooks = { hooks: [], problem: "the record is not the JSON that injection writes" };
 
-/** An invalid hook does not affect the others. */
+/** Returns the valid hooks, and names the containers of invalid hooks in `problem`. */
 function hooksOf(chain: unknown): ChainedHooks {
   if (!isRecord(chain)) return NOT_A_RECORD;
   const hooks: ChainedHook[] = [];
-  const unread: string[] = [];
+  const invalid: string[] = [];
   for (const container of Object.keys(chain)) {
     const hook = hookOf(container, chain[container]);
-    if (hook === undefined) unread.push(container);
+    if (hook === undefined) invalid.push(container);
     else hooks.push(hook);
   }
   return {
     hooks,
-    problem: unread.length === 0 ? "" : `the hook of ${unread.join(", ")} is neither an HTTP httpGet nor a sleep`,
+    problem: invalid.length === 0 ? "" : `the hook of ${invalid.join(", ")} is neither an HTTP httpGet nor a sleep`,
   };
 }
 
 function hookOf(container: string, handler: unknown): ChainedHook | undefined {
   if (!isRecord(handler)) return undefined;
   const get = handler["httpGet"];
-  if (!isAbsent(get)) return getOf(container, get);
+  if (!isAbsent(get)) return httpGetOf(container, get);
   const sleep = handler["sleep"];
   const seconds = isRecord(sleep) ? wholeNumber(sleep["seconds"]) : -1;
-  return seconds >= 0 && seconds <= LONGEST_SLEEP ? { kind: "sleep", container, seconds } : undefined;
+  return seconds >= 0 && seconds <= SLEEP_LIMIT_SECONDS ? { kind: "sleep", container, seconds } : undefined;
 }
 
-/** Longer timers overflow; injection does not write them. */
-const LONGEST_SLEEP = 1_000_000;
+/** In seconds. Longer timers overflow, and injection does not write longer sleeps. */
+const SLEEP_LIMIT_SECONDS = 1_000_000;
 
-function getOf(container: string, get: unknown): ChainedHook | undefined {
+function httpGetOf(container: string, get: unknown): ChainedHook | undefined {
   if (!isRecord(get)) return undefined;
   const port = wholeNumber(get["port"]);
   const path = textOf(get["path"], "/");
   const headers = headersOf(get["httpHeaders"]);
   if (port < 1 || port > 65_535 || path === undefined || headers === undefined) return undefined;
-  // The native build has no TLS client for IP addresses.
+  // The native build's TLS client does not support IP addresses.
   if (textOf(get["scheme"], "HTTP") !== "HTTP") return undefined;
-  // Other characters would break the request line.
+  // Other characters would make the request line invalid.
   if (!/^[\x21-\x7e]*$/.test(path)) return undefined;
   return { kind: "http-get", container, port, path: path.startsWith("/") ? path : `/${path}`, headers };
 }

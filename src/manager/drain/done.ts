@@ -1,12 +1,12 @@
-/** The phase after the drain: the kubelet ends the Pod, or the Pod stays and the machine rearms for the next trigger. Pure. */
+/** The phase after the drain: the kubelet stops the Pod, or the Pod stays and the machine rearms for the next trigger. Pure. */
 import type { DrainAction, Wake } from "./drain-event.ts";
 import { type Done, type Drain, type DrainResult, type DrainState, idleState } from "./drain-state.ts";
 import { isWaitingHook, releaseRole } from "./hook-calls.ts";
-import { canBeReached } from "./sample-facts.ts";
+import { isReachable } from "./sample-facts.ts";
 
-/** A Pod whose ports are still open after this time has not ended, so the machine rearms. */
+/** If the Pod's ports are still open after this time, the Pod was not stopped, so the machine rearms. */
 const REARM_MS = 60_000;
-/** Unauthenticated calls cause at most one sample in this time. */
+/** Minimum time between samples that hook requests of any client can cause. */
 const RESAMPLE_MS = 5_000;
 
 export function enterDone(state: DrainState, drain: Drain | undefined, result: DrainResult, nowMs: number): DrainState {
@@ -16,12 +16,13 @@ export function enterDone(state: DrainState, drain: Drain | undefined, result: D
 
 export function stepDone(state: DrainState, phase: Done, nowMs: number, actions: DrainAction[]): DrainState {
   if (phase.rearmAtMs < 0 || !canRearm(state, phase, nowMs)) return releaseAll(state, actions);
-  const waits = state.hooks.holds.some(isWaitingHook);
-  if (nowMs < phase.rearmAtMs || state.sample.atMs !== nowMs) return waits ? state : releaseAll(state, actions);
+  const hasWaitingHooks = state.hooks.holds.some(isWaitingHook);
+  if (nowMs < phase.rearmAtMs || state.sample.atMs !== nowMs)
+    return hasWaitingHooks ? state : releaseAll(state, actions);
   const { observation } = state.sample;
-  if (observation.known && !canBeReached(observation)) return releaseAll(rearmAt(state, phase, -1), actions);
-  if (!observation.known && !waits) return releaseAll(rearmAt(state, phase, nowMs + REARM_MS), actions);
-  // Without an observation, an unauthenticated call must not change the driver's state.
+  if (observation.known && !isReachable(observation)) return releaseAll(rearmAt(state, phase, -1), actions);
+  if (!observation.known && !hasWaitingHooks) return releaseAll(rearmAt(state, phase, nowMs + REARM_MS), actions);
+  // Without an observation the driver's drain is not reverted, because any client can send a hook request.
   if (observation.known && phase.result.wasDraining) actions.push({ kind: "cancel-driver-drain" });
   return rearmed(state, phase, nowMs);
 }
@@ -30,16 +31,16 @@ export function wakeDone(phase: Done): Wake {
   return { wakeAtMs: phase.rearmAtMs, sampleAtMs: phase.rearmAtMs };
 }
 
-/** The manager's own preStop hook ran again long after its drain, which proves that the Pod had not ended. */
+/** Rearms if the manager's own preStop hook runs again long after the drain, which proves that the Pod was not stopped. */
 export function rearmIfReused(state: DrainState, phase: Done, nowMs: number, actions: DrainAction[]): DrainState {
   if (!canRearm(state, phase, nowMs)) return state;
-  const ready = rearmed(state, phase, nowMs);
-  actions.push({ kind: "entered", at: ready });
+  const rearmedState = rearmed(state, phase, nowMs);
+  actions.push({ kind: "entered", at: rearmedState });
   if (phase.result.wasDraining) actions.push({ kind: "cancel-driver-drain" });
-  return ready;
+  return rearmedState;
 }
 
-/** A container's hook long after the drain proves nothing, so it waits for the next sample. */
+/** Plans a sample for a container's hook long after the drain: the hook does not prove whether the Pod was stopped. */
 export function resample(state: DrainState, phase: Done, nowMs: number): DrainState {
   if (!canRearm(state, phase, nowMs)) return state;
   const sampleMs = Math.max(nowMs, state.sample.atMs + RESAMPLE_MS);

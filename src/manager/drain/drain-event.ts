@@ -15,7 +15,7 @@ export type HookCalled = {
   readonly nowMs: number;
   readonly holdId: number;
   readonly container: string;
-  /** Client address: the kubelet's, unless it is an address of the Pod. */
+  /** Client address. Unless it is an address of the Pod, it may be the kubelet's. */
   readonly peer: string;
 };
 
@@ -24,12 +24,12 @@ export type RelayReported = {
   readonly nowMs: number;
   readonly offered: Offered;
   readonly terminating: boolean;
-  /** The Pod's real grace period in seconds; -1 if the relay may not read it. */
+  /** Grace period of the Pod's deletion in seconds; -1 if the relay has no permission to read the Pod. */
   readonly graceSeconds: number;
-  /** Reason of the status unknown. */
+  /** Reason for the status `unknown`. */
   readonly reason: string;
-  /** False if the status comes from the relay client and not from the relay. */
-  readonly answered: boolean;
+  /** False if the status is from the relay client or the manager instead of the relay. */
+  readonly isFromRelay: boolean;
 };
 
 export type DrainEvent =
@@ -37,19 +37,19 @@ export type DrainEvent =
   | RelayReported
   /** The manager's own preStop hook: the Pod is terminating. */
   | { readonly kind: "drain-requested"; readonly nowMs: number; readonly holdId: number }
-  /** The connection of a hold was closed. The drain continues. */
+  /** The connection of a hold was closed by the client. The drain continues. */
   | { readonly kind: "caller-left"; readonly nowMs: number; readonly holdId: number }
   | { readonly kind: "chained-hook-finished"; readonly nowMs: number; readonly container: string }
   | { readonly kind: "tick"; readonly nowMs: number; readonly sample: Sample | undefined }
-  /** `active`: negative if the driver could not count, `NOT_ANSWERED` included. `moved`: there was traffic since the last count. */
-  | { readonly kind: "active-counted"; readonly nowMs: number; readonly active: number; readonly moved: boolean }
+  /** `active`: -1 or `NOT_ANSWERED` if the driver could not count. `hadTraffic`: since the last count. */
+  | { readonly kind: "active-counted"; readonly nowMs: number; readonly active: number; readonly hadTraffic: boolean }
   | { readonly kind: "sigterm"; readonly nowMs: number };
 
 export type DrainAction =
-  /** For the log. One step can pass several phases; `at` is the state on entering this one. */
+  /** Logs the start of a phase. One step can pass several phases, so `at` is the state at the start of this phase. */
   | { readonly kind: "entered"; readonly at: DrainState }
   | { readonly kind: "answer"; readonly holdId: number }
-  /** Run the container's own preStop hook, then report `chained-hook-finished`. */
+  /** Runs the container's own preStop hook; the event `chained-hook-finished` follows. */
   | { readonly kind: "run-chained-hook"; readonly container: string }
   | { readonly kind: "start-driver-drain" }
   | { readonly kind: "cancel-driver-drain" }
@@ -57,6 +57,7 @@ export type DrainAction =
   | { readonly kind: "learn-kubelet"; readonly address: string }
   | { readonly kind: "exit"; readonly code: number };
 
+/** Times of the next tick and of the next sample; -1 for none. */
 export type Wake = { readonly wakeAtMs: number; readonly sampleAtMs: number };
 
 export type Step = {

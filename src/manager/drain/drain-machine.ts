@@ -1,25 +1,25 @@
 /**
- * The drain's state machine: `idle → withdrawing → draining → holding → done`. Pure; events carry their time.
+ * The drain's state machine: `idle → withdrawing → draining → holding → done`. Pure: events contain their time.
  *
- * A container's hook is held and starts nothing. A drain starts only when the Pod's end is confirmed, by the manager's own
- * preStop hook, SIGTERM, or the relay. See docs/caller-authorization.md.
+ * The hook of a container is held, but does not start a drain. A drain starts only when the manager's own preStop hook, SIGTERM
+ * or the relay confirms that the Pod is terminating. See docs/caller-authorization.md.
  *
- * `apply` records an event, `advance` passes all phases that are due. No order of events loses a hold, and no late tick moves a
- * deadline.
+ * `apply` records an event, and `advance` passes all phases that are due. Events in any order do not lose a hold, and a late tick
+ * does not move a deadline.
  */
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
 import { rearmIfReused, resample, stepDone, wakeDone } from "./done.ts";
 import type { DrainAction, DrainEvent, HookCalled, RelayReported, Sample, Step, Wake } from "./drain-event.ts";
-import { applyReport, shortenedDeadlineMs } from "./drain-plan.ts";
+import { applyRelayStatus, shortenedDeadlineMs } from "./drain-plan.ts";
 import { FORCED } from "./drain-reason.ts";
 import type { Done, Drain, DrainResult, DrainState, LastCount, Phase } from "./drain-state.ts";
 import { stepDraining, wakeDraining } from "./draining.ts";
 import { drainResult, stepHolding, wakeHolding } from "./holding.ts";
 import { addHold, addHook, answerAll, dropHold, finishHook, holdOf } from "./hook-calls.ts";
 import { stepIdle, wakeIdle } from "./idle.ts";
-import { canBeReached } from "./sample-facts.ts";
+import { isReachable } from "./sample-facts.ts";
 import { startDrain, stepWithdrawing, wakeWithdrawing } from "./withdrawing.ts";
 
 export function step(settings: DrainSettings, state: DrainState, event: DrainEvent): Step {
@@ -36,9 +36,9 @@ function apply(settings: DrainSettings, state: DrainState, event: DrainEvent, ac
     case "hook-called":
       return applyHook(settings, state, event, actions);
     case "drain-requested": {
-      const ready = state.phase.name === "done" ? rearmIfReused(state, state.phase, nowMs, actions) : state;
-      const hooks = addHold(ready.hooks, holdOf(event.holdId, nowMs, "", "drain", ""), actions);
-      const held: DrainState = { ...ready, hooks };
+      const rearmed = state.phase.name === "done" ? rearmIfReused(state, state.phase, nowMs, actions) : state;
+      const hooks = addHold(rearmed.hooks, holdOf(event.holdId, nowMs, "", "drain", ""), actions);
+      const held: DrainState = { ...rearmed, hooks };
       return held.phase.name === "idle" ? confirmEnd(settings, held, "hook", nowMs, actions) : held;
     }
     case "caller-left":
@@ -48,7 +48,7 @@ function apply(settings: DrainSettings, state: DrainState, event: DrainEvent, ac
     case "tick":
       return event.sample === undefined ? state : applySample(state, event.sample, nowMs);
     case "active-counted":
-      return { ...state, count: countOf(state.count, event.active, event.moved, nowMs) };
+      return { ...state, count: countOf(state.count, event.active, event.hadTraffic, nowMs) };
     case "relay-reported":
       return applyRelay(settings, state, event, actions);
     case "sigterm":
@@ -60,7 +60,7 @@ function apply(settings: DrainSettings, state: DrainState, event: DrainEvent, ac
 
 function advance(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   let current = state;
-  // Each phase is passed at most once, and `done` may lead back to `idle`.
+  // A step passes each of the five phases at most once, and may return from `done` to `idle`.
   for (let passes = 0; passes < 6; passes += 1) {
     const next = advanceOnce(settings, current, nowMs, actions);
     if (next.phase.name === current.phase.name) return next;
@@ -88,7 +88,7 @@ function advanceOnce(settings: DrainSettings, state: DrainState, nowMs: number, 
   }
 }
 
-/** The next wake-up: never while idle, rarely in a drain, frequently only near its end. */
+/** Computes the next wake-up: none in the idle phase without hooks, rare ones in a drain, frequent ones only near its end. */
 export function nextWake(settings: DrainSettings, state: DrainState, nowMs: number): Wake {
   const { phase } = state;
   switch (phase.name) {
@@ -107,7 +107,7 @@ export function nextWake(settings: DrainSettings, state: DrainState, nowMs: numb
   }
 }
 
-/** Everyone who can read the Pod has the token of this call, so it is held and starts nothing. */
+/** Everyone who can read the Pod has the token of a hook request, so the request is held, but does not start a drain. */
 function applyHook(settings: DrainSettings, state: DrainState, event: HookCalled, actions: DrainAction[]): DrainState {
   const { container, peer, nowMs } = event;
   const role: HookRole = settings.hooks.find((hook) => hook.container === container)?.role ?? "app";
@@ -118,7 +118,7 @@ function applyHook(settings: DrainSettings, state: DrainState, event: HookCalled
   return held;
 }
 
-/** Starts the drain. None of the triggers can be forged by a client. */
+/** Starts the drain. A client outside of the Pod cannot forge the triggers. */
 function confirmEnd(
   settings: DrainSettings,
   state: DrainState,
@@ -134,72 +134,73 @@ function confirmEnd(
   return next;
 }
 
-function countOf(last: LastCount, active: number, moved: boolean, nowMs: number): LastCount {
-  const firstMs = moved || last.zeroSinceMs < 0 ? nowMs : last.zeroSinceMs;
+function countOf(last: LastCount, active: number, hadTraffic: boolean, nowMs: number): LastCount {
+  const firstMs = hadTraffic || last.zeroSinceMs < 0 ? nowMs : last.zeroSinceMs;
   const zeroSinceMs = active === 0 ? firstMs : -1;
-  const knownAtMs = active < 0 ? last.knownAtMs : nowMs;
-  return { active, zeroSinceMs, atMs: nowMs, knownAtMs, pending: false };
+  const knownAtMs = active < 0 ? last.countedAtMs : nowMs;
+  return { active, zeroSinceMs, atMs: nowMs, countedAtMs: knownAtMs, isPending: false };
 }
 
 function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {
   const { observation, otherProcesses } = sample;
   const last = state.sample;
-  // Sticky, because the app's listener closes long before its last outgoing call.
+  // Never reset in a drain, because the app closes its listener long before its last outbound request.
   const sharedUser = last.sharedUser || (otherProcesses.known && otherProcesses.sharedUser);
   const next: DrainState = {
     ...state,
     sample: {
       observation,
       atMs: nowMs,
-      // A failed reading costs as much as the last one.
+      // The number of sockets paces the samples. After a failed sample the last number is the best estimate.
       sockets: sample.sockets < 0 ? last.sockets : sample.sockets,
-      blindInARow: !observation.known && observation.blind ? last.blindInARow + 1 : 0,
-      wasReachable: last.wasReachable || canBeReached(observation),
+      consecutiveBlind: !observation.known && observation.blind ? last.consecutiveBlind + 1 : 0,
+      wasReachable: last.wasReachable || isReachable(observation),
       sharedUser,
     },
   };
   const { phase } = state;
   if (phase.name !== "holding") return next;
-  const gone = otherProcesses.known && !otherProcesses.others && !sharedUser;
-  const goneSinceMs = phase.othersGoneSinceMs < 0 ? nowMs : phase.othersGoneSinceMs;
-  return { ...next, phase: { ...phase, othersGoneSinceMs: gone ? goneSinceMs : -1 } };
+  const areOthersGone = otherProcesses.known && !otherProcesses.hasOthers && !sharedUser;
+  const othersGoneSinceMs = phase.othersGoneSinceMs < 0 ? nowMs : phase.othersGoneSinceMs;
+  return { ...next, phase: { ...phase, othersGoneSinceMs: areOthersGone ? othersGoneSinceMs : -1 } };
 }
 
-/** The relay can confirm the Pod's end and shorten the drain; its silence or denial changes nothing. */
+/** The relay can confirm that the Pod is terminating, and shorten the drain. It cannot stop or prevent a drain. */
 function applyRelay(
   settings: DrainSettings,
   state: DrainState,
   event: RelayReported,
   actions: DrainAction[],
 ): DrainState {
-  const reported: DrainState = { ...state, relay: applyReport(state.relay, event) };
+  const reported: DrainState = { ...state, relay: applyRelayStatus(state.relay, event) };
   const ends = reported.phase.name === "idle" && event.terminating;
   const next = ends ? confirmEnd(settings, reported, "relay", event.nowMs, actions) : reported;
-  return event.graceSeconds < 0 ? next : { ...next, phase: shortened(settings, next.phase, event.graceSeconds) };
+  return event.graceSeconds < 0
+    ? next
+    : { ...next, phase: withShorterDeadline(settings, next.phase, event.graceSeconds) };
 }
 
-function shortened(settings: DrainSettings, phase: Phase, graceSeconds: number): Phase {
-  const cut = (drain: Drain): Drain => ({
+function withShorterDeadline(settings: DrainSettings, phase: Phase, graceSeconds: number): Phase {
+  const withDeadline = (drain: Drain): Drain => ({
     ...drain,
     deadlineMs: shortenedDeadlineMs(settings, drain, graceSeconds),
   });
-  // One case each: the native compiler cannot read a field that several phases share.
+  // One case per phase, because the native compiler cannot read a field that several types of a union share.
   switch (phase.name) {
     case "withdrawing":
-      return { ...phase, drain: cut(phase.drain) };
+      return { ...phase, drain: withDeadline(phase.drain) };
     case "draining":
-      return { ...phase, drain: cut(phase.drain) };
+      return { ...phase, drain: withDeadline(phase.drain) };
     case "holding":
-      return { ...phase, drain: cut(phase.drain) };
+      return { ...phase, drain: withDeadline(phase.drain) };
     default:
       return phase;
   }
 }
 
 /**
- * Handles SIGTERM. A native sidecar receives it when the other containers have ended or the grace period is over, so nothing is
- * left to protect. In classic mode the manager's own hook may have failed to start, so a running drain continues until the
- * second signal.
+ * Handles SIGTERM. A native sidecar receives it when the app containers have exited or the grace period is over, so a running drain
+ * ends. In classic mode the manager's own hook may have failed, so a running drain continues until the second SIGTERM.
  */
 function applyStop(settings: DrainSettings, state: DrainState, actions: DrainAction[], nowMs: number): DrainState {
   const requested: DrainState = { ...state, stopRequested: true };
@@ -214,7 +215,7 @@ function applyStop(settings: DrainSettings, state: DrainState, actions: DrainAct
   return answered;
 }
 
-/** In the holding phase the drain is over and keeps its result. */
+/** Ends a running drain with the outcome `forced`. In the holding phase the drain is over, so its result does not change. */
 function forcedEnd(state: DrainState, nowMs: number): Phase {
   const { phase } = state;
   switch (phase.name) {

@@ -1,4 +1,4 @@
-/** Formats the reason for the duration of a drain. Pure. */
+/** Formats the report's sentences that explain the duration of a drain. Pure. */
 import { criterionOf, isCounted } from "../../contract/criterion.ts";
 import { type OpenConnection, TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
@@ -9,7 +9,7 @@ import { unknownWaitMs } from "../traffic/quiet.ts";
 import { plannedDeadlineMs } from "./drain-plan.ts";
 import { relayText, whyOf, withdrawnAfterMs } from "./drain-report-of.ts";
 import { type Drain, type DrainState, drainOf } from "./drain-state.ts";
-import { onlyDatagrams } from "./sample-facts.ts";
+import { hasOnlyUdp } from "./sample-facts.ts";
 
 export const APPS_FINISHED = "No app container called its hook: all had finished, and only the manager was stopped.";
 export const RESTARTED =
@@ -17,17 +17,17 @@ export const RESTARTED =
 export const FORCED = "The manager received SIGTERM during the drain: the grace period was over.";
 export const NOTHING_OPEN = "The manager received SIGTERM while no connection was open.";
 
-const NAMED = 3;
+const NAMED_CONNECTIONS = 3;
 
 export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: number): string {
-  return `${released(state, nowMs)}: ${reason(settings, state)}.${rotation(state)}`;
+  return `${releasedText(state, nowMs)}: ${drainedReason(settings, state)}.${withdrawalText(state)}`;
 }
 
-/** The reason of a finished drain; for a running one, the remaining clients and time. */
+/** Returns the reason of a finished drain. For a running drain, returns the remaining clients and time. */
 export function whyNow(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const { phase } = state;
   const leftMs = (drainOf(phase)?.deadlineMs ?? 0) - nowMs;
-  const start = `Still draining, for at most ${span(Math.max(0, leftMs))} more,`;
+  const start = `Still draining, for at most ${durationText(Math.max(0, leftMs))} more,`;
   if (phase.name === "withdrawing") return `${start} ${withdrawingText(state)}.`;
   return phase.name === "draining" ? `${start} ${remainingText(settings, state)}` : whyOf(phase);
 }
@@ -35,50 +35,52 @@ export function whyNow(settings: DrainSettings, state: DrainState, nowMs: number
 export function whyNothing(state: DrainState, drain: Drain, nowMs: number): string {
   const start = "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain";
   const answered = state.count.atMs < 0 || state.count.active !== NOT_ANSWERED;
-  return answered ? `${start}.` : `${start}; its proxy did not answer within ${span(nowMs - drain.triggeredAtMs)}.`;
+  return answered
+    ? `${start}.`
+    : `${start}; its proxy did not answer within ${durationText(nowMs - drain.triggeredAtMs)}.`;
 }
 
 export function whyGone(state: DrainState, nowMs: number): string {
-  return `${released(state, nowMs)}: the app closed its listeners, and no client is connected.${rotation(state)}`;
+  return `${releasedText(state, nowMs)}: the app closed its listeners, and no client is connected.${withdrawalText(state)}`;
 }
 
 export function whyBlind(settings: DrainSettings, state: DrainState, nowMs: number): string {
-  const start = released(state, nowMs);
+  const start = releasedText(state, nowMs);
   const seen = state.sample.observation;
-  if (!seen.known) return `${start}: ${seen.why}, so only the delays were waited for.${rotation(state)}`;
-  const stays = `with ${remaining(seen.left, seen.leftTotal)}`;
-  const unknown = `no traffic was observed for ${span(unknownWaitMs(settings.quietPeriodMs))}, but this kernel interface does not show whether they are idle`;
-  return `${start} ${stays}; ${unknown}.${rotation(state)}`;
+  if (!seen.known) return `${start}: ${seen.why}, so only the delays were waited for.${withdrawalText(state)}`;
+  const stays = `with ${connectionsText(seen.left, seen.leftTotal)}`;
+  const unknown = `no traffic was observed for ${durationText(unknownWaitMs(settings.quietPeriodMs))}, but this kernel interface does not show whether they are idle`;
+  return `${start} ${stays}; ${unknown}.${withdrawalText(state)}`;
 }
 
-function released(state: DrainState, nowMs: number): string {
-  return `Released ${span(nowMs - (drainOf(state.phase)?.triggeredAtMs ?? nowMs))} after the trigger`;
+function releasedText(state: DrainState, nowMs: number): string {
+  return `Released ${durationText(nowMs - (drainOf(state.phase)?.triggeredAtMs ?? nowMs))} after the trigger`;
 }
 
-function rotation(state: DrainState): string {
+function withdrawalText(state: DrainState): string {
   const status = relayText(state.relay, state.phase);
   if (status === "still_in_rotation") return " The Pod was still in rotation: its kubelet stopped it alone.";
   const afterMs = withdrawnAfterMs(state.relay, state.phase);
   if (status === "withdrawn")
     return afterMs > 0
-      ? ` The Pod was out of rotation after ${span(afterMs)}.`
+      ? ` The Pod was out of rotation after ${durationText(afterMs)}.`
       : " The Pod was out of rotation by then.";
   if (state.relay.offered !== "unknown" || state.relay.reason === "") return "";
   if (afterMs >= 0)
-    return ` The Pod was out of rotation after ${span(afterMs)}; later updates were lost (${state.relay.reason}).`;
+    return ` The Pod was out of rotation after ${durationText(afterMs)}; later updates were lost (${state.relay.reason}).`;
   return ` Whether the Pod was out of rotation is unknown (${state.relay.reason}), so only the drain delay counted.`;
 }
 
 export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const drain = drainOf(state.phase);
   const planned = drain === undefined ? 0 : plannedDeadlineMs(settings, drain.triggeredAtMs);
-  const cut =
+  const deadlineText =
     drain !== undefined && drain.deadlineMs < planned
-      ? `the deadline, shortened from ${span(planned - drain.triggeredAtMs)},`
+      ? `the deadline, shortened from ${durationText(planned - drain.triggeredAtMs)},`
       : "the deadline";
-  const start = `${released(state, nowMs)}: ${cut} was reached`;
+  const start = `${releasedText(state, nowMs)}: ${deadlineText} was reached`;
   if (state.phase.name === "withdrawing") return `${start} ${withdrawingText(state)}.`;
-  return `${start} ${remainingText(settings, state)}${rotation(state)}`;
+  return `${start} ${remainingText(settings, state)}${withdrawalText(state)}`;
 }
 
 function remainingText(settings: DrainSettings, state: DrainState): string {
@@ -86,32 +88,32 @@ function remainingText(settings: DrainSettings, state: DrainState): string {
   const driver = driverRow(settings.driver);
   const criterion = criterionOf(settings);
   if (criterion === "clients" && state.count.active > 0)
-    return `with ${count(state.count.active, "connection")} of clients to the proxy still open.`;
+    return `with ${countText(state.count.active, "connection")} of clients to the proxy still open.`;
   if (isCounted(criterion)) {
     if (state.count.active < 0) return "and the driver could not count active requests.";
-    if (state.count.active === 0) return `before ${span(settings.quietPeriodMs)} without an active request.`;
-    const requests = count(state.count.active, "active request");
+    if (state.count.active === 0) return `before ${durationText(settings.quietPeriodMs)} without an active request.`;
+    const requests = countText(state.count.active, "active request");
     if (!driver.countsSessions) return `with ${requests}.`;
     return `with ${requests} or ${state.count.active === 1 ? "session" : "sessions"}.`;
   }
   if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
-  if (seen.leftTotal === 0) return notQuiet(settings, seen.untracked);
-  const advice = driver.counted === "nothing" ? remedies(settings) : "";
-  return `with ${remaining(seen.left, seen.leftTotal)}.${tooMany(seen.untracked)}${advice}`;
+  if (seen.leftTotal === 0) return notQuietText(settings, seen.untracked);
+  const advice = driver.counted === "nothing" ? remediesText(settings) : "";
+  return `with ${connectionsText(seen.left, seen.leftTotal)}.${untrackedText(seen.untracked)}${advice}`;
 }
 
-function notQuiet(settings: DrainSettings, untracked: number): string {
+function notQuietText(settings: DrainSettings, untracked: number): string {
   if (criterionOf(settings) === "deadline") return "with no connection open.";
-  return `before ${span(settings.quietPeriodMs)} without traffic.${tooMany(untracked)}`;
+  return `before ${durationText(settings.quietPeriodMs)} without traffic.${untrackedText(untracked)}`;
 }
 
-/** Settings with which kept-alive connections do not use up the drain timeout. */
-function remedies(settings: DrainSettings): string {
+/** Suggests settings with which kept-alive connections do not use up the drain timeout. */
+function remediesText(settings: DrainSettings): string {
   const preload = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
   return ` To close kept-alive connections earlier, set ${preload}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
 }
 
-function tooMany(untracked: number): string {
+function untrackedText(untracked: number): string {
   return untracked > 0
     ? ` The manager tracks ${TRACKED_LIMIT} connections at once, and the Pod had ${untracked} more, which never count as quiet.`
     : "";
@@ -121,42 +123,42 @@ function withdrawingText(state: DrainState): string {
   const seen = state.sample.observation;
   const offered = state.relay.offered === "in" && state.relay.terminating;
   const what = offered ? `with the Pod still in rotation: ${state.relay.reason}` : "before the end of the delays";
-  return seen.known && seen.leftTotal > 0 ? `${what}, with ${remaining(seen.left, seen.leftTotal)}` : what;
+  return seen.known && seen.leftTotal > 0 ? `${what}, with ${connectionsText(seen.left, seen.leftTotal)}` : what;
 }
 
-function remaining(left: readonly OpenConnection[], total: number): string {
-  const names = left.slice(0, NAMED).map(connectionText).join(", ");
-  const more = total > NAMED ? ` and ${total - NAMED} more` : "";
-  return `${count(total, "connection")} still open: ${names}${more}`;
+function connectionsText(left: readonly OpenConnection[], total: number): string {
+  const names = left.slice(0, NAMED_CONNECTIONS).map(connectionText).join(", ");
+  const more = total > NAMED_CONNECTIONS ? ` and ${total - NAMED_CONNECTIONS} more` : "";
+  return `${countText(total, "connection")} still open: ${names}${more}`;
 }
 
-function reason(settings: DrainSettings, state: DrainState): string {
+function drainedReason(settings: DrainSettings, state: DrainState): string {
   const seen = state.sample.observation;
-  if (onlyDatagrams(seen))
-    return "the Pod has only UDP ports, which are never quiet, so only the delays were waited for";
+  if (hasOnlyUdp(seen)) return "the Pod has only UDP ports, which are never quiet, so only the delays were waited for";
   const criterion = criterionOf(settings);
   if (criterion === "connections") return "no connection was open";
-  if (criterion === "clients") return `no client was connected to the proxy for ${span(settings.quietPeriodMs)}`;
-  if (criterion === "requests") return `no request was active for ${span(settings.quietPeriodMs)}`;
+  if (criterion === "clients")
+    return `no client was connected to the proxy for ${durationText(settings.quietPeriodMs)}`;
+  if (criterion === "requests") return `no request was active for ${durationText(settings.quietPeriodMs)}`;
   if (criterion === "deadline") return "the deadline was reached with no connection open";
   const evidenceMs = seen.known ? seen.lastEvidenceMs : -1;
   const triggeredAtMs = drainOf(state.phase)?.triggeredAtMs ?? -1;
   if (evidenceMs < triggeredAtMs) return "no traffic since the trigger";
-  return `the last traffic was ${span(evidenceMs - triggeredAtMs)} after the trigger, followed by at least ${span(settings.quietPeriodMs)} of quiet`;
+  return `the last traffic was ${durationText(evidenceMs - triggeredAtMs)} after the trigger, followed by at least ${durationText(settings.quietPeriodMs)} of quiet`;
 }
 
 function connectionText(connection: OpenConnection): string {
   const port = connection.local.slice(connection.local.lastIndexOf(":") + 1);
-  const age = connection.ageMs > 0 ? ` for ${span(connection.ageMs)}` : "";
+  const age = connection.ageMs > 0 ? ` for ${durationText(connection.ageMs)}` : "";
   return `${connection.peer} to port ${port}${age}`;
 }
 
-function count(n: number, noun: string): string {
+function countText(n: number, noun: string): string {
   return n === 1 ? `1 ${noun}` : `${n} ${noun}s`;
 }
 
-/** To a tenth of a second; shorter spans to the millisecond. */
-function span(ms: number): string {
+/** Formats a duration to a tenth of a second; below one second, to the millisecond. */
+function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)}ms`;
   const tenths = Math.round(ms / 100);
   return tenths % 10 === 0 ? formatDuration(tenths * 100) : `${tenths / 10}s`;

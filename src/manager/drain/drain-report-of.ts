@@ -3,8 +3,8 @@ import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contrac
 import { type DrainState, drainOf, type Phase, type RelayStatus, resultOf } from "./drain-state.ts";
 
 /**
- * @param processes number of processes with the flag page; -1 without preload
- * @param missed number of processes that requested it in vain
+ * @param processes number of preloaded processes that received the flag's page; -1 without preload
+ * @param missed number of preloaded processes that requested the page without success
  */
 export function drainReportOf(state: DrainState, nowMs: number, processes: number, missed: number): DrainReport {
   const { phase, relay } = state;
@@ -55,7 +55,7 @@ export function withdrawnAfterMs(relay: RelayStatus, phase: Phase): number {
   return Math.max(0, Math.round(relay.withdrawnAtMs - drain.triggeredAtMs));
 }
 
-/** Phases that were not reached have the duration 0; the current one ends now. */
+/** Phases that were not reached have the duration 0. The current phase lasts until now. */
 function durations(phase: Phase, nowMs: number): PhaseDurations {
   const drain = drainOf(phase);
   if (drain === undefined) return { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };

@@ -1,4 +1,4 @@
-/** The state of a drain: one type per phase, and the fields of all phases. Times are monotonic milliseconds; -1 is "not yet". */
+/** The state of a drain: one type per phase, and the fields of all phases. Times are monotonic milliseconds; -1 means "not yet". */
 import type { DrainOutcome, DrainTrigger } from "../../contract/drain-report.ts";
 import type { HookRole } from "../../contract/drain-settings.ts";
 import type { Observation } from "../traffic/observation.ts";
@@ -9,7 +9,7 @@ export type DrainState = {
   readonly relay: RelayStatus;
   readonly sample: LastSample;
   readonly count: LastCount;
-  /** SIGTERM was received: exit when the drain is over. */
+  /** SIGTERM was received, so the manager exits when the drain is over. */
   readonly stopRequested: boolean;
 };
 
@@ -24,7 +24,7 @@ export type Idle = {
 export type Withdrawing = {
   readonly name: "withdrawing";
   readonly drain: Drain;
-  /** Time of the withdrawal, after which only the deregistration delay is left. */
+  /** Time of the withdrawal, after which only the deregistration delay remains. */
   readonly deregistrationFromMs: number;
 };
 
@@ -33,9 +33,9 @@ export type Draining = {
   readonly drain: Drain;
   readonly deregistrationFromMs: number;
   readonly drainingFromMs: number;
-  /** Open connections at that time; -1 if the sockets could not be read. */
+  /** Number of open connections at the start of the phase; -1 if the sockets could not be read. */
   readonly openAtDraining: number;
-  /** EndpointSlices still listed the Pod as serving. */
+  /** EndpointSlices listed the Pod as serving at the start of the phase. */
   readonly stillInRotation: boolean;
 };
 
@@ -43,37 +43,37 @@ export type Holding = {
   readonly name: "holding";
   readonly drain: Drain;
   readonly result: DrainResult;
-  /** Since when no process but the mesh proxy has had a TCP socket. */
+  /** Time since which only the mesh proxy has had TCP sockets. */
   readonly othersGoneSinceMs: number;
 };
 
 export type Done = {
   readonly name: "done";
-  /** Undefined if SIGTERM found nothing to drain. */
+  /** Undefined if no drain was needed at SIGTERM. */
   readonly drain: Drain | undefined;
   readonly result: DrainResult;
   readonly doneAtMs: number;
-  /** Time of the sample that shows whether the Pod stays. */
+  /** Time of the sample that shows whether the Pod was stopped. */
   readonly rearmAtMs: number;
 };
 
 export type Drain = {
   readonly trigger: DrainTrigger;
   readonly triggeredAtMs: number;
-  /** Only a shortened grace period moves it, and only earlier. */
+  /** Never moves to a later time. A shorter grace period of the deletion moves it to an earlier time. */
   readonly deadlineMs: number;
 };
 
 export type DrainResult = {
   readonly outcome: DrainOutcome;
   readonly why: string;
-  /** The last sample before the end of the drain; later samples only serve calls that are still held. */
+  /** The last observation before the end of the drain. Later samples only decide when the remaining holds are released. */
   readonly observation: Observation;
-  /** A skipped phase starts at the time of the next one. */
+  /** A skipped phase has the start time of the next phase. */
   readonly deregistrationFromMs: number;
   readonly drainingFromMs: number;
   readonly holdingFromMs: number;
-  /** The draining phase was reached, so the driver's drain was started. */
+  /** Whether the draining phase was reached, which starts the driver's drain. */
   readonly wasDraining: boolean;
   readonly openAtDraining: number;
   readonly stillInRotation: boolean;
@@ -85,15 +85,15 @@ export type Hold = {
   readonly role: HookRole | "drain";
   readonly peer: string;
   readonly atMs: number;
-  /** From then on, an unconfirmed call counts as a restart; see `holdDueMs`. -1 for the manager's own preStop hook. */
+  /** Time from which an unconfirmed hook counts as a container restart; see `holdDueMs`. -1 for the manager's own preStop hook. */
   readonly dueMs: number;
-  /** `hook-running`: the container's chained hook runs before the answer. */
+  /** `hook-running`: the hold waits for the container's chained hook. */
   readonly stage: "held" | "hook-running";
 };
 
 /**
- * A container whose hook was called; kept even if the connection is closed. Further calls do not extend it beyond `endDueMs`,
- * and count as one restart.
+ * A container whose hook was called, even if the connection was closed since. Until `endDueMs` all hooks of the container count as
+ * one restart.
  */
 export type EndingContainer = {
   readonly container: string;
@@ -109,25 +109,26 @@ export type HookCalls = {
   readonly chained: readonly string[];
   readonly running: readonly string[];
   readonly finished: readonly string[];
-  /** Containers whose chained hook was running for a restart when the drain started: its end does not count. */
+  /** Containers whose chained hook was running for a restart when the drain started. The end of that run is ignored. */
   readonly runningBefore: readonly string[];
 };
 
-/** Whether any EndpointSlice lists the Pod as serving, as the relay reports it. */
+/** `in`: the relay found an EndpointSlice that lists the Pod as serving. `out`: no EndpointSlice does. */
 export type Offered = "in" | "out" | "unknown";
 
 export type RelayStatus = {
   readonly offered: Offered;
   readonly terminating: boolean;
   readonly reason: string;
-  /** The first request for this drain or restart. */
-  readonly askedAtMs: number;
-  readonly answerMs: number;
-  /** Time of the report that the Pod is out of rotation. */
+  /** Time at which the manager started the relay client for this drain or restart. */
+  readonly requestedAtMs: number;
+  /** Time from `requestedAtMs` to the relay's first status. */
+  readonly responseMs: number;
+  /** Time at which the status `out` was received. */
   readonly withdrawnAtMs: number;
-  /** The same, or the start of a silence before that report. */
+  /** Equal to `withdrawnAtMs`, or the start of a silence of the relay before that time. */
   readonly outFromMs: number;
-  /** Start of a silence while the Pod was in rotation. */
+  /** Time at which the status changed from `in` to `unknown`. */
   readonly silentFromMs: number;
 };
 
@@ -135,8 +136,8 @@ export const NO_STATUS: RelayStatus = {
   offered: "unknown",
   terminating: false,
   reason: "",
-  askedAtMs: -1,
-  answerMs: -1,
+  requestedAtMs: -1,
+  responseMs: -1,
   withdrawnAtMs: -1,
   outFromMs: -1,
   silentFromMs: -1,
@@ -146,9 +147,9 @@ export type LastSample = {
   readonly observation: Observation;
   readonly atMs: number;
   readonly sockets: number;
-  readonly blindInARow: number;
+  readonly consecutiveBlind: number;
   readonly wasReachable: boolean;
-  /** The app has the proxy's user, so their sockets cannot be distinguished. */
+  /** The app and the mesh proxy have the same user, so their sockets cannot be distinguished. */
   readonly sharedUser: boolean;
 };
 
@@ -156,7 +157,7 @@ export const NO_SAMPLE: LastSample = {
   observation: { known: false, why: "no sample was taken yet", blind: false },
   atMs: -1,
   sockets: 0,
-  blindInARow: 0,
+  consecutiveBlind: 0,
   wasReachable: false,
   sharedUser: false,
 };
@@ -166,11 +167,11 @@ export type LastCount = {
   readonly zeroSinceMs: number;
   readonly atMs: number;
   /** Time of the last successful count, which proves that a proxy was running. */
-  readonly knownAtMs: number;
-  readonly pending: boolean;
+  readonly countedAtMs: number;
+  readonly isPending: boolean;
 };
 
-export const NO_COUNT: LastCount = { active: -1, zeroSinceMs: -1, atMs: -1, knownAtMs: -1, pending: false };
+export const NO_COUNT: LastCount = { active: -1, zeroSinceMs: -1, atMs: -1, countedAtMs: -1, isPending: false };
 
 export function idleState(chained: readonly string[]): DrainState {
   return {

@@ -10,19 +10,27 @@ import type { DrainAction, Wake } from "./drain-event.ts";
 import { whyBlind, whyDrained } from "./drain-reason.ts";
 import type { Drain, Draining, DrainState } from "./drain-state.ts";
 import { enterHolding, enterHoldingAtDeadline, enterHoldingEmpty } from "./holding.ts";
-import { COUNT_MS, crowdPaceMs, isExact, isQuietNow, nextCountMs, paceMs, SAMPLE_MS } from "./pace.ts";
+import {
+  areSamplesCheap,
+  COUNT_INTERVAL_MS,
+  isQuietNow,
+  minimumIntervalMs,
+  nextCountMs,
+  SAMPLE_INTERVAL_MS,
+  sampleIntervalMs,
+} from "./pace.ts";
 import {
   hasNoConnection,
+  hasOnlyUdp,
   isBlind,
-  isEmptied,
   isProxyAwaited,
-  onlyDatagrams,
+  isUnreachable,
   proxyAwaitedUntilMs,
 } from "./sample-facts.ts";
 
-/** After this time samples become rarer: the remaining connections are old, and the kernel dates their last byte exactly. */
-const PATIENT_AFTER_MS = 60_000;
-const PATIENT_SAMPLE_MS = 1_000;
+/** After this time samples are rarer: the remaining connections are old, and the kernel dates their last data exactly. */
+const RARE_SAMPLES_AFTER_MS = 60_000;
+const RARE_SAMPLE_INTERVAL_MS = 1_000;
 
 export function enterDraining(
   state: DrainState,
@@ -54,7 +62,7 @@ export function stepDraining(
   actions: DrainAction[],
 ): DrainState {
   const { drain } = phase;
-  if (isEmptied(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
+  if (isUnreachable(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
   if (isDrained(settings, state, phase, nowMs)) {
     return enterHolding(state, phase, "drained", whyDrained(settings, state, nowMs), nowMs);
   }
@@ -63,11 +71,11 @@ export function stepDraining(
   }
   if (nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, phase, nowMs);
   const counts = isCounted(criterionOf(settings)) || isProxyAwaited(settings, state, drain);
-  if (!counts || state.count.pending || state.count.atMs === nowMs) return state;
+  if (!counts || state.count.isPending || state.count.atMs === nowMs) return state;
   return startCount(state, actions);
 }
 
-/** Whether the traffic has ended, by a sample or a count at `nowMs`. Unknown traffic has not ended. */
+/** Whether a sample or a count at `nowMs` shows that the traffic has ended. Unknown traffic has not ended. */
 export function isDrained(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const { sample, count } = state;
   const { observation } = sample;
@@ -76,12 +84,12 @@ export function isDrained(settings: DrainSettings, state: DrainState, phase: Dra
   if (isCounted(criterion)) {
     if (count.atMs !== nowMs || count.active !== 0 || count.zeroSinceMs < 0) return false;
     if (nowMs - count.zeroSinceMs < settings.quietPeriodMs) return false;
-    // Connected clients are asked to leave at the start of this phase, and have one quiet period to do so.
+    // At the start of this phase the driver requests that clients disconnect. They have one quiet period to do so.
     return hasNoConnection(observation) || nowMs - phase.drainingFromMs >= settings.quietPeriodMs;
   }
   if (sample.atMs !== nowMs || !observation.known) return false;
-  if (onlyDatagrams(observation)) return true;
-  // Quiet proves nothing while the proxy is down.
+  if (hasOnlyUdp(observation)) return true;
+  // While the proxy is down, a quiet Pod does not prove that the traffic has ended.
   if (!isQuietNow(sample) || isProxyAwaited(settings, state, phase.drain)) return false;
   if (criterion === "connections") return observation.openConnections === 0;
   return nowMs >= quietDueMs(settings.quietPeriodMs, observation.lastEvidenceMs, phase.drain.triggeredAtMs);
@@ -89,11 +97,11 @@ export function isDrained(settings: DrainSettings, state: DrainState, phase: Dra
 
 export function endsBlind(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const criterion = criterionOf(settings);
-  // Drivers count on their own, and the deadline needs no observation.
+  // The counts of drivers and the criterion `deadline` do not depend on samples.
   if (!usesSockets(criterion)) return false;
   const { sample } = state;
   if (isBlind(sample)) return true;
-  // Open connections are known even where their activity is not.
+  // The number of open connections is known even if their activity is unknown.
   if (criterion === "connections" || sample.atMs !== nowMs) return false;
   const { observation } = sample;
   if (!observation.known || observation.activity !== "unknown") return false;
@@ -102,7 +110,7 @@ export function endsBlind(settings: DrainSettings, state: DrainState, phase: Dra
 
 export function startCount(state: DrainState, actions: DrainAction[]): DrainState {
   actions.push({ kind: "count-active" });
-  return { ...state, count: { ...state.count, pending: true } };
+  return { ...state, count: { ...state.count, isPending: true } };
 }
 
 export function wakeDraining(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Wake {
@@ -113,12 +121,15 @@ export function wakeDraining(settings: DrainSettings, state: DrainState, phase: 
   return { wakeAtMs: Math.min(wake.wakeAtMs, sampleAtMs), sampleAtMs };
 }
 
-/** Time of the next sample while a restarting proxy is awaited, otherwise -1. An answer of the driver causes a sample. */
+/** Time of the next sample while the drain waits for a restarting proxy, otherwise -1. A response to the driver causes a sample. */
 export function proxySampleMs(settings: DrainSettings, state: DrainState, drain: Drain, nowMs: number): number {
   if (!isProxyAwaited(settings, state, drain)) return -1;
   const { sample, count } = state;
   const answered = count.atMs >= sample.atMs && count.active !== NOT_ANSWERED;
-  const regularMs = Math.max(answered ? nowMs : sample.atMs + COUNT_MS, sample.atMs + crowdPaceMs(sample));
+  const regularMs = Math.max(
+    answered ? nowMs : sample.atMs + COUNT_INTERVAL_MS,
+    sample.atMs + minimumIntervalMs(sample),
+  );
   return Math.min(Math.max(nowMs + 1, regularMs), proxyAwaitedUntilMs(settings, state, drain));
 }
 
@@ -128,24 +139,24 @@ function wakeForTraffic(settings: DrainSettings, state: DrainState, phase: Drain
   const criterion = criterionOf(settings);
   if (criterion === "deadline") return atDeadline;
   if (isCounted(criterion)) {
-    if (state.count.pending) return atDeadline;
+    if (state.count.isPending) return atDeadline;
     return wakeToCount(state, deadlineMs, Math.max(nowMs + 1, nextCountMs(settings, state.count, nowMs)));
   }
   const { sample } = state;
   const quiet = isQuietNow(sample);
-  const patient = !quiet && nowMs - phase.drainingFromMs > PATIENT_AFTER_MS;
-  const leastMs = patient ? PATIENT_SAMPLE_MS : SAMPLE_MS;
-  const regularMs = Math.max(nowMs + 1, sample.atMs + paceMs(settings, sample, leastMs));
+  const isRare = !quiet && nowMs - phase.drainingFromMs > RARE_SAMPLES_AFTER_MS;
+  const minimumMs = isRare ? RARE_SAMPLE_INTERVAL_MS : SAMPLE_INTERVAL_MS;
+  const regularMs = Math.max(nowMs + 1, sample.atMs + sampleIntervalMs(settings, sample, minimumMs));
   const evidenceMs = sample.observation.known ? sample.observation.lastEvidenceMs : -1;
   const dueMs = quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs);
-  const sampleMs = quiet && dueMs > nowMs && isExact(settings, sample) ? Math.min(dueMs, regularMs) : regularMs;
+  const sampleMs = quiet && dueMs > nowMs && areSamplesCheap(settings, sample) ? Math.min(dueMs, regularMs) : regularMs;
   const sampleAtMs = Math.min(sampleMs, deadlineMs);
   return { wakeAtMs: sampleAtMs, sampleAtMs };
 }
 
-/** A count comes with a sample, so that the report names the clients of that time, unless samples are expensive. */
+/** Plans a sample with each count, because the report names the clients of that time. If samples are expensive, they are rarer. */
 export function wakeToCount(state: DrainState, deadlineMs: number, countMs: number): Wake {
-  const sampleMs = Math.max(countMs, state.sample.atMs + crowdPaceMs(state.sample));
+  const sampleMs = Math.max(countMs, state.sample.atMs + minimumIntervalMs(state.sample));
   const wakeAtMs = Math.min(countMs, deadlineMs);
   const sampleAtMs = Math.min(sampleMs, deadlineMs);
   return { wakeAtMs: Math.min(wakeAtMs, sampleAtMs), sampleAtMs };

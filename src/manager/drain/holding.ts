@@ -1,19 +1,19 @@
-/** The holding phase after the drain: hooks of apps are answered; a mesh proxy and a classic manager outlast the app. Pure. */
+/** The holding phase after the drain: apps are released at once, a mesh proxy and a classic manager after the apps' exit. Pure. */
 import { criterionOf } from "../../contract/criterion.ts";
 import type { DrainOutcome } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { enterDone } from "./done.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
-import { holdingBoundMs } from "./drain-plan.ts";
+import { holdingLimitMs } from "./drain-plan.ts";
 import { whyDrained, whyGone, whyNothing, whyTimeout } from "./drain-reason.ts";
 import type { Draining, DrainResult, DrainState, Holding, Withdrawing } from "./drain-state.ts";
 import { answerAll, releaseRole } from "./hook-calls.ts";
-import { earliest, paceMs } from "./pace.ts";
+import { earliest, sampleIntervalMs } from "./pace.ts";
 import { isBlind, isProxyAwaited } from "./sample-facts.ts";
 
-const SAMPLE_WHILE_HOLDING_MS = 250;
-/** A held mesh proxy is released after this time without sockets of other processes. */
+const HOLDING_SAMPLE_INTERVAL_MS = 250;
+/** A held mesh proxy is released when other processes have had no sockets for this time. */
 const OTHERS_GONE_MS = 1_000;
 
 export function enterHolding(
@@ -44,7 +44,7 @@ export function drainResult(
   return { ...ended, wasDraining: true, openAtDraining, stillInRotation, deregistrationFromMs, drainingFromMs };
 }
 
-/** Nothing is reachable: either nothing ever was, or the app has exited and its work with it. */
+/** Ends a drain because no port is reachable: the Pod never had a reachable port, or the app has closed its listeners. */
 export function enterHoldingEmpty(state: DrainState, phase: Withdrawing | Draining, nowMs: number): DrainState {
   if (!state.sample.wasReachable) {
     return enterHolding(state, phase, "not-needed", whyNothing(state, phase.drain, nowMs), nowMs);
@@ -52,7 +52,7 @@ export function enterHoldingEmpty(state: DrainState, phase: Withdrawing | Draini
   return enterHolding(state, phase, "drained", whyGone(state, nowMs), nowMs);
 }
 
-/** For the criterion `deadline` the deadline is the planned end, and a success if no connection is open. */
+/** With the criterion `deadline`, the outcome at the deadline is `drained` if no connection is open. */
 export function enterHoldingAtDeadline(
   settings: DrainSettings,
   state: DrainState,
@@ -75,12 +75,12 @@ export function stepHolding(
   actions: DrainAction[],
 ): DrainState {
   let hooks = releaseRole(state.hooks, "app", actions);
-  const overdue = nowMs >= endMs(settings, state, phase);
-  const alone = phase.othersGoneSinceMs >= 0 && nowMs - phase.othersGoneSinceMs >= OTHERS_GONE_MS;
-  if (overdue || alone) hooks = releaseRole(hooks, "mesh-proxy", actions);
-  if (overdue) hooks = answerAll(hooks, actions);
+  const isOverdue = nowMs >= endMs(settings, state, phase);
+  const areOthersGone = phase.othersGoneSinceMs >= 0 && nowMs - phase.othersGoneSinceMs >= OTHERS_GONE_MS;
+  if (isOverdue || areOthersGone) hooks = releaseRole(hooks, "mesh-proxy", actions);
+  if (isOverdue) hooks = answerAll(hooks, actions);
   if (hooks.holds.some((hold) => hold.role !== "drain")) return { ...state, hooks };
-  // A classic manager is a regular container, and has to exit after the app's ports have closed.
+  // A classic manager is a regular container, so it may exit only after the app's ports have closed.
   const { observation } = state.sample;
   const portsClosed = observation.known && !observation.hasTcpListener;
   const waits = settings.classic && !portsClosed && hooks.holds.length > 0;
@@ -92,17 +92,17 @@ export function stepHolding(
 
 export function wakeHolding(settings: DrainSettings, state: DrainState, phase: Holding, nowMs: number): Wake {
   const { hooks, sample } = state;
-  const boundMs = Math.max(nowMs + 1, endMs(settings, state, phase));
+  const limitMs = Math.max(nowMs + 1, endMs(settings, state, phase));
   const waitsForSockets = hooks.holds.some(
     (hold) => hold.stage === "held" && (hold.role === "mesh-proxy" || (hold.role === "drain" && settings.classic)),
   );
-  if (!waitsForSockets) return { wakeAtMs: boundMs, sampleAtMs: -1 };
-  const pacedMs = Math.max(nowMs + 1, sample.atMs + paceMs(settings, sample, SAMPLE_WHILE_HOLDING_MS));
-  const sampleAtMs = Math.min(boundMs, pacedMs);
-  return { wakeAtMs: earliest(boundMs, sampleAtMs), sampleAtMs };
+  if (!waitsForSockets) return { wakeAtMs: limitMs, sampleAtMs: -1 };
+  const pacedMs = Math.max(nowMs + 1, sample.atMs + sampleIntervalMs(settings, sample, HOLDING_SAMPLE_INTERVAL_MS));
+  const sampleAtMs = Math.min(limitMs, pacedMs);
+  return { wakeAtMs: earliest(limitMs, sampleAtMs), sampleAtMs };
 }
 
-/** Upper bound of the phase. Without an observation of the app's end, the app's grace period from the start of the phase. */
+/** Latest end of the phase. If samples are blind, the limit starts at the phase's start instead of the deadline. */
 function endMs(settings: DrainSettings, state: DrainState, phase: Holding): number {
-  return holdingBoundMs(settings, isBlind(state.sample) ? phase.result.holdingFromMs : phase.drain.deadlineMs);
+  return holdingLimitMs(settings, isBlind(state.sample) ? phase.result.holdingFromMs : phase.drain.deadlineMs);
 }

@@ -1,53 +1,57 @@
 /**
- * Tracks calls that wait for an answer. A container's hook proves only that the container ends, not that the Pod does. Pure.
+ * Tracks the holds of preStop hooks. A hook proves that the kubelet stops the container, but not that the Pod is terminating. Pure.
  */
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import type { DrainAction } from "./drain-event.ts";
 import type { Drain, EndingContainer, Hold, HookCalls, RelayStatus } from "./drain-state.ts";
 
-/** Half of the manager's connections; the others are for calls that are answered at once. */
-export const MOST_HOLDS = 128;
-/** An exec hook can take seconds to start on a busy node, so the manager's own hook may follow a container's by this much. */
-const LONE_HOOK_MS = 5_000;
-/** The kubelet starts all hooks of a Pod within milliseconds. */
-const TOGETHER_MS = 1_000;
+/** Half of the manager's connections. The other half is for requests that need an immediate response. */
+export const HOLDS_LIMIT = 128;
+/** The manager's own hook may be this much later than a container's, because an exec hook can take seconds on a busy node. */
+const SINGLE_HOOK_WAIT_MS = 5_000;
+/** Hooks within this time count as simultaneous. The kubelet starts all hooks of a terminating Pod within milliseconds. */
+const SIMULTANEOUS_WITHIN_MS = 1_000;
 /**
- * Simultaneous hooks of two containers are far more likely the Pod's end than two restarts, so a confirmation is awaited longer:
- * beyond the whole withdrawal by default, and short enough for two restarts.
+ * Simultaneous hooks of two containers usually mean that the Pod is terminating, so the manager waits longer for a confirmation:
+ * longer than the default withdrawing phase, but not so long that two restarts are delayed too much.
  */
-const TOGETHER_HOOK_MS = 15_000;
-/** Where the relay's answer is slow, so is the manager's own hook: both have to start a process. */
-const ANSWER_MARGIN = 3;
-/** In a Pod that runs to completion, containers whose hooks are not called within this time have finished. */
+const SIMULTANEOUS_HOOKS_WAIT_MS = 15_000;
+/** Factor on the relay's response time. If it is slow, the manager's own hook is slow too, because both start a process. */
+const RESPONSE_FACTOR = 3;
+/** In a Pod that runs to completion, a container whose hook is not called within this time has finished. */
 const COMPLETION_MS = 2_000;
 
 export function holdOf(id: number, atMs: number, container: string, role: Hold["role"], peer: string): Hold {
   return { id, container, role, peer, atMs, dueMs: -1, stage: "held" };
 }
 
-/** Records a container's hook. Later calls can lengthen the wait of earlier ones, but not shorten it. */
-export function addHook(hooks: HookCalls, relay: RelayStatus, called: Hold, actions: DrainAction[]): HookCalls {
+/** Records a container's hook. A later hook can lengthen the wait of an earlier hook, but cannot shorten it. */
+export function addHook(hooks: HookCalls, relay: RelayStatus, newHold: Hold, actions: DrainAction[]): HookCalls {
   const isSimultaneous = (container: string, atMs: number): boolean =>
-    container !== "" && container !== called.container && called.atMs - atMs <= TOGETHER_MS;
-  const isPair =
+    container !== "" && container !== newHold.container && newHold.atMs - atMs <= SIMULTANEOUS_WITHIN_MS;
+  const hasSimultaneous =
     hooks.ending.some((end) => isSimultaneous(end.container, end.atMs)) ||
     hooks.holds.some((hold) => isSimultaneous(hold.container, hold.atMs));
-  const waitMs = isPair ? TOGETHER_HOOK_MS : LONE_HOOK_MS;
-  const dueMs = called.atMs + waitMs;
+  const waitMs = hasSimultaneous ? SIMULTANEOUS_HOOKS_WAIT_MS : SINGLE_HOOK_WAIT_MS;
+  const dueMs = newHold.atMs + waitMs;
   const holds = hooks.holds.map((other) =>
-    isSimultaneous(other.container, other.atMs) ? withDue(other, other.atMs + TOGETHER_HOOK_MS) : other,
+    isSimultaneous(other.container, other.atMs) ? withDue(other, other.atMs + SIMULTANEOUS_HOOKS_WAIT_MS) : other,
   );
-  const own = hooks.ending.find((end) => end.container === called.container && called.atMs < endDueMs(relay, end));
+  const previous = hooks.ending.find(
+    (end) => end.container === newHold.container && newHold.atMs < endDueMs(relay, end),
+  );
   const ending: EndingContainer[] = [];
   for (const end of hooks.ending) {
-    if (end.container === called.container) continue;
-    ending.push(isSimultaneous(end.container, end.atMs) ? extended(end, end.atMs, TOGETHER_HOOK_MS) : end);
+    if (end.container === newHold.container) continue;
+    ending.push(
+      isSimultaneous(end.container, end.atMs) ? withLongerWait(end, end.atMs, SIMULTANEOUS_HOOKS_WAIT_MS) : end,
+    );
   }
-  ending.push(own === undefined ? endOf(called, dueMs) : extended(own, called.atMs, waitMs));
-  return addHold({ ...hooks, holds, ending }, withDue(called, dueMs), actions);
+  ending.push(previous === undefined ? endOf(newHold, dueMs) : withLongerWait(previous, newHold.atMs, waitMs));
+  return addHold({ ...hooks, holds, ending }, withDue(newHold, dueMs), actions);
 }
 
-/** Field by field, because the native compiler cannot spread an element of a list. */
+/** Copies field by field, because the native compiler cannot spread an element of a list. */
 function withDue({ id, container, role, peer, atMs, stage }: Hold, dueMs: number): Hold {
   return { id, container, role, peer, atMs, dueMs, stage };
 }
@@ -60,30 +64,29 @@ function endOf({ container, role, atMs }: Hold, dueMs: number): EndingContainer 
   return { container, role: role === "drain" ? "app" : role, fromMs: atMs, atMs, dueMs };
 }
 
-/** All calls of a container count as one restart, at the end of its wait. */
-function extended(end: EndingContainer, atMs: number, waitMs: number): EndingContainer {
+/** Lengthens the wait of a container, because all of its hooks until the end of the wait count as one restart. */
+function withLongerWait(end: EndingContainer, atMs: number, waitMs: number): EndingContainer {
   const { container, role, fromMs } = end;
   return { container, role, fromMs, atMs, dueMs: Math.max(end.dueMs, fromMs + waitMs) };
 }
 
 /**
- * Adds a call. Over the limit one is answered early: the newest call of the address with the most calls for the container with
- * the most calls. So the first call of a container is never dropped for a later one, and the only call of an address only
- * if as many addresses call for that container.
+ * Adds a hold. Above the limit, releases one hold early: of the container with the most holds, the newest hold of the address with
+ * the most holds. So a flood of hook requests for one container does not release the holds of other containers.
  */
 export function addHold(hooks: HookCalls, hold: Hold, actions: DrainAction[]): HookCalls {
   const holds = [...hooks.holds, hold];
-  if (holds.length <= MOST_HOLDS) return { ...hooks, holds };
-  const crowd = mostBy(holds, (one) => one.container);
-  const crowded = mostBy(crowd, (one) => one.peer);
-  const last = crowded[crowded.length - 1];
-  if (last === undefined) return { ...hooks, holds };
-  actions.push({ kind: "answer", holdId: last.id });
-  return dropHold({ ...hooks, holds }, last.id);
+  if (holds.length <= HOLDS_LIMIT) return { ...hooks, holds };
+  const holdsOfContainer = mostFrequentBy(holds, (one) => one.container);
+  const holdsOfAddress = mostFrequentBy(holdsOfContainer, (one) => one.peer);
+  const newest = holdsOfAddress[holdsOfAddress.length - 1];
+  if (newest === undefined) return { ...hooks, holds };
+  actions.push({ kind: "answer", holdId: newest.id });
+  return dropHold({ ...hooks, holds }, newest.id);
 }
 
-/** The holds with the most frequent key; of several such keys the one added last. */
-function mostBy(holds: readonly Hold[], keyOf: (hold: Hold) => string): readonly Hold[] {
+/** Returns the holds with the most frequent key. If several keys are equally frequent, the key of the newest hold counts. */
+function mostFrequentBy(holds: readonly Hold[], keyOf: (hold: Hold) => string): readonly Hold[] {
   const counts = new Map<string, number>();
   let most = 0;
   for (const hold of holds) {
@@ -126,9 +129,9 @@ export function answerAll(hooks: HookCalls, actions: DrainAction[]): HookCalls {
 }
 
 /**
- * A chained hook has finished: answers the calls that waited for it.
+ * Releases the holds that wait for a chained hook, which has finished.
  *
- * @param inDrain whether a drain is running; after a restart the hook may run again
+ * @param inDrain whether a drain is running, in which a chained hook runs only once
  */
 export function finishHook(hooks: HookCalls, container: string, inDrain: boolean, actions: DrainAction[]): HookCalls {
   if (hooks.runningBefore.includes(container)) {
@@ -145,10 +148,8 @@ export function finishHook(hooks: HookCalls, container: string, inDrain: boolean
   return { ...hooks, running, finished, holds };
 }
 
-/**
- * At the start of a drain: every call waits for its end, and every chained hook runs after it, even if it ran before.
- */
-export function reholdAll(hooks: HookCalls): HookCalls {
+/** Resets all holds at the start of a drain: they wait for its end, and chained hooks that ran before then run again. */
+export function resetHolds(hooks: HookCalls): HookCalls {
   const holds = hooks.holds.map((hold) => inStage(hold, "held"));
   return { ...hooks, holds, running: [], runningBefore: [...hooks.runningBefore, ...hooks.running] };
 }
@@ -161,23 +162,23 @@ export function isEndUnconfirmed(hooks: HookCalls): boolean {
   return hooks.ending.length > 0 || hooks.holds.some(isWaitingHook);
 }
 
-/** Time from which an unconfirmed hook counts as a restart. */
+/** Time from which an unconfirmed hook counts as a container restart. */
 export function holdDueMs(relay: RelayStatus, hold: Hold): number {
-  return Math.max(hold.dueMs, hold.atMs + confirmationMs(relay));
+  return Math.max(hold.dueMs, hold.atMs + confirmationWaitMs(relay));
 }
 
 export function endDueMs(relay: RelayStatus, end: EndingContainer): number {
-  return Math.max(end.dueMs, end.fromMs + confirmationMs(relay));
+  return Math.max(end.dueMs, end.fromMs + confirmationWaitMs(relay));
 }
 
-/** Time for which silence of the relay proves nothing, by the latency of its first answer. */
-function confirmationMs(relay: RelayStatus): number {
-  if (relay.askedAtMs < 0) return 0;
-  if (relay.answerMs < 0) return TOGETHER_HOOK_MS;
-  return Math.min(TOGETHER_HOOK_MS, ANSWER_MARGIN * relay.answerMs);
+/** Time to wait for the relay's confirmation, from the response time of its first status. */
+function confirmationWaitMs(relay: RelayStatus): number {
+  if (relay.requestedAtMs < 0) return 0;
+  if (relay.responseMs < 0) return SIMULTANEOUS_HOOKS_WAIT_MS;
+  return Math.min(SIMULTANEOUS_HOOKS_WAIT_MS, RESPONSE_FACTOR * relay.responseMs);
 }
 
-/** Time at which the next hook counts as a restart; -1 if none waits. */
+/** Time at which the next hook counts as a container restart; -1 if no hook waits. */
 export function restartDueMs(hooks: HookCalls, relay: RelayStatus): number {
   let dueMs = -1;
   for (const end of hooks.ending) dueMs = sooner(dueMs, endDueMs(relay, end));
@@ -189,10 +190,10 @@ function sooner(dueMs: number, otherMs: number): number {
   return dueMs < 0 || otherMs < dueMs ? otherMs : dueMs;
 }
 
-/** Time from which missing app hooks prove that the app containers have finished; -1 if they prove nothing. */
+/** Time from which missing hooks prove that the app containers have finished; -1 if missing hooks do not prove it. */
 export function completionDueMs(settings: DrainSettings, hooks: HookCalls, drain: Drain): number {
   if (!settings.completes) return -1;
-  // Without a held app container, missing hooks prove nothing.
+  // If no app container has a held hook, missing hooks are expected.
   if (!settings.hooks.some((hook) => hook.role === "app")) return -1;
   if (hooks.ending.some((end) => end.role === "app") || hooks.holds.some((hold) => hold.role === "app")) return -1;
   return drain.triggeredAtMs + COMPLETION_MS;

@@ -1,4 +1,4 @@
-/** The idle phase: unconfirmed hooks count as restarts of their containers. Pure. */
+/** The idle phase: hooks without a confirmed Pod deletion count as container restarts. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { enterDone } from "./done.ts";
@@ -32,11 +32,11 @@ export function stepIdle(
     };
     actions.push({ kind: "entered", at: next });
   }
-  // The relay's status is not kept from one restart to the next.
+  // The relay's status is discarded after each restart.
   return isEndUnconfirmed(next.hooks) ? next : { ...next, relay: NO_STATUS };
 }
 
-/** SIGTERM without a hook: exits if no connection is open, otherwise drains for the last seconds. */
+/** Handles SIGTERM without a hook: exits if no connection is open, otherwise drains in the remaining seconds. */
 function stopIdle(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   const { observation } = state.sample;
   if (!hasNoConnection(observation)) return startDrain(settings, state, "sigterm", nowMs);

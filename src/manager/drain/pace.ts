@@ -1,59 +1,60 @@
-/** Computes the intervals of samples and counts: rare during delays, frequent near the end of a drain. Pure. */
+/** Computes the intervals of samples and counts, which are long during delays and short near the end of a drain. Pure. */
 import { criterionOf, isCounted } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
 import { delayEndMs } from "./drain-plan.ts";
 import type { LastCount, LastSample } from "./drain-state.ts";
 
-/** New connections are dated by the sample that finds them, so they can lengthen a drain by this much. */
-export const SAMPLE_MS = 150;
-export const COUNT_MS = 200;
+/** A new connection gets the time of the sample that finds it, so it can lengthen a drain by this interval. */
+export const SAMPLE_INTERVAL_MS = 150;
+export const COUNT_INTERVAL_MS = 200;
 /**
- * Limits samples of thousands of sockets to 1 % of a core. By number, not by duration: a busy node makes samples slow, and must not
- * make drains longer.
+ * Limits samples of thousands of sockets to 1 % of a core. Depends on the number of sockets and not on the duration of samples,
+ * because a busy node makes samples slow, but must not lengthen drains.
  */
 const BUSY_MS_PER_SOCKET = 0.5;
-/** 5 % in a quiet Pod, where the end of the drain depends on frequent samples. */
+/** 5 % of a core in a quiet Pod, because the end of the drain then depends on frequent samples. */
 const QUIET_MS_PER_SOCKET = 0.1;
 /**
- * With very many sockets each costs up to 6 µs, because they no longer fit the CPU caches. A drain that ends at its second sample
- * takes two samples in one interval: 5 % of a core; a longer one takes half of it.
+ * Minimum interval. With very many sockets each costs up to 6 µs, because they do not fit into the CPU caches. A drain that ends at
+ * its second sample takes two samples in one interval, which is 5 % of a core; a longer drain needs half of that.
  */
-const CROWD_MS_PER_SOCKET = 0.25;
+const MINIMUM_MS_PER_SOCKET = 0.25;
 
-/** Cumulative counts need an earlier one, so they start before the drain of the driver. */
+/** Whether counts start before the driver's drain: a cumulative count is meaningful only in comparison with an earlier count. */
 export function countsBeforeDraining(settings: DrainSettings): boolean {
   return driverRow(settings.driver).isCumulative && isCounted(criterionOf(settings));
 }
 
-/** Start of early counts, so that a quiet period can be over at the end of the delays; the first count is the baseline. */
+/** Start of early counts: a quiet period and two counts before the end of the delays, at which the drain can then end. */
 export function earlyCountMs(settings: DrainSettings, triggeredAtMs: number): number {
   const endMs = delayEndMs(settings, triggeredAtMs) + settings.deregistrationDelayMs;
-  return endMs - settings.quietPeriodMs - 2 * COUNT_MS;
+  return endMs - settings.quietPeriodMs - 2 * COUNT_INTERVAL_MS;
 }
 
-/** The count at the end of the quiet period is not delayed to the next regular one. */
+/** Time of the next count: at the end of the quiet period, or at the next regular interval if that is earlier. */
 export function nextCountMs(settings: DrainSettings, count: LastCount, nowMs: number): number {
-  const regularMs = count.atMs + COUNT_MS;
+  const regularMs = count.atMs + COUNT_INTERVAL_MS;
   const dueMs = count.zeroSinceMs + settings.quietPeriodMs;
   return count.zeroSinceMs >= 0 && dueMs > nowMs ? Math.min(dueMs, regularMs) : regularMs;
 }
 
 /** Time from a sample to the next one. */
-export function paceMs(settings: DrainSettings, sample: LastSample, leastMs: number): number {
-  if (!isExact(settings, sample)) return Math.max(leastMs, crowdPaceMs(sample));
+export function sampleIntervalMs(settings: DrainSettings, sample: LastSample, minimumMs: number): number {
+  if (!areSamplesCheap(settings, sample)) return Math.max(minimumMs, minimumIntervalMs(sample));
   const spacedMs = sample.sockets * (isQuietNow(sample) ? QUIET_MS_PER_SOCKET : BUSY_MS_PER_SOCKET);
-  // The kernel dates traffic, so one sample per quiet period is enough.
-  return Math.max(leastMs, Math.min(settings.quietPeriodMs, spacedMs));
+  // The kernel stores the time of the last traffic, so one sample per quiet period is enough.
+  return Math.max(minimumMs, Math.min(settings.quietPeriodMs, spacedMs));
 }
 
-export function crowdPaceMs(sample: LastSample): number {
-  return sample.sockets * CROWD_MS_PER_SOCKET;
+/** Minimum time between samples, which only matters in a Pod with very many sockets. */
+export function minimumIntervalMs(sample: LastSample): number {
+  return sample.sockets * MINIMUM_MS_PER_SOCKET;
 }
 
 /** Whether samples are cheap enough to take one at each planned time. */
-export function isExact(settings: DrainSettings, sample: LastSample): boolean {
-  return crowdPaceMs(sample) <= settings.quietPeriodMs;
+export function areSamplesCheap(settings: DrainSettings, sample: LastSample): boolean {
+  return minimumIntervalMs(sample) <= settings.quietPeriodMs;
 }
 
 export function isQuietNow(sample: LastSample): boolean {

@@ -1,29 +1,37 @@
-/** The withdrawing phase: the Pod serves until it is withdrawn from its Services, and for the deregistration delay. Pure. */
+/** The withdrawing phase: the Pod serves until the withdrawal, and then for the deregistration delay. Pure. */
 import { criterionOf, usesSockets } from "../../contract/criterion.ts";
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
-import { delayEndMs, lastMinuteDeadlineMs, plannedDeadlineMs, withdrawalEndMs, withdrawnByMs } from "./drain-plan.ts";
+import { delayEndMs, plannedDeadlineMs, sigtermDeadlineMs, withdrawalEndMs, withdrawnByMs } from "./drain-plan.ts";
 import { APPS_FINISHED } from "./drain-reason.ts";
 import { type DrainState, NO_COUNT, NO_SAMPLE, type Withdrawing } from "./drain-state.ts";
 import { enterDraining, proxySampleMs, startCount, wakeToCount } from "./draining.ts";
 import { enterHolding, enterHoldingAtDeadline, enterHoldingEmpty } from "./holding.ts";
-import { answerAll, completionDueMs, reholdAll } from "./hook-calls.ts";
-import { COUNT_MS, countsBeforeDraining, earliest, earlyCountMs, isExact, paceMs, SAMPLE_MS } from "./pace.ts";
-import { isEmptied, isProxyAwaited } from "./sample-facts.ts";
+import { answerAll, completionDueMs, resetHolds } from "./hook-calls.ts";
+import {
+  areSamplesCheap,
+  COUNT_INTERVAL_MS,
+  countsBeforeDraining,
+  earliest,
+  earlyCountMs,
+  SAMPLE_INTERVAL_MS,
+  sampleIntervalMs,
+} from "./pace.ts";
+import { isProxyAwaited, isUnreachable } from "./sample-facts.ts";
 
-/** Sets the deadline and resets the state of an earlier drain, except waiting calls. */
+/** Starts a drain: sets the deadline, and resets the state of an earlier drain, except the holds. */
 export function startDrain(
   settings: DrainSettings,
   state: DrainState,
   trigger: DrainTrigger,
   nowMs: number,
 ): DrainState {
-  const deadlineMs = trigger === "sigterm" ? lastMinuteDeadlineMs(settings, nowMs) : plannedDeadlineMs(settings, nowMs);
+  const deadlineMs = trigger === "sigterm" ? sigtermDeadlineMs(settings, nowMs) : plannedDeadlineMs(settings, nowMs);
   const drain = { trigger, triggeredAtMs: nowMs, deadlineMs };
   return {
     phase: { name: "withdrawing", drain, deregistrationFromMs: -1 },
-    hooks: reholdAll(state.hooks),
+    hooks: resetHolds(state.hooks),
     relay: { ...state.relay, silentFromMs: -1 },
     sample: NO_SAMPLE,
     count: NO_COUNT,
@@ -42,21 +50,21 @@ export function stepWithdrawing(
   const { drain } = phase;
   const completedMs = completionDueMs(settings, state.hooks, drain);
   if (completedMs >= 0 && nowMs >= completedMs) {
-    // Includes proxies, which have no app left to serve.
+    // Releases proxies too, because no app container uses them any more.
     const finished = enterHolding(state, phase, "not-needed", APPS_FINISHED, nowMs);
     return { ...finished, hooks: answerAll(state.hooks, actions) };
   }
-  if (isEmptied(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
+  if (isUnreachable(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
   const withdrawnMs = withdrawnByMs(settings, relay, drain.triggeredAtMs);
-  // A delay by a silent relay counts as part of the withdrawing phase, not of the deregistration delay.
+  // Time lost by a silent relay belongs to the withdrawing phase, and does not shorten the deregistration delay.
   const isWithdrawn = withdrawnMs >= 0 && nowMs >= withdrawnMs;
   const deregistrationFromMs = isWithdrawn ? Math.max(withdrawnMs, relay.silentFromMs) : -1;
   const current: Withdrawing = { ...phase, deregistrationFromMs };
   const endMs = withdrawalEndMs(settings, relay, drain);
-  // If both are due at once, or a tick was late, the traffic decides.
-  const cut = withdrawnMs < 0 || endMs > drain.deadlineMs;
-  if (cut && nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, current, nowMs);
-  // Uses the planned end, so that a late tick does not lengthen the phase.
+  // If the phase's end is not later than the deadline, the draining phase follows, even if a late tick is after the deadline.
+  const isDeadlineFirst = withdrawnMs < 0 || endMs > drain.deadlineMs;
+  if (isDeadlineFirst && nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, current, nowMs);
+  // Uses the planned end, because a late tick must not lengthen the phase.
   if (nowMs >= endMs) {
     return enterDraining(state, drain, deregistrationFromMs, Math.max(endMs, relay.silentFromMs), actions);
   }
@@ -64,11 +72,11 @@ export function stepWithdrawing(
   return isCountDue(settings, state, phase, nowMs) ? startCount(waiting, actions) : waiting;
 }
 
-/** Early counts allow an idle proxy to be quiet at the end of the delays. */
+/** Whether an early count is due. With early counts, the drain of an idle proxy can end at the end of the delays. */
 function isCountDue(settings: DrainSettings, state: DrainState, { drain }: Withdrawing, nowMs: number): boolean {
   const { count } = state;
-  if (count.pending) return false;
-  const isNext = count.atMs < 0 || nowMs >= count.atMs + COUNT_MS;
+  if (count.isPending) return false;
+  const isNext = count.atMs < 0 || nowMs >= count.atMs + COUNT_INTERVAL_MS;
   if (isProxyAwaited(settings, state, drain)) return isNext;
   return countsBeforeDraining(settings) && isNext && nowMs >= earlyCountMs(settings, drain.triggeredAtMs);
 }
@@ -84,21 +92,27 @@ export function wakeWithdrawing(
   const plannedMs = withdrawalEndMs(settings, state.relay, drain);
   const endMs = plannedMs > nowMs ? plannedMs : nowMs + 1;
   const timerMs = earliest(Math.min(drain.deadlineMs, endMs), completionDueMs(settings, state.hooks, drain));
-  const at = (wakeAtMs: number, sampleAtMs: number): Wake => ({ wakeAtMs: earliest(wakeAtMs, sampleAtMs), sampleAtMs });
+  const wakeAt = (wakeAtMs: number, sampleAtMs: number): Wake => ({
+    wakeAtMs: earliest(wakeAtMs, sampleAtMs),
+    sampleAtMs,
+  });
   const atEndOrBefore = (sampleMs: number): number =>
-    isExact(settings, sample) ? Math.min(endMs, sampleMs) : sampleMs;
-  // The first sample shows whether there is anything to drain; the next ones are needed near the end of the delays.
-  if (sample.atMs < 0) return at(timerMs, nowMs);
+    areSamplesCheap(settings, sample) ? Math.min(endMs, sampleMs) : sampleMs;
+  // The first sample shows whether a drain is needed. The next samples are needed only near the end of the delays.
+  if (sample.atMs < 0) return wakeAt(timerMs, nowMs);
   const awaitedMs = proxySampleMs(settings, state, drain, nowMs);
-  if (awaitedMs >= 0) return at(timerMs, awaitedMs);
+  if (awaitedMs >= 0) return wakeAt(timerMs, awaitedMs);
   if (countsBeforeDraining(settings)) {
-    if (count.pending) return at(timerMs, drain.deadlineMs);
-    const countMs = Math.max(earlyCountMs(settings, drain.triggeredAtMs), count.atMs + COUNT_MS, nowMs + 1);
+    if (count.isPending) return wakeAt(timerMs, drain.deadlineMs);
+    const countMs = Math.max(earlyCountMs(settings, drain.triggeredAtMs), count.atMs + COUNT_INTERVAL_MS, nowMs + 1);
     const counted = wakeToCount(state, drain.deadlineMs, Math.min(countMs, endMs));
-    return at(earliest(timerMs, counted.wakeAtMs), atEndOrBefore(counted.sampleAtMs));
+    return wakeAt(earliest(timerMs, counted.wakeAtMs), atEndOrBefore(counted.sampleAtMs));
   }
-  if (!usesSockets(criterionOf(settings))) return at(timerMs, drain.deadlineMs);
+  if (!usesSockets(criterionOf(settings))) return wakeAt(timerMs, drain.deadlineMs);
   const delaysEndMs = delayEndMs(settings, drain.triggeredAtMs) + settings.deregistrationDelayMs;
-  const denseFromMs = delaysEndMs - settings.quietPeriodMs - SAMPLE_MS;
-  return at(timerMs, atEndOrBefore(Math.max(denseFromMs, sample.atMs + paceMs(settings, sample, SAMPLE_MS))));
+  const samplesFromMs = delaysEndMs - settings.quietPeriodMs - SAMPLE_INTERVAL_MS;
+  return wakeAt(
+    timerMs,
+    atEndOrBefore(Math.max(samplesFromMs, sample.atMs + sampleIntervalMs(settings, sample, SAMPLE_INTERVAL_MS))),
+  );
 }

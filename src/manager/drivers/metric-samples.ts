@@ -1,38 +1,38 @@
-/** Sums samples of a Prometheus text page by name and labels. Pure. */
+/** Adds up the samples in Prometheus' text format that have a given name and labels. Pure. */
 
 type Label = { readonly name: string; readonly value: string };
 type Series = { readonly name: string; readonly labels: readonly Label[]; readonly end: number };
 
 /**
- * @param selector a metric name, with labels that all have to match: `name{label="x"}`
- * @returns the sum of matching samples; NaN without one, or if one is not a number
+ * @param selector a metric name, optionally with labels, which all have to match: `name{label="x"}`
+ * @returns the sum of the matching samples; NaN if no sample matches, or if the value of a matching sample is not a number
  */
 export function sumOfSamples(text: string, selector: string): number {
-  const wanted = readSeries(selector);
-  if (wanted === undefined || wanted.end !== selector.length) return Number.NaN;
+  const selected = readSeries(selector);
+  if (selected === undefined || selected.end !== selector.length) return Number.NaN;
   let sum = 0;
-  let found = false;
+  let hasMatch = false;
   let start = 0;
   while (start < text.length) {
     const stop = text.indexOf("\n", start);
     const end = stop < 0 ? text.length : stop;
-    // Most lines are of other metrics, so the name is compared before parsing.
-    if (text.startsWith(wanted.name, start)) {
+    // Most lines belong to other metrics, so the name is compared before the line is parsed.
+    if (text.startsWith(selected.name, start)) {
       const line = text.slice(start, end).trim();
       const series = readSeries(line);
-      if (series !== undefined && fits(series, wanted)) {
+      if (series !== undefined && matches(series, selected)) {
         sum = sum + sampleValue(line.slice(series.end));
-        found = true;
+        hasMatch = true;
       }
     }
     start = end + 1;
   }
-  return found ? sum : Number.NaN;
+  return hasMatch ? sum : Number.NaN;
 }
 
-function fits(series: Series, wanted: Series): boolean {
-  if (series.name !== wanted.name) return false;
-  return wanted.labels.every((label) => series.labels.some((l) => l.name === label.name && l.value === label.value));
+function matches(series: Series, selected: Series): boolean {
+  if (series.name !== selected.name) return false;
+  return selected.labels.every((label) => series.labels.some((l) => l.name === label.name && l.value === label.value));
 }
 
 function sampleValue(rest: string): number {

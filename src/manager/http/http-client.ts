@@ -6,13 +6,13 @@ import type { HttpTarget } from "./http-target.ts";
 export type HttpCall = {
   readonly target: HttpTarget;
   readonly method: "GET" | "POST";
-  readonly limitMs: number;
+  readonly timeoutMs: number;
 };
 
 export type HttpEnd = {
   readonly status: number;
   readonly failure: string;
-  /** The limit was reached: a program may be running without answering. */
+  /** No complete response arrived in time. The program may be running but unable to respond. */
   readonly timedOut: boolean;
 };
 
@@ -25,14 +25,14 @@ export type HttpStream = (call: HttpCall, onChunk: (chunk: Buffer) => string, do
 export type ExchangeCallbacks = {
   readonly onStatus: (status: number) => void;
   readonly onBytes: (chunk: Buffer) => string;
-  /** Called exactly once unless the exchange was dropped; "" for a complete response. */
+  /** Called exactly once, unless the caller dropped the exchange. `failure` is empty for a complete response. */
   readonly onEnd: (failure: string) => void;
 };
 
 export const INCOMPLETE = "the connection closed before a complete response";
 
-export function timeoutMessage({ limitMs }: { readonly limitMs: number }): string {
-  return `no complete response within ${limitMs} ms`;
+export function timeoutMessage({ timeoutMs }: { readonly timeoutMs: number }): string {
+  return `no complete response within ${timeoutMs} ms`;
 }
 
 /** @returns a function that drops the exchange without a further callback */
@@ -44,7 +44,7 @@ export function exchangeOverTcp(
 ): () => void {
   const { host, port, path } = target;
   return exchange(
-    (onAnswer) =>
+    (onResponse) =>
       request(
         {
           host: host,
@@ -54,7 +54,7 @@ export function exchangeOverTcp(
           agent: new Agent({ keepAlive: false }),
           headers: headers,
         },
-        onAnswer,
+        onResponse,
       ),
     "",
     callbacks,
@@ -68,7 +68,7 @@ type TlsEndpoint = {
   readonly ca: string;
 };
 
-/** A POST over TLS. @returns a function that drops the exchange without a further callback */
+/** Sends a POST over TLS. @returns a function that drops the exchange without a further callback */
 export function exchangeOverTls(
   endpoint: TlsEndpoint,
   path: string,
@@ -78,7 +78,7 @@ export function exchangeOverTls(
 ): () => void {
   const { address, port, serverName, ca } = endpoint;
   return exchange(
-    (onAnswer) =>
+    (onResponse) =>
       request(
         {
           path: path,
@@ -86,7 +86,7 @@ export function exchangeOverTls(
           headers: headers,
           createConnection: () => connect({ host: address, port: port, ca, servername: serverName }),
         },
-        onAnswer,
+        onResponse,
       ),
     body,
     callbacks,
@@ -94,7 +94,7 @@ export function exchangeOverTls(
 }
 
 function exchange(
-  send: (onAnswer: (incoming: IncomingMessage) => void) => ClientRequest,
+  send: (onResponse: (incoming: IncomingMessage) => void) => ClientRequest,
   body: string,
   callbacks: ExchangeCallbacks,
 ): () => void {
@@ -110,10 +110,10 @@ function exchange(
     callbacks.onStatus(incoming.statusCode ?? 0);
     incoming.on("data", (chunk: Buffer) => {
       if (!open) return;
-      const refusal = callbacks.onBytes(chunk);
-      if (refusal !== "") end(refusal);
+      const bodyError = callbacks.onBytes(chunk);
+      if (bodyError !== "") end(bodyError);
     });
-    // Only the parser's "end" proves a complete response; a broken connection causes "close".
+    // Only the parser's event "end" proves a complete response. A broken connection emits "close" without "end".
     incoming.on("end", () => end(""));
     incoming.on("error", (error) => end(error.message));
     incoming.on("close", () => end(INCOMPLETE));
@@ -131,8 +131,8 @@ export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, d
   const headers: Record<string, string> = { connection: "close", accept: "*/*", "content-length": "0" };
   let status = 0;
   const drop = exchangeOverTcp(call.target, call.method, headers, {
-    onStatus: (found) => {
-      status = found;
+    onStatus: (received) => {
+      status = received;
     },
     onBytes: onChunk,
     onEnd: (failure) => {
@@ -143,7 +143,7 @@ export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, d
   const timer = setTimeout(() => {
     drop();
     done({ status: 0, failure: timeoutMessage(call), timedOut: true });
-  }, call.limitMs);
+  }, call.timeoutMs);
 }
 
 type HttpResponse = {
@@ -152,19 +152,19 @@ type HttpResponse = {
   readonly failure: string;
 };
 
-/** Enough for a metrics page. */
-const ANSWER_LIMIT_BYTES = 65_536;
+/** Large enough for an app's Prometheus metrics. */
+const RESPONSE_LIMIT_BYTES = 65_536;
 
 export function callHttp(call: HttpCall, done: (answer: HttpResponse) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
-  const keep = (chunk: Buffer): string => {
+  const append = (chunk: Buffer): string => {
     size = size + chunk.length;
-    if (size > ANSWER_LIMIT_BYTES) return `response longer than ${ANSWER_LIMIT_BYTES} bytes`;
+    if (size > RESPONSE_LIMIT_BYTES) return `response longer than ${RESPONSE_LIMIT_BYTES} bytes`;
     chunks.push(chunk);
     return "";
   };
-  streamHttp(call, keep, (end) => {
+  streamHttp(call, append, (end) => {
     const body = end.failure === "" ? Buffer.concat(chunks).toString("utf8") : "";
     done({ status: end.status, body, failure: end.failure });
   });

@@ -1,14 +1,16 @@
-/** Parses one HTTP/1.1 response incrementally, for sockets without an HTTP library. Strict: ambiguous input is an error. Pure. */
+/** Parses one HTTP/1.1 response incrementally, for sockets without an HTTP library. Ambiguous input is an error. Pure. */
 
 export type HttpResponseReader = {
-  readonly take: (bytes: Buffer) => string;
-  /** End of the stream; completes a response without a length. */
-  readonly takeEnd: () => void;
-  readonly isWhole: () => boolean;
+  /** @returns an error, or "" */
+  readonly addBytes: (bytes: Buffer) => string;
+  /** Records the end of the stream, which completes a response without a length. */
+  readonly endStream: () => void;
+  readonly isComplete: () => boolean;
+  /** @returns 0 until the response is complete */
   readonly status: () => number;
 };
 
-/** For status line and headers together, and for one line of chunked framing. */
+/** Limit for the status line and headers together, and for each line of chunked framing. */
 const HEAD_LIMIT_BYTES = 16_384;
 const NEWLINE = 10;
 
@@ -18,69 +20,69 @@ export function createHttpResponseReader(onBody: (chunk: Buffer) => string): Htt
   let part: Part = "status";
   let status = 0;
   let length = -1;
-  let chunked = false;
-  let left = 0;
+  let isChunked = false;
+  let leftBytes = 0;
   let line = "";
   let headBytes = 0;
   let failure = "";
 
   const startBody = (): void => {
-    // An interim response precedes the final one.
+    // An interim response (1xx) precedes the final response.
     if (status < 200) part = "status";
     else if (status === 204 || status === 304) part = "whole";
-    else if (chunked) part = "chunk-size";
+    else if (isChunked) part = "chunk-size";
     else if (length < 0) part = "to-end";
     else part = length === 0 ? "whole" : "body";
-    left = Math.max(0, length);
+    leftBytes = Math.max(0, length);
   };
 
-  const takeLength = (value: string): void => {
+  const handleContentLength = (value: string): void => {
     const isNumber = /^[0-9]{1,15}$/.test(value);
     if (!isNumber || (length >= 0 && length !== Number(value))) failure = "invalid Content-Length";
     length = Number(value);
   };
 
-  const takeHeader = (text: string): void => {
-    const cut = text.indexOf(":");
-    const name = text.slice(0, Math.max(0, cut)).toLowerCase();
-    const value = text.slice(cut + 1).trim();
+  const handleHeader = (text: string): void => {
+    const colon = text.indexOf(":");
+    const name = text.slice(0, Math.max(0, colon)).toLowerCase();
+    const value = text.slice(colon + 1).trim();
     if (text === "") startBody();
-    else if (cut <= 0) failure = "header without a name";
-    else if (name === "content-length") takeLength(value);
+    else if (colon <= 0) failure = "header without a name";
+    else if (name === "content-length") handleContentLength(value);
     else if (name === "transfer-encoding") {
-      chunked = true;
+      isChunked = true;
       if (value.toLowerCase() !== "chunked") failure = "unsupported Transfer-Encoding";
     }
   };
 
-  const takeStatus = (text: string): void => {
+  const handleStatusLine = (text: string): void => {
     const match = /^HTTP\/1\.[01] ([1-5][0-9]{2})( |$)/.exec(text);
     if (match === null) failure = "not an HTTP response";
     else {
       status = Number(match[1] ?? "0");
       length = -1;
-      chunked = false;
+      isChunked = false;
       part = "headers";
     }
   };
 
-  const takeChunkSize = (text: string): void => {
+  const handleChunkSize = (text: string): void => {
     const match = /^([0-9a-fA-F]{1,8})[ \t]*(;.*)?$/.exec(text);
     if (match === null) failure = "invalid chunk size";
-    left = match === null ? 0 : Number(`0x${match[1] ?? "0"}`);
-    part = left === 0 ? "trailers" : "chunk";
+    leftBytes = match === null ? 0 : Number(`0x${match[1] ?? "0"}`);
+    part = leftBytes === 0 ? "trailers" : "chunk";
   };
 
-  const takeChunkEnd = (text: string): void => {
+  const handleChunkEnd = (text: string): void => {
     if (text !== "") failure = "chunk longer than its size";
     part = "chunk-size";
   };
 
-  const takeLine = (text: string): void => {
-    if (part === "status") takeStatus(text);
-    else if (part === "headers") takeHeader(text);
-    else if (part === "chunk-size") takeChunkSize(text);
-    else if (part === "chunk-end") takeChunkEnd(text);
+  const handleLine = (text: string): void => {
+    if (part === "status") handleStatusLine(text);
+    else if (part === "headers") handleHeader(text);
+    else if (part === "chunk-size") handleChunkSize(text);
+    else if (part === "chunk-end") handleChunkEnd(text);
     else if (text === "") part = "whole";
   };
 
@@ -96,21 +98,21 @@ export function createHttpResponseReader(onBody: (chunk: Buffer) => string): Htt
     if (newline < 0) return bytes.length;
     const text = line.endsWith("\r") ? line.slice(0, line.length - 1) : line;
     line = "";
-    takeLine(text);
+    handleLine(text);
     if (part === "chunk-size") headBytes = 0;
     return newline + 1;
   };
 
   const readBody = (bytes: Buffer, from: number): number => {
-    const end = part === "to-end" ? bytes.length : Math.min(bytes.length, from + left);
-    left = left - (end - from);
+    const end = part === "to-end" ? bytes.length : Math.min(bytes.length, from + leftBytes);
+    leftBytes = leftBytes - (end - from);
     failure = onBody(bytes.subarray(from, end));
-    if (part !== "to-end" && left <= 0) part = part === "chunk" ? "chunk-end" : "whole";
+    if (part !== "to-end" && leftBytes <= 0) part = part === "chunk" ? "chunk-end" : "whole";
     return end;
   };
 
   return {
-    take: (bytes) => {
+    addBytes: (bytes) => {
       let at = 0;
       while (at < bytes.length && failure === "" && part !== "whole") {
         const isBody = part === "body" || part === "to-end" || part === "chunk";
@@ -118,10 +120,10 @@ export function createHttpResponseReader(onBody: (chunk: Buffer) => string): Htt
       }
       return failure;
     },
-    takeEnd: () => {
+    endStream: () => {
       if (part === "to-end") part = "whole";
     },
-    isWhole: () => part === "whole" && failure === "",
+    isComplete: () => part === "whole" && failure === "",
     status: () => (part === "whole" && failure === "" ? status : 0),
   };
 }

@@ -1,19 +1,20 @@
-/** Parses URLs of the settings. Only IP literals, because the manager has no resolver. Pure. */
+/** Parses the URLs of the settings. Hosts have to be IP literals, because the manager has no DNS resolver. Pure. */
 
 export type HttpTarget = {
   /** An IP literal, or the absolute path of a Unix socket with port 0. */
   readonly host: string;
   readonly port: number;
   readonly path: string;
+  /** The decoded fragment, which selects a value in the response. */
   readonly selector: string;
 };
 
-const PATTERN = /^http:\/\/([0-9.]{7,15}|\[[0-9a-fA-F:.]{2,45}\])(:[0-9]{1,5})?([/?][^#]*)?(#.*)?$/;
+const URL_PATTERN = /^http:\/\/([0-9.]{7,15}|\[[0-9a-fA-F:.]{2,45}\])(:[0-9]{1,5})?([/?][^#]*)?(#.*)?$/;
 
-/** @returns undefined for an invalid URL, including control characters and spaces */
+/** @returns undefined for an invalid URL, such as one with control characters or spaces */
 export function parseHttpTarget(url: string): HttpTarget | undefined {
   if (/[^\x21-\x7e]/.test(url)) return undefined;
-  const match = PATTERN.exec(url);
+  const match = URL_PATTERN.exec(url);
   if (match === null) return undefined;
   const host = match[1] ?? "";
   const port = (match[2] ?? "") === "" ? 80 : Number((match[2] ?? "").slice(1));
@@ -32,7 +33,7 @@ const SOCKET_SCHEME = "unix:";
 /** `sun_path` has 108 bytes including the terminating zero. */
 const SOCKET_PATH = /^\/[\x21-\x7e]{1,106}$/;
 
-/** As {@link parseHttpTarget}, or `unix:/PATH` of at most 107 bytes. */
+/** Parses a URL like {@link parseHttpTarget}, and also `unix:/PATH` with a path of at most 107 bytes. */
 export function parseAdminTarget(url: string): HttpTarget | undefined {
   if (!url.startsWith(SOCKET_SCHEME)) return parseHttpTarget(url);
   const host = url.slice(SOCKET_SCHEME.length);
@@ -43,8 +44,8 @@ export function isUnixTarget(target: HttpTarget): boolean {
   return target.host.startsWith("/");
 }
 
-/** @param admin the URL of the settings; its path is a prefix, for a proxy in front of the interface */
-export function adminCall(admin: HttpTarget, pathAndQuery: string): HttpTarget {
+/** @param admin the URL of the settings, whose path becomes a prefix: the admin interface may be behind a reverse proxy */
+export function adminTarget(admin: HttpTarget, pathAndQuery: string): HttpTarget {
   const base = admin.path.endsWith("/") ? admin.path.slice(0, admin.path.length - 1) : admin.path;
   return { host: admin.host, port: admin.port, path: `${base}${pathAndQuery}`, selector: "" };
 }

@@ -1,6 +1,6 @@
 /**
- * Sends one HTTP request over a Unix socket through libc, because the native runtime does not support such sockets. Non-blocking:
- * the socket is polled.
+ * Sends one HTTP request over a Unix socket through libc, because the native runtime does not support Unix sockets. The socket is
+ * non-blocking, and a timer polls it.
  */
 import { accessSync } from "node:fs";
 import type { Libc } from "../ports.ts";
@@ -10,14 +10,14 @@ import { createHttpResponseReader, type HttpResponseReader } from "./http-respon
 
 const AF_UNIX = 1;
 /** SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC. */
-const STREAM_AT_ONCE = 1 + 0x800 + 0x80000;
+const STREAM_NONBLOCK_CLOEXEC = 1 + 0x800 + 0x80000;
 /** MSG_DONTWAIT, MSG_NOSIGNAL. */
-const AT_ONCE = 0x40 + 0x4000;
+const DONTWAIT_NOSIGNAL = 0x40 + 0x4000;
 const READ_BYTES = 65_536;
-const READS_AT_ONCE = 8;
+const READS_PER_TURN = 8;
 const LONGEST_PAUSE_MS = 10;
 
-/** See `HttpStream`. @param call with the path of the socket as host. @param done never called synchronously */
+/** Implements `HttpStream`. @param call has the socket's path as host. @param done is never called synchronously */
 export function streamUnix(
   libc: Libc,
   call: HttpCall,
@@ -27,42 +27,42 @@ export function streamUnix(
   const startedMs = performance.now();
   const { fd, failure } = dial(libc, call);
   if (failure !== "") {
-    const timedOut = failure === FULL;
+    const timedOut = failure === BACKLOG_FULL;
     setTimeout(() => done({ status: 0, failure, timedOut }), 0);
     return;
   }
-  const answer = createHttpResponseReader(onChunk);
+  const response = createHttpResponseReader(onChunk);
   const bytes = Buffer.alloc(READ_BYTES);
   const readLater = (pauseMs: number): void => {
-    const { state, why } = readAvailable(libc, fd, bytes, answer);
-    const late = performance.now() - startedMs >= call.limitMs;
-    if (state === "open" && !late) {
-      const nextMs = why === NOTHING ? Math.min(LONGEST_PAUSE_MS, pauseMs * 2) : 1;
+    const { state, why } = readAvailable(libc, fd, bytes, response);
+    const isLate = performance.now() - startedMs >= call.timeoutMs;
+    if (state === "open" && !isLate) {
+      const nextMs = why === NO_DATA ? Math.min(LONGEST_PAUSE_MS, pauseMs * 2) : 1;
       setTimeout(() => readLater(nextMs), nextMs);
       return;
     }
     libc.close(fd);
     if (state === "open") done({ status: 0, failure: timeoutMessage(call), timedOut: true });
-    else done({ status: why === "" ? answer.status() : 0, failure: why, timedOut: false });
+    else done({ status: why === "" ? response.status() : 0, failure: why, timedOut: false });
   };
   setTimeout(() => readLater(1), 0);
 }
 
-type Dialled = { readonly fd: number; readonly failure: string };
+type DialResult = { readonly fd: number; readonly failure: string };
 
-function dial(libc: Libc, { target, method }: HttpCall): Dialled {
+function dial(libc: Libc, { target, method }: HttpCall): DialResult {
   const path = target.host;
   const head = `${method} ${target.path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\naccept: */*\r\n`;
   const bytes = Buffer.from(`${head}content-length: 0\r\n\r\n`);
   if (!libc.available) return { fd: -1, failure: "Unix sockets are not available" };
-  const fd = libc.socket(AF_UNIX, STREAM_AT_ONCE, 0);
+  const fd = libc.socket(AF_UNIX, STREAM_NONBLOCK_CLOEXEC, 0);
   if (fd < 0) return { fd, failure: "no more sockets can be opened" };
-  // Works before the listener accepts: the request waits in the socket's buffer.
+  // Succeeds before the listener accepts the connection: the request waits in the socket's buffer.
   if (libc.connect(fd, addressOf(path)) < 0) {
     libc.close(fd);
     return { fd: -1, failure: connectError(path) };
   }
-  if (libc.send(fd, bytes, AT_ONCE) === bytes.length) return { fd, failure: "" };
+  if (libc.send(fd, bytes, DONTWAIT_NOSIGNAL) === bytes.length) return { fd, failure: "" };
   libc.close(fd);
   return { fd: -1, failure: INCOMPLETE };
 }
@@ -75,27 +75,27 @@ function addressOf(path: string): Buffer {
   return address;
 }
 
-/** The native build cannot read errno, so the reason is derived from the file. */
+/** Derives the reason from the socket's file, because the native build cannot read errno. */
 function connectError(path: string): string {
-  if (!isAllowed(path, F_OK)) return `${path} does not exist, or its directory is not accessible`;
-  if (!isAllowed(path, W_OK)) return `${path} is not writable for the manager's user, which connecting requires`;
-  return isListening(path) ? FULL : `no program listens on ${path}`;
+  if (!isAccessible(path, F_OK)) return `${path} does not exist, or its directory is not accessible`;
+  if (!isAccessible(path, W_OK)) return `${path} is not writable for the manager's user, which connecting requires`;
+  return isListening(path) ? BACKLOG_FULL : `no program listens on ${path}`;
 }
 
-/** Treated as a timeout: a program listens, but does not accept. */
-const FULL = "a program listens on the socket, and its backlog is full";
-/** SO_ACCEPTCON, in the fourth column. */
-const LISTENS = " 00010000 ";
+/** Treated as a timeout, because a program listens but does not accept connections. */
+const BACKLOG_FULL = "a program listens on the socket, and its backlog is full";
+/** __SO_ACCEPTCON in the fourth column (Flags) of /proc/net/unix. */
+const LISTENING_FLAG = " 00010000 ";
 
 function isListening(path: string): boolean {
   const lines = (readTextFile("/proc/net/unix") ?? "").split("\n");
-  return lines.some((line) => line.includes(LISTENS) && line.endsWith(` ${path}`));
+  return lines.some((line) => line.includes(LISTENING_FLAG) && line.endsWith(` ${path}`));
 }
 
 const F_OK = 0;
 const W_OK = 2;
 
-function isAllowed(path: string, mode: number): boolean {
+function isAccessible(path: string, mode: number): boolean {
   try {
     accessSync(path, mode);
     return true;
@@ -104,23 +104,23 @@ function isAllowed(path: string, mode: number): boolean {
   }
 }
 
-/** `open` with `NOTHING` when no byte was available, or with "" when more may be. */
-type Read = { readonly state: "open" | "whole" | "failed"; readonly why: string };
+/** In the state `open`, `why` is `NO_DATA` if no byte was available, and "" if more bytes may be available. */
+type ReadResult = { readonly state: "open" | "whole" | "failed"; readonly why: string };
 
-const NOTHING = "no data";
+const NO_DATA = "no data";
 
-function readAvailable(libc: Libc, fd: number, bytes: Buffer, answer: HttpResponseReader): Read {
-  for (let count = 0; count < READS_AT_ONCE; count = count + 1) {
-    const length = libc.recv(fd, bytes, AT_ONCE);
-    // An error appears as the end of the stream at the next read.
-    if (length < 0) return { state: "open", why: count === 0 ? NOTHING : "" };
+function readAvailable(libc: Libc, fd: number, bytes: Buffer, response: HttpResponseReader): ReadResult {
+  for (let count = 0; count < READS_PER_TURN; count = count + 1) {
+    const length = libc.recv(fd, bytes, DONTWAIT_NOSIGNAL);
+    // An error of the connection also ends the stream, which a later read returns as length 0.
+    if (length < 0) return { state: "open", why: count === 0 ? NO_DATA : "" };
     if (length === 0) {
-      answer.takeEnd();
-      return answer.isWhole() ? { state: "whole", why: "" } : { state: "failed", why: INCOMPLETE };
+      response.endStream();
+      return response.isComplete() ? { state: "whole", why: "" } : { state: "failed", why: INCOMPLETE };
     }
-    const refusal = answer.take(bytes.subarray(0, length));
-    if (refusal !== "") return { state: "failed", why: refusal };
-    if (answer.isWhole()) return { state: "whole", why: "" };
+    const bodyError = response.addBytes(bytes.subarray(0, length));
+    if (bodyError !== "") return { state: "failed", why: bodyError };
+    if (response.isComplete()) return { state: "whole", why: "" };
   }
   return { state: "open", why: "" };
 }

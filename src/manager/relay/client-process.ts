@@ -1,4 +1,4 @@
-/** Runs the relay client as a child process of the same program, one at a time, with a rate limit on its output. */
+/** Runs the relay client as a child process, at most one at a time, and limits the rate of its output. */
 import { spawn } from "node:child_process";
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import { createLineBuffer, createRateLimit } from "../line-buffer.ts";
@@ -16,8 +16,8 @@ type ClientProcess = { readonly write: (line: string) => void; readonly kill: ()
 
 export type ClientCallbacks = {
   readonly onOutput: (chunk: Buffer) => void;
-  /** Called once, never before `StartClient` has returned. */
-  readonly onEnd: (how: string) => void;
+  /** Called exactly once, after `StartClient` has returned. */
+  readonly onEnd: (reason: string) => void;
 };
 
 export type StartClient = (callbacks: ClientCallbacks) => ClientProcess;
@@ -37,7 +37,7 @@ export type ClientHandle = {
   readonly lastReceivedAtMs: () => number;
 };
 
-const LIMITS = { bytes: 8 * CLIENT_LINE_LIMIT_BYTES, lines: 200 };
+const OUTPUT_LIMITS = { bytes: 8 * CLIENT_LINE_LIMIT_BYTES, lines: 200 };
 
 export function createClientHandle(parts: ClientHandleParts): ClientHandle {
   const { nowMs } = parts;
@@ -58,10 +58,10 @@ export function createClientHandle(parts: ClientHandleParts): ClientHandle {
     running.kill();
   };
 
-  const handleLine = (own: number, line: string): void => {
+  const handleLine = (lineGeneration: number, line: string): void => {
     const message = parseMessage(line);
-    // An earlier line of the same chunk may have ended the client.
-    if (message !== undefined && own === generation) parts.onMessage(message);
+    // The handler of an earlier line in the same chunk may have ended the client.
+    if (message !== undefined && lineGeneration === generation) parts.onMessage(message);
   };
 
   return {
@@ -73,21 +73,21 @@ export function createClientHandle(parts: ClientHandleParts): ClientHandle {
     },
     start: () => {
       generation = generation + 1;
-      const mine = generation;
+      const ownGeneration = generation;
       const buffer = createLineBuffer(CLIENT_LINE_LIMIT_BYTES);
-      const rateLimit = createRateLimit(LIMITS, nowMs);
+      const rateLimit = createRateLimit(OUTPUT_LIMITS, nowMs);
       lastReceivedAtMs = nowMs();
       client = parts.start({
         onOutput: (chunk) => {
-          if (mine !== generation) return;
+          if (ownGeneration !== generation) return;
           lastReceivedAtMs = nowMs();
-          const lines = buffer.take(chunk);
+          const lines = buffer.addChunk(chunk);
           if (lines === undefined || !rateLimit.admits(chunk.length, lines.length))
             end("the relay client exceeded its output limit");
-          else for (const line of lines) handleLine(mine, line);
+          else for (const line of lines) handleLine(ownGeneration, line);
         },
-        onEnd: (how) => {
-          if (mine === generation) markExited(`the relay client ended: ${how}`);
+        onEnd: (reason) => {
+          if (ownGeneration === generation) markExited(`the relay client ended: ${reason}`);
         },
       });
     },
@@ -100,7 +100,7 @@ type Program = {
   readonly env: Record<string, string>;
 };
 
-export function clientStarter(self: readonly string[], environment: Environment): StartClient {
+export function clientStarter(ownCommand: readonly string[], environment: Environment): StartClient {
   const env: Record<string, string> = {};
   env[VARIABLES.relayAddress] = environment.relayAddress;
   env[VARIABLES.relayName] = environment.relayName;
@@ -110,13 +110,13 @@ export function clientStarter(self: readonly string[], environment: Environment)
   env[VARIABLES.podName] = environment.podName;
   env[VARIABLES.podUid] = environment.podUid;
   env[VARIABLES.podIps] = environment.podIps;
-  const program: Program = { file: self[0] ?? "", args: [...self.slice(1), "relay-client"], env };
+  const program: Program = { file: ownCommand[0] ?? "", args: [...ownCommand.slice(1), "relay-client"], env };
   return (callbacks) => {
     try {
       return start(program, callbacks);
     } catch (error) {
-      const how = error instanceof Error ? error.message : "cannot be started";
-      setTimeout(() => callbacks.onEnd(how), 0);
+      const reason = error instanceof Error ? error.message : "cannot be started";
+      setTimeout(() => callbacks.onEnd(reason), 0);
       return { write: () => {}, kill: () => {} };
     }
   };
@@ -124,10 +124,10 @@ export function clientStarter(self: readonly string[], environment: Environment)
 
 function start(program: Program, callbacks: ClientCallbacks): ClientProcess {
   let open = true;
-  const finish = (how: string): void => {
+  const finish = (reason: string): void => {
     if (!open) return;
     open = false;
-    callbacks.onEnd(how);
+    callbacks.onEnd(reason);
   };
   const child = spawn(program.file, [...program.args], { env: program.env, stdio: ["pipe", "pipe", "ignore"] });
   child.on("error", (error) => finish(error.message));

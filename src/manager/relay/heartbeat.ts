@@ -1,93 +1,96 @@
 /**
- * Computes the timeouts of a relay that a drain waits for, from its gaps and response times in this drain: a fast relay
- * times out half a second after its last line, one on a busy machine later. Pure.
+ * Computes how long a drain waits for the relay's next status line, from the gaps and response times during this drain: half a
+ * second for a fast relay, longer for a relay on a busy machine. Pure.
  */
 import { RELAY_HEARTBEAT_MS } from "../../contract/relay-wire.ts";
 
-/** The relay is checked this long before the drain delay ends: a TLS handshake on a throttled CPU takes that long. */
+/** Connections request a heartbeat this long before the drain delay ends: a TLS handshake on a throttled CPU takes that long. */
 const CHECK_BEFORE_DELAY_END_MS = 1_500;
 const MISSED_AFTER_MS = RELAY_HEARTBEAT_MS + 100;
-const RECHECK_ANSWER_MS = 200;
-/** Longer: without heartbeat every status needs a new connection. */
-const ANSWER_WITHOUT_HEARTBEAT_MS = 1_000;
-const LONGEST_MS = 2_000;
+const RECHECK_TIMEOUT_MS = 200;
+/** Longer than with a heartbeat, because each status then needs a new connection. */
+const TIMEOUT_WITHOUT_HEARTBEAT_MS = 1_000;
+const TIMEOUT_LIMIT_MS = 2_000;
 /** Factors on the longest gap and the slowest response of this drain. */
-const GAP_MARGIN = 1.5;
-const ANSWER_MARGIN = 3;
+const GAP_FACTOR = 1.5;
+const RESPONSE_FACTOR = 3;
 
 export type Heartbeat = {
-  /** From then on connections request a heartbeat; -1 before the drain starts. */
-  readonly wantedFromMs: number;
+  /** Time from which new connections request a heartbeat; -1 before the drain starts. */
+  readonly requestFromMs: number;
   readonly delayEndMs: number;
   readonly isRequested: boolean;
-  readonly lines: number;
-  /** Between two heartbeats, and from the dial to the first line; the longest of this drain. */
+  readonly lineCount: number;
+  /** The longest time between two lines in this drain. */
   readonly longestGapMs: number;
-  readonly slowestAnswerMs: number;
-  /** Connections in a row that requested a heartbeat and received one line only. */
-  readonly withoutHeartbeat: number;
+  /** The longest time from a dial to the first line in this drain. */
+  readonly slowestResponseMs: number;
+  /** Number of consecutive connections that requested a heartbeat and received only one line. */
+  readonly connectionsWithoutHeartbeat: number;
 };
 
 export function newHeartbeat(): Heartbeat {
   return {
-    wantedFromMs: -1,
+    requestFromMs: -1,
     delayEndMs: -1,
     isRequested: false,
-    lines: 0,
+    lineCount: 0,
     longestGapMs: 0,
-    slowestAnswerMs: 0,
-    withoutHeartbeat: 0,
+    slowestResponseMs: 0,
+    connectionsWithoutHeartbeat: 0,
   };
 }
 
-export function startDrainDelay(heartbeat: Heartbeat, nowMs: number, inMs: number): Heartbeat {
+export function withDrainDelay(heartbeat: Heartbeat, nowMs: number, inMs: number): Heartbeat {
   const delayEndMs = nowMs + inMs;
-  return { ...heartbeat, delayEndMs, wantedFromMs: Math.max(nowMs, delayEndMs - CHECK_BEFORE_DELAY_END_MS) };
+  return { ...heartbeat, delayEndMs, requestFromMs: Math.max(nowMs, delayEndMs - CHECK_BEFORE_DELAY_END_MS) };
 }
 
-export function afterFirstLine(heartbeat: Heartbeat, isRequested: boolean, tookMs: number): Heartbeat {
-  // A connection that stopped after its first line, followed by one that works: the relay is up and has no heartbeat.
+export function afterFirstLine(heartbeat: Heartbeat, isRequested: boolean, responseMs: number): Heartbeat {
+  // The last connection received only one line, and a new connection works. So the relay runs, but sends no heartbeat.
   const withoutHeartbeat =
-    heartbeat.isRequested && heartbeat.lines === 1 ? heartbeat.withoutHeartbeat + 1 : heartbeat.withoutHeartbeat;
+    heartbeat.isRequested && heartbeat.lineCount === 1
+      ? heartbeat.connectionsWithoutHeartbeat + 1
+      : heartbeat.connectionsWithoutHeartbeat;
   return {
     ...heartbeat,
     isRequested,
-    lines: 1,
-    withoutHeartbeat,
-    slowestAnswerMs: Math.max(heartbeat.slowestAnswerMs, tookMs),
+    lineCount: 1,
+    connectionsWithoutHeartbeat: withoutHeartbeat,
+    slowestResponseMs: Math.max(heartbeat.slowestResponseMs, responseMs),
   };
 }
 
 export function afterNextLine(heartbeat: Heartbeat, gapMs: number): Heartbeat {
-  if (!heartbeat.isRequested) return { ...heartbeat, lines: heartbeat.lines + 1 };
+  if (!heartbeat.isRequested) return { ...heartbeat, lineCount: heartbeat.lineCount + 1 };
   return {
     ...heartbeat,
-    lines: heartbeat.lines + 1,
-    withoutHeartbeat: 0,
+    lineCount: heartbeat.lineCount + 1,
+    connectionsWithoutHeartbeat: 0,
     longestGapMs: Math.max(heartbeat.longestGapMs, gapMs),
   };
 }
 
-export function wantsHeartbeat(heartbeat: Heartbeat, nowMs: number): boolean {
-  return heartbeat.wantedFromMs >= 0 && nowMs >= heartbeat.wantedFromMs;
+export function requestsHeartbeat(heartbeat: Heartbeat, nowMs: number): boolean {
+  return heartbeat.requestFromMs >= 0 && nowMs >= heartbeat.requestFromMs;
 }
 
-/** Time at which a second connection checks the status, while a drain waits for it. */
+/** Time at which a second connection requests the status that a drain waits for. */
 export function recheckAtMs(heartbeat: Heartbeat, lastReceivedAtMs: number): number {
-  return Math.max(heartbeat.wantedFromMs, lastReceivedAtMs + missedAfterMs(heartbeat));
+  return Math.max(heartbeat.requestFromMs, lastReceivedAtMs + gapTimeoutMs(heartbeat));
 }
 
-/** Time at which the status expires; never before the end of the drain delay, as nothing depends on it until then. */
+/** Time at which the status expires. Before the end of the drain delay it never expires, because nothing depends on the status. */
 export function staleAtMs(heartbeat: Heartbeat, lastReceivedAtMs: number): number {
-  return Math.max(heartbeat.delayEndMs, lastReceivedAtMs + missedAfterMs(heartbeat) + answerLimitMs(heartbeat));
+  return Math.max(heartbeat.delayEndMs, lastReceivedAtMs + gapTimeoutMs(heartbeat) + responseTimeoutMs(heartbeat));
 }
 
-export function answerLimitMs(heartbeat: Heartbeat): number {
-  const leastMs = heartbeat.withoutHeartbeat > 0 ? ANSWER_WITHOUT_HEARTBEAT_MS : RECHECK_ANSWER_MS;
-  return Math.min(LONGEST_MS, Math.max(leastMs, ANSWER_MARGIN * heartbeat.slowestAnswerMs));
+export function responseTimeoutMs(heartbeat: Heartbeat): number {
+  const minimumMs = heartbeat.connectionsWithoutHeartbeat > 0 ? TIMEOUT_WITHOUT_HEARTBEAT_MS : RECHECK_TIMEOUT_MS;
+  return Math.min(TIMEOUT_LIMIT_MS, Math.max(minimumMs, RESPONSE_FACTOR * heartbeat.slowestResponseMs));
 }
 
-function missedAfterMs(heartbeat: Heartbeat): number {
-  const gapMs = Math.max(MISSED_AFTER_MS, GAP_MARGIN * heartbeat.longestGapMs);
-  return Math.min(LONGEST_MS, gapMs * 2 ** Math.min(heartbeat.withoutHeartbeat, 4));
+function gapTimeoutMs(heartbeat: Heartbeat): number {
+  const gapMs = Math.max(MISSED_AFTER_MS, GAP_FACTOR * heartbeat.longestGapMs);
+  return Math.min(TIMEOUT_LIMIT_MS, gapMs * 2 ** Math.min(heartbeat.connectionsWithoutHeartbeat, 4));
 }

@@ -1,9 +1,9 @@
-/** Formats and parses the lines between manager and relay client, and the relay's untrusted status lines. Pure. */
+/** Formats and parses the lines that manager and relay client exchange, and parses the relay's untrusted status lines. Pure. */
 import type { Offered } from "../drain/drain-state.ts";
 import { depthOf, isRecord } from "../json-reader.ts";
 
 export type ClientMessage =
-  /** A connection is about to be opened, which must not count as traffic. */
+  /** The relay client is about to open a connection, which must not count as traffic. */
   | { readonly kind: "dial" }
   | { readonly kind: "status"; readonly status: WithdrawalStatus }
   | { readonly kind: "lost"; readonly reason: string }
@@ -11,9 +11,9 @@ export type ClientMessage =
   | { readonly kind: "undelivered"; readonly reason: string };
 
 export type ClientCommand =
-  /** The drain has started. Its drain delay ends in `inMs`; after that the drain waits only for the withdrawal. */
+  /** The drain has started. Its drain delay ends in `inMs` milliseconds; then the drain waits only for the withdrawal. */
   | { readonly kind: "drain-delay"; readonly inMs: number }
-  /** Closes the connections; the process stays for the report. */
+  /** The relay client closes its connections, but keeps running to deliver the report. */
   | { readonly kind: "disconnect" }
   | { readonly kind: "report"; readonly report: string };
 
@@ -87,17 +87,18 @@ function restOf(line: string): string {
   return cut < 0 ? "" : line.slice(cut + 1);
 }
 
-/** The relay's last status line about the Pod, or an `unknown` that the client or the manager made. */
+/** The relay's last status line about the Pod. The state `unknown` can also be from the relay client or the manager. */
 export type WithdrawalStatus = {
   readonly offered: Offered;
   readonly terminating: boolean;
   /** Printable ASCII, at most 120 characters. */
   readonly reason: string;
+  /** -1 if the relay did not send it. */
   readonly graceSeconds: number;
 };
 
 const DEPTH_LIMIT = 4;
-const REASON_LIMIT = 120;
+const REASON_LIMIT_CHARACTERS = 120;
 const SECONDS_LIMIT = 1_000_000_000;
 
 export function unknownStatus(reason: string): WithdrawalStatus {
@@ -130,14 +131,14 @@ export function formatWithdrawalStatus(status: WithdrawalStatus): string {
   });
 }
 
-export function sameStatus(one: WithdrawalStatus, other: WithdrawalStatus): boolean {
+export function isSameStatus(one: WithdrawalStatus, other: WithdrawalStatus): boolean {
   return formatWithdrawalStatus(one) === formatWithdrawalStatus(other);
 }
 
-/** Replaces everything but printable ASCII by spaces and cuts the text at 120 characters. */
+/** Truncates a text to 120 characters, and replaces all characters except printable ASCII by spaces. */
 export function shortReason(text: string): string {
   return text
-    .slice(0, REASON_LIMIT)
+    .slice(0, REASON_LIMIT_CHARACTERS)
     .split(/[^\x21-\x7e]+/)
     .join(" ")
     .trim();

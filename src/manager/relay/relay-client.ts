@@ -1,15 +1,15 @@
-/** Starts and ends the relay client process, and passes its statuses to the drain; every failure becomes `unknown`. */
+/** Starts and ends the relay client process, and passes statuses to the drain. Every failure becomes the status `unknown`. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { delayEndMs } from "../drain/drain-plan.ts";
 import type { DrainState } from "../drain/drain-state.ts";
 import { isEndUnconfirmed } from "../drain/hook-calls.ts";
 import type { NowMs } from "../ports.ts";
 import { type ClientHandle, createClientHandle, type StartClient } from "./client-process.ts";
-import { type ClientMessage, sameStatus, unknownStatus, type WithdrawalStatus } from "./ipc-messages.ts";
+import { type ClientMessage, isSameStatus, unknownStatus, type WithdrawalStatus } from "./ipc-messages.ts";
 
 export type RelayDemand =
   | { readonly kind: "none" }
-  /** From `delayEndMs` on the drain waits only for the withdrawal; -1 before a drain starts. */
+  /** `delayEndMs`: time from which the drain waits only for the withdrawal; -1 before a drain starts. */
   | { readonly kind: "status"; readonly delayEndMs: number }
   | { readonly kind: "report" };
 
@@ -19,7 +19,7 @@ export function relayDemandOf(settings: DrainSettings, state: DrainState): Relay
   const { phase } = state;
   switch (phase.name) {
     case "idle":
-      // The hook calls alone do not show whether the Pod ends or a container restarts.
+      // A hook does not show whether the Pod is being deleted or a container restarts.
       return isEndUnconfirmed(state.hooks) ? { kind: "status", delayEndMs: -1 } : NOTHING;
     case "withdrawing":
       return { kind: "status", delayEndMs: delayEndMs(settings, phase.drain.triggeredAtMs) };
@@ -35,59 +35,59 @@ export function relayDemandOf(settings: DrainSettings, state: DrainState): Relay
 type RelayClientParts = {
   readonly start: StartClient;
   readonly nowMs: NowMs;
-  /** @param answered whether the status came from the relay, and not from the client or the manager */
-  readonly onStatus: (status: WithdrawalStatus, answered: boolean) => void;
+  /** @param isFromRelay whether the relay sent the status; otherwise it is from the relay client or the manager */
+  readonly onStatus: (status: WithdrawalStatus, isFromRelay: boolean) => void;
   readonly onReported: (failure: string) => void;
 };
 
 export type RelayClient = {
-  readonly follow: (demand: RelayDemand) => void;
+  readonly setDemand: (demand: RelayDemand) => void;
   readonly deliver: (report: string) => void;
   readonly dials: () => number;
-  /** Before the manager's exit: waits up to 100 ms for a report that is being delivered. */
-  readonly settle: (done: () => void) => void;
+  /** Waits up to 100 ms for a report that is being delivered; called before the manager exits. */
+  readonly awaitDelivery: (done: () => void) => void;
 };
 
-export const NO_ANSWER_YET = "no answer yet";
+export const NO_RESPONSE_YET = "no answer yet";
 
-/** While a drain waits, a working client writes more often than that, whatever the relay does. */
-const HANG_MS = 4_000;
+/** During a drain, a working relay client writes at shorter intervals, independent of the relay. */
+const HANG_TIMEOUT_MS = 4_000;
 const RESTART_MS = 1_000;
 const STARTS_LIMIT = 4;
-/** Two attempts of 2 s each, and the start of the process. */
+/** Enough for two attempts of 2 s each, and the start of the process. */
 const DELIVERY_LIMIT_MS = 6_000;
-const SETTLE_LIMIT_MS = 100;
-/** Lets the event loop read what waits in the pipe before the check. */
+const AWAIT_DELIVERY_LIMIT_MS = 100;
+/** Between two timers the event loop reads the pipe. */
 const ONE_TURN_MS = 1;
 
 export function createRelayClient(parts: RelayClientParts): RelayClient {
   const { nowMs } = parts;
-  let starts = 0;
+  let startCount = 0;
   let startedAtMs = -1;
   let dials = 0;
   let demand: RelayDemand = NOTHING;
   let isDelaySent = false;
   let isDisconnected = false;
-  let delivering = false;
-  let last = unknownStatus("");
+  let isDelivering = false;
+  let lastStatus = unknownStatus("");
   let timeout: NodeJS.Timeout | null = null;
-  let onSettled = (): void => {};
+  let onDeliveryEnd = (): void => {};
 
   const stopTimeout = (): void => {
     if (timeout !== null) clearTimeout(timeout);
     timeout = null;
   };
 
-  const notifyStatus = (status: WithdrawalStatus, answered: boolean): void => {
-    if (demand.kind !== "status" || sameStatus(status, last)) return;
-    last = status;
-    parts.onStatus(status, answered);
+  const notifyStatus = (status: WithdrawalStatus, isFromRelay: boolean): void => {
+    if (demand.kind !== "status" || isSameStatus(status, lastStatus)) return;
+    lastStatus = status;
+    parts.onStatus(status, isFromRelay);
   };
   const notifyUnknown = (why: string): void => notifyStatus(unknownStatus(why), false);
 
   const notifyReported = (failure: string): void => {
-    if (!delivering) return;
-    delivering = false;
+    if (!isDelivering) return;
+    isDelivering = false;
     parts.onReported(failure);
   };
 
@@ -95,7 +95,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     stopTimeout();
     notifyReported(why);
     notifyUnknown(why);
-    onSettled();
+    onDeliveryEnd();
   };
 
   const onMessage = (message: ClientMessage): void => {
@@ -121,20 +121,20 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   const client: ClientHandle = createClientHandle({ start: parts.start, nowMs, onMessage, onExit });
 
   const start = (): void => {
-    starts = starts + 1;
+    startCount = startCount + 1;
     startedAtMs = nowMs();
     isDelaySent = false;
     isDisconnected = false;
     client.start();
-    if (last.reason === "") notifyUnknown(NO_ANSWER_YET);
+    if (lastStatus.reason === "") notifyUnknown(NO_RESPONSE_YET);
   };
 
-  /** After the end of the drain delay a client that hangs must not delay the drain. */
+  /** Starts the timer that ends a hanging relay client, which would delay the drain beyond the drain delay. */
   const armHangTimer = (): void => {
-    if (delivering) return;
+    if (isDelivering) return;
     stopTimeout();
-    if (!client.isRunning() || demand.kind !== "status" || demand.delayEndMs < 0 || last.offered !== "in") return;
-    const dueMs = Math.max(demand.delayEndMs, client.lastReceivedAtMs()) + HANG_MS;
+    if (!client.isRunning() || demand.kind !== "status" || demand.delayEndMs < 0 || lastStatus.offered !== "in") return;
+    const dueMs = Math.max(demand.delayEndMs, client.lastReceivedAtMs()) + HANG_TIMEOUT_MS;
     const readThenCheck = (): void => {
       timeout = setTimeout(checkHang, ONE_TURN_MS);
     };
@@ -142,12 +142,12 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   };
   const checkHang = (): void => {
     timeout = null;
-    if (nowMs() - client.lastReceivedAtMs() >= HANG_MS) client.end("the relay client does not respond");
+    if (nowMs() - client.lastReceivedAtMs() >= HANG_TIMEOUT_MS) client.end("the relay client does not respond");
     else armHangTimer();
   };
 
   const requestStatus = (endMs: number): void => {
-    const mayStart = starts < STARTS_LIMIT && (startedAtMs < 0 || nowMs() - startedAtMs >= RESTART_MS);
+    const mayStart = startCount < STARTS_LIMIT && (startedAtMs < 0 || nowMs() - startedAtMs >= RESTART_MS);
     if (!client.isRunning() && mayStart) start();
     if (endMs >= 0 && client.isRunning() && !isDelaySent) {
       isDelaySent = true;
@@ -162,15 +162,15 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   };
 
   const endClient = (): void => {
-    starts = 0;
+    startCount = 0;
     startedAtMs = -1;
-    last = unknownStatus("");
-    if (!delivering && client.isRunning()) client.end("");
+    lastStatus = unknownStatus("");
+    if (!isDelivering && client.isRunning()) client.end("");
   };
 
   return {
     dials: () => dials,
-    follow: (next) => {
+    setDemand: (next) => {
       demand = next;
       if (next.kind === "status") requestStatus(next.delayEndMs);
       else if (next.kind === "report") disconnect();
@@ -179,30 +179,30 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     },
     deliver: (report) => {
       if (!client.isRunning()) start();
-      delivering = true;
+      isDelivering = true;
       client.send({ kind: "report", report });
       stopTimeout();
       timeout = setTimeout(() => client.end("the relay client did not deliver the report in time"), DELIVERY_LIMIT_MS);
     },
-    settle: (done) => {
-      if (!delivering || !client.isRunning()) {
+    awaitDelivery: (done) => {
+      if (!isDelivering || !client.isRunning()) {
         done();
         return;
       }
       const finish = (): void => {
-        onSettled = () => {};
+        onDeliveryEnd = () => {};
         clearTimeout(timer);
         done();
       };
-      const timer = setTimeout(finish, SETTLE_LIMIT_MS);
-      onSettled = finish;
+      const timer = setTimeout(finish, AWAIT_DELIVERY_LIMIT_MS);
+      onDeliveryEnd = finish;
     },
   };
 }
 
 export const NO_RELAY: RelayClient = {
-  follow: () => {},
+  setDemand: () => {},
   deliver: () => {},
   dials: () => 0,
-  settle: (done) => done(),
+  awaitDelivery: (done) => done(),
 };

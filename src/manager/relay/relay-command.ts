@@ -1,6 +1,6 @@
 /**
- * Runs `/lastcall relay-client`, the relay client of one drain: exchanges lines of ipc-messages.ts with the manager over
- * stdin and stdout, and exits when stdin ends. A separate process, so that a crash in TLS does not end a hold.
+ * Runs `/lastcall relay-client`, which exchanges the lines of ipc-messages.ts with the manager over stdin and stdout, and exits
+ * when stdin ends. It is a separate process, because a crash of the TLS library would end the manager's holds.
  */
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { VARIABLES } from "../../contract/manager-environment.ts";
@@ -31,7 +31,7 @@ export function runRelay(platform: Platform): void {
 
 type OpenStream = { readonly id: number; readonly drop: () => void };
 
-/** Lets the event loop read what waits in the sockets before a timeout counts. */
+/** Between two timers the event loop reads the sockets. */
 const ONE_TURN_MS = 1;
 
 function runClient(settings: RelaySettings, platform: Platform): void {
@@ -117,7 +117,7 @@ function runClient(settings: RelaySettings, platform: Platform): void {
   const commands = createLineBuffer(CLIENT_LINE_LIMIT_BYTES);
   platform.readInput(
     (chunk) => {
-      for (const line of commands.take(chunk) ?? []) {
+      for (const line of commands.addChunk(chunk) ?? []) {
         const command = parseCommand(line);
         if (command !== undefined) execute(command);
       }

@@ -1,4 +1,4 @@
-/** Opens withdrawal streams and delivers reports over TLS, with limits on size and duration of every response. */
+/** Opens withdrawal streams and delivers reports over TLS. Limits the size of every response. */
 import {
   CREDENTIAL_SCHEME,
   DRAINS_PATH,
@@ -14,9 +14,9 @@ import type { NowMs } from "../ports.ts";
 import { parseWithdrawalStatus, type WithdrawalStatus } from "./ipc-messages.ts";
 import type { RelaySettings } from "./relay-settings.ts";
 
-type Failure = { readonly hints: readonly string[]; readonly message: string };
+type FailurePattern = { readonly hints: readonly string[]; readonly message: string };
 
-const FAILURES: readonly Failure[] = [
+const FAILURES: readonly FailurePattern[] = [
   { hints: ["ECONNREFUSED"], message: "its address refuses connections" },
   { hints: ["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "EADDRNOTAVAIL"], message: "its address cannot be reached" },
   { hints: ["expired"], message: "its certificate has expired" },
@@ -45,7 +45,7 @@ type RelayCall = {
   readonly body: string;
 };
 
-/** The caller enforces the limits. @returns drops the exchange without a further callback */
+/** The caller enforces limits on size and time. @returns a function that drops the exchange without a further callback */
 export function callRelay(settings: RelaySettings, call: RelayCall, callbacks: ExchangeCallbacks): () => void {
   const { endpoint, serverName, ca, credential } = settings;
   const headers: Record<string, string> = {
@@ -68,8 +68,8 @@ type StreamCallbacks = {
   readonly onClosed: (reason: string) => void;
 };
 
-/** Per second. Heartbeats and changes are a few lines. */
-const LIMITS = { bytes: 16 * RELAY_LINE_LIMIT_BYTES, lines: 50 };
+/** Per second, and far above the rate of heartbeats and status changes. */
+const STREAM_LIMITS = { bytes: 16 * RELAY_LINE_LIMIT_BYTES, lines: 50 };
 
 export function openWithdrawal(
   settings: RelaySettings,
@@ -78,7 +78,7 @@ export function openWithdrawal(
   callbacks: StreamCallbacks,
 ): () => void {
   const buffer = createLineBuffer(RELAY_LINE_LIMIT_BYTES);
-  const rateLimit = createRateLimit(LIMITS, nowMs);
+  const rateLimit = createRateLimit(STREAM_LIMITS, nowMs);
   let open = true;
   let drop = (): void => {};
   const close = (): void => {
@@ -92,13 +92,13 @@ export function openWithdrawal(
   };
 
   const readChunk = (chunk: Buffer): void => {
-    const lines = buffer.take(chunk);
+    const lines = buffer.addChunk(chunk);
     if (lines === undefined) fail(`its line is longer than ${RELAY_LINE_LIMIT_BYTES} bytes`);
     else if (!rateLimit.admits(chunk.length, lines.length)) fail("it sends too much data");
     else for (const line of lines) readLine(line);
   };
   const readLine = (line: string): void => {
-    // An earlier line of the same chunk may have ended the stream.
+    // The handler of an earlier line in the same chunk may have ended the stream.
     if (!open) return;
     const status = parseWithdrawalStatus(line);
     if (status === undefined) fail("it sent an invalid line");
@@ -129,8 +129,8 @@ function requestBody(settings: RelaySettings): string {
   return JSON.stringify(request);
 }
 
-/** Short: the manager exits after the delivery, and the Pod's end waits for it. */
-const ATTEMPT_LIMIT_MS = 2_000;
+/** Short, because the manager exits after the delivery, and the Pod does not terminate before. */
+const ATTEMPT_TIMEOUT_MS = 2_000;
 const ATTEMPTS = 2;
 
 type Delivery = {
@@ -158,13 +158,13 @@ function attempt(settings: RelaySettings, body: string, attempts: number, delive
     if (failure === "" || final || attempts <= 1) delivery.onEnd(failure);
     else attempt(settings, body, attempts - 1, delivery);
   };
-  const timer = setTimeout(() => settle(`no answer within ${ATTEMPT_LIMIT_MS} ms`, false), ATTEMPT_LIMIT_MS);
+  const timer = setTimeout(() => settle(`no answer within ${ATTEMPT_TIMEOUT_MS} ms`, false), ATTEMPT_TIMEOUT_MS);
   delivery.onDial();
   const drop = callRelay(
     settings,
     { path: DRAINS_PATH, body },
     {
-      // Only 5xx is worth a second attempt.
+      // A second attempt can only succeed after a 5xx.
       onStatus: (status) => settle(status >= 200 && status < 300 ? "" : `it answered ${status}`, status < 500),
       onBytes: () => "",
       onEnd: (failure) => settle(failure, false),

@@ -1,23 +1,23 @@
 /**
- * Decides when the relay client dials and drops connections, and when the last status expires. One connection is
- * current, at most one more is a candidate; 0 and -1 stand for none. Pure: relay-command.ts performs the actions.
+ * Decides when the relay client dials and drops connections, and when the last status expires. At most one connection is
+ * current, and at most one is the candidate to replace it. An id of 0 and a time of -1 mean none. Pure.
  */
 import { RELAY_KEEPALIVE_MS } from "../../contract/relay-wire.ts";
 import type { Offered } from "../drain/drain-state.ts";
 import {
   afterFirstLine,
   afterNextLine,
-  answerLimitMs,
   type Heartbeat,
   newHeartbeat,
   recheckAtMs,
+  requestsHeartbeat,
+  responseTimeoutMs,
   staleAtMs,
-  startDrainDelay,
-  wantsHeartbeat,
+  withDrainDelay,
 } from "./heartbeat.ts";
 
-/** Three missed repetitions: the relay is gone, even if TCP has not noticed. */
-export const SILENCE_LIMIT_MS = 3 * RELAY_KEEPALIVE_MS;
+/** The relay missed three keepalive lines, so its connection counts as broken, even if TCP reports no error. */
+export const SILENCE_TIMEOUT_MS = 3 * RELAY_KEEPALIVE_MS;
 
 export type RelaySession = {
   readonly current: number;
@@ -31,8 +31,8 @@ export type RelaySession = {
   readonly failures: number;
   readonly silentFromMs: number;
   readonly reason: string;
-  readonly lost: boolean;
-  readonly over: boolean;
+  readonly isLost: boolean;
+  readonly isOver: boolean;
   readonly heartbeat: Heartbeat;
 };
 
@@ -54,18 +54,18 @@ type SessionStep = {
   readonly wakeAtMs: number;
 };
 
-/** For TCP, TLS and the first line. */
-export const DIAL_LIMIT_MS = 2_000;
-/** A status stays valid at least this long after its connection: the Service may lead to another replica. */
+/** Limit for the TCP and TLS handshakes and the first line together. */
+export const DIAL_TIMEOUT_MS = 2_000;
+/** A status is valid for at least this long after its connection closed: the Service may route to another replica. */
 const LOST_AFTER_MS = 500;
 const FIRST_RETRY_MS = 100;
-/** Stop trusting a relay that closes so many connections in a row right after a line. */
+/** After this many consecutive failures, the status expires as soon as the connection closes. */
 const TRUSTED_FAILURES_LIMIT = 4;
 const LONGEST_RETRY_MS = 2_000;
-/** A close this long after the last line does not count as a failure. */
+/** A connection that closes this long after its last line did not fail. */
 const STABLE_AFTER_MS = 1_000;
-/** A later timer means that this process was suspended or throttled; all times are shifted by the delay. */
-const STANDSTILL_MS = 50;
+/** A timer that is later means that this process was suspended or throttled. All times are then shifted by the lateness. */
+const SUSPENDED_AFTER_MS = 50;
 
 export function newSession(nowMs: number): RelaySession {
   return {
@@ -80,25 +80,25 @@ export function newSession(nowMs: number): RelaySession {
     failures: 0,
     silentFromMs: -1,
     reason: "",
-    lost: false,
-    over: false,
+    isLost: false,
+    isOver: false,
     heartbeat: newHeartbeat(),
   };
 }
 
 export function stepSession(session: RelaySession, event: SessionEvent): SessionStep {
   const actions: SessionAction[] = [];
-  const applied = session.over ? session : applyEvent(session, event, actions);
-  const next = applied.over ? applied : advance(applied, event.nowMs, actions);
-  return { session: next, actions, wakeAtMs: next.over ? -1 : nextWakeMs(next, event.nowMs) };
+  const applied = session.isOver ? session : applyEvent(session, event, actions);
+  const next = applied.isOver ? applied : advance(applied, event.nowMs, actions);
+  return { session: next, actions, wakeAtMs: next.isOver ? -1 : nextWakeMs(next, event.nowMs) };
 }
 
 function applyEvent(session: RelaySession, event: SessionEvent, actions: SessionAction[]): RelaySession {
   switch (event.kind) {
     case "tick":
-      return event.lateMs > STANDSTILL_MS ? shiftTimes(session, event.lateMs) : session;
+      return event.lateMs > SUSPENDED_AFTER_MS ? shiftTimes(session, event.lateMs) : session;
     case "drain-delay":
-      return { ...session, heartbeat: startDrainDelay(session.heartbeat, event.nowMs, event.inMs) };
+      return { ...session, heartbeat: withDrainDelay(session.heartbeat, event.nowMs, event.inMs) };
     case "disconnect":
       return disconnected(session, actions);
     case "received":
@@ -126,11 +126,11 @@ function applyLine(
     candidate: isNew ? 0 : session.candidate,
     lastReceivedAtMs: nowMs,
     offered,
-    // Not reset by the first line: a relay that closes after each line would be dialled ten times a second.
+    // The first line does not reset the count. Otherwise a relay that closes after each line would be dialled ten times a second.
     failures: isNew ? session.failures : 0,
     silentFromMs: -1,
     dialAtMs: -1,
-    lost: false,
+    isLost: false,
     heartbeat: isNew
       ? afterFirstLine(session.heartbeat, session.candidateHasHeartbeat, nowMs - session.dialledAtMs)
       : afterNextLine(session.heartbeat, nowMs - session.lastReceivedAtMs),
@@ -157,17 +157,17 @@ function dialFailed(session: RelaySession, reason: string, nowMs: number): Relay
 
 function advance(session: RelaySession, nowMs: number, actions: SessionAction[]): RelaySession {
   let next = session;
-  if (next.candidate !== 0 && nowMs >= next.dialledAtMs + DIAL_LIMIT_MS) {
+  if (next.candidate !== 0 && nowMs >= next.dialledAtMs + DIAL_TIMEOUT_MS) {
     actions.push({ kind: "drop", id: next.candidate });
-    next = dialFailed(next, `no answer within ${DIAL_LIMIT_MS} ms`, nowMs);
+    next = dialFailed(next, `no answer within ${DIAL_TIMEOUT_MS} ms`, nowMs);
   }
-  if (next.current !== 0 && nowMs >= next.lastReceivedAtMs + SILENCE_LIMIT_MS) {
+  if (next.current !== 0 && nowMs >= next.lastReceivedAtMs + SILENCE_TIMEOUT_MS) {
     actions.push({ kind: "drop", id: next.current });
     next = applyClose(next, next.current, "the relay stopped responding", nowMs);
   }
   if (next.candidate === 0 && nowMs >= dialDueMs(next) && dialDueMs(next) >= 0) {
     const id = next.lastId + 1;
-    const candidateHasHeartbeat = wantsHeartbeat(next.heartbeat, nowMs);
+    const candidateHasHeartbeat = requestsHeartbeat(next.heartbeat, nowMs);
     actions.push({ kind: "dial", id, heartbeat: candidateHasHeartbeat });
     next = {
       ...next,
@@ -179,13 +179,13 @@ function advance(session: RelaySession, nowMs: number, actions: SessionAction[])
     };
   }
   const lostMs = lostAtMs(next);
-  if (next.lost || lostMs < 0 || nowMs < lostMs) return next;
+  if (next.isLost || lostMs < 0 || nowMs < lostMs) return next;
   const reason = next.current !== 0 ? "the relay stopped responding" : next.reason;
   actions.push({ kind: "lost", reason });
-  return { ...next, lost: true, offered: "unknown" };
+  return { ...next, isLost: true, offered: "unknown" };
 }
 
-/** -1 for never. A status that a drain waits for is checked by a second connection before it expires. */
+/** Time of the next dial; -1 for never. If a drain waits for the status, a second connection requests it before it expires. */
 function dialDueMs(session: RelaySession): number {
   if (session.dialAtMs >= 0) return session.dialAtMs;
   return session.current === 0 || !isDrainWaiting(session)
@@ -199,16 +199,16 @@ function lostAtMs(session: RelaySession): number {
     if (session.silentFromMs < 0) return -1;
     // There is no status yet, or the relay is not trusted.
     if (session.lastReceivedAtMs < 0 || session.failures >= TRUSTED_FAILURES_LIMIT) return session.silentFromMs;
-    return session.silentFromMs + Math.max(LOST_AFTER_MS, 2 * FIRST_RETRY_MS + answerLimitMs(session.heartbeat));
+    return session.silentFromMs + Math.max(LOST_AFTER_MS, 2 * FIRST_RETRY_MS + responseTimeoutMs(session.heartbeat));
   }
   return isDrainWaiting(session) ? staleAtMs(session.heartbeat, session.lastReceivedAtMs) : -1;
 }
 
 function nextWakeMs(session: RelaySession, nowMs: number): number {
   const dueMs = [
-    session.candidate === 0 ? dialDueMs(session) : session.dialledAtMs + DIAL_LIMIT_MS,
-    session.current === 0 ? -1 : session.lastReceivedAtMs + SILENCE_LIMIT_MS,
-    session.lost ? -1 : lostAtMs(session),
+    session.candidate === 0 ? dialDueMs(session) : session.dialledAtMs + DIAL_TIMEOUT_MS,
+    session.current === 0 ? -1 : session.lastReceivedAtMs + SILENCE_TIMEOUT_MS,
+    session.isLost ? -1 : lostAtMs(session),
   ];
   let wakeAtMs = -1;
   for (const atMs of dueMs) if (atMs >= 0 && (wakeAtMs < 0 || atMs < wakeAtMs)) wakeAtMs = atMs;
@@ -218,7 +218,7 @@ function nextWakeMs(session: RelaySession, nowMs: number): number {
 function disconnected(session: RelaySession, actions: SessionAction[]): RelaySession {
   if (session.current !== 0) actions.push({ kind: "drop", id: session.current });
   if (session.candidate !== 0) actions.push({ kind: "drop", id: session.candidate });
-  return { ...session, over: true };
+  return { ...session, isOver: true };
 }
 
 function shiftTimes(session: RelaySession, byMs: number): RelaySession {
@@ -231,5 +231,5 @@ function shiftTimes(session: RelaySession, byMs: number): RelaySession {
 }
 
 function isDrainWaiting(session: RelaySession): boolean {
-  return session.heartbeat.wantedFromMs >= 0 && session.offered === "in";
+  return session.heartbeat.requestFromMs >= 0 && session.offered === "in";
 }

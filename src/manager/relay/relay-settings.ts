@@ -1,4 +1,4 @@
-/** Reads the relay's address, CA and credential from the variables that injection wrote; all or nothing. Pure. */
+/** Reads the relay's address, name, CA and credential from the variables that injection wrote. All have to be valid. Pure. */
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import type { Environment } from "../platform.ts";
 import type { RelayEndpoint } from "../ports.ts";
@@ -53,7 +53,7 @@ export function readRelaySettings(environment: Environment): RelaySettingsRead {
 
 const NO_RELAY_SETTINGS: RelaySettingsRead = { settings: undefined, problem: "" };
 
-/** The CA is long and the credential secret, so their values are not in the message. */
+/** Messages do not contain the values of the CA, which is long, and of the credential, which is secret. */
 function firstProblem(environment: Environment, endpoint: RelayEndpoint): string {
   const { relayAddress, relayName, relayCa, relayCredential } = environment;
   if (endpoint.port === 0)
@@ -91,11 +91,11 @@ function addressesOf(text: string): readonly string[] {
   return parts.filter(isAddress).slice(0, ADDRESSES_LIMIT);
 }
 
-/** Checks the outer form only: the native build's parser ends the process at a broken certificate. */
+/** Checks only the outermost DER element. The native build's TLS library would end the process at an invalid certificate. */
 function isCertificate(text: string): boolean {
   if (!BASE64.test(text) || text.length % 4 !== 0) return false;
   const der = Buffer.from(text, "base64");
-  // A SEQUENCE with a length of two bytes that ends with the text.
+  // A SEQUENCE with a two-byte length, which ends with the last byte.
   return (
     der.length > 4 && der.readUInt8(0) === 0x30 && der.readUInt8(1) === 0x82 && der.readUInt16BE(2) + 4 === der.length
   );

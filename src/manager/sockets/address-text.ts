@@ -47,7 +47,7 @@ function groupsText(groups: readonly number[]): string {
   return text;
 }
 
-/** A single zero group is not shortened (RFC 5952). */
+/** Finds the longest run of zero groups, of at least two: RFC 5952 does not shorten a single one. */
 function longestZeros(groups: readonly number[]): { readonly at: number; readonly length: number } {
   let at = -1;
   let length = 1;
@@ -125,7 +125,7 @@ function wordAt(groups: readonly number[], at: number): number {
   return (groups[at] ?? 0) * 65_536 + (groups[at + 1] ?? 0);
 }
 
-/** Four 32-bit words, most significant first; IPv4 as `::ffff:a.b.c.d`. */
+/** An IPv6 address as four 32-bit words, most significant first. IPv4 is stored as `::ffff:a.b.c.d`. */
 export type Address = { readonly a: number; readonly b: number; readonly c: number; readonly d: number };
 
 const MAPPED = 0xffff;
@@ -144,18 +144,18 @@ export function isSameAddress(one: Address, other: Address): boolean {
 
 export function isLoopback(address: Address): boolean {
   if (isIpv4(address)) return address.d >>> 24 === 127;
-  return isShort(address, 1);
+  return hasOnlyLastWord(address, 1);
 }
 
 export function isAny(address: Address): boolean {
-  return (isIpv4(address) && address.d === 0) || isShort(address, 0);
+  return (isIpv4(address) && address.d === 0) || hasOnlyLastWord(address, 0);
 }
 
-/** Istio's sidecar forwards inbound connections of clients to the app from 127.0.0.6 and ::6. */
+/** Whether Istio's sidecar has this source address: it forwards inbound connections to the app from 127.0.0.6 and ::6. */
 export function isMeshInbound(address: Address): boolean {
-  return (isIpv4(address) && address.d === 0x7f000006) || isShort(address, 6);
+  return (isIpv4(address) && address.d === 0x7f000006) || hasOnlyLastWord(address, 6);
 }
 
-function isShort({ a, b, c, d }: Address, last: number): boolean {
+function hasOnlyLastWord({ a, b, c, d }: Address, last: number): boolean {
   return d === last && a === 0 && b === 0 && c === 0;
 }

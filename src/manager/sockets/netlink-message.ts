@@ -1,5 +1,5 @@
 /**
- * Parses messages of sock_diag. Checks every length. Pure.
+ * Parses netlink messages of sock_diag, and checks every length in them. Pure.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h
  */
@@ -13,10 +13,10 @@ export const AF_INET = 2;
 export const AF_INET6 = 10;
 
 /**
- * `more`: another part follows. `done`: the dump is complete. `inconsistent`: the table changed during the dump. `refused`: not
- * supported by the kernel. `garbled`: not a response to this request.
+ * `more`: another datagram follows. `done`: the dump is complete. `inconsistent`: the table changed during the dump. `refused`: the
+ * kernel does not support the request. `garbled`: the bytes are not a response to this request.
  */
-export type PartEnd = "more" | "done" | "inconsistent" | "refused" | "garbled";
+export type DatagramEnd = "more" | "done" | "inconsistent" | "refused" | "garbled";
 
 const HEADER_BYTES = 16;
 const DIAG_BYTES = 72;
@@ -25,28 +25,28 @@ const MESSAGE_ERROR = 2;
 const MESSAGE_DONE = 3;
 const FLAG_DUMP_INTERRUPTED = 0x10;
 
-export type SocketTaker = {
-  readonly take: (socket: TcpSocket) => void;
-  /** Omits TIME_WAIT entries of connections that ended longer ago. */
-  readonly tracesMs: number;
+export type SocketReceiver = {
+  readonly onSocket: (socket: TcpSocket) => void;
+  /** Maximum age in ms of TIME_WAIT entries; older ones are omitted. */
+  readonly timeWaitLimitMs: number;
 };
 
-/** @param length received bytes; if larger than the buffer, the part was truncated and is `garbled` */
-export function readPart(bytes: Buffer, length: number, sequence: number, to: SocketTaker): PartEnd {
+/** @param length length of the datagram; if larger than `bytes`, the datagram was truncated and is `garbled` */
+export function readDatagram(bytes: Buffer, length: number, sequence: number, receiver: SocketReceiver): DatagramEnd {
   if (length < HEADER_BYTES || length > bytes.length) return "garbled";
   let at = 0;
   while (at < length) {
     if (at + HEADER_BYTES > length) return "garbled";
     const size = bytes.readUInt32LE(at);
     if (size < HEADER_BYTES || at + size > length || bytes.readUInt32LE(at + 8) !== sequence) return "garbled";
-    const end = readMessage(bytes, at, size, to);
+    const end = readMessage(bytes, at, size, receiver);
     if (end !== "more") return end;
     at = at + aligned(size);
   }
   return "more";
 }
 
-function readMessage(bytes: Buffer, at: number, size: number, to: SocketTaker): PartEnd {
+function readMessage(bytes: Buffer, at: number, size: number, receiver: SocketReceiver): DatagramEnd {
   const type = bytes.readUInt16LE(at + 4);
   if ((bytes.readUInt16LE(at + 6) & FLAG_DUMP_INTERRUPTED) !== 0) return "inconsistent";
   if (type === MESSAGE_DONE) return "done";
@@ -55,13 +55,13 @@ function readMessage(bytes: Buffer, at: number, size: number, to: SocketTaker): 
   if (type !== SOCK_DIAG_BY_FAMILY || size < HEADER_BYTES + DIAG_BYTES) return "garbled";
   const family = bytes.readUInt8(at + HEADER_BYTES);
   if (family !== AF_INET && family !== AF_INET6) return "garbled";
-  // A busy server has tens of thousands of TIME_WAIT entries, which earlier samples have counted.
-  const endedMs = timeWaitAge(bytes, at + HEADER_BYTES, bytes.readUInt8(at + HEADER_BYTES + 1));
-  if (endedMs <= to.tracesMs) to.take(readSocket(bytes, at + HEADER_BYTES, at + size));
+  // A busy server has tens of thousands of old TIME_WAIT entries, which earlier samples have counted.
+  const endedAgoMs = timeWaitAgeMs(bytes, at + HEADER_BYTES, bytes.readUInt8(at + HEADER_BYTES + 1));
+  if (endedAgoMs <= receiver.timeWaitLimitMs) receiver.onSocket(readSocket(bytes, at + HEADER_BYTES, at + size));
   return "more";
 }
 
-/** Offsets in tcp_info; older kernels send a shorter struct. */
+/** Offsets in struct tcp_info, which is shorter in older kernels. */
 const INFO_LAST_SENT = 44;
 const INFO_LAST_RECEIVED = 52;
 const INFO_LAST_ACK = 56;
@@ -78,10 +78,10 @@ function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
   const state = bytes.readUInt8(at + 1);
   const info = state === LISTEN ? -1 : findInfo(bytes, at + DIAG_BYTES, end);
   const length = info >= 0 ? infoLength(bytes, info) : 0;
-  const ages = length >= INFO_AGES_END;
-  const counts = length >= INFO_BYTES_END;
-  const segments = length >= INFO_SEGMENTS_END;
-  const segmentsSent = segments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_SENT) : -1;
+  const hasAges = length >= INFO_AGES_END;
+  const hasByteCount = length >= INFO_BYTES_END;
+  const hasSegments = length >= INFO_SEGMENTS_END;
+  const segmentsSent = hasSegments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_SENT) : -1;
   return {
     family,
     state,
@@ -92,28 +92,28 @@ function readSocket(bytes: Buffer, at: number, end: number): TcpSocket {
     uid: bytes.readUInt32LE(at + 64),
     receiveQueue: bytes.readUInt32LE(at + 56),
     sendQueue: bytes.readUInt32LE(at + 60),
-    lastDataSentMs: ages ? bytes.readUInt32LE(info + 4 + INFO_LAST_SENT) : -1,
-    lastDataReceivedMs: ages ? bytes.readUInt32LE(info + 4 + INFO_LAST_RECEIVED) : -1,
-    lastAckReceivedMs: ages ? bytes.readUInt32LE(info + 4 + INFO_LAST_ACK) : timeWaitAge(bytes, at, state),
-    bytesReceived: counts
+    lastDataSentMs: hasAges ? bytes.readUInt32LE(info + 4 + INFO_LAST_SENT) : -1,
+    lastDataReceivedMs: hasAges ? bytes.readUInt32LE(info + 4 + INFO_LAST_RECEIVED) : -1,
+    lastAckReceivedMs: hasAges ? bytes.readUInt32LE(info + 4 + INFO_LAST_ACK) : timeWaitAgeMs(bytes, at, state),
+    bytesReceived: hasByteCount
       ? bytes.readUInt32LE(info + 4 + INFO_BYTES_RECEIVED) +
         bytes.readUInt32LE(info + 4 + INFO_BYTES_RECEIVED + 4) * 4_294_967_296
       : -1,
-    dataSegmentsReceived: segments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_RECEIVED) : -1,
+    dataSegmentsReceived: hasSegments ? bytes.readUInt32LE(info + 4 + INFO_DATA_SEGMENTS_RECEIVED) : -1,
     dataSegmentsSent: segmentsSent,
     // Unsigned, because the counters wrap.
-    pureAcksSent: segments ? (bytes.readUInt32LE(info + 4 + INFO_SEGMENTS_SENT) - segmentsSent) >>> 0 : -1,
+    pureAcksSent: hasSegments ? (bytes.readUInt32LE(info + 4 + INFO_SEGMENTS_SENT) - segmentsSent) >>> 0 : -1,
   };
 }
 
 const TIMER_OF_TIME_WAIT = 3;
-/** Fixed in Linux: TCP_TIMEWAIT_LEN. */
+/** TCP_TIMEWAIT_LEN, a constant of Linux. */
 const TIME_WAIT_MS = 60_000;
 
-function timeWaitAge(bytes: Buffer, at: number, state: number): number {
+function timeWaitAgeMs(bytes: Buffer, at: number, state: number): number {
   if (state !== TIME_WAIT || bytes.readUInt8(at + 2) !== TIMER_OF_TIME_WAIT) return -1;
-  const left = bytes.readUInt32LE(at + 52);
-  return left <= TIME_WAIT_MS ? TIME_WAIT_MS - left : -1;
+  const leftMs = bytes.readUInt32LE(at + 52);
+  return leftMs <= TIME_WAIT_MS ? TIME_WAIT_MS - leftMs : -1;
 }
 
 const ATTRIBUTE_INFO = 2;

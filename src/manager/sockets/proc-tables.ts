@@ -1,30 +1,31 @@
 /**
- * Parses `/proc/net/tcp`, `tcp6`, `udp` and `udp6`, the source without netlink. A truncated table or an invalid line makes the table
- * incomplete. Scans characters, because splitting is slow in the native build. Pure.
+ * Parses `/proc/net/tcp` and `tcp6`, which replace netlink, and `udp` and `udp6`. A truncated table and a table with an invalid line
+ * are incomplete. Scans characters, because splitting text is slow in the native build. Pure.
  */
 import { type Address, ipv4Address } from "./address-text.ts";
 import type { TcpSocket } from "./reading.ts";
 
 type TableReader = {
-  /** @returns false when no more pieces are needed */
+  /** @returns false if no more pieces are needed */
   readonly take: (piece: string) => boolean;
+  /** @returns whether all needed lines were complete and valid */
   readonly end: () => boolean;
 };
 
 /**
- * @param family 2 for `tcp` and `udp`, 10 for the others
- * @param take receives every socket; returns false when no more are needed
+ * @param family 2 (IPv4) for `tcp` and `udp`, 10 (IPv6) for `tcp6` and `udp6`
+ * @param take receives every socket; returns false if no more sockets are needed
  */
 export function createTableReader(family: number, take: (socket: TcpSocket) => boolean): TableReader {
   let rest = "";
-  let headed = false;
+  let hasHeader = false;
   let state: "reading" | "enough" | "broken" = "reading";
 
-  const line = (text: string, start: number, end: number): void => {
-    if (!headed) {
-      // UDP tables have one more space.
-      headed = text.startsWith("  sl ", start) || text.startsWith("   sl ", start);
-      if (!headed) state = "broken";
+  const handleLine = (text: string, start: number, end: number): void => {
+    if (!hasHeader) {
+      // The header of UDP tables starts with one more space.
+      hasHeader = text.startsWith("  sl ", start) || text.startsWith("   sl ", start);
+      if (!hasHeader) state = "broken";
       return;
     }
     const socket = readLine(text, start, end, family);
@@ -39,19 +40,19 @@ export function createTableReader(family: number, take: (socket: TcpSocket) => b
       while (state === "reading") {
         const end = text.indexOf("\n", start);
         if (end < 0) break;
-        line(text, start, end);
+        handleLine(text, start, end);
         start = end + 1;
       }
       rest = text.slice(start);
-      if (rest.length > LINE_LIMIT) state = "broken";
+      if (rest.length > LINE_LIMIT_CHARACTERS) state = "broken";
       return state === "reading";
     },
-    end: () => state === "enough" || (state === "reading" && headed && rest === ""),
+    end: () => state === "enough" || (state === "reading" && hasHeader && rest === ""),
   };
 }
 
-/** Several times the longest line of the kernel. */
-const LINE_LIMIT = 1_024;
+/** Several times the length of the kernel's longest line. */
+const LINE_LIMIT_CHARACTERS = 1_024;
 
 /** `   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 …` */
 function readLine(text: string, start: number, end: number, family: number): TcpSocket | undefined {
@@ -85,10 +86,10 @@ function readLine(text: string, start: number, end: number, family: number): Tcp
     dataSegmentsSent: -1,
     pureAcksSent: -1,
   };
-  return isSound(socket) ? socket : undefined;
+  return isValid(socket) ? socket : undefined;
 }
 
-function isSound(socket: TcpSocket): boolean {
+function isValid(socket: TcpSocket): boolean {
   return (
     socket.state >= 1 &&
     socket.localPort >= 0 &&
@@ -99,7 +100,7 @@ function isSound(socket: TcpSocket): boolean {
   );
 }
 
-/** Words are in host order, which is little-endian on all supported platforms. */
+/** The kernel prints words in host byte order, which is little-endian on all supported platforms. */
 function addressAt(text: string, at: number, family: number): Address | undefined {
   const a = hexAt(text, at, 8);
   if (family === 2) return a < 0 ? undefined : ipv4Address(swapped(a));

@@ -1,10 +1,10 @@
-/** Types of the kernel's socket data. */
+/** Types of the data that the kernel provides about sockets. */
 import type { Address } from "./address-text.ts";
 
 export type TcpSocket = {
   /** 2 = IPv4, 10 = IPv6. */
   readonly family: number;
-  /** A number of tcp-states.ts. */
+  /** One of the numbers in tcp-states.ts. */
   readonly state: number;
   readonly localAddress: Address;
   readonly localPort: number;
@@ -15,10 +15,10 @@ export type TcpSocket = {
   readonly receiveQueue: number;
   /** Unacknowledged bytes; for LISTEN the backlog limit. */
   readonly sendQueue: number;
-  /** From tcp_info; ages in ms. -1 if the source does not have them (/proc/net). */
+  /** The ages in ms and all counters below are from tcp_info; -1 if the source is /proc/net, which does not have them. */
   readonly lastDataSentMs: number;
   readonly lastDataReceivedMs: number;
-  /** For TIME_WAIT from netlink: since the connection ended. */
+  /** For TIME_WAIT from netlink: time since the connection ended. */
   readonly lastAckReceivedMs: number;
   readonly bytesReceived: number;
   readonly dataSegmentsReceived: number;
@@ -26,20 +26,20 @@ export type TcpSocket = {
   readonly pureAcksSent: number;
 };
 
-/** Receives the sockets of one sample as a stream, because a Pod may have more of them than fit in memory. */
+/** Receives the sockets of one sample as a stream, because a Pod may have more sockets than fit in memory. */
 export type SocketVisitor = {
   /** Called for all listeners before the first connection. */
   readonly onListener: (socket: TcpSocket) => void;
   readonly onConnection: (socket: TcpSocket) => void;
-  /** An unconnected UDP socket on a non-loopback address. @returns false when no more are needed */
+  /** Called for an unconnected UDP socket on a non-loopback address. @returns false if no more are needed */
   readonly onUdpPort: (port: number) => boolean;
-  /** There are more UDP sockets than are read. */
-  readonly onManyUdp: () => void;
-  /** An available source failed this time, or its table changed during the dump; the sample is not blind. */
+  /** Called if the number of UDP sockets exceeds the limit; the others are not read. */
+  readonly onTooManyUdp: () => void;
+  /** Called if a source that worked before failed, or if the table changed during the dump. Such a sample is not blind. */
   readonly onIncomplete: () => void;
 };
 
-export type Reading = {
+export type SocketReading = {
   readonly source: "netlink" | "proc";
   readonly sockets: number;
   readonly passiveOpens: number;

@@ -2,29 +2,29 @@
 import type { Libc, ReadText, ScanText } from "../ports.ts";
 import { isLoopback } from "./address-text.ts";
 import { ALL_BUT_LISTENERS, type DumpEnd, dumpTcp, LISTENERS } from "./netlink-exchange.ts";
-import { AF_INET, AF_INET6, type SocketTaker } from "./netlink-message.ts";
+import { AF_INET, AF_INET6, type SocketReceiver } from "./netlink-message.ts";
 import { createTableReader } from "./proc-tables.ts";
-import type { Reading, SocketVisitor, TcpSocket } from "./reading.ts";
+import type { SocketReading, SocketVisitor, TcpSocket } from "./reading.ts";
 import { LISTEN } from "./tcp-states.ts";
 
 /**
- * @param tracesMs omits TIME_WAIT entries of connections that ended longer ago; /proc has no such filter
- * @returns `undefined` if no source was complete and consistent; the visitor may have received sockets anyway
+ * @param timeWaitLimitMs maximum age of TIME_WAIT entries; older ones are omitted, except by /proc, which has no ages
+ * @returns `undefined` if no source was complete and consistent; the visitor may have received some sockets in that case too
  */
-export type SocketReader = (tracesMs: number, visitor: SocketVisitor) => Reading | undefined;
+export type SocketReader = (timeWaitLimitMs: number, visitor: SocketVisitor) => SocketReading | undefined;
 
 /** @param ownPort the manager's port, whose connections netlink omits */
 export function createSocketReader(libc: Libc, readText: ReadText, scanText: ScanText, ownPort: number): SocketReader {
-  // A source that worked before and fails is short of descriptors or memory, which must not end a drain.
+  // If a source worked before, it fails for lack of descriptors or memory. Such a failure must not end a drain as `blind`.
   let hasWorked = false;
-  return (tracesMs, visitor) => {
+  return (timeWaitLimitMs, visitor) => {
     const udp = visitUdp(scanText, visitor);
-    // Read before the sockets, so that a connection in between appears in the dump.
+    // The counters are read before the sockets, so a connection that opens in between appears in the dump.
     const opens = parseOpens(readText("/proc/net/snmp") ?? "");
     let sockets = 0;
-    // Older kernels and /proc return both kinds for either request.
+    // Older kernels and /proc return both listeners and connections for either request.
     const source = visitTcp(libc, scanText, {
-      tracesMs,
+      timeWaitLimitMs,
       ownPort,
       listener: (socket) => {
         if (socket.state !== LISTEN) return;
@@ -50,7 +50,7 @@ export function createSocketReader(libc: Libc, readText: ReadText, scanText: Sca
 type Take = (socket: TcpSocket) => void;
 
 type TcpVisit = {
-  readonly tracesMs: number;
+  readonly timeWaitLimitMs: number;
   readonly ownPort: number;
   readonly listener: Take;
   readonly connection: Take;
@@ -59,34 +59,34 @@ type TcpVisit = {
 
 const NO_PORT = 0;
 
-/** Reads listeners of both families first, because they determine the drained ports. Detects missing netlink too. */
+/** Reads the listeners of IPv4 and IPv6 first, because they determine the drained ports. Without netlink it reads /proc. */
 function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | "proc" | "none" {
-  const listeners: SocketTaker = { tracesMs: visit.tracesMs, take: visit.listener };
+  const listeners: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.listener };
   const dumpListeners = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: LISTENERS, exceptPort: NO_PORT }, listeners);
   const listenersV4 = dumpListeners(AF_INET);
   if (listenersV4 === "missing") return visitTables(scanText, visit);
   const listenersV6 = listenersV4 === "whole" ? dumpListeners(AF_INET6) : listenersV4;
-  // Refused for IPv6 only: either the kernel has no IPv6, which the missing table confirms, or the dump is incomplete.
+  // If the kernel refuses only IPv6, a missing tcp6 table proves that the kernel has no IPv6. Otherwise the dump is incomplete.
   if (listenersV6 === "missing" && isAvailable(scanText, "/proc/net/tcp6")) return visitTables(scanText, visit);
-  if (listenersV4 === "inconsistent" || listenersV6 === "inconsistent") return noneOf("inconsistent", visit);
-  const connections: SocketTaker = { tracesMs: visit.tracesMs, take: visit.connection };
+  if (listenersV4 === "inconsistent" || listenersV6 === "inconsistent") return failedVisit("inconsistent", visit);
+  const connections: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.connection };
   const dumpConnections = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: ALL_BUT_LISTENERS, exceptPort: visit.ownPort }, connections);
-  // From here on some sockets have been delivered, so another source cannot replace this one in the same sample.
+  // From here on the visitor has received connections, so /proc cannot replace netlink in this sample.
   const connectionsV4 = dumpConnections(AF_INET);
-  if (connectionsV4 !== "whole") return noneOf(connectionsV4, visit);
+  if (connectionsV4 !== "whole") return failedVisit(connectionsV4, visit);
   if (listenersV6 === "missing") return "netlink";
   const connectionsV6 = dumpConnections(AF_INET6);
-  return connectionsV6 === "whole" ? "netlink" : noneOf(connectionsV6, visit);
+  return connectionsV6 === "whole" ? "netlink" : failedVisit(connectionsV6, visit);
 }
 
-function noneOf(end: DumpEnd, visit: TcpVisit): "none" {
+function failedVisit(end: DumpEnd, visit: TcpVisit): "none" {
   if (end === "inconsistent") visit.incomplete();
   return "none";
 }
 
-/** The tables are not ordered by state, so each is read twice. */
+/** Reads each table twice, first for listeners, because the tables are not ordered by state. */
 function visitTables(scanText: ScanText, visit: TcpVisit): "proc" | "none" {
   for (const take of [visit.listener, visit.connection]) {
     const all = (socket: TcpSocket): boolean => {
@@ -115,25 +115,25 @@ function isAvailable(scanText: ScanText, path: string): boolean {
   return scanText(path, () => false) !== "missing";
 }
 
-/** State of an unconnected UDP socket, the number of TCP's CLOSE. */
+/** State of an unconnected UDP socket; the same number as TCP's CLOSE. */
 const UNCONNECTED = 7;
-/** The kernel walks the table from the start for each piece, so reading is quadratic. Beyond the limit a port counts as bound. */
+/** Limits the cost of reading, which is quadratic. A Pod with more UDP sockets counts as one with a reachable UDP port. */
 const UDP_LIMIT = 4_096;
 
 function visitUdp(scanText: ScanText, visitor: SocketVisitor): number {
   let sockets = 0;
-  let wanted = true;
+  let needsMore = true;
   const take = (socket: TcpSocket): boolean => {
     sockets = sockets + 1;
     const reachable = socket.state === UNCONNECTED && !isLoopback(socket.localAddress);
-    if (reachable) wanted = visitor.onUdpPort(socket.localPort);
-    if (sockets < UDP_LIMIT) return wanted;
-    visitor.onManyUdp();
-    wanted = false;
+    if (reachable) needsMore = visitor.onUdpPort(socket.localPort);
+    if (sockets < UDP_LIMIT) return needsMore;
+    visitor.onTooManyUdp();
+    needsMore = false;
     return false;
   };
   if (visitTable(scanText, "udp", AF_INET, take) !== "whole") return -1;
-  if (wanted && visitTable(scanText, "udp6", AF_INET6, take) === "broken") return -1;
+  if (needsMore && visitTable(scanText, "udp6", AF_INET6, take) === "broken") return -1;
   return sockets;
 }
 

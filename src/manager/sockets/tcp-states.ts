@@ -1,4 +1,4 @@
-/** TCP states of the kernel. */
+/** Numbers and names of the kernel's TCP states. */
 
 export const ESTABLISHED = 1;
 export const SYN_RECV = 3;

@@ -1,20 +1,22 @@
-/** A short list of addresses with stable indexes; caches the last lookup. */
+/** Assigns stable indexes to a limited number of addresses, and caches the last lookup. */
 import { type Address, isSameAddress } from "../sockets/address-text.ts";
 
 type AddressList = {
+  /** @returns -1 if the address is not in the list */
   readonly indexOf: (address: Address) => number;
+  /** @returns the index, or -1 if the list is full */
   readonly add: (address: Address) => number;
 };
 
 export function createAddressList(limit: number): AddressList {
-  const known: Address[] = [];
+  const addresses: Address[] = [];
   let last = 0;
 
   const indexOf = (address: Address): number => {
-    const likely = known[last];
-    if (likely !== undefined && isSameAddress(likely, address)) return last;
-    for (let index = 0; index < known.length; index = index + 1) {
-      const candidate = known[index];
+    const lastFound = addresses[last];
+    if (lastFound !== undefined && isSameAddress(lastFound, address)) return last;
+    for (let index = 0; index < addresses.length; index = index + 1) {
+      const candidate = addresses[index];
       if (candidate === undefined || !isSameAddress(candidate, address)) continue;
       last = index;
       return index;
@@ -25,9 +27,9 @@ export function createAddressList(limit: number): AddressList {
     indexOf,
     add: (address) => {
       const at = indexOf(address);
-      if (at >= 0 || known.length >= limit) return at;
-      known.push(address);
-      return known.length - 1;
+      if (at >= 0 || addresses.length >= limit) return at;
+      addresses.push(address);
+      return addresses.length - 1;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Counts the connections of one sample by activity, with the time of the newest traffic. */
+/** Counts the connections of one sample by activity, and finds the time of the newest traffic. */
 import { LEFT_LIMIT, type OpenConnection } from "../../contract/drain-report.ts";
 import { endpointText } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
@@ -12,11 +12,11 @@ export type ConnectionCounts = {
   busy: number;
   ambiguous: number;
   unknown: number;
-  arrived: number;
+  newConnections: number;
   untracked: number;
-  /** Some connection is busy or in its handshake, which is evidence at the time of the sample. */
-  atWork: boolean;
-  /** Monotonic; -1 without traffic in this sample. */
+  /** Whether a connection is busy or in its handshake, which is traffic at the time of the sample. */
+  hasWorking: boolean;
+  /** Monotonic time of the newest traffic; -1 without traffic in this sample. */
   evidenceMs: number;
   readonly left: OpenConnection[];
 };
@@ -29,62 +29,63 @@ export function createCounts(nowMs: number, first: boolean): ConnectionCounts {
     busy: 0,
     ambiguous: 0,
     unknown: 0,
-    arrived: 0,
+    newConnections: 0,
     untracked: 0,
-    atWork: false,
+    hasWorking: false,
     evidenceMs: -1,
     left: [],
   };
 }
 
-export function addPresent(counts: ConnectionCounts): void {
-  counts.atWork = true;
+export function addCurrentEvidence(counts: ConnectionCounts): void {
+  counts.hasWorking = true;
   addEvidence(counts, 0);
 }
 
-/** @param ageMs negative if unknown, which counts as now */
+/** @param ageMs age of the traffic; negative if unknown, which counts as 0 */
 export function addEvidence(counts: ConnectionCounts, ageMs: number): void {
   counts.evidenceMs = Math.max(counts.evidenceMs, counts.nowMs - Math.max(0, ageMs));
 }
 
-/** Both are false if unknown. */
+/** `working`: a request may be in progress. `answered`: all received data is certainly answered. */
 export type OpenResult = { readonly working: boolean; readonly answered: boolean };
 
-/** `moved`: data was sent or received since the last sample. */
+/** `hasNewData`: data was sent or received since the last sample. */
 type History = {
   readonly isNew: boolean;
   readonly firstSeenMs: number;
-  readonly moved: boolean;
+  readonly hasNewData: boolean;
   readonly past: Past;
 };
 
 export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: History): OpenResult {
-  const { isNew, firstSeenMs, moved, past } = history;
-  const seems = activityOf(socket);
+  const { isNew, firstSeenMs, hasNewData, past } = history;
+  const rawActivity = activityOf(socket);
   const settled = isAmbiguous(socket) && isAnswered(socket, past);
-  const activity = seems === "ambiguous" && settled ? "idle" : seems;
+  const activity = rawActivity === "ambiguous" && settled ? "idle" : rawActivity;
   if (addCount(counts, activity)) counts.left.push(openConnection(socket, counts.nowMs - firstSeenMs));
   const ageMs = dataAgeMs(socket);
-  // An ambiguous order may be an answered request: the bytes are evidence, the doubt is not.
-  // An unmoved connection is dated already; dating it again would accumulate the delays of samples.
-  if (activity !== "busy" && moved && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs);
+  // Only the data of an ambiguous connection is traffic, because its request may be answered.
+  // An earlier sample dated a connection without new data; dating it again would accumulate the delays of samples.
+  if (activity !== "busy" && hasNewData && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs);
   return {
     working: activity === "busy" || activity === "ambiguous",
     answered: activity === "idle" && (settled || !isAmbiguous(socket)),
   };
 }
 
-/** A TIME_WAIT entry dates the end of a connection. */
+/** Dates the traffic of a connection that has ended, which its TIME_WAIT entry shows. */
 export function addEnded(counts: ConnectionCounts, socket: TcpSocket): void {
   const ageMs = dataAgeMs(socket);
   addEvidence(counts, ageMs >= 0 ? ageMs : socket.lastAckReceivedMs);
 }
 
+/** @returns whether the list of connections for the report has space */
 export function addCount(counts: ConnectionCounts, activity: Activity): boolean {
   counts.open = counts.open + 1;
   if (activity === "busy") {
     counts.busy = counts.busy + 1;
-    addPresent(counts);
+    addCurrentEvidence(counts);
   } else if (activity === "ambiguous") counts.ambiguous = counts.ambiguous + 1;
   else if (activity === "unknown") counts.unknown = counts.unknown + 1;
   return counts.left.length < LEFT_LIMIT;

@@ -1,17 +1,17 @@
-/** Stores the state of each connection between samples, and drops it when a sample no longer shows the connection. */
+/** Stores the state of each connection between samples, until a sample does not contain the connection any more. */
 import { TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { type ConnectionRecords, createConnectionRecords } from "./connection-records.ts";
 import type { Past } from "./quiet.ts";
 
-/** `own`: between containers of the Pod. `probe`: of the kubelet, not traffic. */
-export type Kind = "traffic" | "own" | "probe";
+/** `own`: between containers of the Pod. `probe`: a probe of the kubelet, which is not traffic. */
+export type ConnectionKind = "traffic" | "own" | "probe";
 
 export type TrackedConnection = {
   readonly firstSeenMs: number;
   readonly open: boolean;
   readonly working: boolean;
-  readonly kind: Kind;
+  readonly kind: ConnectionKind;
   /** -1 if the source has no counters. */
   readonly dataSegmentsReceived: number;
   readonly dataSegmentsSent: number;
@@ -26,12 +26,12 @@ export type ConnectionMemory = {
   readonly isStored: (record: number) => boolean;
   readonly load: (record: number) => TrackedConnection;
   readonly store: (record: number, seen: TrackedConnection) => void;
-  /** Whether it was open in the last sample, is not a probe, and has had no traffic since. */
+  /** Whether the connection was open in the last sample, is not a probe, and has had no traffic since. */
   readonly isUnchanged: (record: number, socket: TcpSocket) => boolean;
   readonly firstSeenMs: (record: number) => number;
-  /** @param working false means that all received data is certainly answered */
+  /** @param working false if all received data is certainly answered */
   readonly storeUnchanged: (record: number, working: boolean) => void;
-  /** Drops connections that were not stored in this sample. @returns the number of working ones among them */
+  /** Drops connections that were not stored in this sample. @returns the number of dropped connections that were working */
   readonly dropMissing: () => number;
 };
 
@@ -47,8 +47,8 @@ const OWN = 8;
 const PROBE = 16;
 const HAS_COUNTERS = 32;
 /**
- * Compact form of the past. Counters only grow, so it is sufficient to store whether a pure acknowledgement was sent since then, and
- * whether no, one or more segments were received and sent since all data was answered.
+ * Compact form of `Past`, relative to the current counters, which only grow: whether a pure acknowledgement was sent since, whether
+ * one or more segments were received since all data was answered, and whether any was sent since.
  */
 const ACKED = 64;
 const RECEIVED_ONE = 128;
@@ -65,7 +65,7 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
   return {
     startSample: (nowMs) => {
       if (startMs < 0) startMs = nowMs;
-      // Resets marks of a sample that was not finished.
+      // Clears the STORED flags of an unfinished sample.
       if (!finished) for (let record = 0; record < records.count(); record = record + 1) clearStored(records, record);
       finished = false;
     },
@@ -75,11 +75,11 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
     load: (record) => {
       const flags = records.flags(record);
       const hasCounters = (flags & HAS_COUNTERS) !== 0;
-      const received = records.fact(record, RECEIVED);
-      const sent = records.fact(record, SENT);
-      const acks = records.fact(record, ACKS);
+      const received = records.field(record, RECEIVED);
+      const sent = records.field(record, SENT);
+      const acks = records.field(record, ACKS);
       return {
-        firstSeenMs: startMs + records.fact(record, FIRST_SEEN),
+        firstSeenMs: startMs + records.field(record, FIRST_SEEN),
         open: (flags & OPEN) !== 0,
         working: (flags & WORKING) !== 0,
         kind: kindOf(flags),
@@ -88,8 +88,8 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
         pureAcksSent: hasCounters ? acks : -1,
         past: {
           pureAcksBefore: (flags & ACKED) !== 0 ? -1 : acks,
-          answeredIn: answeredIn(flags, received),
-          answeredOut: (flags & SENT_SINCE) !== 0 ? sent - 1 : sent,
+          answeredReceived: answeredIn(flags, received),
+          answeredSent: (flags & SENT_SINCE) !== 0 ? sent - 1 : sent,
         },
       };
     },
@@ -98,10 +98,10 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       const received = hasCounters ? seen.dataSegmentsReceived : 0;
       const sent = hasCounters ? seen.dataSegmentsSent : 0;
       const acks = hasCounters ? seen.pureAcksSent : 0;
-      records.setFact(record, FIRST_SEEN, Math.floor(seen.firstSeenMs - startMs));
-      records.setFact(record, RECEIVED, received);
-      records.setFact(record, SENT, sent);
-      records.setFact(record, ACKS, acks);
+      records.setField(record, FIRST_SEEN, Math.floor(seen.firstSeenMs - startMs));
+      records.setField(record, RECEIVED, received);
+      records.setField(record, SENT, sent);
+      records.setField(record, ACKS, acks);
       records.setFlags(
         record,
         stateFlags(seen) | (hasCounters ? HAS_COUNTERS : 0) | pastFlags(seen.past, received, sent, acks),
@@ -109,10 +109,10 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
     },
     isUnchanged: (record, socket) =>
       (records.flags(record) & (OPEN | HAS_COUNTERS | PROBE)) === (OPEN | HAS_COUNTERS) &&
-      records.fact(record, RECEIVED) === socket.dataSegmentsReceived &&
-      records.fact(record, SENT) === socket.dataSegmentsSent &&
-      records.fact(record, ACKS) === socket.pureAcksSent,
-    firstSeenMs: (record) => startMs + records.fact(record, FIRST_SEEN),
+      records.field(record, RECEIVED) === socket.dataSegmentsReceived &&
+      records.field(record, SENT) === socket.dataSegmentsSent &&
+      records.field(record, ACKS) === socket.pureAcksSent,
+    firstSeenMs: (record) => startMs + records.field(record, FIRST_SEEN),
     storeUnchanged: (record, working) => {
       const flags = records.flags(record) | STORED;
       records.setFlags(
@@ -121,15 +121,15 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       );
     },
     dropMissing: () => {
-      let atWork = 0;
+      let workingCount = 0;
       records.retain((record) => {
-        const kept = has(record, STORED);
-        if (kept) clearStored(records, record);
-        else if (has(record, WORKING)) atWork = atWork + 1;
-        return kept;
+        const isStored = has(record, STORED);
+        if (isStored) clearStored(records, record);
+        else if (has(record, WORKING)) workingCount = workingCount + 1;
+        return isStored;
       });
       finished = true;
-      return atWork;
+      return workingCount;
     },
   };
 }
@@ -139,17 +139,17 @@ function clearStored(records: ConnectionRecords, record: number): void {
 }
 
 function stateFlags({ open, working, kind }: TrackedConnection): number {
-  const of = kind === "own" ? OWN : kind === "probe" ? PROBE : 0;
-  return STORED | of | (open ? OPEN : 0) | (working ? WORKING : 0);
+  const kindFlag = kind === "own" ? OWN : kind === "probe" ? PROBE : 0;
+  return STORED | kindFlag | (open ? OPEN : 0) | (working ? WORKING : 0);
 }
 
 function pastFlags(past: Past, received: number, sent: number, acks: number): number {
-  const came = past.answeredIn < 0 ? -1 : received - past.answeredIn;
-  const more = came === 0 ? 0 : came === 1 ? RECEIVED_ONE : RECEIVED_MORE;
-  return more | (acks === past.pureAcksBefore ? 0 : ACKED) | (sent > past.answeredOut ? SENT_SINCE : 0);
+  const receivedSince = past.answeredReceived < 0 ? -1 : received - past.answeredReceived;
+  const receivedFlag = receivedSince === 0 ? 0 : receivedSince === 1 ? RECEIVED_ONE : RECEIVED_MORE;
+  return receivedFlag | (acks === past.pureAcksBefore ? 0 : ACKED) | (sent > past.answeredSent ? SENT_SINCE : 0);
 }
 
-function kindOf(flags: number): Kind {
+function kindOf(flags: number): ConnectionKind {
   if ((flags & OWN) !== 0) return "own";
   return (flags & PROBE) !== 0 ? "probe" : "traffic";
 }

@@ -1,6 +1,6 @@
 /**
- * Stores facts of connections in two flat arrays: ten words per connection instead of an object of 0.5 KB. Records are found by
- * the exact addresses and ports, so two connections never share one.
+ * Stores connections in two flat arrays: ten 32-bit words per connection instead of an object of 0.5 KB. Addresses and ports
+ * identify a record, so two connections never share a record.
  */
 import type { TcpSocket } from "../sockets/reading.ts";
 import { createAddressList } from "./address-list.ts";
@@ -9,45 +9,45 @@ import { createSlotHash, type SlotHash } from "./slot-hash.ts";
 export type ConnectionRecords = {
   readonly find: (socket: TcpSocket) => number;
   readonly add: (socket: TcpSocket) => number;
-  readonly fact: (record: number, fact: number) => number;
-  readonly setFact: (record: number, fact: number, value: number) => void;
+  readonly field: (record: number, field: number) => number;
+  readonly setField: (record: number, field: number, value: number) => void;
   readonly flags: (record: number) => number;
   readonly setFlags: (record: number, flags: number) => void;
   readonly count: () => number;
-  readonly retain: (keeps: (record: number) => boolean) => void;
+  readonly retain: (shouldKeep: (record: number) => boolean) => void;
 };
 
-/** 32-bit facts per connection, in addition to 16 flags. */
-const FACTS = 4;
+/** Number of 32-bit values per connection, in addition to 16 flags. */
+const FIELDS = 4;
 
-/** Layout: peer address (4 words), ports, index of the local address with the flags, facts. */
+/** Layout in words: peer address (4), ports (1), index of the local address with the flags (1), values ({@link FIELDS}). */
 const PORTS = 4;
 const LOCAL = 5;
-const FIRST_FACT = 6;
-const WORDS = FIRST_FACT + FACTS;
-/** Flags are the low half of their word. */
+const FIRST_FIELD = 6;
+const WORDS = FIRST_FIELD + FIELDS;
+/** Shifts a value to the high half of a word. The flags are the low half. */
 const HALF = 65_536;
 
 const INITIAL_CAPACITY = 256;
 const LOCAL_ADDRESSES_LIMIT = 256;
 
 /**
- * @param random from 0 to 1, unpredictable, so that clients cannot choose ports that collide
- * @param limit at most 2^17, so that half of the slots stay free
+ * @param random returns numbers from 0 to 1; unpredictable, so clients cannot choose addresses and ports that collide
+ * @param limit maximum number of connections; at most 2^17, so half of the slots are always free
  */
 export function createConnectionRecords(random: () => number, limit: number): ConnectionRecords {
-  const locals = createAddressList(LOCAL_ADDRESSES_LIMIT);
+  const localAddresses = createAddressList(LOCAL_ADDRESSES_LIMIT);
   const hash: SlotHash = createSlotHash(random);
   let words = new Uint32Array(0);
   let capacity = 0;
   let count = 0;
-  /** Index of a record plus 1; at most half of the slots are used. */
+  /** Hash table with open addressing. A slot contains the index of a record plus 1; at most half of the slots are used. */
   let slots = new Uint32Array(0);
   let next = 0;
 
   const localOf = (record: number): number => (words[record * WORDS + LOCAL] ?? 0) >>> 16;
 
-  const isPair = (record: number, socket: TcpSocket, local: number): boolean => {
+  const isRecordOf = (record: number, socket: TcpSocket, local: number): boolean => {
     const at = record * WORDS;
     const peer = socket.peerAddress;
     return (
@@ -60,7 +60,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
     );
   };
 
-  const put = (record: number): void => {
+  const addSlot = (record: number): void => {
     const at = record * WORDS;
     const peer = { a: words[at] ?? 0, b: words[at + 1] ?? 0, c: words[at + 2] ?? 0, d: words[at + 3] ?? 0 };
     let slot = hash.slotOf(peer, words[at + PORTS] ?? 0, localOf(record), slots.length);
@@ -68,25 +68,25 @@ export function createConnectionRecords(random: () => number, limit: number): Co
     slots[slot] = record + 1;
   };
 
-  const putAll = (size: number): void => {
+  const rebuildSlots = (size: number): void => {
     if (slots.length === size) slots.fill(0);
     else slots = new Uint32Array(size);
-    for (let record = 0; record < count; record = record + 1) put(record);
+    for (let record = 0; record < count; record = record + 1) addSlot(record);
   };
 
   const findBySlot = (socket: TcpSocket, local: number): number => {
     if (count === 0) return -1;
     let slot = hash.slotOf(socket.peerAddress, portsOf(socket), local, slots.length);
     while (true) {
-      const taken = slots[slot] ?? 0;
-      if (taken === 0) return -1;
-      if (isPair(taken - 1, socket, local)) return taken - 1;
+      const recordPlusOne = slots[slot] ?? 0;
+      if (recordPlusOne === 0) return -1;
+      if (isRecordOf(recordPlusOne - 1, socket, local)) return recordPlusOne - 1;
       slot = slot + 1 < slots.length ? slot + 1 : 0;
     }
   };
 
-  /** Grows to the limit in one step: untouched memory costs nothing, and repeated copies would need twice the memory. */
-  const makeRoom = (): boolean => {
+  /** Grows to the limit in one step: unused memory pages cost nothing, and repeated growth would need twice the memory. */
+  const ensureCapacity = (): boolean => {
     if (count < capacity) return true;
     if (capacity >= limit) return false;
     capacity = capacity === 0 ? Math.min(INITIAL_CAPACITY, limit) : limit;
@@ -98,16 +98,16 @@ export function createConnectionRecords(random: () => number, limit: number): Co
 
   return {
     find: (socket) => {
-      const local = locals.indexOf(socket.localAddress);
+      const local = localAddresses.indexOf(socket.localAddress);
       if (local < 0) return -1;
-      // The kernel keeps the order of sockets, so the next record nearly always matches.
-      const found = next < count && isPair(next, socket, local) ? next : findBySlot(socket, local);
+      // The kernel lists sockets in the same order in each sample, so the next record nearly always matches.
+      const found = next < count && isRecordOf(next, socket, local) ? next : findBySlot(socket, local);
       if (found >= 0) next = found + 1;
       return found;
     },
     add: (socket) => {
-      const local = locals.add(socket.localAddress);
-      if (local < 0 || !makeRoom()) return -1;
+      const local = localAddresses.add(socket.localAddress);
+      if (local < 0 || !ensureCapacity()) return -1;
       const record = count;
       const at = record * WORDS;
       const peer = socket.peerAddress;
@@ -117,26 +117,26 @@ export function createConnectionRecords(random: () => number, limit: number): Co
       words[at + 3] = peer.d;
       words[at + PORTS] = portsOf(socket);
       words[at + LOCAL] = local * HALF;
-      for (let fact = 0; fact < FACTS; fact = fact + 1) words[at + FIRST_FACT + fact] = 0;
+      for (let field = 0; field < FIELDS; field = field + 1) words[at + FIRST_FIELD + field] = 0;
       count = count + 1;
-      if (count * 2 > slots.length) putAll(Math.max(4 * INITIAL_CAPACITY, slots.length * 4));
-      else put(record);
+      if (count * 2 > slots.length) rebuildSlots(Math.max(4 * INITIAL_CAPACITY, slots.length * 4));
+      else addSlot(record);
       return record;
     },
-    fact: (record, fact) => words[record * WORDS + FIRST_FACT + fact] ?? 0,
-    setFact: (record, fact, value) => {
-      words[record * WORDS + FIRST_FACT + fact] = value;
+    field: (record, field) => words[record * WORDS + FIRST_FIELD + field] ?? 0,
+    setField: (record, field, value) => {
+      words[record * WORDS + FIRST_FIELD + field] = value;
     },
     flags: (record) => (words[record * WORDS + LOCAL] ?? 0) & 0xffff,
     setFlags: (record, flags) => {
       words[record * WORDS + LOCAL] = localOf(record) * HALF + flags;
     },
     count: () => count,
-    retain: (keeps) => {
+    retain: (shouldKeep) => {
       next = 0;
       let kept = 0;
       for (let record = 0; record < count; record = record + 1) {
-        if (!keeps(record)) continue;
+        if (!shouldKeep(record)) continue;
         if (kept !== record) {
           for (let word = 0; word < WORDS; word = word + 1)
             words[kept * WORDS + word] = words[record * WORDS + word] ?? 0;
@@ -145,7 +145,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
       }
       if (kept === count) return;
       count = kept;
-      putAll(slots.length);
+      rebuildSlots(slots.length);
     },
   };
 }

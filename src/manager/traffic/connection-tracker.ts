@@ -1,50 +1,50 @@
-/** Tracks connections of drain ports from sample to sample, until the kernel drops them. */
+/** Tracks the connections of drained ports from sample to sample, until the kernel does not list them any more. */
 import type { TcpSocket } from "../sockets/reading.ts";
 import { isOpen, SYN_RECV } from "../sockets/tcp-states.ts";
 import {
   addCount,
+  addCurrentEvidence,
   addEnded,
   addEvidence,
   addOpen,
-  addPresent,
   type ConnectionCounts,
   createCounts,
   type OpenResult,
   openConnection,
 } from "./connection-counts.ts";
-import type { ConnectionMemory, Kind, TrackedConnection } from "./connection-memory.ts";
-import { activityOf, isAmbiguous, NO_PAST, type Past, START } from "./quiet.ts";
+import type { ConnectionKind, ConnectionMemory, TrackedConnection } from "./connection-memory.ts";
+import { activityOf, isAmbiguous, NEW_PAST, NO_PAST, type Past } from "./quiet.ts";
 
 type ConnectionTracker = {
   readonly startSample: (nowMs: number) => void;
-  /** One socket of a drain port, from the server's end. Duplicates count once. */
+  /** Adds one socket of a drained port, with the server as the local end. A duplicate in the same sample is ignored. */
   readonly add: (socket: TcpSocket, nowMs: number) => void;
   readonly finishSample: (nowMs: number) => ConnectionCounts;
 };
 
-/** Above nearly all probe timeouts; a longer connection is traffic. */
-const PROBE_LIFE_MS = 10_000;
+/** Longer than nearly all probe timeouts. A connection of the kubelet that is open for longer is traffic. */
+const PROBE_LIMIT_MS = 10_000;
 
 export function createConnectionTracker(
-  classify: (socket: TcpSocket) => Kind,
+  classify: (socket: TcpSocket) => ConnectionKind,
   memory: ConnectionMemory,
 ): ConnectionTracker {
   let counts = createCounts(0, true);
-  let ended = true;
+  let isFinished = true;
   let hasSample = false;
-  /** The last sample had untracked connections, so a connection without a record may be old. */
+  /** Whether the last sample had untracked connections. If so, a connection without a record is not necessarily new. */
   let hadUntracked = false;
 
-  /** Counts a connection beyond the limit by its current state only; its end will be missed. */
+  /** Counts a connection beyond the limit of tracked ones, by its current state only. Its end cannot be detected. */
   const addUntracked = (socket: TcpSocket): void => {
     counts.untracked = counts.untracked + 1;
     const kind = classify(socket);
     if (isOpen(socket.state))
-      addOpen(counts, socket, { isNew: true, firstSeenMs: counts.nowMs, moved: true, past: NO_PAST });
+      addOpen(counts, socket, { isNew: true, firstSeenMs: counts.nowMs, hasNewData: true, past: NO_PAST });
     else if (socket.state === SYN_RECV && kind !== "own") counts.busy = counts.busy + 1;
   };
 
-  /** Fast path for unchanged connections, which does not load the record. */
+  /** Counts an unchanged connection without loading its record, which is faster. @returns false for other connections */
   const addUnchanged = (record: number, socket: TcpSocket): boolean => {
     if (!isOpen(socket.state) || !memory.isUnchanged(record, socket)) return false;
     const activity = activityOf(socket);
@@ -58,8 +58,8 @@ export function createConnectionTracker(
     const { nowMs } = counts;
     const before = last !== undefined && isSame(last, socket) ? last : undefined;
     const kind = before === undefined ? newKind(counts, socket, classify, hadUntracked) : agedKind(before, nowMs);
-    const start = hadUntracked ? NO_PAST : START;
-    const past = before === undefined ? start : pastOf(before, socket);
+    const initialPast = hadUntracked ? NO_PAST : NEW_PAST;
+    const past = before === undefined ? initialPast : pastOf(before, socket);
     const result =
       kind === "probe" ? countProbe(counts, socket) : countConnection(counts, { socket, kind, before, past });
     memory.store(record, {
@@ -79,12 +79,12 @@ export function createConnectionTracker(
       const before = counts;
       counts = createCounts(nowMs, !hasSample);
       memory.startSample(nowMs);
-      if (!ended) {
+      if (!isFinished) {
         counts.evidenceMs = before.evidenceMs;
-        counts.arrived = before.arrived;
+        counts.newConnections = before.newConnections;
         hadUntracked = hadUntracked || before.untracked > 0;
       }
-      ended = false;
+      isFinished = false;
     },
     add: (socket, nowMs) => {
       counts.nowMs = nowMs;
@@ -100,12 +100,12 @@ export function createConnectionTracker(
     },
     finishSample: (nowMs) => {
       counts.nowMs = nowMs;
-      // Working connections that ended since the last sample without a trace. Untracked ones may have too.
-      const endedAtWork = memory.dropMissing() > 0;
-      if (counts.atWork || endedAtWork || hadUntracked || counts.untracked > 0) addEvidence(counts, 0);
+      // Working connections may have ended without a TIME_WAIT entry since the last sample. So may untracked ones.
+      const hasEndedWorking = memory.dropMissing() > 0;
+      if (counts.hasWorking || hasEndedWorking || hadUntracked || counts.untracked > 0) addEvidence(counts, 0);
       hadUntracked = counts.untracked > 0;
       hasSample = true;
-      ended = true;
+      isFinished = true;
       return counts;
     },
   };
@@ -124,31 +124,37 @@ function isLive(state: number): boolean {
 function newKind(
   counts: ConnectionCounts,
   socket: TcpSocket,
-  classify: (socket: TcpSocket) => Kind,
+  classify: (socket: TcpSocket) => ConnectionKind,
   hadUntracked: boolean,
-): Kind {
+): ConnectionKind {
   if (counts.first && !isLive(socket.state)) return "traffic";
   const kind = classify(socket);
-  // It may be an old connection, so it is neither a probe nor an arrival.
+  // The connection may be old, so it is neither counted as a probe nor as a new connection.
   if (hadUntracked) return "traffic";
-  // A handshake in progress is not in the kernel's counter yet.
-  if (!counts.first && kind !== "own" && socket.state !== SYN_RECV) counts.arrived = counts.arrived + 1;
+  // The kernel's counter PassiveOpens does not include handshakes in progress.
+  if (!counts.first && kind !== "own" && socket.state !== SYN_RECV) counts.newConnections = counts.newConnections + 1;
   return kind;
 }
 
-function agedKind(before: TrackedConnection, nowMs: number): Kind {
-  return before.kind === "probe" && before.open && nowMs - before.firstSeenMs > PROBE_LIFE_MS ? "traffic" : before.kind;
+function agedKind(before: TrackedConnection, nowMs: number): ConnectionKind {
+  return before.kind === "probe" && before.open && nowMs - before.firstSeenMs > PROBE_LIMIT_MS
+    ? "traffic"
+    : before.kind;
 }
 
 function pastOf(before: TrackedConnection, socket: TcpSocket): Past {
   const { past } = before;
   if (socket.dataSegmentsReceived === before.dataSegmentsReceived) return past;
-  // Counters that reappear may belong to another connection with the same addresses.
+  // Counters that disappeared may later belong to another connection with the same addresses and ports.
   if (socket.dataSegmentsReceived < 0) return NO_PAST;
-  return { pureAcksBefore: before.pureAcksSent, answeredIn: past.answeredIn, answeredOut: past.answeredOut };
+  return {
+    pureAcksBefore: before.pureAcksSent,
+    answeredReceived: past.answeredReceived,
+    answeredSent: past.answeredSent,
+  };
 }
 
-/** Always true without counters of segments. */
+/** Whether data was sent or received since the last sample. Always true if the source has no segment counters. */
 function hasMoved(before: TrackedConnection, socket: TcpSocket): boolean {
   if (before.kind === "probe" || socket.dataSegmentsSent < 0) return true;
   return (
@@ -159,46 +165,51 @@ function hasMoved(before: TrackedConnection, socket: TcpSocket): boolean {
 function answeredNow(socket: TcpSocket, past: Past): Past {
   return {
     pureAcksBefore: past.pureAcksBefore,
-    answeredIn: socket.dataSegmentsReceived,
-    answeredOut: socket.dataSegmentsSent,
+    answeredReceived: socket.dataSegmentsReceived,
+    answeredSent: socket.dataSegmentsSent,
   };
 }
 
-type Tracked = {
+type TrackedSocket = {
   readonly socket: TcpSocket;
-  readonly kind: Kind;
+  readonly kind: ConnectionKind;
   readonly before: TrackedConnection | undefined;
   readonly past: Past;
 };
 
-function countConnection(counts: ConnectionCounts, { socket, kind, before, past }: Tracked): OpenResult {
+function countConnection(counts: ConnectionCounts, { socket, kind, before, past }: TrackedSocket): OpenResult {
   if (isOpen(socket.state)) {
-    const moved = before === undefined || hasMoved(before, socket);
+    const hasNewData = before === undefined || hasMoved(before, socket);
     const isNew = before === undefined && !counts.first;
-    return addOpen(counts, socket, { isNew, firstSeenMs: before?.firstSeenMs ?? counts.nowMs, moved, past });
+    return addOpen(counts, socket, {
+      isNew,
+      firstSeenMs: before?.firstSeenMs ?? counts.nowMs,
+      hasNewData,
+      past,
+    });
   }
   if (socket.state === SYN_RECV) {
-    if (kind === "own" || isHandshakeOverdue(counts, before)) return NO_WORK;
+    if (kind === "own" || isHandshakeOverdue(counts, before)) return NOT_WORKING;
     counts.busy = counts.busy + 1;
-    addPresent(counts);
-    return NO_WORK;
+    addCurrentEvidence(counts);
+    return NOT_WORKING;
   }
   const isNew = before === undefined && kind === "traffic" && !counts.first;
   if (isNew || (before?.working ?? false)) addEnded(counts, socket);
-  return NO_WORK;
+  return NOT_WORKING;
 }
 
-/** Covers SYN-ACK retransmissions after 1 s and 3 s. Half-open ones of absent or hostile clients last a minute. */
+/** Includes SYN-ACK retransmissions after 1 s and 3 s. Handshakes of vanished or hostile clients last a minute and do not count. */
 const HANDSHAKE_LIMIT_MS = 5_000;
 
 function isHandshakeOverdue(counts: ConnectionCounts, before: TrackedConnection | undefined): boolean {
   return before !== undefined && counts.nowMs - before.firstSeenMs > HANDSHAKE_LIMIT_MS;
 }
 
-/** Probes are not traffic, but clients behind the node's address cannot be distinguished, so a busy one still counts. */
+/** A busy probe counts as busy, because a client behind the node's address cannot be distinguished from the kubelet. */
 function countProbe(counts: ConnectionCounts, socket: TcpSocket): OpenResult {
   if (isOpen(socket.state) && activityOf(socket) === "busy") counts.busy = counts.busy + 1;
-  return NO_WORK;
+  return NOT_WORKING;
 }
 
-const NO_WORK: OpenResult = { working: false, answered: false };
+const NOT_WORKING: OpenResult = { working: false, answered: false };

@@ -1,4 +1,4 @@
-/** Determines the drained ports: those in the settings, or all that clients outside of the Pod can reach. */
+/** Determines the drained ports: the ports in the settings, or all ports that clients outside of the Pod can reach. */
 import { criterionOf } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
@@ -17,52 +17,53 @@ type DrainPorts = {
   readonly list: () => readonly number[];
   readonly inScope: (localAddress: Address) => boolean;
   readonly hasUdp: (port: number) => boolean;
-  /** Whether an added listener is reachable and not drained, so that counters of the kernel are ambiguous. */
-  readonly isOther: (listener: TcpSocket) => boolean;
+  /** Whether the listener is reachable on a port that is not drained. PassiveOpens then includes connections of other ports. */
+  readonly isReachableUndrained: (listener: TcpSocket) => boolean;
 };
 
 export function createDrainPorts(settings: DrainSettings): DrainPorts {
   const scope = parseAddress(settings.addressScope);
-  const scoped = settings.addressScope !== "";
-  const inScope = (address: Address): boolean => !scoped || (scope !== undefined && isSameAddress(address, scope));
-  const named = settings.drainPorts.length > 0;
-  const known = new Set<number>();
+  const isScoped = settings.addressScope !== "";
+  const inScope = (address: Address): boolean => !isScoped || (scope !== undefined && isSameAddress(address, scope));
+  const hasPortList = settings.drainPorts.length > 0;
+  const drainedPorts = new Set<number>();
 
-  const allowed = (port: number): boolean => {
+  const isAllowed = (port: number): boolean => {
     if (port === settings.port || isMeshPort(port) || settings.ignorePorts.includes(port)) return false;
-    return !named || settings.drainPorts.includes(port);
+    return !hasPortList || settings.drainPorts.includes(port);
   };
-  for (const port of settings.drainPorts) if (allowed(port)) known.add(port);
+  for (const port of settings.drainPorts) if (isAllowed(port)) drainedPorts.add(port);
 
-  const reachable = (address: Address): boolean => {
-    // In a shared namespace a listener on all addresses may belong to another Pod, unless the settings name its port.
-    if (scoped) return inScope(address) || (named && isAny(address));
-    return named || !isLoopback(address);
+  const isReachable = (address: Address): boolean => {
+    // In a shared network namespace a listener on all addresses may belong to another Pod, unless the settings name its port.
+    if (isScoped) return inScope(address) || (hasPortList && isAny(address));
+    return hasPortList || !isLoopback(address);
   };
   const isListener = (socket: TcpSocket): boolean =>
-    socket.state === LISTEN && allowed(socket.localPort) && reachable(socket.localAddress);
+    socket.state === LISTEN && isAllowed(socket.localPort) && isReachable(socket.localAddress);
 
-  const counts = driverRow(settings.driver).callsApp && criterionOf(settings) === "requests";
-  const count = counts ? parseHttpTarget(settings.activeUrl) : undefined;
-  const countHost = count === undefined ? undefined : parseAddress(count.host);
-  const countPort = count === undefined ? -1 : count.port;
+  const usesActiveUrl = driverRow(settings.driver).callsApp && criterionOf(settings) === "requests";
+  const activeTarget = usesActiveUrl ? parseHttpTarget(settings.activeUrl) : undefined;
+  const activeAddress = activeTarget === undefined ? undefined : parseAddress(activeTarget.host);
+  const activePort = activeTarget === undefined ? -1 : activeTarget.port;
 
   return {
     isListener,
     isActiveUrlPort: (socket) =>
       socket.state === LISTEN &&
-      socket.localPort === countPort &&
-      (isAny(socket.localAddress) || (countHost !== undefined && isSameAddress(socket.localAddress, countHost))),
+      socket.localPort === activePort &&
+      (isAny(socket.localAddress) ||
+        (activeAddress !== undefined && isSameAddress(socket.localAddress, activeAddress))),
     add: (listener) => {
-      if (isListener(listener)) known.add(listener.localPort);
+      if (isListener(listener)) drainedPorts.add(listener.localPort);
     },
-    has: (port) => known.has(port),
-    list: () => [...known],
+    has: (port) => drainedPorts.has(port),
+    list: () => [...drainedPorts],
     inScope,
-    hasUdp: (port) => allowed(port) && (!scoped || settings.drainPorts.includes(port)),
-    isOther: (listener) =>
+    hasUdp: (port) => isAllowed(port) && (!isScoped || settings.drainPorts.includes(port)),
+    isReachableUndrained: (listener) =>
       !isLoopback(listener.localAddress) &&
-      !known.has(listener.localPort) &&
+      !drainedPorts.has(listener.localPort) &&
       listener.localPort !== settings.port &&
       !isMeshPort(listener.localPort),
   };

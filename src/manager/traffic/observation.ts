@@ -1,4 +1,4 @@
-/** The observation of the Pod's traffic in one sample. */
+/** The result of one sample: the Pod's traffic. */
 import type { OpenConnection } from "../../contract/drain-report.ts";
 import type { PodActivity } from "./quiet.ts";
 
@@ -8,14 +8,14 @@ export type Observation =
   | {
       readonly known: true;
       /**
-       * A TCP listener, or a bound UDP socket, on a non-loopback address, except the manager's and mesh ports. The port of `active-url`
-       * counts on any address.
+       * Whether a TCP listener (`hasUdp`: a bound UDP socket) on a non-loopback address exists, except on ports of the manager and
+       * of meshes. A listener on the port of `active-url` counts on any address.
        */
       readonly hasTcpListener: boolean;
       readonly hasUdp: boolean;
       readonly openConnections: number;
       readonly activity: PodActivity;
-      /** Monotonic time of the last traffic so far (new connection, busy connection, data on an idle one); -1 without any. */
+      /** Monotonic time of the last traffic of all samples: a new or busy connection, or data on an idle connection; -1 for none. */
       readonly lastEvidenceMs: number;
       readonly evidenceSource: string;
       readonly left: readonly OpenConnection[];

@@ -1,4 +1,4 @@
-/** Detects TCP sockets of processes other than the mesh proxy, for which a held proxy waits. */
+/** Detects TCP sockets of processes other than the mesh proxy. The proxy's hook is held while such sockets exist. */
 import type { RelayEndpoint } from "../ports.ts";
 import { isSameAddress, parseAddress } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
@@ -6,13 +6,13 @@ import { LISTEN, SYN_RECV, TIME_WAIT } from "../sockets/tcp-states.ts";
 
 export type OtherProcesses = {
   readonly known: boolean;
-  /** A user other than the proxy's has a TCP socket, except the manager's, TIME_WAIT and incomplete handshakes. */
-  readonly others: boolean;
-  /** Another server runs as the proxy's user. */
+  /** A user other than the proxy's has a TCP socket. Sockets of the manager, TIME_WAIT and handshakes do not count. */
+  readonly hasOthers: boolean;
+  /** Another server has the same user as the proxy. */
   readonly sharedUser: boolean;
 };
 
-export const UNKNOWN_PROCESSES: OtherProcesses = { known: false, others: false, sharedUser: false };
+export const UNKNOWN_PROCESSES: OtherProcesses = { known: false, hasOthers: false, sharedUser: false };
 
 export type ProcessWatch = {
   readonly startSample: () => void;
@@ -20,12 +20,12 @@ export type ProcessWatch = {
   readonly finishSample: () => OtherProcesses;
 };
 
-/** With this many users, some are certainly not the proxy's. */
+/** If sockets have this many users, at least one is not the proxy's. */
 const USERS_LIMIT = 64;
 
 /**
- * The proxy is recognised by the user that listens on a mesh port. The manager's own sockets are recognised by its port and the
- * relay's address, not by its user, which the app may share.
+ * Recognises the proxy by the user that listens on a mesh port. Recognises the manager's own sockets by its port and the relay's
+ * address, because the app may have the manager's user.
  */
 export function createProcessWatch(ownPort: number, relay: RelayEndpoint): ProcessWatch {
   const relayAddress = parseAddress(relay.address);
@@ -59,7 +59,7 @@ export function createProcessWatch(ownPort: number, relay: RelayEndpoint): Proce
       if (proxies.length === 0) return UNKNOWN_PROCESSES;
       return {
         known: true,
-        others: users.length >= USERS_LIMIT || users.some((uid) => !proxies.includes(uid)),
+        hasOthers: users.length >= USERS_LIMIT || users.some((uid) => !proxies.includes(uid)),
         sharedUser: otherListeners.some((uid) => proxies.includes(uid)),
       };
     },
@@ -70,7 +70,7 @@ function addUser(users: number[], uid: number): void {
   if (users.length < USERS_LIMIT && !users.includes(uid)) users.push(uid);
 }
 
-/** Istio's and Linkerd's ports. */
+/** Whether Istio (15000 to 15090) or Linkerd uses the port. */
 export function isMeshPort(port: number): boolean {
   if (port >= 15_000 && port <= 15_090) return true;
   return port === 4_140 || port === 4_143 || port === 4_190 || port === 4_191;

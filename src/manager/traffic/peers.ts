@@ -1,4 +1,4 @@
-/** Classifies peer addresses: the Pod's own, the kubelet's, or others. */
+/** Classifies peer addresses: addresses of the Pod, of the kubelet, or of others. */
 import {
   type Address,
   isAny,
@@ -17,38 +17,38 @@ type Peers = {
   readonly isKubelet: (address: Address) => boolean;
 };
 
-/** A node has few addresses; more come from forged hooks. */
+/** The kubelet's node has fewer addresses; more can only be from forged hook requests. */
 const KUBELET_ADDRESSES_LIMIT = 8;
-/** An address beyond the limit counts as a client's, which is safe. */
+/** An address beyond the limit counts as a client's, so its connections are traffic. */
 const OWN_ADDRESSES_LIMIT = 256;
 
 const ANY: Address = { a: 0, b: 0, c: 0, d: 0 };
 
-/** @param addressScope the Pod's address in a shared network namespace; empty: all local addresses are the Pod's */
+/** @param addressScope the Pod's address in a shared network namespace; if empty, all local addresses are the Pod's */
 export function createPeers(addressScope: string): Peers {
   const scope = parseAddress(addressScope);
-  const scoped = addressScope !== "";
+  const isScoped = addressScope !== "";
   const own = createAddressList(OWN_ADDRESSES_LIMIT);
   const kubelet = createAddressList(KUBELET_ADDRESSES_LIMIT);
   let lastAdded = ANY;
 
   return {
     isOwn: ({ localAddress, peerAddress }) => {
-      if (scoped) return scope !== undefined && isSameAddress(peerAddress, scope);
+      if (isScoped) return scope !== undefined && isSameAddress(peerAddress, scope);
       if (isMeshInbound(peerAddress)) return false;
       return isLoopback(peerAddress) || isSameAddress(peerAddress, localAddress) || own.indexOf(peerAddress) >= 0;
     },
-    /** Check {@link isOwn} first: a client in the Pod is not the kubelet. */
+    /** Callers have to check {@link isOwn} first, because a client in the Pod is not the kubelet. */
     isKubelet: (address) => kubelet.indexOf(address) >= 0,
     addOwn: (localAddress) => {
       // Nearly all sockets have the same local address.
       if (isSameAddress(localAddress, lastAdded)) return;
       lastAdded = localAddress;
-      if (!scoped && !isAny(localAddress) && !isLoopback(localAddress)) own.add(localAddress);
+      if (!isScoped && !isAny(localAddress) && !isLoopback(localAddress)) own.add(localAddress);
     },
     addKubelet: (address) => {
-      const known = parseAddress(address);
-      if (known !== undefined) kubelet.add(known);
+      const parsed = parseAddress(address);
+      if (parsed !== undefined) kubelet.add(parsed);
     },
   };
 }

@@ -1,37 +1,38 @@
-/** Limits the number of connections that are attributed to the kubelet's probes. */
+/** Limits the number of connections that count as probes of the kubelet. */
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 
 type ProbeAllowance = {
   readonly refill: (nowMs: number) => void;
-  readonly take: (wanted: number) => number;
-  /** Takes all or none: more than the allowance was traffic. */
-  readonly takeAll: (wanted: number) => boolean;
+  /** @returns the number of connections that count as probes */
+  readonly takeUpTo: (count: number) => number;
+  /** Takes all or none, because more connections than the allowance include traffic. @returns whether all were taken */
+  readonly takeAll: (count: number) => boolean;
 };
 
 /**
- * A token bucket at the rate of the probes. The refill since the last sample is not capped, because samples are rare at the start of
- * a drain. The capacity allows all probes at once, plus one for jitter.
+ * A token bucket that fills at the rate of the probes. Its capacity is all probes at once, plus one for jitter. The refill since the
+ * last sample may exceed the capacity, because samples are rare at the start of a drain.
  */
 export function createProbeAllowance(probes: readonly KubeletProbe[]): ProbeAllowance {
   let perMs = 0;
   for (const probe of probes) if (probe.periodMs > 0) perMs = perMs + 1 / probe.periodMs;
   const capacity = perMs > 0 ? probes.length + 1 : 0;
-  let left = capacity;
+  let remaining = capacity;
   let filledAtMs = -1;
   return {
     refill: (nowMs) => {
       const sinceMs = filledAtMs < 0 ? 0 : Math.max(0, nowMs - filledAtMs);
-      left = Math.min(capacity, left) + sinceMs * perMs;
+      remaining = Math.min(capacity, remaining) + sinceMs * perMs;
       filledAtMs = nowMs;
     },
-    take: (wanted) => {
-      const taken = Math.max(0, Math.min(wanted, Math.floor(left)));
-      left = left - taken;
+    takeUpTo: (count) => {
+      const taken = Math.max(0, Math.min(count, Math.floor(remaining)));
+      remaining = remaining - taken;
       return taken;
     },
-    takeAll: (wanted) => {
-      if (wanted > left) return false;
-      left = left - wanted;
+    takeAll: (count) => {
+      if (count > remaining) return false;
+      remaining = remaining - count;
       return true;
     },
   };

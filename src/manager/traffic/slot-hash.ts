@@ -1,6 +1,6 @@
 /**
- * Hashes connections to slots with secret factors (multilinear hashing), so that clients cannot cause collisions by choosing addresses
- * and ports. Uses sums of doubles, because 32-bit operations are function calls in the native build.
+ * Hashes connections to slots with secret factors (multilinear hashing), so clients cannot choose addresses and ports that collide.
+ * Adds doubles, because 32-bit operations are function calls in the native build.
  */
 import type { Address } from "../sockets/address-text.ts";
 
@@ -9,9 +9,9 @@ export type SlotHash = {
 };
 
 const HALF = 65_536;
-/** Two per word, one for the index of the local address, which is below {@link HALF}. */
+/** Two factors for each of five words, and one for the index of the local address, which is below {@link HALF}. */
 const FACTORS = 11;
-/** 33 bits times 16 bits, eleven times, is below 2^53, so sums are exact. */
+/** 2^33. The sum of eleven products of 33 and 16 bits is below 2^53, so sums are exact. */
 const MODULUS = 8_589_934_592;
 
 export function createSlotHash(random: () => number): SlotHash {

@@ -1,8 +1,8 @@
 /** Derives one observation per sample from the kernel's sockets and the state of earlier samples. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import type { Reading, TcpSocket } from "../sockets/reading.ts";
+import type { SocketReading, TcpSocket } from "../sockets/reading.ts";
 import { TIME_WAIT } from "../sockets/tcp-states.ts";
-import type { ConnectionMemory, Kind } from "./connection-memory.ts";
+import type { ConnectionKind, ConnectionMemory } from "./connection-memory.ts";
 import { createConnectionTracker } from "./connection-tracker.ts";
 import { createDrainPorts } from "./drain-ports.ts";
 import type { Observation } from "./observation.ts";
@@ -13,26 +13,26 @@ import { type PodActivity, podActivityOf } from "./quiet.ts";
 
 export type OwnConnections = {
   readonly dials: number;
-  readonly dialsOut: number;
+  readonly relayDials: number;
   readonly accepts: number;
 };
 
-export const NO_CONNECTIONS: OwnConnections = { dials: 0, dialsOut: 0, accepts: 0 };
+export const NO_CONNECTIONS: OwnConnections = { dials: 0, relayDials: 0, accepts: 0 };
 
 export type TrafficMonitor = {
-  /** Evidence of an earlier sample that was not finished is kept. */
+  /** Does not discard the evidence of an earlier unfinished sample. */
   readonly startSample: (nowMs: number) => void;
   readonly addListener: (listener: TcpSocket) => void;
-  /** @param nowMs monotonic read time of the socket, from which its ages count back */
+  /** @param nowMs monotonic time at which the socket was read; its ages are relative to this time */
   readonly addConnection: (socket: TcpSocket, nowMs: number) => void;
   readonly addUdpPort: (port: number) => boolean;
-  readonly addManyUdp: () => void;
+  readonly addTooManyUdp: () => void;
   readonly markIncomplete: () => void;
   /**
-   * @param reading `undefined` if it failed
-   * @param own connections that the manager opened and accepted
+   * @param reading `undefined` if the sockets could not be read
+   * @param own numbers of connections that the manager opened and accepted
    */
-  readonly finishSample: (reading: Reading | undefined, nowMs: number, own: OwnConnections) => Observation;
+  readonly finishSample: (reading: SocketReading | undefined, nowMs: number, own: OwnConnections) => Observation;
   readonly ports: () => readonly number[];
   readonly addKubelet: (address: string) => void;
 };
@@ -40,9 +40,9 @@ export type TrafficMonitor = {
 type SampleContext = {
   hasTcpListener: boolean;
   hasUdp: boolean;
-  othersReachable: boolean;
+  hasUndrainedPort: boolean;
   backlog: number;
-  waiting: number;
+  managerBacklog: number;
   incomplete: boolean;
 };
 
@@ -61,32 +61,32 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
     const samePort = settings.kubeletProbes.filter((other) => other.port === probe.port);
     return { port: probe.port, allowance: createProbeAllowance(samePort) };
   });
-  const scoped = settings.addressScope !== "";
+  const isScoped = settings.addressScope !== "";
   let context = emptyContext();
   let lastEvidenceMs = -1;
   let evidenceSource = "none";
 
-  const classify = (socket: TcpSocket): Kind => {
+  const classify = (socket: TcpSocket): ConnectionKind => {
     if (peers.isOwn(socket)) return "own";
     if (!peers.isKubelet(socket.peerAddress)) return "traffic";
-    // The first entry of a port has the allowance of all its probes.
+    // The first entry of a port has the allowance for all probes of that port.
     const probe = probes.find((candidate) => candidate.port === socket.localPort);
-    return probe !== undefined && probe.allowance.take(1) === 1 ? "probe" : "traffic";
+    return probe !== undefined && probe.allowance.takeUpTo(1) === 1 ? "probe" : "traffic";
   };
   const connections = createConnectionTracker(classify, memory);
 
-  /** A socket of a drain port, converted to the server's end if necessary. */
+  /** Returns a socket of a drained port with the server as its local end; undefined for other sockets. */
   const atServerEnd = (socket: TcpSocket): TcpSocket | undefined => {
     if (ports.has(socket.localPort) && ports.inScope(socket.localAddress)) return socket;
-    // In a shared namespace the TIME_WAIT entry is at the client if it closed first.
-    if (!scoped || socket.state !== TIME_WAIT || !ports.has(socket.peerPort)) return undefined;
-    return ports.inScope(socket.peerAddress) ? fromOtherEnd(socket) : undefined;
+    // In a shared network namespace, the client's end has the TIME_WAIT entry if the client closed first.
+    if (!isScoped || socket.state !== TIME_WAIT || !ports.has(socket.peerPort)) return undefined;
+    return ports.inScope(socket.peerAddress) ? withEndsSwapped(socket) : undefined;
   };
 
-  const addEvidence = (evidenceMs: number, by: string): void => {
+  const addEvidence = (evidenceMs: number, source: string): void => {
     if (evidenceMs < 0 || evidenceMs < lastEvidenceMs) return;
     lastEvidenceMs = evidenceMs;
-    evidenceSource = by;
+    evidenceSource = source;
   };
 
   return {
@@ -101,9 +101,9 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
       peers.addOwn(listener.localAddress);
       ports.add(listener);
       if (ports.isListener(listener)) context.backlog = context.backlog + listener.receiveQueue;
-      if (listener.localPort === settings.port) context.waiting = context.waiting + listener.receiveQueue;
+      if (listener.localPort === settings.port) context.managerBacklog = context.managerBacklog + listener.receiveQueue;
       if (ports.isListener(listener) || ports.isActiveUrlPort(listener)) context.hasTcpListener = true;
-      if (ports.isOther(listener)) context.othersReachable = true;
+      if (ports.isReachableUndrained(listener)) context.hasUndrainedPort = true;
     },
     addConnection: (socket, nowMs) => {
       peers.addOwn(socket.localAddress);
@@ -114,24 +114,24 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
       if (ports.hasUdp(port)) context.hasUdp = true;
       return !context.hasUdp;
     },
-    addManyUdp: () => {
+    addTooManyUdp: () => {
       context.hasUdp = true;
     },
     markIncomplete: () => {
       context.incomplete = true;
     },
     finishSample: (reading, nowMs, own) => {
-      if (reading === undefined) return failed(context);
+      if (reading === undefined) return failedObservation(context);
       const found = connections.finishSample(nowMs);
-      const { backlog, waiting, hasTcpListener, hasUdp, othersReachable } = context;
-      // Called even if its result is not used, so that its counters stay current.
-      const { dials, dialsOut, accepts } = own;
-      const explained = { dials, dialsOut, accepts, waiting, arrived: found.arrived };
+      const { backlog, managerBacklog, hasTcpListener, hasUdp, hasUndrainedPort } = context;
+      // Called in every sample, even if the result is not used, because it compares the counters with the last sample's.
+      const { dials, relayDials, accepts } = own;
+      const explained = { dials, relayDials, accepts, managerBacklog, newConnections: found.newConnections };
       const hasMissed = opens.hasMissedConnection(reading, explained, nowMs);
 
       addEvidence(found.evidenceMs, reading.source);
       if (backlog > 0) addEvidence(nowMs, reading.source);
-      if (hasMissed && !scoped && lastEvidenceMs < nowMs && !othersReachable) addEvidence(nowMs, "passive-opens");
+      if (hasMissed && !isScoped && lastEvidenceMs < nowMs && !hasUndrainedPort) addEvidence(nowMs, "passive-opens");
       const { busy, untracked, ambiguous, unknown } = found;
       const activity = podActivityOf({ backlog, busy, untracked, ambiguous, unknown });
       return {
@@ -150,22 +150,29 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
   };
 }
 
-/** The source that shows that the Pod is not quiet, or that dated the last traffic. */
-function evidenceSourceOf(activity: PodActivity, reading: Reading, evidenceSource: string): string {
+/** Returns the reason why the Pod is not quiet, or the source that dated the last traffic. */
+function evidenceSourceOf(activity: PodActivity, reading: SocketReading, evidenceSource: string): string {
   if (activity === "untracked") return "too-many";
   if (activity === "ambiguous") return "ambiguous";
   return evidenceSource === "none" ? reading.source : evidenceSource;
 }
 
-function failed(context: SampleContext): Observation {
+function failedObservation(context: SampleContext): Observation {
   return context.incomplete ? INCOMPLETE : UNREADABLE;
 }
 
 function emptyContext(): SampleContext {
-  return { hasTcpListener: false, hasUdp: false, othersReachable: false, backlog: 0, waiting: 0, incomplete: false };
+  return {
+    hasTcpListener: false,
+    hasUdp: false,
+    hasUndrainedPort: false,
+    backlog: 0,
+    managerBacklog: 0,
+    incomplete: false,
+  };
 }
 
-function fromOtherEnd(socket: TcpSocket): TcpSocket {
+function withEndsSwapped(socket: TcpSocket): TcpSocket {
   return {
     family: socket.family,
     state: socket.state,

@@ -38,13 +38,13 @@ function call(n: number): void {
     }
   } else if (n % 4 === 3) {
     callManager(
-      { host: "127.0.0.1", port, method: "GET", path, withinMs: LIMIT_MS, waits: false },
+      { host: "127.0.0.1", port, method: "GET", path, timeoutMs: LIMIT_MS, waitsForResponse: false },
       () => performance.now(),
       (answer) => next(`manager ${answer.kind}`),
     );
   } else {
     callHttp(
-      { target: { host: "127.0.0.1", port, path, selector: "" }, method: "GET", limitMs: LIMIT_MS },
+      { target: { host: "127.0.0.1", port, path, selector: "" }, method: "GET", timeoutMs: LIMIT_MS },
       (answer) => {
         const counts = `${parseActiveCount(answer.body, "")} ${parseActiveCount(answer.body, "http_active")}`;
         const whole = answer.status > 0 && answer.failure === "";

@@ -78,7 +78,7 @@ function textParsed(parser: string, text: string, more: string): string {
     case "address":
       return canonicalAddress(text);
     case "route":
-      return JSON.stringify(routeOf({ method: more, url: text, local: true }, "t0ken", ["app", "web-1"]));
+      return JSON.stringify(routeOf({ method: more, url: text, isLocal: true }, "t0ken", ["app", "web-1"]));
     case "relay-status":
       return statusText(text);
     case "relay-message":
@@ -99,7 +99,7 @@ function linesText(bytes: Buffer): string {
   const buffer = createLineBuffer(64);
   let text = "";
   for (let at = 0; at < bytes.length; at = at + 7) {
-    const lines = buffer.take(bytes.subarray(at, Math.min(bytes.length, at + 7)));
+    const lines = buffer.addChunk(bytes.subarray(at, Math.min(bytes.length, at + 7)));
     text = lines === undefined ? `${text} broken` : `${text} [${lines.join("|")}]`;
   }
   return text;

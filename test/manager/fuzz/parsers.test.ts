@@ -229,7 +229,7 @@ describe("damaged input of the manager", () => {
     fc.assert(
       fc.property(seed, fc.constantFrom("GET", "POST", "PUT", ""), (from, method) => {
         const url = damaged("route", from);
-        const route = routeOf({ method, url, local: true }, "t0ken", ["app", "web-1"]);
+        const route = routeOf({ method, url, isLocal: true }, "t0ken", ["app", "web-1"]);
         expect(route.kind === "nothing" || url.startsWith("/t0ken/")).toBe(true);
         if (route.kind === "prestop") expect(["app", "web-1"]).toContain(route.container);
       }),

@@ -54,14 +54,14 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
       otherProcesses.add(socket);
     },
     onUdpPort: monitor.addUdpPort,
-    onManyUdp: monitor.addManyUdp,
+    onTooManyUdp: monitor.addTooManyUdp,
     onIncomplete: monitor.markIncomplete,
   };
 
   const perform = (action: DrainAction): void => {
     if (action.kind === "learn-kubelet") monitor.addKubelet(action.address);
     if (action.kind === "answer") written = written + JSON.stringify(drainReportOf(state, nowMs, -1, 0)).length;
-    if (action.kind === "count-active") dispatch({ kind: "active-counted", nowMs, active: 3, moved: false });
+    if (action.kind === "count-active") dispatch({ kind: "active-counted", nowMs, active: 3, hadTraffic: false });
     if (action.kind !== "entered") return;
     const report = drainReportOf(state, nowMs, -1, 0);
     const drain = drainOf(action.at.phase);

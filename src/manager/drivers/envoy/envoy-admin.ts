@@ -1,8 +1,8 @@
-/** Finds Envoy's admin interface, and sends it the commands of a drain. */
+/** Lists the possible addresses of Envoy's admin interface, and sends commands to it. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { driverRow } from "../../../contract/driver-table.ts";
 import type { HttpStream } from "../../http/http-client.ts";
-import { adminCall, type HttpTarget, parseAdminTarget } from "../../http/http-target.ts";
+import { adminTarget, type HttpTarget, parseAdminTarget } from "../../http/http-target.ts";
 
 export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
   const urls = settings.driverUrl === "" ? driverRow(settings.driver).usualUrls : [settings.driverUrl];
@@ -14,19 +14,19 @@ export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
   return admins;
 }
 
-/** The outbound side of a sidecar has to work until the app's end, so only inbound listeners drain. */
+/** In an Istio sidecar only inbound listeners drain: the app needs the outbound listeners until it exits. */
 export function drainPathsOf(settings: DrainSettings): readonly string[] {
   return settings.driver === "istio" ? [DRAIN_INBOUND] : [FAIL_HEALTH, DRAIN_ALL];
 }
 
-/** Adds `connection: close` to every response at once, independent of the drain strategy. The only revertible command. */
+/** Adds `connection: close` to every response at once, independent of the drain strategy. Only this command can be reverted. */
 export const FAIL_HEALTH = "/healthcheck/fail";
 export const PASS_HEALTH = "/healthcheck/ok";
-/** Covers HTTP/3 too. `skip_exit` keeps listeners open; older versions accept it only with `graceful`. */
+/** Also drains HTTP/3 listeners. `skip_exit` keeps the listeners open; older versions accept it only together with `graceful`. */
 const DRAIN_ALL = "/drain_listeners?graceful&skip_exit";
 const DRAIN_INBOUND = "/drain_listeners?inboundonly&graceful&skip_exit";
 
-/** Returns lines `name: value`; the filter is a percent-encoded RE2 pattern. */
+/** Path of the statistics, which are lines `name: value`. The filter is a percent-encoded RE2 pattern. */
 export const STATS = `/stats?filter=${encodeURIComponent(
   "^(listener\\..*\\.downstream_cx_(active|total)" +
     "|listener\\..*\\.http\\..*\\.downstream_rq_completed" +
@@ -38,26 +38,26 @@ export const STATS = `/stats?filter=${encodeURIComponent(
 export type CommandResult = {
   readonly path: string;
   readonly failure: string;
-  /** Envoy refused it, so a retry is pointless. */
+  /** Envoy responded with 4xx, so a retry would fail too. */
   readonly refused: boolean;
 };
 
 type Commands = {
   readonly admin: HttpTarget;
   readonly paths: readonly string[];
-  readonly limitMs: number;
+  readonly timeoutMs: number;
   readonly stream: HttpStream;
 };
 
-const CALL_LIMIT_MS = 2_000;
+const CALL_TIMEOUT_MS = 2_000;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** POSTs the commands in sequence, with retries. @param done called exactly once, with one result per command */
+/** Sends the commands by POST, one after the other, with retries. @param done called exactly once, with one result per command */
 export function postCommands(commands: Commands, done: (results: readonly CommandResult[]) => void): void {
   const results: CommandResult[] = [];
   const startedMs = performance.now();
-  const leftMs = (): number => Math.floor(commands.limitMs - (performance.now() - startedMs));
+  const leftMs = (): number => Math.floor(commands.timeoutMs - (performance.now() - startedMs));
 
   const next = (index: number): void => {
     const path = commands.paths[index];
@@ -66,11 +66,11 @@ export function postCommands(commands: Commands, done: (results: readonly Comman
   };
 
   const attempt = (path: string, index: number, pauseMs: number): void => {
-    const limitMs = Math.max(1, Math.min(CALL_LIMIT_MS, leftMs()));
-    commands.stream({ target: adminCall(commands.admin, path), method: "POST", limitMs }, ignored, (end) => {
+    const timeoutMs = Math.max(1, Math.min(CALL_TIMEOUT_MS, leftMs()));
+    commands.stream({ target: adminTarget(commands.admin, path), method: "POST", timeoutMs }, ignoreBody, (end) => {
       const succeeded = end.status >= 200 && end.status < 300;
-      const again = !succeeded && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
-      if (again) {
+      const shouldRetry = !succeeded && (end.status === 0 || end.status >= 500) && leftMs() > pauseMs;
+      if (shouldRetry) {
         setTimeout(() => attempt(path, index, Math.min(LONGEST_PAUSE_MS, pauseMs * 2)), pauseMs);
         return;
       }
@@ -87,6 +87,6 @@ export function postCommands(commands: Commands, done: (results: readonly Comman
   next(0);
 }
 
-function ignored(): string {
+function ignoreBody(): string {
   return "";
 }

@@ -1,57 +1,57 @@
-/** Drains Envoy and counts its active requests. As `istio`, for inbound listeners only. */
+/** Drains Envoy and counts its active requests. The driver `istio` does so for inbound listeners only. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import type { HttpStream } from "../../http/http-client.ts";
 import { type HttpTarget, isUnixTarget } from "../../http/http-target.ts";
 import { type Driver, type DriverWarning, NOT_ANSWERED } from "../../ports.ts";
 import { adminsOf, type CommandResult, drainPathsOf, FAIL_HEALTH, PASS_HEALTH, postCommands } from "./envoy-admin.ts";
-import { countRequests, createEnvoyEvidence, type EnvoyAnswer } from "./envoy-count.ts";
+import { type CountResult, countRequests, createEnvoyEvidence } from "./envoy-count.ts";
 
-const COMMAND_LIMIT_MS = 10_000;
-/** A proxy that answered before may be restarting; one that never did gets less time. */
-const GONE_AFTER_MS = 5_000;
-const NEVER_SEEN_AFTER_MS = 2_000;
+const COMMAND_TIMEOUT_MS = 10_000;
+/** A proxy that responded before may be restarting, so the driver waits longer for it than for a proxy that never responded. */
+const ABSENT_AFTER_MS = 5_000;
+const NEVER_COUNTED_AFTER_MS = 2_000;
 
-export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, warn: DriverWarning): Driver {
+export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream, warn: DriverWarning): Driver {
   const admins = adminsOf(settings);
   const paths = drainPathsOf(settings);
   let evidence = createEnvoyEvidence(settings.kubeletProbes);
-  /** The candidate that answered as an Envoy. Commands are sent only there. */
-  let found: HttpTarget | undefined = admins.length === 1 ? admins[0] : undefined;
+  /** The admin address at which an Envoy responded. Commands are sent only to this address. */
+  let envoyAdmin: HttpTarget | undefined = admins.length === 1 ? admins[0] : undefined;
   let dials = 0;
-  let seen = false;
+  let hasCounted = false;
   let absentSinceMs = -1;
-  let blind = admins.length === 0;
-  /** The proxy was absent for too long; it may come back. */
-  let gone = false;
-  let drainWanted = false;
+  let isUseless = admins.length === 0;
+  /** The proxy was absent for longer than the limit. It may respond again later. */
+  let isAbsent = false;
+  let isDrainRequested = false;
   let isDrainSent = false;
   let isSending = false;
-  /** The proxy may have restarted while commands were sent, so the new process may lack some. */
+  /** The proxy may have restarted while commands were sent, so the new process may not have received all of them. */
   let mayHaveRestarted = false;
-  let healthFailed = false;
-  let listenersDrain = false;
+  let isHealthFailed = false;
+  let areListenersDraining = false;
 
   const stream: HttpStream = (call, onChunk, done) => {
-    // Unix sockets are not among the sampled TCP connections.
+    // Samples contain TCP connections only, so connections to Unix sockets need no correction.
     if (!isUnixTarget(call.target)) dials = dials + 1;
-    reach(call, onChunk, done);
+    sendHttp(call, onChunk, done);
   };
 
-  const countAt = (index: number, done: (answer: EnvoyAnswer) => void): void => {
-    const admin = found ?? admins[index];
+  const countAt = (index: number, done: (result: CountResult) => void): void => {
+    const admin = envoyAdmin ?? admins[index];
     if (admin === undefined) return;
-    countRequests(stream, admin, settings, (answer) => {
-      if (answer.count.isEnvoy) found = admin;
-      else if (found === undefined && index + 1 < admins.length) {
-        countAt(index + 1, (other) => done(other.count.isEnvoy ? other : answer));
+    countRequests(stream, admin, settings, (result) => {
+      if (result.count.isEnvoy) envoyAdmin = admin;
+      else if (envoyAdmin === undefined && index + 1 < admins.length) {
+        countAt(index + 1, (other) => done(other.count.isEnvoy ? other : result));
         return;
       }
-      done(answer);
+      done(result);
     });
   };
 
   const warnBlind = (why: string): void => {
-    if (!blind && !gone) warn("driver cannot count, using samples of sockets", why);
+    if (!isUseless && !isAbsent) warn("driver cannot count, using samples of sockets", why);
   };
 
   const onPossibleRestart = (): void => {
@@ -60,12 +60,12 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
   };
 
   const recordAbsence = (why: string, nowMs: number): void => {
-    // The next process may have equally high counts; sending the commands twice is harmless.
+    // Equally high counts could hide a new process, so the commands are sent again. Sending them twice is harmless.
     onPossibleRestart();
     if (absentSinceMs < 0) absentSinceMs = nowMs;
-    if (nowMs - absentSinceMs < (seen ? GONE_AFTER_MS : NEVER_SEEN_AFTER_MS)) return;
+    if (nowMs - absentSinceMs < (hasCounted ? ABSENT_AFTER_MS : NEVER_COUNTED_AFTER_MS)) return;
     warnBlind(why);
-    gone = true;
+    isAbsent = true;
   };
 
   const applyResults = (results: readonly CommandResult[]): string => {
@@ -75,9 +75,9 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
     mayHaveRestarted = false;
     for (const result of results) {
       if (result.failure !== "") failures.push(result.failure);
-      else if (result.path === FAIL_HEALTH) healthFailed = true;
-      else listenersDrain = true;
-      // A command without an answer is resent once a count succeeds.
+      else if (result.path === FAIL_HEALTH) isHealthFailed = true;
+      else areListenersDraining = true;
+      // A command without a response is sent again after the next successful count.
       if (result.failure !== "" && !result.refused) isDrainSent = false;
     }
     return failures.length === 0 ? "" : `Envoy's drain was not started: ${failures.join("; ")}`;
@@ -85,78 +85,78 @@ export function createEnvoyDriver(settings: DrainSettings, reach: HttpStream, wa
 
   const sendDrain = (admin: HttpTarget, done: (failure: string) => void): void => {
     isSending = true;
-    postCommands({ admin, paths, limitMs: COMMAND_LIMIT_MS, stream }, (results) => done(applyResults(results)));
+    postCommands({ admin, paths, timeoutMs: COMMAND_TIMEOUT_MS, stream }, (results) => done(applyResults(results)));
   };
 
   const resendDrain = (): void => {
-    if (!drainWanted || isDrainSent || isSending || found === undefined) return;
-    sendDrain(found, (failure) => warn("driver resent the drain commands to Envoy", failure));
+    if (!isDrainRequested || isDrainSent || isSending || envoyAdmin === undefined) return;
+    sendDrain(envoyAdmin, (failure) => warn("driver resent the drain commands to Envoy", failure));
   };
 
-  const takeAnswer = (answer: EnvoyAnswer, done: (active: number, moved: boolean) => void): void => {
+  const handleResult = (result: CountResult, done: (active: number, hadTraffic: boolean) => void): void => {
     const nowMs = performance.now();
-    if (answer.kind === "useless") {
-      warnBlind(answer.why);
-      blind = true;
+    if (result.kind === "useless") {
+      warnBlind(result.why);
+      isUseless = true;
       done(-1, false);
       return;
     }
-    if (answer.kind !== "counted") {
-      if (answer.kind === "absent") recordAbsence(answer.why, nowMs);
-      // A program is running, so an earlier absence has ended.
+    if (result.kind !== "counted") {
+      if (result.kind === "absent") recordAbsence(result.why, nowMs);
+      // A program is running, so the proxy is not absent any more.
       else absentSinceMs = -1;
       done(NOT_ANSWERED, false);
       return;
     }
-    if (gone && !blind) warn("driver counts again", "Envoy answers again");
-    gone = false;
-    seen = true;
+    if (isAbsent && !isUseless) warn("driver counts again", "Envoy answers again");
+    isAbsent = false;
+    hasCounted = true;
     absentSinceMs = -1;
-    const { restarted, moved } = evidence.take(answer.count, nowMs);
+    const { restarted, hadTraffic } = evidence.take(result.count, nowMs);
     if (restarted) onPossibleRestart();
     resendDrain();
-    done(answer.count.active, moved);
+    done(result.count.active, hadTraffic);
   };
 
   return {
     name: settings.driver,
     dials: () => dials,
-    counts: () => !blind && !gone,
+    canCount: () => !isUseless && !isAbsent,
     countActive: (done) => {
       if (admins.length === 0) done(-1, false);
-      else countAt(0, (answer) => takeAnswer(answer, done));
+      else countAt(0, (result) => handleResult(result, done));
     },
     startDrain: (done) => {
-      drainWanted = true;
+      isDrainRequested = true;
       if (admins.length === 0)
         done(
           `Envoy's drain was not started: ${settings.driverUrl} is neither an http URL with an IP nor unix:/PATH of at most 107 bytes`,
         );
-      else if (found !== undefined) sendDrain(found, done);
-      // Sends nothing before a count has identified the program as Envoy.
+      else if (envoyAdmin !== undefined) sendDrain(envoyAdmin, done);
+      // Commands are sent only after a count has identified the program as Envoy.
       else
-        countAt(0, (answer) =>
-          found === undefined ? done(`Envoy's drain was not started: ${answer.why}`) : sendDrain(found, done),
+        countAt(0, (result) =>
+          envoyAdmin === undefined ? done(`Envoy's drain was not started: ${result.why}`) : sendDrain(envoyAdmin, done),
         );
     },
     cancelDrain: (done) => {
-      const admin = found;
-      const undo = healthFailed && admin !== undefined;
-      if (listenersDrain)
+      const admin = envoyAdmin;
+      const mustRevert = isHealthFailed && admin !== undefined;
+      if (areListenersDraining)
         warn("driver cannot revert the drain completely", "Envoy continues to close connections until its restart");
-      drainWanted = false;
+      isDrainRequested = false;
       isDrainSent = false;
-      healthFailed = false;
-      listenersDrain = false;
-      blind = admins.length === 0;
-      gone = false;
+      isHealthFailed = false;
+      areListenersDraining = false;
+      isUseless = admins.length === 0;
+      isAbsent = false;
       absentSinceMs = -1;
       evidence = createEnvoyEvidence(settings.kubeletProbes);
-      if (!undo || admin === undefined) {
+      if (!mustRevert || admin === undefined) {
         done("");
         return;
       }
-      postCommands({ admin, paths: [PASS_HEALTH], limitMs: COMMAND_LIMIT_MS, stream }, (results) => {
+      postCommands({ admin, paths: [PASS_HEALTH], timeoutMs: COMMAND_TIMEOUT_MS, stream }, (results) => {
         const failure = results.find((result) => result.failure !== "")?.failure ?? "";
         done(failure === "" ? "" : `Envoy's drain was not reverted: ${failure}`);
       });

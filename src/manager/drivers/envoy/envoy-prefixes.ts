@@ -1,9 +1,9 @@
-/** Combines HTTP statistics by stat prefix: a prefix can belong to several listeners, and a listener can have several. Pure. */
+/** Combines HTTP statistics by `stat_prefix`. Listeners can share a prefix, and a listener can have several prefixes. Pure. */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { isAnyAddress, isLoopbackAddress } from "../../sockets/address-text.ts";
 import { isMeshPort } from "../../traffic/other-processes.ts";
 
-/** Missing numbers are -1. */
+/** Numbers that are not in the statistics are -1. */
 export type Prefix = {
   requests: number;
   connections: number;
@@ -15,17 +15,17 @@ export type Prefix = {
 export function prefixNamed(prefixes: Map<string, Prefix>, name: string): Prefix {
   const known = prefixes.get(name);
   if (known !== undefined) return known;
-  const fresh: Prefix = { requests: -1, connections: -1, upgrades: -1, counted: false, ignoredBy: [] };
-  prefixes.set(name, fresh);
-  return fresh;
+  const prefix: Prefix = { requests: -1, connections: -1, upgrades: -1, counted: false, ignoredBy: [] };
+  prefixes.set(name, prefix);
+  return prefix;
 }
 
-/** A prefix without a known listener counts, since nothing proves that it is irrelevant. */
+/** A prefix without a known listener counts, because its requests may be traffic of the Pod. */
 function isCounted(prefix: Prefix): boolean {
   return prefix.counted || prefix.ignoredBy.length === 0;
 }
 
-/** An upgraded connection is one active request until its end; if the gauges differ, the larger counts. */
+/** An upgraded connection is an active request until it closes. If the gauges of a prefix differ, the larger one counts. */
 export function activeRequests(prefixes: Map<string, Prefix>): number {
   let active = 0;
   for (const prefix of prefixes.values()) {
@@ -35,10 +35,10 @@ export function activeRequests(prefixes: Map<string, Prefix>): number {
 }
 
 /**
- * Non-HTTP connections of counted listeners, for which Envoy has no gauge. The gauges are not read atomically, so a negative
- * difference means zero.
+ * Computes the non-HTTP connections of counted listeners, for which Envoy has no gauge: all connections minus HTTP connections.
+ * The gauges are not read atomically, so a negative difference means zero.
  *
- * @param ignored connections of ignored listeners, which are subtracted from prefixes on both kinds
+ * @param ignored connections of ignored listeners by name; subtracted from prefixes that counted and ignored listeners share
  */
 export function tcpSessions(connections: number, prefixes: Map<string, Prefix>, ignored: Map<string, number>): number {
   let rest = connections;
@@ -51,7 +51,7 @@ export function tcpSessions(connections: number, prefixes: Map<string, Prefix>, 
   return Math.max(0, rest);
 }
 
-/** `admin`: Envoy's own interface, whose statistics include the manager's requests. */
+/** `admin`: the listener of Envoy's admin interface, whose statistics include the manager's requests. */
 type ListenerKind = "counted" | "ignored" | "admin";
 
 type Listener = {
@@ -66,12 +66,12 @@ const GATEWAY_OWN_PORTS: readonly number[] = [19_001, 19_003];
 
 export function listenerOf(name: string, settings: DrainSettings): Listener {
   if (name === "admin") return { kind: "admin", port: -1 };
-  // Internal listeners have no socket; paths are Unix sockets.
+  // Internal listeners have no socket. A name that starts with a slash is the path of a Unix socket.
   if (name.startsWith("envoy_internal_") || name.startsWith("/")) return { kind: "ignored", port: -1 };
   const cut = name.lastIndexOf("_");
   const address = addressIn(name.slice(0, Math.max(0, cut)));
   const port = cut < 0 ? "" : name.slice(cut + 1);
-  // A custom name: counting it is the safe choice.
+  // The name is a custom one without an address. Only Istio's inbound listener matters for `istio`; otherwise counting is safe.
   if (address === "" || !/^[0-9]{1,5}$/.test(port))
     return { kind: settings.driver === "istio" ? "ignored" : "counted", port: -1 };
   const counted = isReachable(address, settings.addressScope) && isDrained(Number(port), settings);
@@ -90,7 +90,7 @@ function isReachable(address: string, scope: string): boolean {
   return !isLoopbackAddress(address);
 }
 
-/** Statistics write `_` for `:`, such as `[__1]` for `[::1]`. @returns "" for a text that is not an address */
+/** Envoy's statistics contain `_` instead of `:`, such as `[__1]` for `[::1]`. @returns "" for a text that is not an address */
 function addressIn(text: string): string {
   if (/^[0-9]{1,3}(\.[0-9]{1,3}){3}$/.test(text)) return text;
   if (!/^\[[0-9a-fA-F_.]+\]$/.test(text)) return "";

@@ -1,6 +1,6 @@
 /**
- * Parses Envoy's statistics as a stream, in memory proportional to the number of prefixes. Missing statistics are reported, because
- * unknown is not zero. Pure.
+ * Parses Envoy's statistics as a stream, so the memory depends only on the number of prefixes and listeners. Reports missing
+ * statistics as a problem, because they must not count as zero. Pure.
  */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { createLineBuffer } from "../../line-buffer.ts";
@@ -9,17 +9,18 @@ import { activeRequests, listenerOf, type Prefix, prefixNamed, tcpSessions } fro
 export type EnvoyCount = {
   readonly isEnvoy: boolean;
   readonly problem: string;
-  /** The problem may be temporary: a starting proxy has no listener yet. */
-  readonly passing: boolean;
+  /** Whether the problem may be temporary: a starting proxy has no listener yet. */
+  readonly isTemporary: boolean;
   readonly active: number;
-  /** Connections and UDP sessions since the start of the proxy. */
-  readonly arrivedTotal: number;
-  /** Completed requests since the start of the proxy. */
-  readonly answeredTotal: number;
-  /** Requests to the admin interface, including the manager's; decreases only by a restart. */
+  /** Number of connections and UDP sessions since the proxy started. */
+  readonly connectionTotal: number;
+  /** Number of completed requests since the proxy started. */
+  readonly completedTotal: number;
+  /** Number of requests to the admin interface, including the manager's. Only a restart of the proxy decreases it. */
   readonly adminTotal: number;
+  /** Envoy's hot restart epoch; -1 if unknown. */
   readonly epoch: number;
-  /** Ports probed by the kubelet on which the proxy listens. */
+  /** The ports probed by the kubelet on which the proxy listens. */
   readonly probedPorts: readonly number[];
 };
 
@@ -29,7 +30,7 @@ type EnvoyStats = {
 };
 
 const LINE_LIMIT_BYTES = 4_096;
-/** The largest gateways have hundreds. */
+/** Limit for prefixes and listeners together. The largest gateways have hundreds. */
 const NAMES_LIMIT = 8_192;
 const VALUE = /^[0-9]{1,15}$/;
 
@@ -49,7 +50,7 @@ type Sums = {
   admin: AdminSums;
   epoch: number;
   probedPorts: number[];
-  broken: string;
+  error: string;
 };
 
 export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
@@ -67,57 +68,57 @@ export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
     admin: { connections: -1, arrived: -1, answered: -1, total: -1 },
     epoch: -1,
     probedPorts: [],
-    broken: "",
+    error: "",
   };
   return {
     take: (chunk) => {
-      const whole = lines.take(chunk);
-      if (whole === undefined) sums.broken = `a line of the statistics is longer than ${LINE_LIMIT_BYTES} bytes`;
-      else for (const line of whole) takeLine(sums, line, settings);
+      const whole = lines.addChunk(chunk);
+      if (whole === undefined) sums.error = `a line of the statistics is longer than ${LINE_LIMIT_BYTES} bytes`;
+      else for (const line of whole) addLine(sums, line, settings);
       if (sums.prefixes.size + sums.ignored.size > NAMES_LIMIT)
-        sums.broken = `the statistics name more than ${NAMES_LIMIT} prefixes and listeners`;
-      return sums.broken;
+        sums.error = `the statistics name more than ${NAMES_LIMIT} prefixes and listeners`;
+      return sums.error;
     },
     count: () => countOf(sums),
   };
 }
 
-function takeLine(sums: Sums, line: string, settings: DrainSettings): void {
+function addLine(sums: Sums, line: string, settings: DrainSettings): void {
   const cut = line.lastIndexOf(": ");
   const text = cut < 0 ? "" : line.slice(cut + 2).trim();
   if (!VALUE.test(text)) return;
   const name = line.slice(0, cut);
   const dot = name.lastIndexOf(".");
-  const words: Stat = { owner: name.slice(0, Math.max(0, dot)), last: name.slice(dot + 1), value: Number(text) };
+  const stat: Stat = { owner: name.slice(0, Math.max(0, dot)), last: name.slice(dot + 1), value: Number(text) };
   sums.lines = sums.lines + 1;
-  if (name.startsWith("listener.")) takeListener(sums, words, settings);
-  else if (name.startsWith("http.")) takePrefix(sums, words);
-  else if (name.startsWith("udp.")) takeDatagrams(sums, words);
-  else if (name === "server.hot_restart_epoch") sums.epoch = words.value;
+  if (name.startsWith("listener.")) addListener(sums, stat, settings);
+  else if (name.startsWith("http.")) addPrefix(sums, stat);
+  else if (name.startsWith("udp.")) addUdp(sums, stat);
+  else if (name === "server.hot_restart_epoch") sums.epoch = stat.value;
 }
 
-/** `listener.0.0.0.0_80` and `downstream_cx_active`. */
+/** One statistic, such as `owner` = `listener.0.0.0.0_80` and `last` = `downstream_cx_active`. */
 type Stat = { readonly owner: string; readonly last: string; readonly value: number };
 
-function takeListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
+function addListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
   const whole = stat.owner.slice("listener.".length);
-  const isAnswers = stat.last === "downstream_rq_completed";
-  const cut = isAnswers ? whole.indexOf(".http.") : whole.length;
+  const isRequestCounter = stat.last === "downstream_rq_completed";
+  const cut = isRequestCounter ? whole.indexOf(".http.") : whole.length;
   if (cut < 0) return;
   const name = whole.slice(0, cut);
-  // Per-thread statistics repeat the listener's.
+  // Statistics per thread repeat those of the listener.
   if (/\.(worker_[0-9]+|main_thread)$/.test(name)) return;
   const listener = listenerOf(name, settings);
-  if (listener.kind === "admin") takeAdmin(sums, stat);
-  else if (listener.kind === "counted") takeCounted(sums, stat, listener.port, settings);
+  if (listener.kind === "admin") addAdmin(sums, stat);
+  else if (listener.kind === "counted") addCountedListener(sums, stat, listener.port, settings);
   else if (stat.last === "downstream_cx_active") sums.ignored.set(name, stat.value);
-  if (!isAnswers) return;
+  if (!isRequestCounter) return;
   const prefix = prefixNamed(sums.prefixes, whole.slice(cut + ".http.".length));
   if (listener.kind === "counted") prefix.counted = true;
   else prefix.ignoredBy.push(name);
 }
 
-function takeCounted(sums: Sums, stat: Stat, port: number, settings: DrainSettings): void {
+function addCountedListener(sums: Sums, stat: Stat, port: number, settings: DrainSettings): void {
   if (stat.last === "downstream_rq_completed") sums.answered = sums.answered + stat.value;
   else if (stat.last === "downstream_cx_total") {
     sums.totals = sums.totals + 1;
@@ -130,13 +131,13 @@ function takeCounted(sums: Sums, stat: Stat, port: number, settings: DrainSettin
   }
 }
 
-function takeAdmin(sums: Sums, stat: Stat): void {
+function addAdmin(sums: Sums, stat: Stat): void {
   if (stat.last === "downstream_cx_active") sums.admin.connections = stat.value;
   else if (stat.last === "downstream_cx_total") sums.admin.arrived = stat.value;
   else sums.admin.answered = stat.value;
 }
 
-function takePrefix(sums: Sums, stat: Stat): void {
+function addPrefix(sums: Sums, stat: Stat): void {
   const name = stat.owner.slice("http.".length);
   if (name === "admin" && stat.last === "downstream_rq_total") sums.admin.total = stat.value;
   if (stat.last === "downstream_rq_total") return;
@@ -146,7 +147,7 @@ function takePrefix(sums: Sums, stat: Stat): void {
   else if (stat.last === "downstream_cx_upgrades_active") prefix.upgrades = stat.value;
 }
 
-function takeDatagrams(sums: Sums, stat: Stat): void {
+function addUdp(sums: Sums, stat: Stat): void {
   if (stat.last === "downstream_sess_active") sums.sessions = sums.sessions + stat.value;
   else if (stat.last === "downstream_sess_total") sums.arrived = sums.arrived + stat.value;
 }
@@ -158,10 +159,10 @@ function countOf(sums: Sums): EnvoyCount {
   return {
     isEnvoy: sums.lines > 0,
     problem,
-    passing: problem === NO_LISTENER,
+    isTemporary: problem === NO_LISTENER,
     active: http + tcp + sums.sessions,
-    arrivedTotal: sums.arrived,
-    answeredTotal: sums.answered,
+    connectionTotal: sums.arrived,
+    completedTotal: sums.answered,
     adminTotal: sums.admin.total,
     epoch: sums.epoch,
     probedPorts: sums.probedPorts,
@@ -170,10 +171,10 @@ function countOf(sums: Sums): EnvoyCount {
 
 const NO_LISTENER = "Envoy has no listener whose traffic counts";
 
-/** The manager's own request has to appear in the statistics; otherwise others are missing too. */
+/** The statistics have to contain the manager's own request; otherwise requests of clients may be missing too. */
 function problemOf(sums: Sums): string {
   const { connections, arrived, answered, total } = sums.admin;
-  if (sums.broken !== "") return sums.broken;
+  if (sums.error !== "") return sums.error;
   if (connections < 0 || arrived < 0 || answered < 0)
     return "Envoy's statistics of listeners are missing (a stats_matcher, or no Envoy)";
   const own = sums.prefixes.get("admin");

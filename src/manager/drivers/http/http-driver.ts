@@ -6,28 +6,28 @@ import { depthOf, isRecord } from "../../json-reader.ts";
 import type { Driver } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
-/** For all attempts together. */
-const NOTIFY_LIMIT_MS = 2_000;
+/** Limit for all attempts together. */
+const NOTIFY_TIMEOUT_MS = 2_000;
 const NOTIFY_PAUSE_MS = 250;
-const COUNT_LIMIT_MS = 1_000;
+const COUNT_TIMEOUT_MS = 1_000;
 
 export function createHttpDriver(settings: DrainSettings): Driver {
-  const drain = parseHttpTarget(settings.drainUrl);
-  const active = parseHttpTarget(settings.activeUrl);
+  const drainTarget = parseHttpTarget(settings.drainUrl);
+  const activeTarget = parseHttpTarget(settings.activeUrl);
   let dials = 0;
 
-  /** Retries without an answer and after 5xx; other answers are final. */
+  /** Retries if there is no response or a 5xx. Other responses are final. */
   const notify = (target: HttpTarget, leftMs: number, done: (failure: string) => void): void => {
     dials = dials + 1;
     const startedMs = performance.now();
-    callHttp({ target, method: "POST", limitMs: leftMs }, (answer) => {
+    callHttp({ target, method: "POST", timeoutMs: leftMs }, (answer) => {
       if (answer.status >= 200 && answer.status < 300) {
         done("");
         return;
       }
       const restMs = Math.floor(leftMs - (performance.now() - startedMs) - NOTIFY_PAUSE_MS);
-      const again = answer.status === 0 || answer.status >= 500;
-      if (again && restMs > 0) setTimeout(() => notify(target, restMs, done), NOTIFY_PAUSE_MS);
+      const shouldRetry = answer.status === 0 || answer.status >= 500;
+      if (shouldRetry && restMs > 0) setTimeout(() => notify(target, restMs, done), NOTIFY_PAUSE_MS);
       else done(`the app was not notified: ${answer.status === 0 ? answer.failure : `status ${answer.status}`}`);
     });
   };
@@ -35,22 +35,22 @@ export function createHttpDriver(settings: DrainSettings): Driver {
   return {
     name: "http",
     dials: () => dials,
-    counts: () => true,
+    canCount: () => true,
     cancelDrain: (done) => done(""),
     startDrain: (done) => {
       if (settings.drainUrl === "") done("");
-      else if (drain === undefined)
+      else if (drainTarget === undefined)
         done(`the app was not notified: ${settings.drainUrl} is not an http URL with an IP`);
-      else notify(drain, NOTIFY_LIMIT_MS, done);
+      else notify(drainTarget, NOTIFY_TIMEOUT_MS, done);
     },
     countActive: (done) => {
-      if (active === undefined) {
+      if (activeTarget === undefined) {
         done(-1, false);
         return;
       }
       dials = dials + 1;
-      callHttp({ target: active, method: "GET", limitMs: COUNT_LIMIT_MS }, (answer) => {
-        done(answer.status === 200 ? parseActiveCount(answer.body, active.selector) : -1, false);
+      callHttp({ target: activeTarget, method: "GET", timeoutMs: COUNT_TIMEOUT_MS }, (answer) => {
+        done(answer.status === 200 ? parseActiveCount(answer.body, activeTarget.selector) : -1, false);
       });
     },
   };
@@ -59,9 +59,9 @@ export function createHttpDriver(settings: DrainSettings): Driver {
 /**
  * Parses the number of active requests from an app's response.
  *
- * @param selector fragment of the URL: empty for a plain number, `/a/b` for a JSON pointer (RFC 6901), otherwise the name of a
- * Prometheus sample, optionally with labels: `name{label="x"}`. Matching samples are added up.
- * @returns whole requests, rounded up, or -1 when unknown
+ * @param selector fragment of the URL: empty for a plain number, `/a/b` for a JSON pointer (RFC 6901), otherwise a Prometheus
+ * metric name, optionally with labels: `name{label="x"}`. Matching samples are added up.
+ * @returns the number of requests, rounded up, or -1 if unknown
  */
 export function parseActiveCount(body: string, selector: string): number {
   if (selector === "") return countOf(body.trim());
@@ -79,7 +79,7 @@ function wholeCount(value: number): number {
   return Number.isFinite(value) && value >= 0 ? Math.ceil(value) : -1;
 }
 
-/** Bounds the parser's stack. */
+/** Limits the stack of the JSON parser. */
 const DEPTH_LIMIT = 64;
 
 function numberAt(body: string, pointer: string): number {

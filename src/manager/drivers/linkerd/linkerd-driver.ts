@@ -1,57 +1,57 @@
 /**
- * Counts clients connected to Linkerd's proxy by its metrics. Sends no command: its only one is `/shutdown`, which most installations
- * disable and which refuses the app's outbound calls too.
+ * Counts the clients that are connected to Linkerd's proxy, from the proxy's metrics. Does not send a command: the proxy's only
+ * command is `/shutdown`, which most installations disable, and which would also refuse outbound requests of the app.
  */
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import { driverRow } from "../../../contract/driver-table.ts";
 import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
-import { adminCall, parseHttpTarget } from "../../http/http-target.ts";
+import { adminTarget, parseHttpTarget } from "../../http/http-target.ts";
 import { createLineBuffer } from "../../line-buffer.ts";
 import type { Driver, DriverWarning } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
 const [USUAL_URL = ""] = driverRow("linkerd").usualUrls;
 const CANNOT_COUNT = "driver cannot count, using samples of sockets";
-const OPEN = 'tcp_open_connections{direction="inbound",peer="src"}';
-const FAMILY = "tcp_open_connections{";
-/** The page of a busy proxy has some megabytes. */
+const OPEN_CONNECTIONS = 'tcp_open_connections{direction="inbound",peer="src"}';
+const METRIC_PREFIX = "tcp_open_connections{";
+/** Limits the memory: the metrics of a busy proxy have several megabytes. */
 const LINE_LIMIT_BYTES = 16_384;
-const LIMIT_MS = 2_000;
-const GONE_AFTER_MS = 2_000;
-const MOST_CONNECTIONS = 1_000_000_000;
+const TIMEOUT_MS = 2_000;
+const ABSENT_AFTER_MS = 2_000;
+const CONNECTIONS_LIMIT = 1_000_000_000;
 
 export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream, warn: DriverWarning): Driver {
   const admin = parseHttpTarget(settings.driverUrl === "" ? USUAL_URL : settings.driverUrl);
   let dials = 0;
-  let blind = admin === undefined;
+  let isUseless = admin === undefined;
   let absentSinceMs = -1;
 
-  const giveUp = (why: string): void => {
-    if (!blind) warn(CANNOT_COUNT, why);
-    blind = true;
+  const stopCounting = (why: string): void => {
+    if (!isUseless) warn(CANNOT_COUNT, why);
+    isUseless = true;
   };
-  if (blind) warn(CANNOT_COUNT, `${settings.driverUrl} is not an http URL with an IP, such as ${USUAL_URL}`);
+  if (isUseless) warn(CANNOT_COUNT, `${settings.driverUrl} is not an http URL with an IP, such as ${USUAL_URL}`);
 
   const recordAbsence = (why: string): void => {
     const nowMs = performance.now();
     if (absentSinceMs < 0) absentSinceMs = nowMs;
-    if (nowMs - absentSinceMs >= GONE_AFTER_MS) giveUp(`Linkerd's metrics cannot be read: ${why}`);
+    if (nowMs - absentSinceMs >= ABSENT_AFTER_MS) stopCounting(`Linkerd's metrics cannot be read: ${why}`);
   };
 
   const takeFailure = (end: HttpEnd): void => {
-    // A proxy that does not answer may still have clients.
+    // A proxy that hangs may still have clients, so it does not count as absent.
     if (end.timedOut) absentSinceMs = -1;
-    else if (end.status === 200) giveUp("Linkerd's metrics do not show the connections of clients");
+    else if (end.status === 200) stopCounting("Linkerd's metrics do not show the connections of clients");
     else recordAbsence(end.status === 0 ? end.failure : `status ${end.status}`);
   };
 
   return {
     name: "linkerd",
     dials: () => dials,
-    counts: () => !blind,
+    canCount: () => !isUseless,
     startDrain: (done) => done(""),
     cancelDrain: (done) => {
-      blind = admin === undefined;
+      isUseless = admin === undefined;
       absentSinceMs = -1;
       done("");
     },
@@ -62,7 +62,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
       }
       dials = dials + 1;
       const sum = createOpenSum();
-      stream({ target: adminCall(admin, "/metrics"), method: "GET", limitMs: LIMIT_MS }, sum.take, (end) => {
+      stream({ target: adminTarget(admin, "/metrics"), method: "GET", timeoutMs: TIMEOUT_MS }, sum.take, (end) => {
         const open = end.status === 200 ? sum.open() : -1;
         if (open >= 0) absentSinceMs = -1;
         else takeFailure(end);
@@ -80,20 +80,21 @@ type OpenSum = {
 function createOpenSum(): OpenSum {
   const lines = createLineBuffer(LINE_LIMIT_BYTES);
   let sum = -1;
-  let broken = false;
-  const takeLine = (line: string): void => {
-    if (!line.startsWith(FAMILY) || !line.includes('direction="inbound"') || !line.includes('peer="src"')) return;
-    const value = sumOfSamples(line, OPEN);
+  let hasInvalidValue = false;
+  const addLine = (line: string): void => {
+    if (!line.startsWith(METRIC_PREFIX) || !line.includes('direction="inbound"') || !line.includes('peer="src"'))
+      return;
+    const value = sumOfSamples(line, OPEN_CONNECTIONS);
     if (value >= 0) sum = Math.max(0, sum) + value;
-    else broken = true;
+    else hasInvalidValue = true;
   };
   return {
     take: (chunk) => {
-      const whole = lines.take(chunk);
+      const whole = lines.addChunk(chunk);
       if (whole === undefined) return `a line of the metrics is longer than ${LINE_LIMIT_BYTES} bytes`;
-      for (const line of whole) takeLine(line);
+      for (const line of whole) addLine(line);
       return "";
     },
-    open: () => (broken || sum > MOST_CONNECTIONS ? -1 : sum),
+    open: () => (hasInvalidValue || sum > CONNECTIONS_LIMIT ? -1 : sum),
   };
 }
