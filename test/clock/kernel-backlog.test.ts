@@ -3,7 +3,7 @@ import { undelivered } from "./kernel-backlog.ts";
 
 const zeros = (count: number) => Array(count).fill("00000000").join(" ");
 
-test("the number of undelivered packets is the sum of all processors", () => {
+test("the number of undelivered packets is the sum over all processors", () => {
   const table = `030c9573 ${zeros(10)} 0000000a 00000000 0000000a 00000000\n02f4394f ${zeros(10)} 00000003 00000001\n`;
   expect(undelivered(table)).toBe(13);
 });

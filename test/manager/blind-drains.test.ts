@@ -1,4 +1,4 @@
-/** Tests drains of managers without netlink, denied by a seccomp filter, and without /proc tables. */
+/** Tests drains of managers that cannot read netlink, which a seccomp filter denies, or the tables of /proc. */
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
 import { makeBlindfold } from "./blindfold.ts";
@@ -15,16 +15,16 @@ type Setting = {
   readonly build: Build;
   readonly clock: TestClock;
   readonly wrapper: readonly string[];
-  readonly kept: boolean;
+  readonly hasIdleClient: boolean;
 };
 
 /** Drains with at most one idle client. */
-async function drained({ build, clock, wrapper, kept }: Setting) {
+async function drained({ build, clock, wrapper, hasIdleClient }: Setting) {
   const flags = ["--drain-delay=5s", "--drain-timeout=60s", "--quiet-period=2s"];
   const manager = await startManager({ build, clock, wrapper, flags });
   const visibility = await manager.until((line) => line["message"] === "socket visibility");
   const app = await startApp(manager.address, 8_080, clock);
-  const client = kept ? await dial(manager, app.port) : undefined;
+  const client = hasIdleClient ? await dial(manager, app.port) : undefined;
   const { body } = await call(manager, `/${TOKEN}/drain`, "POST");
   client?.destroy();
   manager.kill("SIGKILL");
@@ -40,7 +40,7 @@ describeOnClock("a manager that reads sockets", (build) => {
   test(
     "over netlink reports full visibility and drains a Pod with an idle connection",
     onClock(async (clock) => {
-      const { report, visibility, visibilityLines } = await drained({ build, clock, wrapper: [], kept: true });
+      const { report, visibility, visibilityLines } = await drained({ build, clock, wrapper: [], hasIdleClient: true });
       expect(visibilityLines).toBe(1);
       expect(visibility).toMatchObject({ level: "info", detail: expect.stringMatching(/^netlink: /) });
       expect(report).toMatchObject({ outcome: "drained", evidenceSource: "netlink", leftTotal: 1 });
@@ -54,7 +54,7 @@ describeOnClock("a manager that reads sockets", (build) => {
         build,
         clock,
         wrapper: blindfold.withoutNetlink,
-        kept: true,
+        hasIdleClient: true,
       });
       expect(visibilityLines).toBe(1);
       expect(visibility).toMatchObject({ level: "warn", detail: expect.stringMatching(/^proc: /) });
@@ -67,7 +67,7 @@ describeOnClock("a manager that reads sockets", (build) => {
   blind(
     "without netlink ends the drain of a Pod without connections after the delays",
     onClock(async (clock) => {
-      const { report } = await drained({ build, clock, wrapper: blindfold.withoutNetlink, kept: false });
+      const { report } = await drained({ build, clock, wrapper: blindfold.withoutNetlink, hasIdleClient: false });
       expect(report).toMatchObject({
         outcome: "drained",
         evidenceSource: "proc",
@@ -83,7 +83,7 @@ describeOnClock("a manager that reads sockets", (build) => {
         build,
         clock,
         wrapper: blindfold.withoutSources,
-        kept: true,
+        hasIdleClient: true,
       });
       expect(visibilityLines).toBe(1);
       expect(visibility).toMatchObject({ level: "warn", detail: expect.stringMatching(/^nothing: /) });

@@ -1,4 +1,4 @@
-/** Runs a process with the library, a fake manager that sends the flag page, and clients. */
+/** Runs a process with the preload library, a fake manager that sends the shared memory page, and clients. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { eventually } from "../time/eventually.ts";
 export const CLOSE_HEADER = "Connection: close\r\n";
 export const MODE = { wait: "0", close: "1", off: "2" } as const;
 
-/** Free, because each test has its own address. */
+/** Free in every test, because each test has its own address. */
 export const PORT = 8080;
 const OTHER_PORT = 8081;
 
@@ -21,9 +21,9 @@ export type PreloadScenario = {
   readonly folder: string;
   readonly library: string;
   compile(source: string, compiler: string, flags?: readonly string[]): string;
-  /** @returns the output of a program with one argument; the test fails if the program fails */
+  /** Runs a program with one argument. The test fails if the program fails. @returns the program's output */
   runs(program: string, word: string): string;
-  /** Only processes started with the same socket name find it. */
+  /** Opens a fake manager. Only processes that were started with its socket name connect to it. */
   openManager(settings?: ManagerSettings): Promise<Manager>;
   start(command: readonly string[], address: string, env?: Readonly<Record<string, string>>): Promise<ChildProcess>;
   /** Starts a program and waits for its first output. */
@@ -38,19 +38,19 @@ export type ManagerSettings = { readonly port?: "another"; readonly unsealed?: b
 
 export type Manager = {
   readonly process: ChildProcess;
-  /** Number of processes that received the page. */
+  /** Number of processes that received the shared memory page. */
   readonly pages: () => number;
   flip(mode: string): Promise<void>;
 };
 
-/** Long limits for a busy host, and no pause before the next request. */
+/** Long time limits for a busy host, and no pause between two requests for the page. */
 const PATIENT = { FIRST_WAIT_NS: "60000000000L", RETRY_WAIT_NS: "60000000000L", RETRY_PAUSE_SECONDS: "0" };
 
 export type ScenarioSettings = {
   readonly processor?: ProcessorName;
-  /** Of another manager than the fake one. */
+  /** Name of a real manager's socket, if the scenario does not use the fake manager. */
   readonly socket?: string;
-  /** Uses the shipped time limits. */
+  /** Uses the library's released time limits. */
   readonly isImpatient?: boolean;
 };
 
