@@ -7,7 +7,7 @@ import { call, dial, endApp, endManagers, startApp, startManager, TOKEN } from "
 import { describeOnClock, onClock } from "./on-clock.ts";
 
 const blindfold = makeBlindfold();
-if (blindfold.lacks !== "") process.stdout.write(`skipped: ${blindfold.lacks}\n`);
+if (blindfold.skipReason !== "") process.stdout.write(`skipped: ${blindfold.skipReason}\n`);
 afterAll(blindfold.remove);
 afterAll(endManagers);
 
@@ -35,7 +35,7 @@ async function drained({ build, clock, wrapper, hasIdleClient }: Setting) {
 }
 
 describeOnClock("a manager that reads sockets", (build) => {
-  const blind = test.skipIf(blindfold.lacks !== "");
+  const blind = test.skipIf(blindfold.skipReason !== "");
 
   test(
     "over netlink reports full visibility and drains a Pod with an idle connection",

@@ -1,4 +1,4 @@
-/** Tests when a drain without visibility of the sockets ends as blind. */
+/** Tests when a drain that cannot observe the sockets ends with the outcome `blind`. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
@@ -15,7 +15,7 @@ const UNKNOWN_ACTIVITY: Observation = {
   ...{ ...QUIET, activity: "unknown", openConnections: 1, evidenceSource: "proc" },
   ...{ left: [CLIENT], leftTotal: 1 },
 };
-const END: readonly DrainEvent[] = [hook(0, 1), ownHook(0, 2)];
+const TERMINATION: readonly DrainEvent[] = [hook(0, 1), ownHook(0, 2)];
 
 type Case = {
   readonly title: string;
@@ -30,12 +30,12 @@ type Case = {
 const playScript = ({ pod, settings = {}, statuses = [], active }: Omit<Case, "title" | "ms" | "outcome">) =>
   play({
     settings: { ...ONE_APP, ...settings },
-    events: [...END, ...statuses],
+    events: [...TERMINATION, ...statuses],
     pod,
     ...(active === undefined ? {} : { active }),
   });
 
-const endOf = (sources: Omit<Case, "title" | "ms" | "outcome">) => {
+const outcomeAndTime = (sources: Omit<Case, "title" | "ms" | "outcome">) => {
   const played = playScript(sources);
   return [played.state.outcome, played.answered.get(1)];
 };
@@ -77,9 +77,9 @@ describe("a drain that cannot read the socket tables", () => {
       ...{ pod: everyTenth(), ms: 65_000, outcome: "timeout" },
     },
   ])("$title", ({ ms, outcome, ...sources }) => {
-    const [ended, atMs] = endOf(sources);
+    const [ended, atMs] = outcomeAndTime(sources);
     expect(ended).toBe(outcome);
-    // The next sample or count may be up to 200 ms away.
+    // The next sample or count follows within 200 ms.
     expect(Number(atMs) - ms).toBeGreaterThanOrEqual(0);
     expect(Number(atMs) - ms).toBeLessThan(200);
   });
@@ -93,7 +93,7 @@ describe("a drain that cannot read the socket tables", () => {
     const endsAfter = (blindInARow: number) =>
       endsBlind(ONE_APP, draining({ sample: { observation: BLIND, blindInARow } }), drainingPhase(), 6_000);
     expect([endsAfter(9), endsAfter(10)]).toEqual([false, true]);
-    const [outcome, atMs] = endOf({ pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND) });
+    const [outcome, atMs] = outcomeAndTime({ pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND) });
     expect(outcome).toBe("blind");
     // Samples are 150 ms apart.
     expect(atMs).toBeGreaterThanOrEqual(20_000 + 9 * 150);
@@ -102,7 +102,7 @@ describe("a drain that cannot read the socket tables", () => {
 
   test("starts the app's grace period at the end of the drain in classic mode", () => {
     const settings = { ...ONE_APP, classic: true, appGraceMs: 30_000 };
-    const played = play({ settings, events: END, pod: () => BLIND });
+    const played = play({ settings, events: TERMINATION, pod: () => BLIND });
     expect([played.answered.get(1), played.answered.get(2)]).toEqual([5_000, 35_000]);
   });
 });
@@ -149,7 +149,7 @@ describe("a drain that can list connections but not their activity", () => {
       ...{ pod: () => UNKNOWN_ACTIVITY, settings: { drainTimeoutMs: 8_000 }, ms: 13_000, outcome: "timeout" },
     },
   ])("$title", ({ ms, outcome, ...sources }) => {
-    const [ended, atMs] = endOf(sources);
+    const [ended, atMs] = outcomeAndTime(sources);
     expect(ended).toBe(outcome);
     expect(Number(atMs) - ms).toBeGreaterThanOrEqual(0);
     expect(Number(atMs) - ms).toBeLessThan(200);

@@ -4,14 +4,14 @@ import { describe, inject } from "vitest";
 export type Build = {
   readonly name: "Node" | "native";
   readonly command: string;
-  /** Precedes the manager's arguments. */
+  /** Arguments of the command that precede the manager's arguments. */
   readonly args: readonly string[];
 };
 
-const MAIN = new URL("compiled-once.mjs", import.meta.url).pathname;
-const CLOCK = new URL("../clock/on-node.mjs", import.meta.url).pathname;
+const NODE_MAIN = new URL("compiled-once.mjs", import.meta.url).pathname;
+const CLOCK_MODULE = new URL("../clock/on-node.mjs", import.meta.url).pathname;
 
-export const NODE_BUILD: Build = { name: "Node", command: process.execPath, args: [MAIN] };
+export const NODE_BUILD: Build = { name: "Node", command: process.execPath, args: [NODE_MAIN] };
 /** The command is empty if the build is skipped; the setup prints the reason. */
 export const NATIVE_BUILD: Build = {
   name: "native",
@@ -21,7 +21,7 @@ export const NATIVE_BUILD: Build = {
 };
 export const BUILDS: readonly Build[] = [NODE_BUILD, NATIVE_BUILD];
 
-export const CLOCKED_NODE_BUILD: Build = { ...NODE_BUILD, args: [`--import=${CLOCK}`, MAIN] };
+export const CLOCKED_NODE_BUILD: Build = { ...NODE_BUILD, args: [`--import=${CLOCK_MODULE}`, NODE_MAIN] };
 export const CLOCKED_NATIVE_BUILD: Build = { ...NATIVE_BUILD, command: inject("clockedManager") };
 
 export function describeBuilds(title: string, cases: (build: Build) => void, builds = BUILDS): void {

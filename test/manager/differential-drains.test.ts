@@ -11,7 +11,7 @@ afterAll(endRelays);
 afterAll(endManagers);
 
 describeBoth("the Node build and the native build behave identically", () => {
-  // The longest run first.
+  // The scenarios that take longest start first.
   describe("with a relay", () => {
     test.concurrent.for([...RELAYS])("when $title", (scenario) => compare(scenario));
   });

@@ -83,14 +83,14 @@ export function play(script: Script): Played {
   const queue = [...script.events];
   const actions: PlayedAction[] = [];
   const answered = new Map<number, number>();
-  const feed = (event: DrainEvent) => {
+  const applyEvent = (event: DrainEvent) => {
     const next = step(settings, state, event);
     state = next.state;
     wake = next;
     for (const action of next.actions) {
       actions.push({ ...action, atMs: nowMs });
       if (action.kind === "answer") answered.set(action.holdId, nowMs);
-      queue.push(...consequences(script, action, nowMs));
+      queue.push(...followUpEvents(script, action, nowMs));
     }
     queue.sort((a, b) => a.nowMs - b.nowMs);
   };
@@ -101,20 +101,20 @@ export function play(script: Script): Played {
     if (event !== undefined && event.nowMs <= dueMs) {
       queue.shift();
       nowMs = Math.max(nowMs, event.nowMs);
-      feed({ ...event, nowMs });
-    } else if (event === undefined && isOver(script, state.phase.name, dueMs)) {
+      applyEvent({ ...event, nowMs });
+    } else if (event === undefined && isFinished(script, state.phase.name, dueMs)) {
       return { full: state, state: summaryOf(state), actions, answered, wakes };
     } else {
       nowMs = dueMs;
       wakes += 1;
-      feed({ kind: "tick", nowMs, sample: sampleOf(script, nowMs, wake.sampleAtMs) });
+      applyEvent({ kind: "tick", nowMs, sample: sampleOf(script, nowMs, wake.sampleAtMs) });
     }
   }
-  throw new Error(`the machine never came to rest; phase ${state.phase.name} at ${nowMs}`);
+  throw new Error(`the drain machine did not finish; phase ${state.phase.name} at ${nowMs}`);
 }
 
-/** Without `untilMs` a play ends with its drain. */
-function isOver(script: Script, phase: string, dueMs: number): boolean {
+/** Without `untilMs` the run ends with the drain. */
+function isFinished(script: Script, phase: string, dueMs: number): boolean {
   if (dueMs === Number.POSITIVE_INFINITY) return true;
   return script.untilMs === undefined ? phase === "done" : dueMs > script.untilMs;
 }
@@ -127,7 +127,7 @@ function sampleOf(script: Script, nowMs: number, sampleAtMs: number): Sample | u
   return { observation, otherProcesses, sockets };
 }
 
-function consequences(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {
+function followUpEvents(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {
   if (action.kind === "count-active") {
     const countedMs = nowMs + (script.countMs?.(nowMs) ?? 1);
     return [{ kind: "active-counted", nowMs: countedMs, active: script.active?.(nowMs) ?? -1, moved: false }];
@@ -144,10 +144,10 @@ export const hook = (nowMs: number, holdId: number, container = "app"): DrainEve
   peer: "10.0.0.1",
 });
 
-/** The manager's own preStop. */
+/** A call of the manager's own preStop hook. */
 export const ownHook = (nowMs: number, holdId: number): DrainEvent => ({ kind: "drain-requested", nowMs, holdId });
 
-/** A status from the relay, or with `answered: false` from the relay's client. */
+/** A status from the relay or, with `answered: false`, from the relay's client. */
 export const relayReported = (
   nowMs: number,
   offered: Offered,

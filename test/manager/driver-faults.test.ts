@@ -207,26 +207,26 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
 
 test("every listed fault has tests, and every listed test exists", () => {
   expect(FAULTS).toHaveLength(27);
-  const absent = FAULTS.flatMap(({ played }) => played).filter((one) => !isThere(one));
+  const absent = FAULTS.flatMap(({ played }) => played).filter((one) => !testExists(one));
   expect(absent).toEqual([]);
   expect(FAULTS.filter(({ played }) => played.length === 0)).toEqual([]);
 });
 
-function isThere(played: Played): boolean {
+function testExists(played: Played): boolean {
   if ("golden" in played) return existsSync(join(ROOT, "test/golden", played.golden, "input.yaml"));
-  // The list above contains every title, so this file's own tests are searched below it.
-  const text = readFileSync(join(ROOT, played.file), "utf8").split("\nfunction isThere")[played.file === HERE ? 1 : 0];
+  // The list above contains every title, so this file is searched only below the list.
+  const text = readFileSync(join(ROOT, played.file), "utf8").split("\nfunction testExists")[played.file === HERE ? 1 : 0];
   return text?.includes(JSON.stringify(played.title)) ?? false;
 }
 
 const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy" };
-const END = [hook(100, 1), ownHook(110, 2)];
+const TERMINATION = [hook(100, 1), ownHook(110, 2)];
 
 describe("the settings and clock of a drain with a proxy", () => {
   test("an idle connection delays a drain until the deadline if drained-when is connections", () => {
     const played = play({
       settings: { ...ENVOY, drainedWhen: "connections", drainTimeoutMs: 10_000 },
-      events: END,
+      events: TERMINATION,
       pod: () => ({ ...QUIET, openConnections: 1, leftTotal: 1 }),
       active: () => 0,
     });
@@ -236,7 +236,7 @@ describe("the settings and clock of a drain with a proxy", () => {
 
   test("a drain timeout of 400 ms stays exact", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 0, drainTimeoutMs: 400 };
-    const played = play({ settings, events: END, pod: () => ({ ...QUIET, openConnections: 1 }), active: () => 1 });
+    const played = play({ settings, events: TERMINATION, pod: () => ({ ...QUIET, openConnections: 1 }), active: () => 1 });
     expect(played.state.outcome).toBe("timeout");
     expect(played.answered.get(1)).toBe(110 + 400);
   });

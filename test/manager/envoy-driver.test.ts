@@ -53,7 +53,7 @@ describeOnClock("the Envoy driver", (build) => {
     return pod;
   }
 
-  /** Without connections the release does not wait for calls in progress. */
+  /** Waits for the calls, because without connections the drain ends while calls are in progress. */
   async function callsOf({ clock, envoy }: Pod, count: number): Promise<readonly string[]> {
     await clock.until(() => envoy.calls.length >= count);
     await clock.wait(300);
@@ -67,7 +67,7 @@ describeOnClock("the Envoy driver", (build) => {
     return { ...JSON.parse(answer.body), ms: clock.nowMs() - calledMs };
   }
 
-  const notes = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
+  const logMessages = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
     "sends Envoy the drain request after the delays, and ends the drain immediately without connections",
@@ -137,11 +137,11 @@ describeOnClock("the Envoy driver", (build) => {
     "delays the end of a drain for $title",
     onClock(async (clock, { busy }) => {
       const pod = await podWith(clock);
-      let over = false;
-      pod.envoy.stats = () => listenerLines("0.0.0.0_8080", over ? undefined : busy);
+      let hasEnded = false;
+      pod.envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busy);
       const end = drained(pod);
       await clock.wait(2_500);
-      over = true;
+      hasEnded = true;
       const { ms, outcome } = await end;
       expect(outcome).toBe("drained");
       expect(ms).toBe(3_100);
@@ -201,7 +201,7 @@ describeOnClock("the Envoy driver", (build) => {
       pod.envoy.always = 400;
       expect(await drained(pod)).toMatchObject({ outcome: "drained" });
       expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
-      expect(notes(pod).join("\n")).toContain("drain_listeners?graceful&skip_exit: status 400");
+      expect(logMessages(pod).join("\n")).toContain("drain_listeners?graceful&skip_exit: status 400");
     }),
   );
 
@@ -227,12 +227,12 @@ describeOnClock("the Envoy driver", (build) => {
       await pod.envoy.stop();
       const end = await drained(pod);
       expect(end.outcome).toBe("drained");
-      expect(notes(pod).join("\n")).toContain("using samples of sockets: Envoy's admin interface is unreachable");
+      expect(logMessages(pod).join("\n")).toContain("using samples of sockets: Envoy's admin interface is unreachable");
     }),
   );
 
   test.concurrent(
-    "waits for an Envoy that restarts at the trigger, and sends the drain request when it is back",
+    "waits for an Envoy that restarts at the trigger, and sends the drain request when Envoy responds again",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       await endApp(pod.app);
@@ -292,22 +292,22 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent.for([
-    { title: "nothing", stats: () => [], bare: true },
-    { title: "only unrelated names", stats: () => ["server.live: 1"], bare: true },
-    { title: "only connections", stats: () => ["listener.0.0.0.0_8080.downstream_cx_active: 0"], bare: true },
-    { title: "only Envoy's own and internal listeners", stats: () => listenerLines("envoy_internal_x"), bare: false },
+    { title: "nothing", stats: () => [], withoutAdminLines: true },
+    { title: "only unrelated names", stats: () => ["server.live: 1"], withoutAdminLines: true },
+    { title: "only connections", stats: () => ["listener.0.0.0.0_8080.downstream_cx_active: 0"], withoutAdminLines: true },
+    { title: "only Envoy's own and internal listeners", stats: () => listenerLines("envoy_internal_x"), withoutAdminLines: false },
   ])(
     "falls back to samples of sockets if Envoy's statistics contain $title",
-    onClock(async (clock, { stats, bare }) => {
+    onClock(async (clock, { stats, withoutAdminLines }) => {
       const pod = await podWith(clock);
-      if (bare) pod.envoy.bareStats = stats;
+      if (withoutAdminLines) pod.envoy.bareStats = stats;
       else pod.envoy.stats = stats;
       const slow = pod.app.slow(3_500);
       const end = await drained(pod);
       await slow;
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(4_000);
-      expect(notes(pod).join("\n")).toContain("driver cannot count, using samples of sockets");
+      expect(logMessages(pod).join("\n")).toContain("driver cannot count, using samples of sockets");
     }),
   );
 

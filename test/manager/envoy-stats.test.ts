@@ -46,7 +46,7 @@ describe("a listener of Envoy", () => {
     ]);
   });
 
-  test("is counted or ignored as drain-ports and ignore-ports set", () => {
+  test("is counted or ignored according to `drain-ports` and `ignore-ports`", () => {
     const only: DrainSettings = { ...ENVOY, drainPorts: [19_003] };
     expect(listenerOf("0.0.0.0_19003", only).kind).toBe("counted");
     expect(listenerOf("0.0.0.0_8080", only).kind).toBe("ignored");

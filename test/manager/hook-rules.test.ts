@@ -1,4 +1,4 @@
-/** Tests the rules for hooks without the manager's own: pairs, restarts, Pods that run to completion. */
+/** Tests the rules for hooks: calls without the manager's own hook, restarts, Pods that run to completion. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
@@ -6,9 +6,9 @@ import { outcomeOf } from "../../src/manager/drain/drain-report-of.ts";
 import { hook, ONE_APP, ownHook, type Played, play, QUIET } from "./drain-script.ts";
 
 const PROXY = { container: "proxy", role: "mesh-proxy" } as const;
-const TWO: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: "web", role: "app" }, PROXY] };
+const TWO_APPS_AND_PROXY: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: "web", role: "app" }, PROXY] };
 const left = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
-const answered = (events: readonly DrainEvent[], settings = TWO): readonly (number | undefined)[] => {
+const answered = (events: readonly DrainEvent[], settings = TWO_APPS_AND_PROXY): readonly (number | undefined)[] => {
   const played = play({ settings, events });
   return events.flatMap((event) => (event.kind === "hook-called" ? [played.answered.get(event.holdId)] : []));
 };
@@ -58,7 +58,7 @@ describe("a container restart", () => {
     ["for each of two containers", [hook(0, 1), hook(3_000, 2, "web")], [5_000, 8_000]],
     ["even if the caller has disconnected", [hook(0, 1), left(10, 1)], [5_000]],
   ] as const)("is reported %s", ([, events, times]) => {
-    const played = play({ settings: TWO, events });
+    const played = play({ settings: TWO_APPS_AND_PROXY, events });
     expect(restartsOf(played)).toEqual(times);
     expect(played.state).toMatchObject({ phase: "idle", holds: [], ending: [] });
   });
@@ -75,7 +75,7 @@ describe("in a Pod that runs to completion", () => {
     expect(end([ownHook(100, 9)])).toEqual(["not-needed", 2_100]);
   });
 
-  test("the proxy's hook does not count as the app's and is answered together with the manager's own", () => {
+  test("the proxy's hook does not count as an app's hook, and is answered together with the manager's own hook", () => {
     const events = [ownHook(100, 9), hook(150, 1, "proxy")];
     expect(end(events)).toEqual(["not-needed", 2_100]);
     expect(answered(events, JOB)).toEqual([2_100]);
@@ -85,7 +85,7 @@ describe("in a Pod that runs to completion", () => {
     ["before", [hook(50, 1), ownHook(100, 9)]],
     ["after", [ownHook(100, 9), hook(1_900, 1)]],
     ["(from a disconnected caller) before", [hook(50, 1), left(60, 1), ownHook(100, 9)]],
-  ] as const)("the Pod is drained if an app calls its hook %s the manager's own", ([, events]) => {
+  ] as const)("the Pod is drained if an app calls its hook %s the manager's own hook", ([, events]) => {
     expect(end(events)).toEqual(["drained", 5_100]);
   });
 

@@ -114,26 +114,26 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
     });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
-    await pause(300, "the hook comes before the crowd");
-    const crowd: Socket[] = [];
-    for (let wave = 0; wave < 30; wave += 1) {
-      const wavelet = await Promise.all(Array.from({ length: 100 }, () => dial(manager).catch(() => undefined)));
-      for (const socket of wavelet) {
+    await pause(300, "the hook arrives before the other connections");
+    const otherSockets: Socket[] = [];
+    for (let round = 0; round < 30; round += 1) {
+      const batch = await Promise.all(Array.from({ length: 100 }, () => dial(manager).catch(() => undefined)));
+      for (const socket of batch) {
         if (socket === undefined) continue;
         socket.on("error", () => {});
         socket.resume();
-        crowd.push(socket);
+        otherSockets.push(socket);
       }
     }
-    // These calls are newer than all connections of the crowd.
+    // These calls are newer than all other connections.
     expect(await statusOf(manager)).toMatchObject({ version: 1 });
     const own = await call(manager, `/${TOKEN}/drain`, "POST");
     const answer = await held;
     expect(JSON.parse(own.body)).toMatchObject({ phase: "done" });
     expect(answer.status).toBe(200);
-    const open = crowd.filter((socket) => !socket.destroyed && socket.readyState === "open");
+    const open = otherSockets.filter((socket) => !socket.destroyed && socket.readyState === "open");
     expect(open.length).toBeLessThanOrEqual(256);
-    for (const socket of crowd) socket.destroy();
+    for (const socket of otherSockets) socket.destroy();
     await endApp(app);
   });
 });

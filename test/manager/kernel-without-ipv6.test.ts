@@ -1,4 +1,4 @@
-/** Tests the manager on a kernel without IPv6, simulated by a /proc without its tables. */
+/** Tests the manager on a kernel without IPv6, simulated by a /proc without the IPv6 tables. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

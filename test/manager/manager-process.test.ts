@@ -21,7 +21,7 @@ afterAll(endManagers);
 const phase = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
-// Only Node's wall clock can be changed without the host's.
+// Only the Node build's wall clock can be changed without changing the host's clock.
 describeBuilds(
   "a jump of the system's wall clock",
   (build) => {

@@ -22,10 +22,10 @@ export type Manager = {
   readonly lines: () => readonly Record<string, unknown>[];
   readonly pid: number;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Closes the reading end of its stdout. */
+  /** Closes the reading end of the manager's stdout. */
   readonly closeLog: () => void;
   readonly ended: Promise<Finished>;
-  readonly until: (what: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
+  readonly until: (matches: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
 };
 
 export type Start = {
@@ -54,12 +54,12 @@ type Launch = {
   readonly clock?: TestClock | undefined;
 };
 
-function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> } {
+function launch(options: Launch): { child: ChildProcess; ended: Promise<Finished> } {
   const startedMs = performance.now();
-  const build = what.build ?? NODE_BUILD;
-  const [command = "", ...args] = [...(what.wrapper ?? []), build.command, ...build.args, ...what.args];
+  const build = options.build ?? NODE_BUILD;
+  const [command = "", ...args] = [...(options.wrapper ?? []), build.command, ...build.args, ...options.args];
   const child = spawn(command, args, {
-    env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...what.clock?.environment, ...what.env },
+    env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...options.clock?.environment, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
@@ -77,11 +77,11 @@ function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> }
       resolve({ code, ms: performance.now() - startedMs, out, err });
     });
   });
-  what.clock?.follow(child.pid ?? 0, ended);
+  options.clock?.follow(child.pid ?? 0, ended);
   return { child, ended };
 }
 
-/** Starts `serve` and waits until it listens or reports that it cannot. */
+/** Starts `serve` and waits until the manager listens or reports that it cannot listen. */
 export async function startManager(start: Start = {}): Promise<Manager> {
   const address = start.address ?? ownAddress();
   const flags = start.flags ?? ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
@@ -100,17 +100,17 @@ export async function startManager(start: Start = {}): Promise<Manager> {
     }
     changes.notify();
   });
-  const until: Manager["until"] = (what) => {
-    const atItsEnd = ended.then((end) => {
-      const found = lines.find(what);
+  const until: Manager["until"] = (matches) => {
+  	const atExit = ended.then((end) => {
+      const found = lines.find(matches);
       if (found === undefined) throw new Error(`the manager ended: ${JSON.stringify(end)}`);
       return found;
     });
     const logged = changes.find(
-      () => lines.find(what),
+      () => lines.find(matches),
       () => `a line of the manager's log, which is ${JSON.stringify(lines)}`,
     );
-    return Promise.race([logged, atItsEnd]);
+    return Promise.race([logged, atExit]);
   };
   await until((line) => String(line["message"]).includes("listen"));
   return {
@@ -188,9 +188,9 @@ export type App = {
   readonly requests: string[];
 };
 
-/** Starts an app in the Pod. `slow` sends it a request of the given duration, by the test clock if there is one. */
+/** Starts an app in the Pod. `slow` sends the app a request of the given duration, on the test clock if there is one. */
 export async function startApp(address: string, port = 8_080, clock?: TestClock): Promise<App> {
-  const after = clock?.after ?? ((ms, what) => void setTimeout(what, ms));
+  const after = clock?.after ?? ((ms, callback) => void setTimeout(callback, ms));
   const requests: string[] = [];
   const server = createServer((req, res) => {
     requests.push(req.url ?? "");

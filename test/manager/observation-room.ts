@@ -17,13 +17,13 @@ import {
 } from "../../src/manager/traffic/traffic-monitor.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** `tookMs`: duration of the reading, which bounds the accuracy of its ages. */
+/** `tookMs` is the duration of the read, which limits the accuracy of the ages. */
 export type DatedObservation = Extract<Observation, { known: true }> & {
   readonly atMs: number;
   readonly tookMs: number;
 };
 
-/** @returns a function that samples once, and throws when the observation is unknown */
+/** @returns a function that samples once, and throws if the observation is unknown */
 export function createSampler(over: Partial<DrainSettings>): () => DatedObservation {
   const read = createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, over.port ?? DEFAULT_SETTINGS.port);
   const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, createConnectionMemory(Math.random));
@@ -56,11 +56,11 @@ export async function listen(server: Server, host: string): Promise<number> {
 
 export function sampleUntil(
   sample: () => DatedObservation,
-  wanted: Readonly<Record<string, unknown>>,
+  expected: Readonly<Record<string, unknown>>,
 ): Promise<DatedObservation> {
   return eventually(() => {
     const seen = sample();
-    expect(seen).toMatchObject(wanted);
+    expect(seen).toMatchObject(expected);
     return seen;
   });
 }

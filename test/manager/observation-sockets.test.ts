@@ -11,12 +11,12 @@ import { createSampler, type DatedObservation, listen, sampleUntil, startNode, s
 import { readSocketLists, type TextSocket } from "./socket-lists.ts";
 
 /** Tolerance of the kernel's times, which are in jiffies of at most 10 ms. */
-const JIFFIES_MS = 20;
+const JIFFY_TOLERANCE_MS = 20;
 
-const endings: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 
 afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
 type Handle = (req: IncomingMessage, res: ServerResponse) => void;
@@ -24,7 +24,7 @@ type Handle = (req: IncomingMessage, res: ServerResponse) => void;
 async function web(host: string, handle: Handle, onSocket: (socket: Socket) => void = () => {}): Promise<number> {
   const server = createServer({ keepAliveTimeout: 60_000 }, handle);
   server.on("connection", onSocket);
-  endings.push(() => {
+  cleanups.push(() => {
     server.closeAllConnections();
     server.close();
   });
@@ -34,17 +34,17 @@ async function web(host: string, handle: Handle, onSocket: (socket: Socket) => v
 async function tcp(host: string, options: object, handle: (socket: Socket) => void): Promise<number> {
   const server = createTcpServer(options, (socket) => {
     socket.on("error", () => undefined);
-    endings.push(() => socket.destroy());
+    cleanups.push(() => socket.destroy());
     handle(socket);
   });
-  endings.push(() => server.close());
+  cleanups.push(() => server.close());
   return listen(server, host);
 }
 
 async function dial(host: string, port: number): Promise<Socket> {
   const socket = connect({ host, port, allowHalfOpen: true });
   socket.on("error", () => undefined);
-  endings.push(() => socket.destroy());
+  cleanups.push(() => socket.destroy());
   await once(socket, "connect");
   return socket;
 }
@@ -63,13 +63,13 @@ function fetchOnce(host: string, port: number, agent: Agent): Promise<Span> {
 }
 
 function expectDated(seen: DatedObservation, span: Span): void {
-  expect(seen.lastEvidenceMs).toBeGreaterThan(span.fromMs - JIFFIES_MS);
-  expect(seen.lastEvidenceMs).toBeLessThan(span.toMs + JIFFIES_MS + seen.tookMs);
+  expect(seen.lastEvidenceMs).toBeGreaterThan(span.fromMs - JIFFY_TOLERANCE_MS);
+  expect(seen.lastEvidenceMs).toBeLessThan(span.toMs + JIFFY_TOLERANCE_MS + seen.tookMs);
 }
 
 function keepAlive(): Agent {
   const agent = new Agent({ keepAlive: true });
-  endings.push(() => agent.destroy());
+  cleanups.push(() => agent.destroy());
   return agent;
 }
 
@@ -78,15 +78,15 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const [own, other] = [await tcp(host, {}, () => {}), await tcp(host, {}, () => {})];
     const [toOwn, toOther] = [await dial(host, own), await dial(host, other)];
-    const shown = readSocketLists(createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, own));
-    expect(shown?.source).toBe("netlink");
+    const lists = readSocketLists(createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, own));
+    expect(lists?.source).toBe("netlink");
     const portsOf = (sockets: readonly TextSocket[] = []) =>
       sockets.filter((socket) => socket.localAddress === host).map((socket) => socket.localPort);
-    expect(portsOf(shown?.listeners).sort()).toEqual([own, other].sort());
-    expect(portsOf(shown?.connections)).toContain(other);
-    expect(portsOf(shown?.connections)).not.toContain(own);
-    // The filter compares local ports, so the clients' ends in the same namespace are included.
-    const clients = (shown?.connections ?? []).map((socket) => socket.localPort);
+    expect(portsOf(lists?.listeners).sort()).toEqual([own, other].sort());
+    expect(portsOf(lists?.connections)).toContain(other);
+    expect(portsOf(lists?.connections)).not.toContain(own);
+    // The filter compares local ports, so the clients' sockets in the same namespace are included.
+    const clients = (lists?.connections ?? []).map((socket) => socket.localPort);
     expect(clients).toEqual(expect.arrayContaining([toOwn.localPort, toOther.localPort]));
   });
 
@@ -109,7 +109,7 @@ describe("the sockets in a sample", () => {
     const port = await web(host, (_, res) => res.end("hello"));
     sample();
     const answered = await fetchOnce(host, port, keepAlive());
-    await pause(400, "an age to date back by");
+    await pause(400, "the last data gets an age");
     const seen = sample();
     expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
     expectDated(seen, answered);
@@ -145,18 +145,18 @@ describe("the sockets in a sample", () => {
     const sample = createSampler({ addressScope: host });
     const port = await web(host, (_, res) => setTimeout(() => res.end("x"), 5));
     const agent = keepAlive();
-    let going = true;
+    let isRunning = true;
     let answeredMs = 0;
     const loop = (async () => {
-      while (going) answeredMs = (await fetchOnce(host, port, agent)).toMs;
+      while (isRunning) answeredMs = (await fetchOnce(host, port, agent)).toMs;
     })();
     await pause(100, "some requests have completed");
     for (let n = 0; n < 30; n += 1) {
       await pause(17, "samples that are not in step with the client's requests");
       const seen = sample();
-      expect(seen.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFIES_MS);
+      expect(seen.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFY_TOLERANCE_MS);
     }
-    going = false;
+    isRunning = false;
     await loop;
   });
 
@@ -176,14 +176,14 @@ describe("the sockets in a sample", () => {
   test("are busy with a connection in the backlog that has sent nothing", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    // Listens, then never comes back to its event loop.
+    // Listens and then blocks its event loop.
     const { child, line } = await startNode(
       `import {createServer} from "node:net"; import {writeSync} from "node:fs";
        const s = createServer(); s.listen(0, "${host}", () => {
          writeSync(1, String(s.address().port) + "\\n");
          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600000); });`,
     );
-    endings.push(() => stop(child));
+    cleanups.push(() => stop(child));
     expect(sample()).toMatchObject({ activity: "quiet", hasTcpListener: true });
     await dial(host, Number(line));
     await pause(200, "a connection that waits for a while");
@@ -213,7 +213,7 @@ describe("the sockets in a sample", () => {
       stream?.write("data: 2\n\n");
     });
     const toMs = performance.now();
-    await pause(300, "an age to date back by");
+    await pause(300, "the last data gets an age");
     const seen = sample();
     expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
     expectDated(seen, { fromMs, toMs });
@@ -259,7 +259,7 @@ describe("the sockets in a sample", () => {
     // TIME_WAIT starts at the end of the connection, which on a busy machine is long after the response.
     await served;
     const toMs = performance.now();
-    await pause(500, "an age to date back by");
+    await pause(500, "the last data gets an age");
     const seen = sample();
     expect(seen).toMatchObject({ activity: "quiet", openConnections: 0 });
     expectDated(seen, { fromMs, toMs });

@@ -36,7 +36,7 @@ export function createPlainMemory(): ConnectionMemory {
       at(record).seen = seen;
       at(record).kept = true;
     },
-    // Disables the fast path.
+    // Disables the fast path for unchanged connections.
     isUnchanged: () => false,
     firstSeenMs: (record) => at(record).seen?.firstSeenMs ?? -1,
     storeUnchanged: () => undefined,

@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 
 describeOnClock("a drain with a broken relay", (build) => {
-  const drain = async (clock: TestClock, env: Record<string, string>, during: () => Promise<void> = async () => {}) => {
+  const drain = async (clock: TestClock, env: Record<string, string>, causeFault: () => Promise<void> = async () => {}) => {
     const manager = await startManager({ build, clock, env, flags: FLAGS });
     const app = await startApp(manager.address, 8_080, clock);
     const startedMs = clock.nowMs();
     const answered = call(manager, `/${TOKEN}/drain`, "POST").then((answer) => ({
       ...{ body: answer.body, ms: clock.nowMs() - startedMs },
     }));
-    const [{ body, ms }] = await Promise.all([answered, during()]);
+    const [{ body, ms }] = await Promise.all([answered, causeFault()]);
     manager.kill("SIGTERM");
     const end = await manager.ended;
     await endApp(app);
@@ -35,17 +35,17 @@ describeOnClock("a drain with a broken relay", (build) => {
     "lasts as long as without a relay if the relay $behaviour",
     onClock(async (clock, broken) => {
       const { env, during } = await broken.start(ca, clock);
-      const without = await drain(clock, {});
-      const with_ = await drain(clock, env, during);
-      const both = `without: ${without.ms} ms, ${JSON.stringify(without)}; with: ${with_.ms} ms, ${JSON.stringify(with_)}`;
-      expect(with_.ms - without.ms, both).toBe(broken.lateMs ?? 0);
-      expect(with_.ms, both).toBeGreaterThanOrEqual(3_000);
-      expect(with_.report).toMatchObject({ outcome: "drained", trigger: "hook", evidenceSource: "netlink" });
-      expect(with_.report.relay, both).toMatch(/^unknown: ./);
-      expect(with_.report.why).toContain("is unknown (");
-      expect(JSON.stringify(with_).length).toBeLessThan(16_384);
-      expect(with_.code).toBe(0);
-      expect(without.report).toMatchObject({ outcome: "drained", relay: "none" });
+      const withoutRelay = await drain(clock, {});
+      const withRelay = await drain(clock, env, during);
+      const details = `without: ${withoutRelay.ms} ms, ${JSON.stringify(withoutRelay)}; with: ${withRelay.ms} ms, ${JSON.stringify(withRelay)}`;
+      expect(withRelay.ms - withoutRelay.ms, details).toBe(broken.lateMs ?? 0);
+      expect(withRelay.ms, details).toBeGreaterThanOrEqual(3_000);
+      expect(withRelay.report).toMatchObject({ outcome: "drained", trigger: "hook", evidenceSource: "netlink" });
+      expect(withRelay.report.relay, details).toMatch(/^unknown: ./);
+      expect(withRelay.report.why).toContain("is unknown (");
+      expect(JSON.stringify(withRelay).length).toBeLessThan(16_384);
+      expect(withRelay.code).toBe(0);
+      expect(withoutRelay.report).toMatchObject({ outcome: "drained", relay: "none" });
     }),
   );
 });

@@ -12,7 +12,7 @@ import { CLIENT, createTestMonitor, listener, POD, reading, socket } from "./tra
 const WANTS_STATUS: RelayDemand = { kind: "status", delayEndMs: -1 };
 const STATUS_LINE = 'status {"state":"in","terminating":true,"reason":""}\n';
 
-/** The manager's side, with clients played by the test. */
+/** Creates the manager's side of the connection to its relay client, with fake client processes. */
 function manager() {
   const statuses: WithdrawalStatus[] = [];
   const reports: string[] = [];
@@ -78,7 +78,7 @@ describe("the manager's control of the relay's client process", () => {
     expect(clients[0]?.commands).toEqual(["drain-delay 4000\n", "disconnect\n"]);
   });
 
-  test("passes the status unknown when the client exits, and restarts the client at most three times", () => {
+  test("passes the status `unknown` when the client exits, and restarts the client at most three times", () => {
     const { relay, clients, writes, last } = manager();
     for (let count = 0; count < 10; count += 1) {
       relay.follow(WANTS_STATUS);
@@ -160,7 +160,7 @@ describe("connections of the relay's client", () => {
   test("do not hide a client's connection that opened and closed between two samples", () => {
     const { sample } = createTestMonitor();
     sample(opens(100, 50), 1_000);
-    // One by a client, one by the relay's client.
+    // One connection of a client and one of the relay's client.
     expect(sample(opens(101, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(2_000);
   });
 
@@ -173,11 +173,11 @@ describe("connections of the relay's client", () => {
   test("do not delay the answer to the hook of a mesh proxy", () => {
     const relay: RelayEndpoint = { address: "10.96.0.9", port: 443 };
     const proxy = { ...listener(), localPort: 15_006, uid: 1_337 };
-    const ours = socket({ localPort: 40_000, peerAddress: relay.address, peerPort: relay.port, uid: 65_532 });
+    const relayConnection = socket({ localPort: 40_000, peerAddress: relay.address, peerPort: relay.port, uid: 65_532 });
     const others = (endpoint: RelayEndpoint) => {
       const watch = createProcessWatch(17_890, endpoint);
       watch.startSample();
-      for (const one of [proxy, ours]) watch.add(toTcpSocket(one));
+      for (const one of [proxy, relayConnection]) watch.add(toTcpSocket(one));
       return watch.finishSample().others;
     };
     expect(others(relay)).toBe(false);

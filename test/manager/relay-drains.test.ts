@@ -26,20 +26,20 @@ import { alive, childrenOf } from "./processes.ts";
 afterAll(endRelays);
 afterAll(endManagers);
 
-const KILLED_EACH_MS = 100;
+const KILL_INTERVAL_MS = 100;
 const UNREACHABLE = "unknown: its address refuses connections";
 const FLAGS = ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=20s", "--app-grace=5s", "--hooks=app:app"];
 
 const drain = async (manager: Manager) => JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
 type ScenarioParts = { readonly clock: TestClock; readonly relay: FakeRelay; readonly manager: Manager };
-type Choice = Omit<Relaying, "clock"> & { readonly flags?: readonly string[] };
+type ScenarioOptions = Omit<Relaying, "clock"> & { readonly flags?: readonly string[] };
 
 describeOnClock("a drain with a relay", (build) => {
   /** Runs a case with a relay, a manager that uses it, and an app in its Pod. */
   const scenario = (
     title: string,
-    { flags = FLAGS, ...relaying }: Choice,
+    { flags = FLAGS, ...relaying }: ScenarioOptions,
     play: (parts: ScenarioParts) => Promise<void>,
   ) =>
     test.concurrent(
@@ -68,9 +68,9 @@ describeOnClock("a drain with a relay", (build) => {
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(4_500);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(4_500);
       expect(report.why).toMatch(/The Pod was out of rotation after \d/);
-      const notice = await relay.reported();
-      expect(notice).toMatchObject({ namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"] });
-      expect(notice["report"]).toMatchObject({ phase: "done", outcome: "drained", relay: "withdrawn" });
+      const delivered = await relay.reported();
+      expect(delivered).toMatchObject({ namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"] });
+      expect(delivered["report"]).toMatchObject({ phase: "done", outcome: "drained", relay: "withdrawn" });
       expect(relay.requests[0]).toEqual({
         path: "/v1/withdrawal",
         authorization: `Lastcall ${CREDENTIAL}`,
@@ -90,8 +90,8 @@ describeOnClock("a drain with a relay", (build) => {
       const report = await drain(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.milliseconds.withdrawing).toBe(3_000);
-      // The answer takes no time of the tests' clock, or a step of it.
-      expect(report.withdrawnAfterMs).toBeLessThan(100); // bound: on the tests' clock
+      // The relay's response takes no time on the test clock, or one step.
+      expect(report.withdrawnAfterMs).toBeLessThan(100); // bound: on the test clock
     },
   );
 
@@ -128,7 +128,7 @@ describeOnClock("a drain with a relay", (build) => {
       expect(JSON.parse((await held).body)).toMatchObject({ outcome: "restarted", relay: "none" });
       await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
       await relay.settled();
-      expect(relay.notices).toEqual([]);
+      expect(relay.reports).toEqual([]);
     },
   );
 
@@ -136,7 +136,7 @@ describeOnClock("a drain with a relay", (build) => {
     "starts at the manager's own hook, even a late one, if the relay is unreachable",
     onClock(async (clock) => {
       const relay = await startRelay({ clock });
-      await relay.die();
+      await relay.crash();
       const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
       const app = await startApp(manager.address);
       const held = call(manager, hookPath());
@@ -154,8 +154,8 @@ describeOnClock("a drain with a relay", (build) => {
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
       await relay.requested();
-      await relay.die();
-      await relay.rise();
+      await relay.crash();
+      await relay.restart();
       await relay.requested(2);
       await clock.wait(8_000);
       expect((await statusOf(manager))["phase"]).toBe("withdrawing");
@@ -182,7 +182,7 @@ describeOnClock("a drain with a relay", (build) => {
     { first: statusLine({ graceSeconds: 12 }) },
     async ({ manager }) => {
       const report = await drain(manager);
-      // 12 s, less the app's 5 s and the margin of 2 s.
+      // 12 s minus the app's grace period of 5 s and a margin of 2 s.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
       expect(report.why).toContain("shortened from 23s");
@@ -226,13 +226,13 @@ describeOnClock("a drain with a relay", (build) => {
     });
     while (!over) {
       for (const pid of childrenOf(manager.pid)) process.kill(pid, "SIGKILL");
-      await clock.wait(KILLED_EACH_MS);
+      await clock.wait(KILL_INTERVAL_MS);
     }
     const report = await own;
     expect(report.outcome).toBe("drained");
     expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(3_000);
-    // A client that had time to report "in" delays the drain until it is killed.
-    expect(report.milliseconds.withdrawing).toBeLessThan(3_000 + 2 * KILLED_EACH_MS); // bound: by the clock of the test
+    // A relay client that reported "in" delays the drain until the client is killed.
+    expect(report.milliseconds.withdrawing).toBeLessThan(3_000 + 2 * KILL_INTERVAL_MS); // bound: on the test clock
     expect(report.relay).toMatch(/^unknown: (the relay client ended: |no answer yet)/);
   });
 
@@ -243,7 +243,7 @@ describeOnClock("a drain with a relay", (build) => {
       const own = drain(manager);
       await relay.requested();
       await manager.until((line) => line["message"] === "relay");
-      await relay.die();
+      await relay.crash();
       expect(await own).toMatchObject({ outcome: "drained" });
       const lost = await manager.until((line) => line["message"] === "cannot report to the relay");
       expect(lost).toMatchObject({ level: "warn", pod: "web-0", namespace: "shop" });

@@ -28,7 +28,7 @@ type Client = {
   readonly ended: Promise<number | null>;
 };
 
-/** The client as the manager starts it. */
+/** Starts the relay's client like the manager. */
 function startClient(build: Build, env: Record<string, string>): Client {
   const child = spawn(build.command, [...build.args, "relay-client"], { env, stdio: ["pipe", "pipe", "pipe"] });
   running.add(child);
@@ -54,14 +54,14 @@ function startClient(build: Build, env: Record<string, string>): Client {
 
 describeBuilds("the relay's client", (build) => {
   test.concurrent.for([...BROKEN_RELAYS])(
-    "reports the status unknown and connects again if the relay $behaviour",
+    "reports that the status is lost, and connects again, if the relay $behaviour",
     async (broken) => {
       const { env, during } = await broken.start(ca);
       const client = startClient(build, env);
       client.child.stdin.write("drain-delay 0\n");
       void during?.();
       expect(await client.line(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
-      // It has dialled again by then, or will.
+      // The client may already have connected again.
       const dials = () => client.lines.filter((one) => one === "dial").length;
       const before = dials();
       await eventually(() => expect(dials()).toBeGreaterThan(before));
@@ -72,14 +72,14 @@ describeBuilds("the relay's client", (build) => {
   );
 
   test.concurrent("uses no CPU while it waits for a TLS handshake", async () => {
-    const silent = BROKEN_RELAYS.find(({ behaviour }) => behaviour === "accepts connections and sends nothing");
-    const { env = {} } = (await silent?.start(ca)) ?? {};
+    const silentRelay = BROKEN_RELAYS.find(({ behaviour }) => behaviour === "accepts connections and sends nothing");
+    const { env = {} } = (await silentRelay?.start(ca)) ?? {};
     const client = startClient(build, env);
     await client.line(/^dial$/);
     const beforeMs = cpuMs(client.child.pid ?? 0);
-    // By its own clock two seconds later.
+    // The client reports this two seconds later.
     await client.line(/^lost no answer within/);
-    expect(cpuMs(client.child.pid ?? 0) - beforeMs).toBeLessThan(500); // bound: time of the CPU, which no other program lengthens
+    expect(cpuMs(client.child.pid ?? 0) - beforeMs).toBeLessThan(500); // bound: CPU time, which other programs do not lengthen
     client.child.kill("SIGKILL");
   });
 
@@ -113,15 +113,15 @@ describeBuilds("the relay's client", (build) => {
     expect(await client.ended).toBe(0);
     await relay.settled();
     expect(requestCount()).toBe(before);
-    expect(relay.notices).toEqual([
+    expect(relay.reports).toEqual([
       { namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"], report: { version: 1, why: "Ümläut" } },
     ]);
   });
 
-  test.concurrent("sends a report again after status 503, and then prints that the report was not sent", async () => {
+  test.concurrent("sends a report again after status 503, and then prints that the report was not delivered", async () => {
     let attempts = 0;
     const relay = await startRelay({
-      answers: (_, res) => {
+      respond: (_, res) => {
         attempts += 1;
         res.writeHead(503).end();
       },
@@ -136,7 +136,7 @@ describeBuilds("the relay's client", (build) => {
   test.concurrent("does not repeat a report that the relay refused", async () => {
     const paths: string[] = [];
     const relay = await startRelay({
-      answers: (req, res) => {
+      respond: (req, res) => {
         paths.push(req.url ?? "");
         res.writeHead(413).end();
       },

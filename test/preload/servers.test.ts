@@ -112,7 +112,7 @@ describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", 
     async ({ place, extra }) => {
       const address = ownAddress();
       const manager = await scenario.openManager();
-      const otherLibrary = scenario.compile("servers/otherLibrary-library.c", "gcc", ["-shared", "-fPIC"]);
+      const otherLibrary = scenario.compile("servers/other-library.c", "gcc", ["-shared", "-fPIC"]);
       const countFile = join(scenario.folder, place);
       const libraries = place === "before" ? [otherLibrary, scenario.library] : [scenario.library, otherLibrary];
       const env = { LD_PRELOAD: libraries.join(":"), COUNT_FILE: countFile };

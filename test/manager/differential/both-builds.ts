@@ -1,4 +1,4 @@
-/** Plays each scenario on both builds at the same time, in separate Pods, and compares the transcripts. Node is the oracle. */
+/** Runs a scenario on both builds in separate simulated Pods and compares the transcripts; the Node build is the reference. */
 import { expect } from "vitest";
 import { CLOCKED_NATIVE_BUILD, CLOCKED_NODE_BUILD } from "../builds.ts";
 import type { Scenario } from "./scenario.ts";

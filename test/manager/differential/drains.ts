@@ -21,7 +21,7 @@ export const DRAINS: readonly Scenario[] = [
     title: "the manager's own hook is an exec command",
     play: async (pod) => {
       await pod.app();
-      // Long enough for the hook after the start of the command.
+      // The drain delay is long enough for the hook, which is called after the start of the command.
       await pod.serve(["--drain-delay=4s", ...ONE_APP.slice(1)]);
       const own = pod.command("own", ["drain", `--address-scope=${pod.address}`]);
       await pod.phase("withdrawing");
@@ -36,7 +36,7 @@ export const DRAINS: readonly Scenario[] = [
       await pod.app();
       await pod.serve([...SHORT, "--hooks=web:app,job:app"]);
       const web = pod.hook("web", "web");
-      // Separate release times: with equal ones, the log may list either hook as held.
+      // Separate release times: at equal times the log may list either hook as still held.
       await pod.clock.wait(2_000);
       await Promise.all([web, pod.hook("job", "job")]);
       await pod.status("after");

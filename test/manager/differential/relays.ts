@@ -1,11 +1,11 @@
-/** Scenarios of drains with a relay. Delays exceed the start of the client in either build. */
+/** Scenarios of drains with a relay. The drain delays are longer than the start of the relay client in either build. */
 import { startRelay, statusLine } from "../fake-relay.ts";
 import type { Scenario } from "./scenario.ts";
 import type { SimulatedPod } from "./simulated-pod.ts";
 
 const FLAGS = ["--drain-delay=20s", "--quiet-period=300ms", "--drain-timeout=40s", "--app-grace=1s", "--hooks=app:app"];
 
-/** The manager's own hook is first, because a native client may reach the relay before the next hook. */
+/** Calls the manager's own hook first, because a native relay client may reach the relay before the app's hook is called. */
 async function podIsDeleted(pod: SimulatedPod): Promise<void> {
   const own = pod.drain("own");
   await pod.phase("withdrawing");
@@ -23,7 +23,7 @@ export const RELAYS: readonly Scenario[] = [
       await pod.app();
       await pod.serve(FLAGS, relay.env);
       await podIsDeleted(pod);
-      pod.record("notice", { ...(await relay.reported()), report: "compared in the log" });
+      pod.record("report", { ...(await relay.reported()), report: "compared in the log" });
       await pod.stop();
     },
   },
@@ -46,7 +46,7 @@ export const RELAYS: readonly Scenario[] = [
     title: "the relay is unreachable when the manager sends its report",
     play: async (pod) => {
       const relay = await startRelay({ first: statusLine({ terminating: false }), clock: pod.clock });
-      await relay.die();
+      await relay.crash();
       await pod.app();
       const manager = await pod.serve(FLAGS, relay.env);
       await podIsDeleted(pod);

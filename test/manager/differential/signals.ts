@@ -6,7 +6,7 @@ import type { SimulatedPod } from "./simulated-pod.ts";
 
 const LONG = ["--drain-delay=40s", "--hooks=app:app"];
 
-/** Starts a drain; `held` are its two calls. */
+/** Starts a drain. `held` resolves when both hook calls are answered. */
 async function startDrain(pod: SimulatedPod, flags: readonly string[]): Promise<{ readonly held: Promise<unknown> }> {
   await pod.app();
   await pod.serve(flags);

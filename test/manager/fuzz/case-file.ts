@@ -1,4 +1,4 @@
-/** Writes parser cases in the format of native-parsers-main.ts. */
+/** Encodes parser cases in the input format of native-parsers-main.ts. */
 import { mutated, spliced } from "./mutations.ts";
 import { PARSERS } from "./parser-calls.ts";
 import { moreFor, SAMPLES, type Sample } from "./samples.ts";
@@ -13,7 +13,7 @@ export function caseBytes(sample: Sample): Buffer {
   return Buffer.concat([head, sample.bytes, more]);
 }
 
-/** A damaged sample, or rarely a valid one, for which both builds must agree too. */
+/** @returns a damaged sample or, rarely, a valid one, for which both builds must also agree */
 export function mutant(random: Random): Sample {
   const sample = random.pick(SAMPLES);
   const other = random.pick(SAMPLES.filter((one) => one.parser === sample.parser));

@@ -1,4 +1,4 @@
-/** Calls every parser of the manager by name, so that both builds can read the same bytes. Keeps to the plain subset. */
+/** Calls every parser of the manager by name, so both builds can parse the same bytes. Uses the plain subset (decision 3). */
 import { parseDurationMs } from "../../../src/contract/duration.ts";
 import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
 import { routeOf } from "../../../src/manager/calls/call-route.ts";
@@ -43,7 +43,7 @@ export const PARSERS: readonly string[] = [
 ];
 
 /**
- * @param more other argument of the parser: received length (netlink), selector (count), method (route)
+ * @param extraArgument other argument of the parser: received length (netlink), selector (count), method (route)
  * @returns the result as one line
  */
 export function parsed(parser: string, bytes: Buffer, more: string): string {
@@ -94,7 +94,7 @@ function textParsed(parser: string, text: string, more: string): string {
   }
 }
 
-/** Chunks of seven bytes. */
+/** Splits the bytes into chunks of seven bytes. */
 function linesText(bytes: Buffer): string {
   const buffer = createLineBuffer(64);
   let text = "";
@@ -120,7 +120,7 @@ function commandText(text: string): string {
   return command === undefined ? "refused" : formatCommand(command);
 }
 
-/** Lines of `NAME=value`. */
+/** @param text lines of `NAME=value` */
 function settingsText(text: string): string {
   const lines = text.split("\n");
   const environment = environmentOf((name) => {

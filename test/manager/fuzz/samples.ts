@@ -1,4 +1,4 @@
-/** Lists valid input of every parser, the base of mutations. */
+/** Lists valid input of every parser, from which the fuzz tests derive damaged input. */
 import { DONE, message, REFUSED, socketMessage, tcpInfo } from "../netlink-room.ts";
 import type { Random } from "./seeded-random.ts";
 
@@ -67,7 +67,7 @@ const JSON_COUNT = '{"server":{"active":[1,2,{"n":3}],"a/b":{"c~d":4},"text":"5"
 
 const RELAY_STATUS =
   '{"state":"in","terminating":true,"reason":"Service web still offers the Pod \\u00e9","graceSeconds":30}';
-/** A SEQUENCE of 252 bytes; the parser checks only this outer form of a certificate. */
+/** An ASN.1 SEQUENCE of 252 bytes; the parser checks only this outer structure of a certificate. */
 const DER = Buffer.concat([Buffer.from([0x30, 0x82, 0, 0xfc]), Buffer.alloc(0xfc, 7)]).toString("base64");
 const RELAY_VARIABLES = `LASTCALL_RELAY_ADDRESS=[fd00::10]:443
 LASTCALL_RELAY_NAME=relay-1.lastcall.internal
@@ -117,7 +117,7 @@ export const SAMPLES: readonly Sample[] = [
   ...["250ms", "30s", "999999h"].map((value) => text("duration", value)),
 ];
 
-/** The parser's other argument: for netlink the received length, which may be wrong. */
+/** @returns the parser's other argument; for netlink this is the received length, which may be wrong */
 export function moreFor(sample: Sample, bytes: Buffer, random: Random): string {
   if (sample.parser !== "netlink") return sample.more;
   return String(random.chance(0.8) ? bytes.length : random.below(bytes.length * 2 + 2));

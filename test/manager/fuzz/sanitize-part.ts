@@ -3,7 +3,7 @@ import type { Random } from "./seeded-random.ts";
 
 export type Budget = {
   readonly random: Random;
-  /** Checked before each step. @param done number of completed cases */
+  /** Whether the part runs another case. @param done number of completed cases */
   readonly goesOn: (done: number) => boolean;
 };
 

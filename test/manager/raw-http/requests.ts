@@ -6,7 +6,7 @@ export type Request = Sent & {
   readonly title: string;
   /** Response statuses of both builds, or of each build. */
   readonly answer: readonly number[] | Differing;
-  /** A reset could lose the response. */
+  /** Whether the connection must close without a reset, which could lose the response. */
   readonly inOrder?: boolean;
 };
 
