@@ -42,9 +42,9 @@ const outcomeAndTime = (sources: Omit<Case, "title" | "ms" | "outcome">) => {
 
 describe("a drain that cannot read the socket tables", () => {
   test.for<Case>([
-    { title: "ends with outcome blind after the drain delay", pod: () => BLIND, ms: 5_000, outcome: "blind" },
+    { title: "ends with outcome `blind` after the drain delay", pod: () => BLIND, ms: 5_000, outcome: "blind" },
     {
-      title: "ends with outcome blind after the drain delay and the deregistration delay",
+      title: "ends with outcome `blind` after the drain delay and the deregistration delay",
       ...{ pod: () => BLIND, settings: { deregistrationDelayMs: 3_000 } },
       ...{ ms: 8_000, outcome: "blind" },
     },
@@ -54,12 +54,12 @@ describe("a drain that cannot read the socket tables", () => {
       ...{ ms: 9_000, outcome: "blind" },
     },
     {
-      title: "continues until the deadline if drained-when is deadline",
+      title: "continues until the deadline if `drained-when` is `deadline`",
       ...{ pod: () => BLIND, settings: { drainedWhen: "deadline" } },
       ...{ ms: 65_000, outcome: "timeout" },
     },
     {
-      title: "ends with outcome blind after its delays if drained-when is connections",
+      title: "ends with outcome `blind` after its delays if `drained-when` is `connections`",
       ...{ pod: () => BLIND, settings: { drainedWhen: "connections" } },
       ...{ ms: 5_000, outcome: "blind" },
     },
@@ -115,13 +115,13 @@ describe("a drain that can list connections but not their activity", () => {
 
   test.for<Case>([
     {
-      title: "ends with outcome blind 10 s after its delays",
+      title: "ends with outcome `blind` 10 s after its delays",
       pod: () => UNKNOWN_ACTIVITY,
       ms: 15_000,
       outcome: "blind",
     },
     {
-      title: "ends with outcome blind 10 s after the last evidence of traffic",
+      title: "ends with outcome `blind` 10 s after the last evidence of traffic",
       pod: evidenceAt(12_000),
       ms: 22_000,
       outcome: "blind",
@@ -136,12 +136,12 @@ describe("a drain that can list connections but not their activity", () => {
       ...{ pod: () => UNKNOWN_ACTIVITY, settings: { quietPeriodMs: 20_000 }, ms: 25_000, outcome: "blind" },
     },
     {
-      title: "ends with outcome drained when the last connection is closed",
+      title: "ends with outcome `drained` when the last connection is closed",
       pod: (nowMs) => (nowMs < 8_000 ? UNKNOWN_ACTIVITY : { ...QUIET, evidenceSource: "proc" }),
       ...{ ms: 8_000, outcome: "drained" },
     },
     {
-      title: "continues until the deadline if connections stay open and drained-when is connections",
+      title: "continues until the deadline if connections stay open and `drained-when` is `connections`",
       ...{ pod: () => UNKNOWN_ACTIVITY, settings: { drainedWhen: "connections" }, ms: 65_000, outcome: "timeout" },
     },
     {

@@ -61,7 +61,7 @@ const isDrainedAt9s = (settings: DrainSettings, { fromMs = 5_000, ...parts }: St
 };
 const OPEN = { ...QUIET, openConnections: 1 };
 
-describe("a drain with drained-when requests", () => {
+describe("a drain with `drained-when: requests`", () => {
   const settings = settingsOf("envoy", "requests");
   const COUNT = { atMs: 9_000, knownAtMs: 9_000, active: 0, zeroSinceMs: 7_000 };
   test.for<[string, StateOverrides, boolean]>([
@@ -89,7 +89,7 @@ describe("a drain with drained-when requests", () => {
   });
 });
 
-describe("a drain with drained-when quiet", () => {
+describe("a drain with `drained-when: quiet`", () => {
   const observed = (overrides: Partial<SeenPod>): SeenPod => ({ ...OPEN, lastEvidenceMs: 7_000, ...overrides });
   test.for<[string, StateOverrides, boolean]>([
     ["ends a quiet period after the last traffic", {}, true],
@@ -117,7 +117,7 @@ describe("a drain with drained-when quiet", () => {
     expect(isDrainedAt9s(settingsOf("none", "quiet"), { ...overrides, sample })).toBe(isEnded);
   });
 
-  test("ends without open connections if drained-when is connections, but not if it is deadline", () => {
+  test("ends without open connections if `drained-when` is `connections`, but not if it is `deadline`", () => {
     const state = (openConnections: number): Parts => ({
       sample: { observation: { ...QUIET, openConnections, lastEvidenceMs: 8_999 }, atMs: 9_000 },
     });

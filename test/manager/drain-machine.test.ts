@@ -209,7 +209,7 @@ describe("the duration of a drain", () => {
     { drainedWhen: "connections", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 65_000, outcome: "timeout" },
     { drainedWhen: "quiet", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 5_000, outcome: "drained" },
   ] satisfies { drainedWhen: DrainSettings["drainedWhen"]; pod: PodAt; ms: number; outcome: string }[])(
-    "is $ms ms with drained-when $drainedWhen, with the outcome $outcome",
+    "is $ms ms with `drained-when: $drainedWhen`, with the outcome `$outcome`",
     ({ drainedWhen, pod, ms, outcome }) => {
       const played = play({ settings: { ...ONE_APP, drainedWhen }, events: TERMINATION, pod });
       expect(played.state.outcome).toBe(outcome);
@@ -217,7 +217,7 @@ describe("the duration of a drain", () => {
     },
   );
 
-  test("excludes the quiet period if drained-when is connections and all connections are closed", () => {
+  test("excludes the quiet period if `drained-when` is `connections` and all connections are closed", () => {
     const played = play({ settings: { ...ONE_APP, drainedWhen: "connections" }, events: TERMINATION, pod: busyUntil(20_000) });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(20_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(20_250);
@@ -546,7 +546,7 @@ describe("for arbitrary sequences of events", () => {
       return one.who === "own" ? ownHook(one.at, id) : hook(one.at, id, one.who);
     });
 
-  test("no app's hook is answered before the drain delay, except with outcome not-needed or restarted", () => {
+  test("no app's hook is answered before the drain delay, except with outcome `not-needed` or `restarted`", () => {
     fc.assert(
       fc.property(anySettings, fc.array(anyObservation, { minLength: 1 }), anyEvents, (settings, pods, some) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;

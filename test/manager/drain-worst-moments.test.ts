@@ -71,13 +71,13 @@ describe("the original hook of a container", () => {
 describe("with a drain timeout of 0 s", () => {
   const settings: DrainSettings = { ...ONE_APP, drainTimeoutMs: 0 };
 
-  test("a drain ends as drained if the Pod was quiet during the delays", () => {
+  test("a drain ends as `drained` if the Pod was quiet during the delays", () => {
     const played = play({ settings, events: TERMINATION });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBe(5_100);
   });
 
-  test("a drain ends as timeout if the Pod was busy during the delays", () => {
+  test("a drain ends as `timeout` if the Pod was busy during the delays", () => {
     const played = play({ settings, events: TERMINATION, pod: busyUntil(999_999) });
     expect(played.state.outcome).toBe("timeout");
     expect(played.answered.get(1)).toBe(5_100);
@@ -94,7 +94,7 @@ describe("the report after the drain", () => {
     expect(report.left).toHaveLength(1);
   });
 
-  test("has the outcome drained if SIGTERM arrives after the drain while hooks wait", () => {
+  test("has the outcome `drained` if SIGTERM arrives after the drain while hooks wait", () => {
     const otherProcesses = () => ({ known: true, others: true, sharedUser: false });
     const events = [...TERMINATION, hook(120, 3, "istio-proxy"), sigterm(9_000)];
     const played = play({ settings: MESH, events, otherProcesses });
@@ -215,7 +215,7 @@ describe("a proxy that stops during its drain", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
-  test("does not cause the outcome timeout at the deadline, because no client remains", () => {
+  test("does not cause the outcome `timeout` at the deadline, because no client remains", () => {
     const played = play({
       settings: { ...settings, drainTimeoutMs: 3_000 },
       events: TERMINATION,

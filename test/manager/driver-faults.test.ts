@@ -70,7 +70,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
       { file: DRIVER, title: "delays the end of a drain by one quiet period if an idle connection is open" },
       {
         file: HERE,
-        title: "an idle connection delays a drain until the deadline if drained-when is connections",
+        title: "an idle connection delays a drain until the deadline if `drained-when` is `connections`",
       },
     ],
   },
@@ -223,7 +223,7 @@ const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy" };
 const TERMINATION = [hook(100, 1), ownHook(110, 2)];
 
 describe("the settings and clock of a drain with a proxy", () => {
-  test("an idle connection delays a drain until the deadline if drained-when is connections", () => {
+  test("an idle connection delays a drain until the deadline if `drained-when` is `connections`", () => {
     const played = play({
       settings: { ...ENVOY, drainedWhen: "connections", drainTimeoutMs: 10_000 },
       events: TERMINATION,

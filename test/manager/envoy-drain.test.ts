@@ -156,7 +156,7 @@ describe("a proxy that is absent at the trigger", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(16_750);
   });
 
-  test.for(DRAINED_WHEN_VALUES)("and later delays the drain for five seconds if drained-when is %s", (drainedWhen) => {
+  test.for(DRAINED_WHEN_VALUES)("and later delays the drain for five seconds if `drained-when` is `%s`", (drainedWhen) => {
     const played = play({ ...absent, settings: { ...ENVOY, drainedWhen } });
     expect(played.state).toMatchObject({
       outcome: "not-needed",
@@ -199,7 +199,7 @@ describe("a proxy that is absent at the trigger", () => {
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(12_150);
   });
 
-  test("does not cause the outcome timeout if its response arrives at the deadline", () => {
+  test("does not cause the outcome `timeout` if its response arrives at the deadline", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 };
     const played = play({ ...absent, settings, countMs: (nowMs) => TRIGGER_MS + 1_500 - nowMs });
     expect(played.state.outcome).toBe("not-needed");

@@ -32,7 +32,7 @@ const drainedBy = async (build: Build): Promise<unknown> => {
 
 describeBuilds("on a kernel without IPv6", (build) => {
   test.skipIf(refusal.status !== 0)(
-    "a drain ends with outcome drained and reads the sockets over netlink",
+    "a drain ends with outcome `drained` and reads the sockets over netlink",
     async () => {
       expect(await drainedBy(build)).toMatchObject({ outcome: "drained", evidenceSource: "netlink" });
     },

@@ -70,7 +70,7 @@ describe("during the delays of a drain", () => {
     ["a timer that fired early is set again", { sample: { atMs: 5_000 } }, 5_000, [5_001, 5_001]],
     ["an expensive sample is delayed beyond the quiet period", { sample: { atMs: 0, ...MANY_SOCKETS } }, 0, [5_000, 25_000]],
     [
-      "no sample is taken before the deadline if drained-when is deadline",
+      "no sample is taken before the deadline if `drained-when` is `deadline`",
       { sample: { atMs: 0 } },
       0,
       [5_000, 65_000],
@@ -131,7 +131,7 @@ describe("after the delays of a drain", () => {
     ],
     ["a timer that fires late does not cause two samples", { sample: { atMs: 5_000 } }, 9_000, [9_001, 9_001]],
     ["there is a sample at the deadline", { sample: { atMs: 64_950 } }, 64_950, [65_000, 65_000]],
-    ["the timer fires only at the deadline if drained-when is deadline", {}, 5_000, [65_000, 65_000], DEADLINE],
+    ["the timer fires only at the deadline if `drained-when` is `deadline`", {}, 5_000, [65_000, 65_000], DEADLINE],
     ["a driver counts requests five times a second", { count: { atMs: 5_000 } }, 5_000, [5_200, 5_200], REQUESTS],
     [
       "a driver does not start a count before its last count has ended",

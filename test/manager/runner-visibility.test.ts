@@ -48,7 +48,7 @@ async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainRepor
   return report;
 }
 
-test("a drain ends with outcome blind if no source of sockets can be read", async () => {
+test("a drain ends with outcome `blind` if no source of sockets can be read", async () => {
   expect(await reportAfterFailedSamples(false)).toMatchObject({
     phase: "done",
     outcome: "blind",

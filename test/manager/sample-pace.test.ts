@@ -75,7 +75,7 @@ test.for(Object.entries(PODS))("samples use at most 5 % of a core if a Pod %s", 
 });
 
 test.for(["requests", "auto"] as const)(
-  "a driver's counts of requests do not make samples more expensive if drained-when is %s",
+  "a driver's counts of requests do not make samples more expensive if `drained-when` is `%s`",
   (drainedWhen) => {
     const settings: DrainSettings = { ...ONE_APP, driver: "envoy", drainedWhen };
     let samples = 0;

@@ -96,7 +96,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "drained-when is deadline",
+    title: "`drained-when` is `deadline`",
     play: async (pod) => {
       await pod.app();
       await pod.serve(["--drain-delay=300ms", "--drain-timeout=2s", "--drained-when=deadline", "--hooks=app:app"]);
@@ -104,7 +104,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "an idle connection is open and drained-when is connections",
+    title: "an idle connection is open and `drained-when` is `connections`",
     play: async (pod) => {
       await pod.app();
       await pod.serve([...ONE_APP, "--drained-when=connections"]);
