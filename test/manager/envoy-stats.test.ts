@@ -199,7 +199,7 @@ describe("the statistics of Envoy", () => {
 });
 
 describe("two successive samples of Envoy's statistics", () => {
-  const count = (over: Partial<EnvoyCount>): EnvoyCount => ({
+  const count = (overrides: Partial<EnvoyCount>): EnvoyCount => ({
     isEnvoy: true,
     problem: "",
     passing: false,
@@ -209,11 +209,11 @@ describe("two successive samples of Envoy's statistics", () => {
     adminTotal: 1,
     epoch: 0,
     probedPorts: [],
-    ...over,
-  });
+    ...overrides,
+    });
   const evidenceOf = (probes: DrainSettings["kubeletProbes"], ...counts: readonly Partial<EnvoyCount>[]) => {
     const evidence = createEnvoyEvidence(probes);
-    return counts.map((over, n) => evidence.take(count({ adminTotal: n + 1, ...over }), n * 200)).at(-1);
+    return counts.map((overrides, n) => evidence.take(count({ adminTotal: n + 1, ...overrides }), n * 200)).at(-1);
   };
 
   test.for([

@@ -62,11 +62,11 @@ export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, str
   };
 }
 
-export const statusLine = (over: Partial<WithdrawalStatusLine> = {}): WithdrawalStatusLine => ({
+export const statusLine = (overrides: Partial<WithdrawalStatusLine> = {}): WithdrawalStatusLine => ({
   state: "in",
   terminating: true,
   reason: "",
-  ...over,
+  ...overrides,
 });
 
 export type FakeRelay = {

@@ -46,20 +46,20 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
     },
   ])("are disconnected at the time limit if they send $title", async ({ text }) => {
     const socket = await dial(manager);
-    const gone = closed(socket);
+    const socketClosed = closed(socket);
     socket.write(text);
-    await gone;
+    await socketClosed;
     await expectUnharmed(manager);
   });
 
   test.concurrent("are disconnected at the time limit if they send single bytes slowly", async () => {
     const socket = await dial(manager);
-    const gone = closed(socket);
+    const socketClosed = closed(socket);
     // The connection is never idle, so only the limit of the whole request ends it.
     socket.write("GET /x HTTP/1.1\r\nA: ");
     const drip = setInterval(() => socket.write("x"), 200);
     socket.on("error", () => {});
-    await gone;
+    await socketClosed;
     clearInterval(drip);
     await expectUnharmed(manager);
   });
@@ -69,9 +69,9 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 2_000 }), async (bytes) => {
         const socket = await dial(manager);
         socket.on("error", () => {});
-        const gone = closed(socket);
+        const socketClosed = closed(socket);
         socket.end(bytes);
-        await gone;
+        await socketClosed;
       }),
       { numRuns: 60 },
     );
@@ -98,9 +98,9 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
   ])("are disconnected and do not disturb the manager if they send $title", async ({ text }) => {
     const socket = await dial(manager);
     socket.on("error", () => {});
-    const gone = closed(socket);
+    const socketClosed = closed(socket);
     socket.write(text, "latin1");
-    await gone;
+    await socketClosed;
     await expectUnharmed(manager);
   });
 });

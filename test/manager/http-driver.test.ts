@@ -32,14 +32,14 @@ function responseText(body: string, status = "200 OK"): string {
   return `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-const driverOf = (over: Partial<DrainSettings>) => createHttpDriver({ ...DEFAULT_SETTINGS, driver: "http", ...over });
+const driverOf = (overrides: Partial<DrainSettings>) => createHttpDriver({ ...DEFAULT_SETTINGS, driver: "http", ...overrides });
 
-function startDrain(over: Partial<DrainSettings>): Promise<string> {
-  return new Promise((done) => driverOf(over).startDrain(done));
+function startDrain(overrides: Partial<DrainSettings>): Promise<string> {
+  return new Promise((done) => driverOf(overrides).startDrain(done));
 }
 
-function count(over: Partial<DrainSettings>): Promise<number> {
-  return new Promise((done) => driverOf(over).countActive(done));
+function count(overrides: Partial<DrainSettings>): Promise<number> {
+  return new Promise((done) => driverOf(overrides).countActive(done));
 }
 
 describe("the request to drain-url", () => {

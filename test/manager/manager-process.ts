@@ -161,8 +161,8 @@ export function call(manager: { readonly address: string }, path: string, method
 export const hookPath = (container = "app") => `/${TOKEN}/prestop/${container}`;
 
 export async function statusOf(manager: { readonly address: string }): Promise<Record<string, unknown>> {
-  const answer = await call(manager, `/${TOKEN}/status`);
-  return JSON.parse(answer.body);
+  const response = await call(manager, `/${TOKEN}/status`);
+  return JSON.parse(response.body);
 }
 
 /** Opens a TCP connection to the manager. Ignores errors, because tests provoke them. */

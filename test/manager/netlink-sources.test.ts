@@ -45,10 +45,10 @@ const NO_LIBC: Libc = { ...playback({}).libc, available: false };
 describe("a sample of the sockets", () => {
   test("includes sockets of IPv4 and IPv6 and the kernel's counters", () => {
     const { libc } = playback({ 2: [socketMessage(), DONE], 10: [socketMessage({ family: 10, localPort: 81 }), DONE] });
-    const seen = readWith(libc);
-    expect(seen).toMatchObject({ source: "netlink", udpPorts: [5_000], passiveOpens: 6, activeOpens: 5 });
-    expect(seen?.connections.map((s) => s.localPort)).toEqual([8080, 81]);
-    expect(seen?.sockets).toBe(5);
+    const lists = readWith(libc);
+    expect(lists).toMatchObject({ source: "netlink", udpPorts: [5_000], passiveOpens: 6, activeOpens: 5 });
+    expect(lists?.connections.map((s) => s.localPort)).toEqual([8080, 81]);
+    expect(lists?.sockets).toBe(5);
   });
 
   test("falls back to /proc/net if the kernel refuses netlink", () => {

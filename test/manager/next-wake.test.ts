@@ -17,9 +17,9 @@ const BUSY: SeenPod = { ...QUIET, openConnections: 1, activity: "busy", lastEvid
 const IDLE: SeenPod = { ...BUSY, activity: "quiet" };
 const MANY_SOCKETS = { sockets: 100_000 };
 
-const held = (role: Hold["role"], over: Partial<Hold> = {}): Hold => ({
+const held = (role: Hold["role"], overrides: Partial<Hold> = {}): Hold => ({
   ...holdOf(1, 0, "c", role, "10.0.0.1"),
-  ...over,
+  ...overrides,
 });
 
 const holds = (...calls: readonly Hold[]): Parts => ({
@@ -28,15 +28,15 @@ const holds = (...calls: readonly Hold[]): Parts => ({
 
 type WakeCase = readonly [
   title: string,
-  over: Parts,
+  overrides: Parts,
   nowMs: number,
   wake: readonly [wakeAtMs: number, sampleAtMs: number],
   settings?: DrainSettings,
 ];
 
-function testWakes(stateOf: (over: Parts) => DrainState, rows: readonly WakeCase[]): void {
-  test.for(rows)("%s", ([, over, nowMs, [wakeAtMs, sampleAtMs], settings = ONE_APP]) => {
-    expect(nextWake(settings, stateOf(over), nowMs)).toEqual({ wakeAtMs, sampleAtMs });
+function testWakes(stateOf: (overrides: Parts) => DrainState, rows: readonly WakeCase[]): void {
+  test.for(rows)("%s", ([, overrides, nowMs, [wakeAtMs, sampleAtMs], settings = ONE_APP]) => {
+    expect(nextWake(settings, stateOf(overrides), nowMs)).toEqual({ wakeAtMs, sampleAtMs });
   });
 }
 
@@ -100,8 +100,8 @@ describe("during the delays of a drain", () => {
 });
 
 describe("after the delays of a drain", () => {
-  const busy = (over: Parts): DrainState =>
-    draining({ ...over, sample: { atMs: 5_000, observation: BUSY, ...over.sample } });
+  const busy = (overrides: Parts): DrainState =>
+    draining({ ...overrides, sample: { atMs: 5_000, observation: BUSY, ...overrides.sample } });
   const LONG = { drain: { deadlineMs: 600_000 } };
   testWakes(busy, [
     ["busy connections are sampled frequently", {}, 5_000, [5_150, 5_150]],
@@ -165,8 +165,8 @@ describe("after the delays of a drain", () => {
 });
 
 describe("after a drain, while hooks wait for their answers", () => {
-  const holdingAt10s = (over: Parts): DrainState =>
-    holding({ ...over, sample: { atMs: 10_000, observation: QUIET, ...over.sample } });
+  const holdingAt10s = (overrides: Parts): DrainState =>
+    holding({ ...overrides, sample: { atMs: 10_000, observation: QUIET, ...overrides.sample } });
   const CLASSIC: DrainSettings = { ...ONE_APP, classic: true };
   testWakes(holdingAt10s, [
     ["the answer to a hook is delayed at most by the app's grace period", holds(held("drain")), 10_000, [95_000, -1]],

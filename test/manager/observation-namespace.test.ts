@@ -87,12 +87,12 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
     await sample(pod);
     await sendCommand(client, "short");
     expect(await sendCommand(pod, "settle")).toBe("settled");
-    const seen = await sample(pod);
-    expect(seen).toMatchObject({
+    const observation = await sample(pod);
+    expect(observation).toMatchObject({
       activity: "quiet",
       openConnections: 0,
       evidenceSource: "passive-opens",
-      lastEvidenceMs: seen["atMs"],
+      lastEvidenceMs: observation["atMs"],
     });
   });
 
@@ -104,16 +104,16 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
     });
     await sendCommand(client, "slow");
     // An answered request may be ambiguous, so only evidence at the time of the sample proves an open request.
-    let seen = await sample(pod);
-    while (seen["lastEvidenceMs"] !== seen["atMs"]) seen = await sample(pod);
-    expect(seen).toMatchObject({ activity: "busy", openConnections: 1 });
+    let observation = await sample(pod);
+    while (observation["lastEvidenceMs"] !== observation["atMs"]) observation = await sample(pod);
+    expect(observation).toMatchObject({ activity: "busy", openConnections: 1 });
     expect(await sendCommand(pod, "answer")).toBe("answered");
   });
 
   test("has no new evidence of traffic if nothing happened between two samples", async () => {
-    let seen = await sample(pod);
-    while (seen["activity"] !== "quiet") seen = await sample(pod);
-    expect((await sample(pod))["lastEvidenceMs"]).toBe(seen["lastEvidenceMs"]);
+    let observation = await sample(pod);
+    while (observation["activity"] !== "quiet") observation = await sample(pod);
+    expect((await sample(pod))["lastEvidenceMs"]).toBe(observation["lastEvidenceMs"]);
   });
 });
 
@@ -131,6 +131,6 @@ async function sendCommand(child: ChildProcess, line: string): Promise<string> {
 }
 
 async function sample(pod: ChildProcess): Promise<Record<string, unknown>> {
-  const seen: Record<string, unknown> = JSON.parse(await sendCommand(pod, "sample"));
-  return seen;
+  const observation: Record<string, unknown> = JSON.parse(await sendCommand(pod, "sample"));
+  return observation;
 }

@@ -62,9 +62,9 @@ function fetchOnce(host: string, port: number, agent: Agent): Promise<Span> {
   });
 }
 
-function expectDated(seen: DatedObservation, span: Span): void {
-  expect(seen.lastEvidenceMs).toBeGreaterThan(span.fromMs - JIFFY_TOLERANCE_MS);
-  expect(seen.lastEvidenceMs).toBeLessThan(span.toMs + JIFFY_TOLERANCE_MS + seen.tookMs);
+function expectDated(observation: DatedObservation, span: Span): void {
+  expect(observation.lastEvidenceMs).toBeGreaterThan(span.fromMs - JIFFY_TOLERANCE_MS);
+  expect(observation.lastEvidenceMs).toBeLessThan(span.toMs + JIFFY_TOLERANCE_MS + observation.tookMs);
 }
 
 function keepAlive(): Agent {
@@ -110,10 +110,10 @@ describe("the sockets in a sample", () => {
     sample();
     const answered = await fetchOnce(host, port, keepAlive());
     await pause(400, "the last data gets an age");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
-    expectDated(seen, answered);
-    expect(seen.left).toEqual([
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "quiet", openConnections: 1 });
+    expectDated(observation, answered);
+    expect(observation.left).toEqual([
       { local: `${host}:${port}`, peer: expect.stringMatching(/^127\.0\.0\.1:/), ageMs: 0, state: "ESTABLISHED" },
     ]);
   });
@@ -130,14 +130,14 @@ describe("the sockets in a sample", () => {
     await sampleUntil(sample, { openConnections: 1, activity: "busy" });
     for (let n = 0; n < 10; n += 1) {
       await pause(30, "samples at several times of the request");
-      const seen = sample();
-      expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
+      const observation = sample();
+      expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: observation.atMs });
     }
     const fromMs = performance.now();
     answer();
     const { toMs } = await answered;
-    const seen = await sampleUntil(sample, { activity: "quiet" });
-    expectDated(seen, { fromMs, toMs });
+    const observation = await sampleUntil(sample, { activity: "quiet" });
+    expectDated(observation, { fromMs, toMs });
   });
 
   test("have new evidence in each sample while a client sends requests without pauses", async () => {
@@ -153,8 +153,8 @@ describe("the sockets in a sample", () => {
     await pause(100, "some requests have completed");
     for (let n = 0; n < 30; n += 1) {
       await pause(17, "samples that are not in step with the client's requests");
-      const seen = sample();
-      expect(seen.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFY_TOLERANCE_MS);
+      const observation = sample();
+      expect(observation.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFY_TOLERANCE_MS);
     }
     isRunning = false;
     await loop;
@@ -169,8 +169,8 @@ describe("the sockets in a sample", () => {
     client.write("0123456789");
     await sampleUntil(sample, { activity: "busy" });
     await pause(200, "bytes that are left unread for a while");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: observation.atMs });
   });
 
   test("are busy with a connection in the backlog that has sent nothing", async () => {
@@ -187,8 +187,8 @@ describe("the sockets in a sample", () => {
     expect(sample()).toMatchObject({ activity: "quiet", hasTcpListener: true });
     await dial(host, Number(line));
     await pause(200, "a connection that waits for a while");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: observation.atMs });
   });
 
   test("are quiet between the events of a stream, dated by the last event", async () => {
@@ -214,9 +214,9 @@ describe("the sockets in a sample", () => {
     });
     const toMs = performance.now();
     await pause(300, "the last data gets an age");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
-    expectDated(seen, { fromMs, toMs });
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "quiet", openConnections: 1 });
+    expectDated(observation, { fromMs, toMs });
   });
 
   test("are busy with a half-closed connection that waits for its response", async () => {
@@ -230,12 +230,12 @@ describe("the sockets in a sample", () => {
     const client = await dial(host, port);
     await pause(50, "the server accepts it first");
     client.end("request");
-    const seen = await sampleUntil(sample, { left: [{ state: "CLOSE_WAIT" }] });
+    const observation = await sampleUntil(sample, { left: [{ state: "CLOSE_WAIT" }] });
     await pause(100, "a half-closed connection that waits for a while");
     expect(sample()).toMatchObject({ activity: "busy", openConnections: 1 });
     served?.write("answer");
     expect(await sampleUntil(sample, { activity: "quiet" })).toMatchObject({ openConnections: 1 });
-    expect(seen.openConnections).toBe(1);
+    expect(observation.openConnections).toBe(1);
   });
 
   test.for([
@@ -260,9 +260,9 @@ describe("the sockets in a sample", () => {
     await served;
     const toMs = performance.now();
     await pause(500, "the last data gets an age");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "quiet", openConnections: 0 });
-    expectDated(seen, { fromMs, toMs });
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "quiet", openConnections: 0 });
+    expectDated(observation, { fromMs, toMs });
   });
 
   test("have IPv4 form if an IPv6 listener has a mapped address", async () => {

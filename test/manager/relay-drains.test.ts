@@ -220,11 +220,11 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   scenario("ends after its delay if the relay's client is killed repeatedly", {}, async ({ clock, manager }) => {
-    let over = false;
+    let hasEnded = false;
     const own = drain(manager).finally(() => {
-      over = true;
+      hasEnded = true;
     });
-    while (!over) {
+    while (!hasEnded) {
       for (const pid of childrenOf(manager.pid)) process.kill(pid, "SIGKILL");
       await clock.wait(KILL_INTERVAL_MS);
     }
@@ -267,30 +267,30 @@ describeOnClock("a manager with invalid relay variables", (build) => {
   test.concurrent.for([
     {
       title: "the relay's address has no port",
-      over: { LASTCALL_RELAY_ADDRESS: "10.0.0.10" },
-      names: "LASTCALL_RELAY_ADDRESS",
+      overrides: { LASTCALL_RELAY_ADDRESS: "10.0.0.10" },
+      variable: "LASTCALL_RELAY_ADDRESS",
     },
-    { title: "the CA is missing", over: { LASTCALL_RELAY_CA: "" }, names: "LASTCALL_RELAY_CA" },
+    { title: "the CA is missing", overrides: { LASTCALL_RELAY_CA: "" }, variable: "LASTCALL_RELAY_CA" },
     {
       title: "the CA is not a certificate",
-      over: { LASTCALL_RELAY_CA: "A".repeat(400) },
-      names: "LASTCALL_RELAY_CA",
+      overrides: { LASTCALL_RELAY_CA: "A".repeat(400) },
+      variable: "LASTCALL_RELAY_CA",
     },
     {
       title: "the credential is incomplete",
-      over: { LASTCALL_RELAY_CREDENTIAL: "k1.abc" },
-      names: "LASTCALL_RELAY_CREDENTIAL",
+      overrides: { LASTCALL_RELAY_CREDENTIAL: "k1.abc" },
+      variable: "LASTCALL_RELAY_CREDENTIAL",
     },
-    { title: "the Pod's UID is missing", over: { POD_UID: "" }, names: "POD_UID" },
+    { title: "the Pod's UID is missing", overrides: { POD_UID: "" }, variable: "POD_UID" },
   ])(
     "logs the variable's name and drains without the relay if $title",
-    onClock(async (clock, { over, names }) => {
+    onClock(async (clock, { overrides, variable }) => {
       const relay = await startRelay({ clock });
       const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--hooks=app:app"];
-      const manager = await startManager({ build, clock, env: { ...relay.env, ...over }, flags });
+      const manager = await startManager({ build, clock, env: { ...relay.env, ...overrides }, flags });
       const app = await startApp(manager.address);
       const warning = manager.lines().find((line) => line["message"] === "the relay is not used");
-      expect(warning?.["detail"]).toContain(names);
+      expect(warning?.["detail"]).toContain(variable);
       expect(await drain(manager)).toMatchObject({ outcome: "drained", relay: "none", withdrawnAfterMs: -1 });
       expect(childrenOf(manager.pid)).toEqual([]);
       await relay.settled();

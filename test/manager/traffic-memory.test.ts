@@ -59,14 +59,14 @@ test("the result of samples does not depend on the kernel's order of connections
 
 test("a connection keeps its age if the kernel's list changes before its entry", () => {
   const { sample } = createTestMonitor();
-  const kept = socket({ peerPort: 50_009 });
+  const unchanged = socket({ peerPort: 50_009 });
   const others = [1, 2, 3].map((n) => socket({ peerPort: 50_000 + n }));
-  sample(reading([listener(), ...others, kept]), 1_000);
-  sample(reading([listener(), others[2] ?? kept, kept]), 1_500);
-  const seen = sample(reading([listener(), socket({ peerPort: 50_004 }), kept]), 2_000);
-  expect(seen.left.find(({ peer }) => peer.endsWith(":50009"))).toMatchObject({ ageMs: 1_000 });
-  expect(seen.left.find(({ peer }) => peer.endsWith(":50004"))).toMatchObject({ ageMs: 0 });
-  expect(seen.leftTotal).toBe(2);
+  sample(reading([listener(), ...others, unchanged]), 1_000);
+  sample(reading([listener(), others[2] ?? unchanged, unchanged]), 1_500);
+  const observation = sample(reading([listener(), socket({ peerPort: 50_004 }), unchanged]), 2_000);
+  expect(observation.left.find(({ peer }) => peer.endsWith(":50009"))).toMatchObject({ ageMs: 1_000 });
+  expect(observation.left.find(({ peer }) => peer.endsWith(":50004"))).toMatchObject({ ageMs: 0 });
+  expect(observation.leftTotal).toBe(2);
 });
 
 /** Ages in ms, often equal, so their order is ambiguous. The kernel never delays an acknowledgement by 300 ms. */
@@ -149,7 +149,7 @@ const PROBED = { kubeletProbes: [{ port: 8080, periodMs: 1_000 }] };
 function replay(
   { lives, broken, kubeletAt, opened }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
   monitors: readonly ReturnType<typeof createTestMonitor>[],
-  each: (seen: readonly KnownObservation[]) => void,
+  each: (observation: readonly KnownObservation[]) => void,
 ): void {
   const socketsByLife = lives.map(socketsOf);
   let passiveOpens = 100;
@@ -257,8 +257,8 @@ describe("connections beyond the number that the manager tracks", () => {
         // The second connection adds the peer's address to the Pod's own, after the first was classified.
         occupyRecord(testMonitor, socket(ours), socket());
         testMonitor.sample(reading([listener(), socket(ours)]), 12_000);
-        const seen = testMonitor.sample(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
-        expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 13_000, untracked: 0 });
+        const observation = testMonitor.sample(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
+        expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: 13_000, untracked: 0 });
       }
     });
 
@@ -267,8 +267,8 @@ describe("connections beyond the number that the manager tracks", () => {
       const fromNode = socket({ peerAddress: NODE });
       occupyRecord(testMonitor, fromNode);
       testMonitor.monitor.addKubelet(NODE);
-      const seen = testMonitor.sample(reading([listener(), fromNode]), 12_000);
-      expect(seen).toMatchObject({ openConnections: 1, untracked: 0 });
+      const observation = testMonitor.sample(reading([listener(), fromNode]), 12_000);
+      expect(observation).toMatchObject({ openConnections: 1, untracked: 0 });
     });
 
     test("do not count as answered, because the sent data could be a greeting", () => {
@@ -276,16 +276,16 @@ describe("connections beyond the number that the manager tracks", () => {
       const counts = { dataSegmentsSent: 1, pureAcksSent: 0, lastDataSentMs: 400, lastAckReceivedMs: 400 };
       occupyRecord(testMonitor, socket({ ...counts, dataSegmentsReceived: 0, bytesReceived: 0 }));
       const request = socket({ ...counts, dataSegmentsReceived: 1, lastDataReceivedMs: 400 });
-      const seen = testMonitor.sample(reading([listener(), request]), 12_000);
-      expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous", untracked: 0 });
+      const observation = testMonitor.sample(reading([listener(), request]), 12_000);
+      expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous", untracked: 0 });
     });
 
     test("do not explain the counter of a connection that opened and closed between two samples", () => {
       const testMonitor = createTestMonitor({}, createSmallMemory());
       occupyRecord(testMonitor, socket());
       testMonitor.sample(reading([listener(), socket()]), 12_000);
-      const seen = testMonitor.sample(reading([listener(), socket()], { passiveOpens: 101 }), 13_000);
-      expect(seen).toMatchObject({ lastEvidenceMs: 13_000, evidenceSource: "passive-opens" });
+      const observation = testMonitor.sample(reading([listener(), socket()], { passiveOpens: 101 }), 13_000);
+      expect(observation).toMatchObject({ lastEvidenceMs: 13_000, evidenceSource: "passive-opens" });
     });
   });
 
@@ -334,7 +334,7 @@ test("a hundred thousand connections of IPv4 and IPv6 are found again, and use t
       const connection = at(n);
       const found = memory.find(connection);
       const record = found >= 0 ? found : memory.add(connection);
-      memory.store(record, { ...SEEN, dataSegmentsSent: n });
+      memory.store(record, { ...TRACKED, dataSegmentsSent: n });
     }
     memory.dropMissing();
   };
@@ -344,7 +344,7 @@ test("a hundred thousand connections of IPv4 and IPv6 are found again, and use t
   for (let n = 50_000; n < 120_000; n += 7) expect(memory.load(memory.find(at(n))).dataSegmentsSent).toBe(n);
 });
 
-const SEEN: TrackedConnection = {
+const TRACKED: TrackedConnection = {
   firstSeenMs: 1_000,
   open: true,
   working: false,

@@ -40,6 +40,6 @@ test("a Unix socket with a full backlog is reported as a timeout, and one withou
   expect(ends.map((end) => end.timedOut)).toEqual([true, true, true, true, true]);
   expect(ends.at(-1)?.failure).toBe("a program listens on the socket, and its backlog is full");
   await worker.terminate();
-  const gone = await send();
-  expect(gone).toMatchObject({ status: 0, timedOut: false });
+  const withoutListener = await send();
+  expect(withoutListener).toMatchObject({ status: 0, timedOut: false });
 });

@@ -104,7 +104,7 @@ export const COMMANDS: readonly Scenario[] = [
         { POD_NAMESPACE: "a/b" },
         { POD_UID: "a b" },
       ];
-      await Promise.all(invalidOverrides.map((over, at) => pod.command(`wrong ${at}`, ["relay-client"], { ...validVariables, ...over })));
+      await Promise.all(invalidOverrides.map((overrides, at) => pod.command(`wrong ${at}`, ["relay-client"], { ...validVariables, ...overrides })));
     },
   },
   {

@@ -109,8 +109,8 @@ export const DRAINS: readonly Scenario[] = [
       await pod.app();
       await pod.serve([...ONE_APP, "--drained-when=connections"]);
       const idle = await pod.dialApp();
-      const gone = pod.clock.wait(3_000).then(() => idle.end());
-      await Promise.all([podEnds(pod), gone]);
+      const clientCloses = pod.clock.wait(3_000).then(() => idle.end());
+      await Promise.all([podEnds(pod), clientCloses]);
     },
   },
   {

@@ -123,14 +123,14 @@ function send(address: string, bytes: Buffer, closing: Closing): Promise<void> {
 
 async function demandResponse(manager: Running, address: string, batch: Buffer): Promise<void> {
   const sentMs = performance.now();
-  const answer = await exchange(address, VALID, ANSWER_LIMIT_MS);
+  const response = await exchange(address, VALID, ANSWER_LIMIT_MS);
   const tookMs = Math.round(performance.now() - sentMs);
-  if (/^HTTP\/1\.1 200 .*"version":1/s.test(answer)) return;
+  if (/^HTTP\/1\.1 200 .*"version":1/s.test(response)) return;
   // The exit with a sanitizer's report explains more than the missing response.
   const end = await Promise.race([
     manager.ended,
     pause(REPORT_MS, "a sanitizer needs time to write its report"),
   ]);
   if (end !== undefined) demandCleanEnd(end, [], batch);
-  throw new Finding(`a valid request was answered after ${tookMs} ms with: "${answer.slice(0, 500)}"`, batch);
+  throw new Finding(`a valid request was answered after ${tookMs} ms with: "${response.slice(0, 500)}"`, batch);
 }

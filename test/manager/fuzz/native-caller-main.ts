@@ -40,15 +40,15 @@ function call(n: number): void {
     callManager(
       { host: "127.0.0.1", port, method: "GET", path, withinMs: LIMIT_MS, waits: false },
       () => performance.now(),
-      (answer) => next(`manager ${answer.kind}`),
+      (response) => next(`manager ${response.kind}`),
     );
   } else {
     callHttp(
       { target: { host: "127.0.0.1", port, path, selector: "" }, method: "GET", limitMs: LIMIT_MS },
-      (answer) => {
-        const counts = `${parseActiveCount(answer.body, "")} ${parseActiveCount(answer.body, "http_active")}`;
-        const isComplete = answer.status > 0 && answer.failure === "";
-        next(`app ${isComplete ? "whole" : "failed"} ${answer.status} ${counts} ${answer.body.length}`);
+      (response) => {
+        const counts = `${parseActiveCount(response.body, "")} ${parseActiveCount(response.body, "http_active")}`;
+        const isComplete = response.status > 0 && response.failure === "";
+        next(`app ${isComplete ? "whole" : "failed"} ${response.status} ${counts} ${response.body.length}`);
       },
     );
   }

@@ -32,8 +32,8 @@ export async function soakCalls(
     const restart = exchange(address, RESTART, LIMIT_MS);
     for (let n = 0; n < calls; n += PARALLEL_CALLS)
       await Promise.all(Array.from({ length: PARALLEL_CALLS }, (_, k) => exchange(address, callOf(k), LIMIT_MS)));
-    const answer = await restart;
-    if (!/"phase":"idle".*"outcome":"restarted"/.test(answer)) throw new Error(`a restart was answered: ${answer}`);
+    const response = await restart;
+    if (!/"phase":"idle".*"outcome":"restarted"/.test(response)) throw new Error(`a restart was answered: ${response}`);
     await pause(CLOSE_WAIT_MS, "the manager closes the round's connections");
     const hours = (round * (calls + RESTARTS) * SECONDS_PER_CALL) / 3_600;
     measuredRounds.push({ hours, ...stateOf(manager.child.pid ?? 0) });

@@ -66,8 +66,8 @@ export function runAttack(scenario: AttackScenario): Promise<AttackResult> {
   });
 }
 
-export function attackText(title: string, seen: AttackResult): string {
-  const { sent, answered, reset, silent, outcome, drainMs, beforeKb, mostKb, perSecond, slowestMs } = seen;
+export function attackText(title: string, result: AttackResult): string {
+  const { sent, answered, reset, silent, outcome, drainMs, beforeKb, mostKb, perSecond, slowestMs } = result;
   const calls = `${answered} of ${sent} answered, ${reset} reset, ${silent} silent, slowest ${slowestMs} ms`;
   return `${title}: ${calls}; drain ${outcome} in ${drainMs} ms; ${beforeKb} -> ${mostKb} KB; ${perSecond} connections/s`;
 }

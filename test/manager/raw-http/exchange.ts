@@ -8,7 +8,7 @@ export type Sent = {
   readonly pieces: readonly string[];
   /** After the last piece: ends the sending side or resets the connection. */
   readonly ending?: "half-close" | "reset";
-  /** Sent twice after the manager has ended its side. */
+  /** A text that is sent twice after the manager has ended its side. */
   readonly late?: string;
   /** For a HEAD request, whose response has a Content-Length and no body. */
   readonly bodyless?: boolean;
