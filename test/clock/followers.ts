@@ -17,7 +17,7 @@ export type Followers = {
   /** Registers a started program. The clock waits until the program is ready, and at its exit until the test has observed it. */
   readonly follow: (pid: number, ended: Promise<unknown>) => void;
   /** The number of programs that are still starting, or have disconnected and are still exiting. */
-  readonly awaited: () => number;
+  readonly pendingPrograms: () => number;
   /** The total number of events, starts and exits of all programs. */
   readonly changes: () => number;
   readonly end: () => Promise<void>;
@@ -105,7 +105,7 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
       changePending(1);
       endings.set(pid, ended);
     },
-    awaited: () => awaited,
+    pendingPrograms: () => awaited,
     changes: () => changes,
     end: async () => {
       for (const { socket } of lines) socket.destroy();

@@ -1,20 +1,20 @@
 /**
  * A virtual clock for real programs, which replaces their timers, their clock and the socket ages that they read from the
-  * kernel. When all programs are idle, the clock moves to the next timer of a program or of the test. A scenario of a minute
-  * therefore takes only the programs' computing time, and a slow host cannot delay a timer.
+ * kernel. When all programs are idle, the clock moves to the next timer of a program or of the test. A scenario of a minute
+ * therefore takes only the programs' computing time, and a slow host cannot delay a timer.
  *
  * Programs (`on-node.mjs`, `native-clock.c`) connect to an abstract Unix socket and exchange lines with the test:
-  * - A program sends `hello PID`, receives the time and `begin`, and sends `ready` when it has started.
-  * - The test sends `at MS` to move the clock. The program dates its new socket events and responds with `set`.
-  * - The test sends `run` when every program has the time. The programs then run their due timers.
-  * - The test sends `sync`. A program responds with `idle EVENTS DUE` when it has no ready event.
-  * - A program sends `spawn` before it starts a child on the same clock, and `unborn` if the child failed to start.
+ * - A program sends `hello PID`, receives the time and `begin`, and sends `ready` when it has started.
+ * - The test sends `at MS` to move the clock. The program dates its new socket events and responds with `set`.
+ * - The test sends `run` when every program has the time. The programs then run their due timers.
+ * - The test sends `sync`. A program responds with `idle EVENTS DUE` when it has no ready event.
+ * - A program sends `spawn` before it starts a child on the same clock, and `unborn` if the child failed to start.
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { pause } from "../time/pause.ts";
 import { type Followers, listenForFollowers, NEVER_MS } from "./followers.ts";
-import { undelivered } from "./kernel-backlog.ts";
+import { undeliveredPackets } from "./kernel-backlog.ts";
 
 export type TestClock = {
   /** Environment variables for programs that follow the clock. */
@@ -67,7 +67,7 @@ export async function createTestClock(): Promise<TestClock> {
     const before = followers.changes();
     await followers.request("sync\n");
     for (let own = 0; own < OWN_TURNS; own += 1) await new Promise((resolve) => setImmediate(resolve));
-    return followers.changes() === before && followers.awaited() === 0 && undelivered() === 0;
+    return followers.changes() === before && followers.pendingPrograms() === 0 && undeliveredPackets() === 0;
   };
 
   /** Waits until all programs are idle. */
@@ -106,12 +106,12 @@ export async function createTestClock(): Promise<TestClock> {
   };
 
   const after: TestClock["after"] = (ms, callback) => {
-  	timers = [...timers, { dueMs: nowMs + Math.ceil(ms), callback }];
+    timers = [...timers, { dueMs: nowMs + Math.ceil(ms), callback }];
   };
   const every: TestClock["every"] = (ms, callback) =>
-  	after(ms, () => {
-  		every(ms, callback);
-  		callback();
+    after(ms, () => {
+      every(ms, callback);
+      callback();
     });
   const wait: TestClock["wait"] = (ms) => new Promise((resolve) => after(ms, resolve));
   return {
@@ -121,7 +121,7 @@ export async function createTestClock(): Promise<TestClock> {
     every,
     wait,
     until: async (condition) => {
-    	while (!(await condition())) await wait(CHECK_MS);
+      while (!(await condition())) await wait(CHECK_MS);
     },
     follow: followers.follow,
     runUntil: async (promise) => {

@@ -11,7 +11,9 @@ import { listenOnOwnPort } from "./own-port.ts";
 const LEASES = join(import.meta.dirname, "../../src/demo/network/loopback-network.ts");
 
 /** Starts another process that prints the value of the expression and has its leases until it is killed. */
-async function evaluateInProcess(expression: string): Promise<{ readonly child: ChildProcess; readonly output: string }> {
+async function evaluateInProcess(
+  expression: string,
+): Promise<{ readonly child: ChildProcess; readonly output: string }> {
   const source = `import { leaseLoopbackNetwork, bindAbstractSocket } from ${JSON.stringify(LEASES)};
     console.log(${expression}); setInterval(() => {}, 1_000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
@@ -59,7 +61,10 @@ test("a test process gets as many own loopback addresses as it requests", () => 
 
 test("a leased loopback address refuses connections at every port without a server", async () => {
   const address = ownAddress();
-  expect([await connectionResult(address, 1), await connectionResult(address, 8_080)]).toEqual(["ECONNREFUSED", "ECONNREFUSED"]);
+  expect([await connectionResult(address, 1), await connectionResult(address, 8_080)]).toEqual([
+    "ECONNREFUSED",
+    "ECONNREFUSED",
+  ]);
 });
 
 test("a released leased port is not assigned to another server of the same process", async () => {

@@ -9,7 +9,7 @@ let lastHost = HOSTS;
 
 /**
  * @returns an address that no other Pod of this machine has. Until a server listens on the address, it refuses connections;
-  * on a shared address another program could listen on the port.
+ * on a shared address another program could listen on the port.
  */
 export function ownAddress(): string {
   if (lastHost === HOSTS) {

@@ -1,6 +1,6 @@
 /**
  * Leases a port on a shared address, for tests that reopen the port or connect to it while no server listens.
-  * If a test can choose the address, it uses an `ownAddress` instead, where every port is free.
+ * If a test can choose the address, it uses an `ownAddress` instead, where every port is free.
  */
 import type { Server } from "node:net";
 import { bindAbstractSocket } from "../../src/demo/network/loopback-network.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
 const SOURCE = new URL("blindfold.c", import.meta.url).pathname;
 
-export type Blindfold = {
+export type DeniedSources = {
   /** Why tests are skipped; empty if this host supports both prefixes. */
   readonly skipReason: string;
   /** Command prefix that denies netlink. */
@@ -16,7 +16,7 @@ export type Blindfold = {
   readonly remove: () => void;
 };
 
-export function makeBlindfold(): Blindfold {
+export function prepareDeniedSources(): DeniedSources {
   const folder = mkdtempSync(`${tmpdir()}/lastcall-blindfold-`);
   const program = `${folder}/blindfold`;
   const withoutNetlink = [program];

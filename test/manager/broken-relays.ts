@@ -7,24 +7,24 @@ import { ownAddress } from "../leases/own-address.ts";
 import { pause } from "../time/pause.ts";
 import {
   type Authority,
-  authority,
+  createAuthority,
   type FakeRelay,
-  leafOf,
-  type RelayAt,
+  type HostAndPort,
+  issueLeaf,
   relayEnvironment,
   startRelay,
   statusLine,
 } from "./fake-relay.ts";
 
 /** The manager's environment variables, and a function that causes the fault during the drain. */
-export type Broken = { readonly env: Record<string, string>; readonly during?: () => Promise<void> };
+export type StartedBrokenRelay = { readonly env: Record<string, string>; readonly causeFault?: () => Promise<void> };
 
 export type BrokenRelay = {
   /** Completes a test title whose subject is the relay. */
   readonly behaviour: string;
   /** Additional duration of the drain, because the relay's last status is valid until it expires. */
-  readonly lateMs?: number;
-  readonly start: (ca: Authority, clock?: TestClock) => Promise<Broken>;
+  readonly additionalMs?: number;
+  readonly start: (ca: Authority, clock?: TestClock) => Promise<StartedBrokenRelay>;
 };
 
 /** The last status expires at the end of the drain delay, so the drain ends one sample later. */
@@ -42,7 +42,7 @@ export function endBrokenRelays(): void {
   }
 }
 
-async function listening(server: Server): Promise<RelayAt> {
+async function listening(server: Server): Promise<HostAndPort> {
   const address = ownAddress();
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -77,16 +77,20 @@ const responding = (
 });
 
 /** A relay that reports the Pod as offered and then fails. */
-const failing = (behaviour: string, lateMs: number, fail: (relay: FakeRelay) => Promise<void> | void): BrokenRelay => ({
+const failing = (
+  behaviour: string,
+  additionalMs: number,
+  fail: (relay: FakeRelay) => Promise<void> | void,
+): BrokenRelay => ({
   behaviour,
-  lateMs,
+  additionalMs,
   start: async (ca, clock) => {
     const relay = await startRelay({ ca, ...clockOption(clock) });
-    const during = async () => {
-      await relay.requested();
+    const causeFault = async () => {
+      await relay.untilRequested();
       await fail(relay);
     };
-    return { env: relay.env, during };
+    return { env: relay.env, causeFault };
   },
 });
 
@@ -116,10 +120,10 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
       env: relayEnvironment(await listening(createHttpServer((_, res) => void res.end(lineOf(statusLine())))), ca),
     }),
   },
-  withCertificate("has a certificate of another CA", async () => leafOf(await authority("someone else"))),
-  withCertificate("has a certificate for another name", (ca) => leafOf(ca, { name: "relay-2.lastcall.internal" })),
+  withCertificate("has a certificate of another CA", async () => issueLeaf(await createAuthority("someone else"))),
+  withCertificate("has a certificate for another name", (ca) => issueLeaf(ca, { name: "relay-2.lastcall.internal" })),
   withCertificate("has an expired certificate", (ca) =>
-    leafOf(ca, { from: new Date(Date.now() - 3 * DAY_MS), until: new Date(Date.now() - DAY_MS) }),
+    issueLeaf(ca, { from: new Date(Date.now() - 3 * DAY_MS), until: new Date(Date.now() - DAY_MS) }),
   ),
   respondingWithStatus(401),
   respondingWithStatus(404),
@@ -153,27 +157,27 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
   failing("reports the Pod as offered and exits", 0, (relay) => relay.crash()),
   {
     behaviour: "reports the Pod as offered and loses its network",
-    lateMs: EXPIRY_MS,
+    additionalMs: EXPIRY_MS,
     start: async (ca, clock) => {
       const relay = await startRelay({ ca, ...clockOption(clock) });
-      const cable = await startCable(relay.at);
-      const during = async () => {
-        await relay.requested();
+      const proxy = await startBreakableProxy(relay.at);
+      const causeFault = async () => {
+        await relay.untilRequested();
         await (clock?.wait(300) ?? pause(300, "the relay's first response arrives"));
-        cable.cut();
+        proxy.breakConnections();
       };
-      return { env: relayEnvironment(cable.at, ca), during };
+      return { env: relayEnvironment(proxy.at, ca), causeFault };
     },
   },
 ];
 
-export type Cable = {
-  readonly at: RelayAt;
+export type BreakableProxy = {
+  readonly at: HostAndPort;
   /** From now on, drops all data and the closing of either side. */
-  readonly cut: () => void;
+  readonly breakConnections: () => void;
 };
 
-async function startCable(to: RelayAt): Promise<Cable> {
+async function startBreakableProxy(to: HostAndPort): Promise<BreakableProxy> {
   let isForwarding = true;
   const server = createServer({ allowHalfOpen: true }, (clientSocket) => {
     if (!isForwarding) return;
@@ -187,7 +191,7 @@ async function startCable(to: RelayAt): Promise<Cable> {
   const at = await listening(server);
   return {
     at,
-    cut: () => {
+    breakConnections: () => {
       isForwarding = false;
     },
   };

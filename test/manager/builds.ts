@@ -28,4 +28,4 @@ export function describeBuilds(title: string, cases: (build: Build) => void, bui
   for (const build of builds) if (build.command !== "") describe(`${title} (${build.name} build)`, () => cases(build));
 }
 
-export const describeBoth = describe.skipIf(NATIVE_BUILD.command === "");
+export const describeIfBothBuilds = describe.skipIf(NATIVE_BUILD.command === "");

@@ -40,9 +40,14 @@ type Pod = {
   readonly end: () => void;
 };
 
-type Plan = { readonly clock: TestClock; readonly build: Build; readonly caller: Caller; readonly delayMs: number };
+type PodOptions = {
+  readonly clock: TestClock;
+  readonly build: Build;
+  readonly caller: Caller;
+  readonly delayMs: number;
+};
 
-async function podOf({ clock, build, caller, delayMs }: Plan): Promise<Pod> {
+async function podOf({ clock, build, caller, delayMs }: PodOptions): Promise<Pod> {
   const address = ownAddress();
   let drainCalls = 0;
   let open: ServerResponse | undefined;
@@ -91,7 +96,7 @@ async function isHoldReleasedWhileBusy(pod: Pod, duringDrain: () => Promise<unkn
   await pod.clock.until(async () => released || (await phase()) === "withdrawing");
   let hasCompleted = false;
   void duringDrain().then(() => {
-  	hasCompleted = true;
+    hasCompleted = true;
   });
   await pod.clock.until(async () => released || (hasCompleted && (await phase()) === "draining"));
   const early = released;
@@ -131,13 +136,12 @@ describeOnClock("the authorization of callers", (build) => {
     await Promise.all(CALLERS.map(async (caller) => harmsByCaller.set(caller.name, await harmsOf(build, caller))));
   }, SCENARIOS_TIMEOUT_MS);
 
-  describe.each(CALLERS)("$name", ({ name, can }) => {
-    test.each(HARMS.map((harm) => ({ harm, can: can.includes(harm) ? "can" : "cannot", what: HARM_NAMES[harm] })))(
-      "$can $what",
-      ({ harm }) => {
-        expect(harmsByCaller.get(name)?.has(harm)).toBe(can.includes(harm));
-      },
-    );
+  describe.each(CALLERS)("$name", ({ name, possibleHarms }) => {
+    test.each(
+      HARMS.map((harm) => ({ harm, can: possibleHarms.includes(harm) ? "can" : "cannot", what: HARM_NAMES[harm] })),
+    )("$can $what", ({ harm }) => {
+      expect(harmsByCaller.get(name)?.has(harm)).toBe(possibleHarms.includes(harm));
+    });
   });
 });
 

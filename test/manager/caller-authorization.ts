@@ -1,7 +1,7 @@
 /** Lists the callers of a Pod's manager and their possible effects, as in the table of docs/caller-authorization.md. */
 import { request } from "node:http";
 import { networkInterfaces } from "node:os";
-import { type Relaying, statusLine } from "./fake-relay.ts";
+import { type RelayOptions, statusLine } from "./fake-relay.ts";
 import { hookPath, type Manager, PORT, TOKEN } from "./manager-process.ts";
 
 /** Possible effects of a call, in the order of the table's columns. */
@@ -18,7 +18,7 @@ export const HARM_NAMES: Readonly<Record<Harm, string>> = {
 
 export type Caller = {
   readonly name: string;
-  readonly can: readonly Harm[];
+  readonly possibleHarms: readonly Harm[];
   /** Consequences, for the table's last column. */
   readonly consequences: string;
   /** Calls a manager without a drain. Resolves when all calls have responses. */
@@ -26,7 +26,7 @@ export type Caller = {
   /** Calls a manager during a drain. Resolves when the manager has received the calls. */
   readonly callDuringDrain: (manager: Manager) => Promise<unknown>;
   /** Starts a relay with these options. */
-  readonly relay?: Relaying;
+  readonly relay?: RelayOptions;
 };
 
 /** An address of this host that is not loopback; undefined if there is none. */
@@ -84,18 +84,22 @@ const RELAYED_GRACE_SECONDS = 8;
 export const CALLERS: readonly Caller[] = [
   {
     name: "any Pod, without the token",
-    can: [],
+    possibleHarms: [],
     consequences: "nothing",
     call: (manager) =>
       Promise.all(
-        ["app", "web"].flatMap((name) => CALLER_ADDRESSES.map((from) => callWithoutToken(from, manager, `/wrong/prestop/${name}`))),
+        ["app", "web"].flatMap((name) =>
+          CALLER_ADDRESSES.map((from) => callWithoutToken(from, manager, `/wrong/prestop/${name}`)),
+        ),
       ),
     callDuringDrain: (manager) =>
-      Promise.all(CALLER_ADDRESSES.flatMap((from) => [1, 2].map(() => callWithoutToken(from, manager, "/wrong/prestop/app")))),
+      Promise.all(
+        CALLER_ADDRESSES.flatMap((from) => [1, 2].map(() => callWithoutToken(from, manager, "/wrong/prestop/app"))),
+      ),
   },
   {
     name: "a reader of Pods, from another Pod with the token",
-    can: [],
+    possibleHarms: [],
     consequences: "its own calls are held for 5 s or 15 s; a container restart in that time takes up to 15 s",
     call: async (manager) => {
       const drains = EXTERNAL_ADDRESS === undefined ? [] : [callFrom(EXTERNAL_ADDRESS, manager, DRAIN, "POST")];
@@ -109,21 +113,22 @@ export const CALLERS: readonly Caller[] = [
   },
   {
     name: "the kubelet, restarting one container",
-    can: [],
-    consequences: "the restart takes 5 s longer, up to 15 s if the relay answers late or never; during a drain, until its end",
+    possibleHarms: [],
+    consequences:
+      "the restart takes 5 s longer, up to 15 s if the relay answers late or never; during a drain, until its end",
     call: (manager) => callFrom(undefined, manager, hookPath("app")),
     callDuringDrain: (manager) => heldCall(manager, hookPath("app")),
   },
   {
     name: "the kubelet, restarting two containers within a second",
-    can: [],
+    possibleHarms: [],
     consequences: "the restarts take 15 s longer; during a drain, until its end",
     call: (manager) => Promise.all(["app", "web"].map((name) => callFrom(undefined, manager, hookPath(name)))),
     callDuringDrain: (manager) => Promise.all(["app", "web"].map((name) => heldCall(manager, hookPath(name)))),
   },
   {
     name: "the kubelet, terminating the Pod",
-    can: ["start", "notify", "done", "suppress"],
+    possibleHarms: ["start", "notify", "done", "suppress"],
     consequences: "this is the drain; a second termination within a minute finds the manager done",
     call: (manager) =>
       Promise.all([callFrom(undefined, manager, hookPath("app")), callFrom(undefined, manager, DRAIN, "POST")]),
@@ -134,7 +139,7 @@ export const CALLERS: readonly Caller[] = [
   },
   {
     name: "the relay, about a Pod that has called it",
-    can: ["start", "notify", "done", "suppress", "cut"],
+    possibleHarms: ["start", "notify", "done", "suppress", "cut"],
     consequences: "the relay is trusted: the webhook could also remove the Pod's hooks at admission",
     call: (manager) => Promise.all(["app", "web"].map((name) => callFrom(undefined, manager, hookPath(name)))),
     callDuringDrain: () => Promise.resolve(),
@@ -142,7 +147,7 @@ export const CALLERS: readonly Caller[] = [
   },
   {
     name: "a process in the Pod, with the token",
-    can: ["start", "notify", "done", "suppress"],
+    possibleHarms: ["start", "notify", "done", "suppress"],
     consequences: "it could also stop the app",
     call: (manager) => callFrom(undefined, manager, DRAIN, "POST"),
     callDuringDrain: (manager) => heldCall(manager, DRAIN, "POST"),
@@ -151,8 +156,8 @@ export const CALLERS: readonly Caller[] = [
 
 export function tableOf(callers: readonly Caller[]): string {
   const cells = (texts: readonly string[]) => `| ${texts.join(" | ")} |`;
-  const rows = callers.map(({ name, can, consequences }) =>
-    cells([name, ...HARMS.map((harm) => (can.includes(harm) ? "**yes**" : "no")), consequences]),
+  const rows = callers.map(({ name, possibleHarms, consequences }) =>
+    cells([name, ...HARMS.map((harm) => (possibleHarms.includes(harm) ? "**yes**" : "no")), consequences]),
   );
   const head = ["caller", ...HARMS.map((harm) => HARM_NAMES[harm]), "consequences"];
   return [cells(head), `|${"---|".repeat(head.length)}`, ...rows].join("\n");

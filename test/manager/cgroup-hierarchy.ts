@@ -17,7 +17,7 @@ export type MemoryUsage = {
   readonly nowBytes: number;
   readonly peakBytes: number;
   /** Processes killed at the memory limit. */
-  readonly kills: number;
+  readonly outOfMemoryKills: number;
 };
 
 export type Hierarchy = {
@@ -70,7 +70,7 @@ function versionOne(root: string): Hierarchy {
     memoryUsage: (path) => ({
       nowBytes: number(join(path, "memory.usage_in_bytes")),
       peakBytes: number(join(path, "memory.max_usage_in_bytes")),
-      kills: table(join(path, "memory.oom_control"))("oom_kill"),
+      outOfMemoryKills: table(join(path, "memory.oom_control"))("oom_kill"),
     }),
   };
 }
@@ -91,7 +91,7 @@ function versionTwo(root: string): Hierarchy {
     memoryUsage: (path) => ({
       nowBytes: number(join(path, "memory.current")),
       peakBytes: number(join(path, "memory.peak")),
-      kills: table(join(path, "memory.events"))("oom_kill"),
+      outOfMemoryKills: table(join(path, "memory.events"))("oom_kill"),
     }),
   };
 }

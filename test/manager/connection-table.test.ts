@@ -164,7 +164,8 @@ describe("the order in which connections are closed", () => {
         const evicted = new Set(evictionOrder(all, count, () => false));
         const left = (address: string) => all.filter((one) => one.address === address && !evicted.has(one.id));
         for (const one of all.filter(({ id }) => evicted.has(id))) {
-          for (const candidate of all) expect(left(candidate.address).length).toBeLessThanOrEqual(left(one.address).length + 1);
+          for (const candidate of all)
+            expect(left(candidate.address).length).toBeLessThanOrEqual(left(one.address).length + 1);
           for (const other of left(one.address)) expect(other.sinceMs).toBeGreaterThanOrEqual(one.sinceMs);
         }
       }),

@@ -6,7 +6,7 @@ import type { DriverName } from "../../src/contract/driver-table.ts";
 import { isDrained } from "../../src/manager/drain/draining.ts";
 import { countsBeforeDraining, earlyCountMs } from "../../src/manager/drain/pace.ts";
 import { canBeReached } from "../../src/manager/drain/sample-facts.ts";
-import { ONE_APP, QUIET, type SeenPod, UNKNOWN } from "./drain-script.ts";
+import { type ObservedPod, ONE_APP, QUIET, UNKNOWN } from "./drain-script.ts";
 import { DRAIN, draining, drainingPhase, type Parts } from "./drain-states.ts";
 
 const DRIVERS: readonly DriverName[] = ["none", "envoy", "istio", "linkerd", "http"];
@@ -26,9 +26,12 @@ describe("the criterion for the end of a drain", () => {
     ["connections", ["connections", "connections", "connections", "clients", "connections"]],
     ["requests", ["quiet", "requests", "requests", "quiet", "quiet"]],
     ["deadline", ["deadline", "deadline", "deadline", "deadline", "deadline"]],
-  ])("with `drained-when` %s is, for the drivers none, envoy, istio, linkerd and http: %j", ([drainedWhen, criteria]) => {
-    expect(DRIVERS.map((driver) => criterionOf(settingsOf(driver, drainedWhen)))).toEqual(criteria);
-  });
+  ])(
+    "with `drained-when` %s is, for the drivers none, envoy, istio, linkerd and http: %j",
+    ([drainedWhen, criteria]) => {
+      expect(DRIVERS.map((driver) => criterionOf(settingsOf(driver, drainedWhen)))).toEqual(criteria);
+    },
+  );
 
   test("is requests if the http driver has an active-url", () => {
     const activeUrl = "http://127.0.0.1/active";
@@ -90,7 +93,7 @@ describe("a drain with `drained-when: requests`", () => {
 });
 
 describe("a drain with `drained-when: quiet`", () => {
-  const observed = (overrides: Partial<SeenPod>): SeenPod => ({ ...OPEN, lastEvidenceMs: 7_000, ...overrides });
+  const observed = (overrides: Partial<ObservedPod>): ObservedPod => ({ ...OPEN, lastEvidenceMs: 7_000, ...overrides });
   test.for<[string, StateOverrides, boolean]>([
     ["ends a quiet period after the last traffic", {}, true],
     [

@@ -16,7 +16,7 @@ import {
 } from "./drain-script.ts";
 
 const TERMINATION = [hook(100, 1), ownHook(110, 2)];
-const from = (peer: string, nowMs: number, holdId: number, container = "app"): DrainEvent => ({
+const hookFrom = (peer: string, nowMs: number, holdId: number, container = "app"): DrainEvent => ({
   ...{ kind: "hook-called", nowMs, holdId, container, peer },
 });
 
@@ -60,10 +60,10 @@ describe("the reported phases", () => {
 describe("the recorded address of the kubelet", () => {
   test("is the caller of the hooks that wait at the trigger or arrive later", () => {
     const events = [
-      from("10.0.0.1", 100, 1),
-      from("10.0.0.2", 105, 2, "web"),
+      hookFrom("10.0.0.1", 100, 1),
+      hookFrom("10.0.0.2", 105, 2, "web"),
       ownHook(110, 3),
-      from("10.0.0.3", 400, 4),
+      hookFrom("10.0.0.3", 400, 4),
     ];
     expect(kubeletsOf(play({ events }))).toEqual([
       ["10.0.0.1", 110],
@@ -73,8 +73,8 @@ describe("the recorded address of the kubelet", () => {
   });
 
   test("is not the caller of hooks during a restart or after the drain", () => {
-    expect(kubeletsOf(play({ events: [from("10.0.0.1", 0, 1)] }))).toEqual([]);
-    const late = play({ events: [ownHook(0, 1), from("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
+    expect(kubeletsOf(play({ events: [hookFrom("10.0.0.1", 0, 1)] }))).toEqual([]);
+    const late = play({ events: [ownHook(0, 1), hookFrom("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
     expect(kubeletsOf(late)).toEqual([]);
     expect(late.answered.get(2)).toBe(20_000);
   });
@@ -110,7 +110,12 @@ describe("a Pod that continues after its drain", () => {
 
   test("cancels the driver's drain at the next call of the manager's own hook, and drains again", () => {
     const settings = { ...ONE_APP, driver: "http" as const };
-    const played = play({ settings, pod: temporarilyClosed, events: [...TERMINATION, ownHook(200_000, 3)], untilMs: 250_000 });
+    const played = play({
+      settings,
+      pod: temporarilyClosed,
+      events: [...TERMINATION, ownHook(200_000, 3)],
+      untilMs: 250_000,
+    });
     expect(timesOf(played, "cancel-driver-drain")).toEqual([200_000]);
     expect(timesOf(played, "start-driver-drain")).toEqual([5_110, 205_000]);
     expect(phasesOf(played).slice(4, 6)).toEqual([
@@ -149,7 +154,10 @@ describe("a grace period that the relay reports", () => {
   });
 
   test("does not change the deadline after the drain", () => {
-    const played = play({ events: [...TERMINATION, relayReported(20_000, "in", true, { graceSeconds: 1 })], untilMs: 30_000 });
+    const played = play({
+      events: [...TERMINATION, relayReported(20_000, "in", true, { graceSeconds: 1 })],
+      untilMs: 30_000,
+    });
     expect(played.state.deadlineMs).toBe(65_110);
   });
 });

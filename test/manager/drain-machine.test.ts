@@ -218,7 +218,11 @@ describe("the duration of a drain", () => {
   );
 
   test("excludes the quiet period if `drained-when` is `connections` and all connections are closed", () => {
-    const played = play({ settings: { ...ONE_APP, drainedWhen: "connections" }, events: TERMINATION, pod: busyUntil(20_000) });
+    const played = play({
+      settings: { ...ONE_APP, drainedWhen: "connections" },
+      events: TERMINATION,
+      pod: busyUntil(20_000),
+    });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(20_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(20_250);
   });
@@ -226,7 +230,7 @@ describe("the duration of a drain", () => {
   test("includes the deregistration delay, which the report lists separately from the drain delay", () => {
     const played = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: TERMINATION });
     expect(played.answered.get(1)).toBe(110 + 12_000);
-    expect(drainReportOf(played.full, 999_999, -1, 0).milliseconds).toEqual({
+    expect(drainReportOf(played.fullState, 999_999, -1, 0).milliseconds).toEqual({
       withdrawing: 5_000,
       deregistration: 7_000,
       draining: 0,
@@ -253,14 +257,24 @@ describe("a drain with a driver that counts requests", () => {
   const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
 
   test("ends a quiet period after the last active request", () => {
-    const played = play({ settings, events: TERMINATION, pod: busyUntil(999_999), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
+    const played = play({
+      settings,
+      events: TERMINATION,
+      pod: busyUntil(999_999),
+      active: (nowMs) => (nowMs < 9_000 ? 3 : 0),
+    });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
   test("reports the connections that are open at the end of the drain, not at its start", () => {
-    const played = play({ settings, events: TERMINATION, pod: busyUntil(7_000), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
+    const played = play({
+      settings,
+      events: TERMINATION,
+      pod: busyUntil(7_000),
+      active: (nowMs) => (nowMs < 9_000 ? 3 : 0),
+    });
     expect(played.state.outcome).toBe("drained");
     expect(played.state.sample.observation).toMatchObject({ known: true, leftTotal: 0 });
   });
@@ -358,7 +372,10 @@ describe("the answer to a preStop hook", () => {
 
   test.for([
     { title: "the app runs as the proxy's user", processes: { known: true, others: false, sharedUser: true } },
-    { title: "the proxy's process cannot be identified", processes: { known: false, others: false, sharedUser: false } },
+    {
+      title: "the proxy's process cannot be identified",
+      processes: { known: false, others: false, sharedUser: false },
+    },
   ])("of a mesh proxy is delayed until the deadline plus the app's grace period if $title", ({ processes }) => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: () => processes });
     expect(played.answered.get(3)).toBe(110 + 65_000 + 30_000);
@@ -381,7 +398,10 @@ describe("the answer to a preStop hook", () => {
   });
 
   test("does not depend on other callers that disconnect", () => {
-    const played = play({ events: [...TERMINATION, { kind: "caller-left", nowMs: 1_000, holdId: 2 }], pod: busyUntil(9_000) });
+    const played = play({
+      events: [...TERMINATION, { kind: "caller-left", nowMs: 1_000, holdId: 2 }],
+      pod: busyUntil(9_000),
+    });
     expect(played.answered.get(1)).toBe(11_000);
     expect(played.answered.has(2)).toBe(false);
   });
@@ -393,7 +413,11 @@ describe("the answer to a preStop hook", () => {
   });
 
   test("follows the container's original hook, which runs once after the drain", () => {
-    const played = play({ events: [...TERMINATION, hook(200, 3)], chained: ["app"], chainMs: 700 });
+    const played = play({
+      events: [...TERMINATION, hook(200, 3)],
+      containersWithOriginalHook: ["app"],
+      originalHookMs: 700,
+    });
     expect(played.actions.filter((action) => action.kind === "run-chained-hook").map((action) => action.atMs)).toEqual([
       5_110,
     ]);
@@ -401,23 +425,27 @@ describe("the answer to a preStop hook", () => {
   });
 
   test("follows the container's original hook even if the container only restarts", () => {
-    const played = play({ events: [hook(0, 1)], chained: ["app"], chainMs: 700 });
+    const played = play({ events: [hook(0, 1)], containersWithOriginalHook: ["app"], originalHookMs: 700 });
     expect(played.answered.get(1)).toBe(5_700);
   });
 });
 
 describe("a drain with a relay", () => {
   test("continues while an EndpointSlice offers the Pod", () => {
-    const played = play({ events: [...TERMINATION, relayReported(200, "in", true), relayReported(11_000, "out", true)] });
+    const played = play({
+      events: [...TERMINATION, relayReported(200, "in", true), relayReported(11_000, "out", true)],
+    });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
   });
 
   test("waits no longer for the withdrawal when the relay stops responding, and reports the time as withdrawing", () => {
-    const played = play({ events: [...TERMINATION, relayReported(200, "in", true), relayReported(9_100, "unknown", false)] });
+    const played = play({
+      events: [...TERMINATION, relayReported(200, "in", true), relayReported(9_100, "unknown", false)],
+    });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
     expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
-    const { withdrawing, draining } = drainReportOf(played.full, 20_000, -1, 0).milliseconds;
+    const { withdrawing, draining } = drainReportOf(played.fullState, 20_000, -1, 0).milliseconds;
     expect(withdrawing).toBe(9_100 - 110);
     expect(draining).toBeLessThanOrEqual(250);
   });
@@ -446,13 +474,16 @@ describe("a drain with a relay", () => {
     { graceSeconds: 10, drainMs: 5_000, title: "the whole drain delay" },
     { graceSeconds: 6, drainMs: 3_000, title: "half of the time" },
     { graceSeconds: 1, drainMs: 1_000, title: "a second" },
-  ])("gets $title of a grace period of $graceSeconds s if the app's own grace period is 30 s", ({ graceSeconds, drainMs }) => {
-    const played = play({
-      events: [...TERMINATION, relayReported(200, "out", true, { graceSeconds })],
-      pod: busyUntil(999_999),
-    });
-    expect(played.answered.get(1)).toBe(110 + drainMs);
-  });
+  ])(
+    "gets $title of a grace period of $graceSeconds s if the app's own grace period is 30 s",
+    ({ graceSeconds, drainMs }) => {
+      const played = play({
+        events: [...TERMINATION, relayReported(200, "out", true, { graceSeconds })],
+        pod: busyUntil(999_999),
+      });
+      expect(played.answered.get(1)).toBe(110 + drainMs);
+    },
+  );
 });
 
 describe("the manager's timer", () => {
@@ -499,7 +530,9 @@ describe("the report of a drain", () => {
   });
 
   test("states after a timeout without samples why the samples failed", () => {
-    expect(play({ events: TERMINATION, pod: () => UNKNOWN }).state.why).toContain("could not be observed: the dump failed");
+    expect(play({ events: TERMINATION, pod: () => UNKNOWN }).state.why).toContain(
+      "could not be observed: the dump failed",
+    );
   });
 
   test("is empty before the first drain", () => {

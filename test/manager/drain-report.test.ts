@@ -41,7 +41,12 @@ test.for<[string, DrainState, number, PhaseDurations]>([
     7_000,
     durations(5_000, 2_000, 0, 0),
   ],
-  ["a drain without a delay", draining({}, { deregistrationFromMs: 0, drainingFromMs: 0 }), 700, durations(0, 0, 700, 0)],
+  [
+    "a drain without a delay",
+    draining({}, { deregistrationFromMs: 0, drainingFromMs: 0 }),
+    700,
+    durations(0, 0, 700, 0),
+  ],
   ["a draining Pod", draining({}, AT_8S), 8_900, durations(5_000, 3_000, 900, 0)],
   [
     "a drain whose hooks wait for their answers",
@@ -62,7 +67,12 @@ test.for<[string, DrainState, number, PhaseDurations]>([
     durations(5_000, 3_000, 1_000, 500),
   ],
   ["a drain that ended immediately", finished(0, IMMEDIATE), 99_000, durations(0, 0, 0, 0)],
-  ["a drain with fractional milliseconds", withdrawing({ drain: { triggeredAtMs: 0.4 } }), 10.1, durations(10, 0, 0, 0)],
+  [
+    "a drain with fractional milliseconds",
+    withdrawing({ drain: { triggeredAtMs: 0.4 } }),
+    10.1,
+    durations(10, 0, 0, 0),
+  ],
 ])("the report has the durations of %s", ([, state, nowMs, milliseconds]) => {
   expect(drainReportOf(state, nowMs, -1, 0).milliseconds).toEqual(milliseconds);
 });
@@ -110,11 +120,19 @@ test.for<[string, DrainState, string, number]>([
 });
 
 const client = (at: number) => ({ local: "10.0.0.5:8080", peer: `10.0.0.9:${at}`, ageMs: 1, state: "ESTABLISHED" });
-const manyConnections = { ...QUIET, left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at) => client(at)), leftTotal: 900 };
+const manyConnections = {
+  ...QUIET,
+  left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at) => client(at)),
+  leftTotal: 900,
+};
 
 test("the report lists connections up to its limit and counts all of them", () => {
   const report = drainReportOf(withdrawing({ sample: { observation: manyConnections } }), 10, -1, 0);
-  expect(report).toMatchObject({ left: manyConnections.left.slice(0, LEFT_LIMIT), leftTotal: 900, evidenceSource: "netlink" });
+  expect(report).toMatchObject({
+    left: manyConnections.left.slice(0, LEFT_LIMIT),
+    leftTotal: 900,
+    evidenceSource: "netlink",
+  });
   expect(JSON.stringify(report)).not.toContain("untracked");
 });
 
@@ -132,7 +150,7 @@ test("the report counts processes with the preload and their connections, and om
 
 test("the report contains the number of connections at the start of the drain timeout", () => {
   const events = [hook(100, 1), ownHook(110, 2)];
-  const { phase } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) }).full;
+  const { phase } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) }).fullState;
   expect(phase).toMatchObject({ name: "done", result: { drainingFromMs: 5_110, openAtDraining: 1 } });
 });
 
@@ -150,8 +168,8 @@ test("the report contains the sample at the end of the drain, not a later one", 
 
 test("the report of a simulated drain has the same fields as the report of its states", () => {
   const events = [hook(100, 1), ownHook(110, 2), relayReported(2_110, "out", true)];
-  const { full } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
-  expect(drainReportOf(full, 60_000, -1, 0)).toMatchObject({
+  const { fullState } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
+  expect(drainReportOf(fullState, 60_000, -1, 0)).toMatchObject({
     ...{ phase: "done", outcome: "drained", trigger: "hook", relay: "withdrawn", withdrawnAfterMs: 2_000 },
     milliseconds: durations(5_000, 3_000, 0, 0),
   });

@@ -7,10 +7,10 @@ import { type DrainState, drainOf, idleState, type Offered } from "../../src/man
 import type { Observation } from "../../src/manager/traffic/observation.ts";
 import { type OtherProcesses, UNKNOWN_PROCESSES } from "../../src/manager/traffic/other-processes.ts";
 
-export type SeenPod = Extract<Observation, { known: true }>;
+export type ObservedPod = Extract<Observation, { known: true }>;
 
 /** A Pod with a listener and without connections. */
-export const QUIET: SeenPod = {
+export const QUIET: ObservedPod = {
   known: true,
   hasTcpListener: true,
   hasUdp: false,
@@ -39,7 +39,7 @@ const CLIENT = { local: "10.0.0.5:8080", peer: "10.0.0.9:40000", ageMs: 64_000, 
 export const ONE_APP: DrainSettings = { ...DEFAULT_SETTINGS, hooks: [{ container: "app", role: "app" }] };
 
 export type Played = {
-  readonly full: DrainState;
+  readonly fullState: DrainState;
   readonly state: Summary;
   readonly actions: readonly PlayedAction[];
   readonly answered: ReadonlyMap<number, number>;
@@ -69,14 +69,14 @@ export type Script = {
   readonly active?: (nowMs: number) => number;
   /** Duration of a count by the driver that starts at the given time. */
   readonly countMs?: (nowMs: number) => number;
-  readonly chained?: readonly string[];
-  readonly chainMs?: number;
+  readonly containersWithOriginalHook?: readonly string[];
+  readonly originalHookMs?: number;
   readonly untilMs?: number;
 };
 
 export function play(script: Script): Played {
   const settings = script.settings ?? ONE_APP;
-  let state = idleState(script.chained ?? []);
+  let state = idleState(script.containersWithOriginalHook ?? []);
   let wake: { readonly wakeAtMs: number; readonly sampleAtMs: number } = { wakeAtMs: -1, sampleAtMs: -1 };
   let wakes = 0;
   let nowMs = 0;
@@ -103,7 +103,7 @@ export function play(script: Script): Played {
       nowMs = Math.max(nowMs, event.nowMs);
       applyEvent({ ...event, nowMs });
     } else if (event === undefined && isFinished(script, state.phase.name, dueMs)) {
-      return { full: state, state: summaryOf(state), actions, answered, wakes };
+      return { fullState: state, state: summaryOf(state), actions, answered, wakes };
     } else {
       nowMs = dueMs;
       wakes += 1;
@@ -133,7 +133,9 @@ function followUpEvents(script: Script, action: DrainAction, nowMs: number): Dra
     return [{ kind: "active-counted", nowMs: countedMs, active: script.active?.(nowMs) ?? -1, moved: false }];
   }
   if (action.kind !== "run-chained-hook") return [];
-  return [{ kind: "chained-hook-finished", nowMs: nowMs + (script.chainMs ?? 100), container: action.container }];
+  return [
+    { kind: "chained-hook-finished", nowMs: nowMs + (script.originalHookMs ?? 100), container: action.container },
+  ];
 }
 
 export const hook = (nowMs: number, holdId: number, container = "app"): DrainEvent => ({

@@ -6,6 +6,7 @@ import { whyNow } from "../../src/manager/drain/drain-reason.ts";
 import {
   busyUntil,
   hook,
+  type ObservedPod,
   ONE_APP,
   ownHook,
   type PodAt,
@@ -13,7 +14,6 @@ import {
   QUIET,
   relayReported,
   type Script,
-  type SeenPod,
   sigterm,
   UNKNOWN,
 } from "./drain-script.ts";
@@ -33,14 +33,14 @@ const client = (at: number): OpenConnection => ({
   ...{ local: "10.0.0.5:8080", peer: `10.0.0.${at + 1}:40000` },
   ...{ ageMs: AGES_MS[at] ?? 0, state: "ESTABLISHED" },
 });
-const open = (count: number, untracked = 0): SeenPod => ({
+const observationOf = (count: number, untracked = 0): ObservedPod => ({
   ...{ ...QUIET, openConnections: count, activity: "busy", lastEvidenceMs: 999_999, untracked },
   ...{ left: Array.from({ length: count }, (_, at) => client(at)), leftTotal: count },
 });
 const staysOpen =
   (count: number, untracked = 0): PodAt =>
   () =>
-    open(count, untracked);
+    observationOf(count, untracked);
 
 const AT_DEADLINE = "Released 65s after the trigger: the deadline was reached";
 const PRELOAD = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
@@ -62,7 +62,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "the last connection was closed",
     settings: { ...ONE_APP, drainedWhen: "connections" },
-    pod: (nowMs) => (nowMs < 8_000 ? open(1) : QUIET),
+    pod: (nowMs) => (nowMs < 8_000 ? observationOf(1) : QUIET),
     why: "Released 8s after the trigger: no connection was open.",
   },
   {
@@ -241,7 +241,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
     title: "a deadline that SIGTERM moved forward",
     settings: { ...ONE_APP, quietPeriodMs: 500 },
     events: [sigterm(50)],
-    pod: (nowMs) => (nowMs < 200 ? open(1) : QUIET),
+    pod: (nowMs) => (nowMs < 200 ? observationOf(1) : QUIET),
     why: `Released 1.8s after the trigger: the deadline, shortened from 65s, was reached before the end of the delays, with 1 connection still open: ${ONE_CLIENT}.`,
   },
   {
@@ -257,59 +257,63 @@ test.for(SENTENCES)("the report states the reason of a drain's end: $title", ({ 
 
 const NOT_WITHDRAWN = relayReported(200, "in", true, OFFERED);
 const STILL_DRAINING = "Still draining, for at most 45s more,";
-const RUNNING_DRAINS: readonly (Partial<Script> & { readonly title: string; readonly atMs: number; readonly now: string })[] =
-  [
-    {
-      title: "the delays",
-      ...{ atMs: 2_110, pod: staysOpen(1) },
-      now: `Still draining, for at most 63s more, before the end of the delays, with 1 connection still open: ${ONE_CLIENT}.`,
-    },
-    {
-      title: "the withdrawal of the Pod",
-      ...{ atMs: 12_110, events: [...TERMINATION, NOT_WITHDRAWN] },
-      now: "Still draining, for at most 53s more, with the Pod still in rotation: Service web still offers the Pod.",
-    },
-    {
-      title: "open connections",
-      ...{ atMs: 20_110, pod: staysOpen(2) },
-      now: `${STILL_DRAINING} with 2 connections still open: ${TWO_CLIENTS}.${ADVICE}`,
-    },
-    {
-      title: "the quiet period",
-      ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }) },
-      now: `${STILL_DRAINING} before 2s without traffic.`,
-    },
-    {
-      title: "active requests",
-      ...{ atMs: 20_110, settings: HTTP, pod: staysOpen(1), active: () => 3 },
-      now: `${STILL_DRAINING} with 3 active requests.`,
-    },
-    {
-      title: "clients of the mesh",
-      ...{ atMs: 20_110, settings: LINKERD, pod: staysOpen(1), active: () => 2 },
-      now: `${STILL_DRAINING} with 2 connections of clients to the proxy still open.`,
-    },
-    {
-      title: "the deadline",
-      ...{ atMs: 20_110, settings: { ...ONE_APP, drainedWhen: "deadline" } },
-      now: `${STILL_DRAINING} with no connection open.`,
-    },
-    {
-      title: "the deadline, because the traffic cannot be observed",
-      ...{ atMs: 20_110, pod: () => UNKNOWN },
-      now: `${STILL_DRAINING} and the traffic could not be observed: the dump failed.`,
-    },
-  ];
+const RUNNING_DRAINS: readonly (Partial<Script> & {
+  readonly title: string;
+  readonly atMs: number;
+  readonly expectedReason: string;
+})[] = [
+  {
+    title: "the delays",
+    ...{ atMs: 2_110, pod: staysOpen(1) },
+    expectedReason: `Still draining, for at most 63s more, before the end of the delays, with 1 connection still open: ${ONE_CLIENT}.`,
+  },
+  {
+    title: "the withdrawal of the Pod",
+    ...{ atMs: 12_110, events: [...TERMINATION, NOT_WITHDRAWN] },
+    expectedReason:
+      "Still draining, for at most 53s more, with the Pod still in rotation: Service web still offers the Pod.",
+  },
+  {
+    title: "open connections",
+    ...{ atMs: 20_110, pod: staysOpen(2) },
+    expectedReason: `${STILL_DRAINING} with 2 connections still open: ${TWO_CLIENTS}.${ADVICE}`,
+  },
+  {
+    title: "the quiet period",
+    ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }) },
+    expectedReason: `${STILL_DRAINING} before 2s without traffic.`,
+  },
+  {
+    title: "active requests",
+    ...{ atMs: 20_110, settings: HTTP, pod: staysOpen(1), active: () => 3 },
+    expectedReason: `${STILL_DRAINING} with 3 active requests.`,
+  },
+  {
+    title: "clients of the mesh",
+    ...{ atMs: 20_110, settings: LINKERD, pod: staysOpen(1), active: () => 2 },
+    expectedReason: `${STILL_DRAINING} with 2 connections of clients to the proxy still open.`,
+  },
+  {
+    title: "the deadline",
+    ...{ atMs: 20_110, settings: { ...ONE_APP, drainedWhen: "deadline" } },
+    expectedReason: `${STILL_DRAINING} with no connection open.`,
+  },
+  {
+    title: "the deadline, because the traffic cannot be observed",
+    ...{ atMs: 20_110, pod: () => UNKNOWN },
+    expectedReason: `${STILL_DRAINING} and the traffic could not be observed: the dump failed.`,
+  },
+];
 
 test.for(RUNNING_DRAINS)(
   "the report of a running drain states what the drain waits for: $title",
-  ({ title: _, atMs, now, ...script }) => {
-    const { full } = play({ events: TERMINATION, untilMs: atMs, ...script });
-    expect(whyNow(script.settings ?? ONE_APP, full, atMs)).toBe(now);
+  ({ title: _, atMs, expectedReason, ...script }) => {
+    const { fullState } = play({ events: TERMINATION, untilMs: atMs, ...script });
+    expect(whyNow(script.settings ?? ONE_APP, fullState, atMs)).toBe(expectedReason);
   },
 );
 
 test("the report contains the same reason a long time after the drain", () => {
-  const { full } = play({ events: TERMINATION });
-  expect(whyNow(ONE_APP, full, 999_999)).toBe(QUIET_END);
+  const { fullState } = play({ events: TERMINATION });
+  expect(whyNow(ONE_APP, fullState, 999_999)).toBe(QUIET_END);
 });

@@ -14,29 +14,33 @@ const TWO_APPS: DrainSettings = {
   ],
 };
 const MESH: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: "istio-proxy", role: "mesh-proxy" }] };
-const left = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
+const callerLeft = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
 
 describe("a container restart shortly before the Pod's termination", () => {
   test("does not prevent the detection of two containers that stop together", () => {
-    const events = [hook(0, 1), left(1_000, 1), hook(3_000, 2), hook(3_010, 3, "web"), ownHook(17_900, 4)];
+    const events = [hook(0, 1), callerLeft(1_000, 1), hook(3_000, 2), hook(3_010, 3, "web"), ownHook(17_900, 4)];
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ trigger: "hook", outcome: "drained" });
     expect(played.answered.get(2)).toBe(22_900);
   });
 
   test("does not shorten the wait for the manager's own hook at the termination", () => {
-    const played = play({ events: [hook(0, 1), left(1_000, 1), hook(4_000, 2), ownHook(6_000, 3)] });
+    const played = play({ events: [hook(0, 1), callerLeft(1_000, 1), hook(4_000, 2), ownHook(6_000, 3)] });
     expect(played.answered.get(2)).toBe(11_000);
   });
 
   test.for([3_000, 5_500, 20_000])(
     "with an original hook that runs for %i ms more is answered after the drain, and the hook runs after the drain",
     (chainMs) => {
-      const played = play({ events: [hook(0, 1), ownHook(6_000, 2)], chained: ["app"], chainMs });
+      const played = play({
+        events: [hook(0, 1), ownHook(6_000, 2)],
+        containersWithOriginalHook: ["app"],
+        originalHookMs: chainMs,
+      });
       const chainedRuns = played.actions.filter((action) => action.kind === "run-chained-hook");
       expect(chainedRuns.map((action) => action.atMs)).toEqual([5_000, 11_000]);
       expect(played.answered.get(1)).toBeGreaterThan(11_000);
-      expect(played.full.hooks).toMatchObject({ holds: [], running: [] });
+      expect(played.fullState.hooks).toMatchObject({ holds: [], running: [] });
     },
   );
 
@@ -61,8 +65,8 @@ describe("a container restart shortly before the Pod's termination", () => {
 
 describe("the original hook of a container", () => {
   test("runs once if the kubelet calls the preStop hook again", () => {
-    const events = [...TERMINATION, left(5_500, 1), hook(5_600, 3)];
-    const played = play({ events, chained: ["app"], chainMs: 2_000 });
+    const events = [...TERMINATION, callerLeft(5_500, 1), hook(5_600, 3)];
+    const played = play({ events, containersWithOriginalHook: ["app"], originalHookMs: 2_000 });
     expect(played.actions.filter((action) => action.kind === "run-chained-hook")).toHaveLength(1);
     expect(played.answered.get(3)).toBe(7_100);
   });
@@ -89,7 +93,7 @@ describe("the report after the drain", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
     const otherProcesses = (nowMs: number) => ({ known: true, others: nowMs < 70_000, sharedUser: false });
     const played = play({ settings: MESH, events: [...TERMINATION, hook(120, 3, "istio-proxy")], pod, otherProcesses });
-    const report = drainReportOf(played.full, 80_000, -1, 0);
+    const report = drainReportOf(played.fullState, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "timeout", leftTotal: 1 });
     expect(report.left).toHaveLength(1);
   });
@@ -99,7 +103,7 @@ describe("the report after the drain", () => {
     const events = [...TERMINATION, hook(120, 3, "istio-proxy"), sigterm(9_000)];
     const played = play({ settings: MESH, events, otherProcesses });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 9_000 });
-    const report = drainReportOf(played.full, 80_000, -1, 0);
+    const report = drainReportOf(played.fullState, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "drained" });
     expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0, holding: 3_900 });
   });
@@ -129,7 +133,7 @@ describe("the report after the drain", () => {
   test("has whole milliseconds although the clock has fractions", () => {
     const events = [ownHook(100.123, 2), hook(110.456, 1)];
     const played = play({ events, pod: busyUntil(7_000.789), lateMs: 0.33 });
-    const report = drainReportOf(played.full, 9_999.99, -1, 0);
+    const report = drainReportOf(played.fullState, 9_999.99, -1, 0);
     expect(Object.values(report.milliseconds).every(Number.isInteger)).toBe(true);
     expect(report.why).not.toMatch(/[0-9]\.[0-9]{2}/);
   });

@@ -49,7 +49,7 @@ test.concurrent.for(["envoy", "linkerd"])(
 test.concurrent("the requests of an Envoy that returns after a long absence are counted again, and a message reports this", async () => {
   const messages: string[] = [];
   const envoy = await startFakeEnvoy();
-  envoy.always = "refuse";
+  envoy.defaultFault = "refuse";
   const settings = { ...settingsOf("envoy"), driverUrl: envoy.url };
   const driver = createEnvoyDriver(settings, streamHttp, (message) => messages.push(message));
   const count = () => new Promise((done) => driver.countActive(done));
@@ -58,7 +58,7 @@ test.concurrent("the requests of an Envoy that returns after a long absence are 
   await count();
   await count();
   expect(driver.counts()).toBe(false);
-  envoy.always = undefined;
+  envoy.defaultFault = undefined;
   expect(await count()).toBe(0);
   expect(driver.counts()).toBe(true);
   expect(messages).toEqual(["driver cannot count, using samples of sockets", "driver counts again"]);

@@ -34,7 +34,11 @@ describe("a drain with the Envoy driver", () => {
   });
 
   test("starts the counts of requests one quiet period before the end of the delays", () => {
-    const played = play({ settings: { ...ENVOY, deregistrationDelayMs: 60_000 }, events: TERMINATION, active: () => 0 });
+    const played = play({
+      settings: { ...ENVOY, deregistrationDelayMs: 60_000 },
+      events: TERMINATION,
+      active: () => 0,
+    });
     expect(countTimes(played.actions)[0]).toBeGreaterThanOrEqual(DELAYS_END_MS + 60_000 - 2_400);
   });
 
@@ -156,15 +160,18 @@ describe("a proxy that is absent at the trigger", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(16_750);
   });
 
-  test.for(DRAINED_WHEN_VALUES)("and later delays the drain for five seconds if `drained-when` is `%s`", (drainedWhen) => {
-    const played = play({ ...absent, settings: { ...ENVOY, drainedWhen } });
-    expect(played.state).toMatchObject({
-      outcome: "not-needed",
-      why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain; its proxy did not answer within 5s.",
-    });
-    expect(played.answered.get(1)).toBeGreaterThanOrEqual(TRIGGER_MS + WAIT_MS);
-    expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
-  });
+  test.for(DRAINED_WHEN_VALUES)(
+    "and later delays the drain for five seconds if `drained-when` is `%s`",
+    (drainedWhen) => {
+      const played = play({ ...absent, settings: { ...ENVOY, drainedWhen } });
+      expect(played.state).toMatchObject({
+        outcome: "not-needed",
+        why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain; its proxy did not answer within 5s.",
+      });
+      expect(played.answered.get(1)).toBeGreaterThanOrEqual(TRIGGER_MS + WAIT_MS);
+      expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
+    },
+  );
 
   test("delays the drain for at most five seconds even if the admin interface hangs", () => {
     const played = play({ ...absent, countMs: () => 4_000 });
@@ -306,7 +313,7 @@ describe("a new Envoy process", () => {
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
     await countOf(driver);
     expect(envoy.calls).toHaveLength(2);
-    envoy.takeOver();
+    envoy.hotRestart();
     await countOf(driver);
     await eventually(() => expect([envoy.health, envoy.draining]).toEqual(["failed", true]));
     await countOf(driver);
@@ -319,9 +326,9 @@ describe("a new Envoy process", () => {
     const driver = driverFor(envoy);
     await countOf(driver);
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
-    envoy.always = "refuse";
+    envoy.defaultFault = "refuse";
     expect(await countOf(driver)).toBe(NOT_ANSWERED);
-    envoy.always = undefined;
+    envoy.defaultFault = undefined;
     envoy.restart();
     for (let n = 0; n < 9; n += 1) await fetch(envoy.url);
     await countOf(driver);
@@ -337,7 +344,9 @@ describe("an Envoy whose Pod continues after a drain", () => {
   test("passes its health checks again, and the log reports listeners that stay drained", async () => {
     const envoy = await startFakeEnvoy();
     const messages: string[] = [];
-    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, (message) => messages.push(message));
+    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, (message) =>
+      messages.push(message),
+    );
     expect(await startDrain(driver)).toBe("");
     expect(envoy.health).toBe("failed");
     expect(await cancelDrain(driver)).toBe("");

@@ -210,7 +210,7 @@ describe("two successive samples of Envoy's statistics", () => {
     epoch: 0,
     probedPorts: [],
     ...overrides,
-    });
+  });
   const evidenceOf = (probes: DrainSettings["kubeletProbes"], ...counts: readonly Partial<EnvoyCount>[]) => {
     const evidence = createEnvoyEvidence(probes);
     return counts.map((overrides, n) => evidence.take(count({ adminTotal: n + 1, ...overrides }), n * 200)).at(-1);

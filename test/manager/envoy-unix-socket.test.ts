@@ -17,7 +17,7 @@ import {
   endApp,
   endManagers,
   type Manager,
-  type Start,
+  type StartOptions,
   startApp,
   startManager,
   TOKEN,
@@ -50,7 +50,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
   async function managerAt(
     clock: TestClock,
     path: string,
-    options: Partial<Start> = {},
+    options: Partial<StartOptions> = {},
     timeout = "20s",
   ): Promise<Manager> {
     const flags = ["--drain-delay=1s", "--quiet-period=500ms", `--drain-timeout=${timeout}`, "--hooks=app:app"];
@@ -150,7 +150,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
-      envoy.always = "hang";
+      envoy.defaultFault = "hang";
       const manager = await managerAt(clock, path, {}, "4s");
       const end = await drained(manager);
       expect(end.outcome).toBe("timeout");

@@ -117,7 +117,12 @@ describe("preStop calls with the token from outside of the node", () => {
   test("do not start or end a drain, and are answered within fifteen seconds", () => {
     fc.assert(
       fc.property(anySettings, externalCalls, anyChain, (settings, calls, chained) => {
-        const played = play({ settings, events: eventsOf(calls), chained, chainMs: 0 });
+        const played = play({
+          settings,
+          events: eventsOf(calls),
+          containersWithOriginalHook: chained,
+          originalHookMs: 0,
+        });
         expect(played.state).toMatchObject({ phase: "idle", trigger: "none", triggeredAtMs: -1, holds: [] });
         const kinds = new Set(played.actions.map((action) => action.kind));
         for (const kind of [
@@ -131,7 +136,8 @@ describe("preStop calls with the token from outside of the node", () => {
         }
         calls.forEach((one, id) => {
           const atMs = played.answered.get(id);
-          if (one.connectedMs > 100_000) expect((atMs ?? Number.POSITIVE_INFINITY) - one.atMs).toBeLessThanOrEqual(15_000);
+          if (one.connectedMs > 100_000)
+            expect((atMs ?? Number.POSITIVE_INFINITY) - one.atMs).toBeLessThanOrEqual(15_000);
         });
         // At most two wake-ups for each call.
         expect(played.wakes).toBeLessThanOrEqual(2 * calls.length);
@@ -150,7 +156,12 @@ describe("preStop calls with the token from outside of the node", () => {
   test("do not make the manager ready for another drain if the Pod has no listener", () => {
     const closed = (nowMs: number) => ({ ...busyUntil(0)(nowMs), hasTcpListener: nowMs < TRIGGER_MS + 9_000 });
     const calls = eventsOf([{ atMs: 200_000, container: "app", peer: 1, connectedMs: 1_000_000 }]);
-    const played = play({ settings: TWO_APPS, events: [...terminationEvents(100), ...calls], pod: closed, untilMs: 190_000 });
+    const played = play({
+      settings: TWO_APPS,
+      events: [...terminationEvents(100), ...calls],
+      pod: closed,
+      untilMs: 190_000,
+    });
     expect(played.state.phase).toBe("done");
     expect(played.answered.get(0)).toBe(200_000);
     expect(played.actions.map((action) => action.kind)).not.toContain("cancel-driver-drain");

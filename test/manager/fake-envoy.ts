@@ -14,14 +14,14 @@ export type FakeEnvoy = {
   /** Returns the lines that follow those of the admin interface itself. */
   stats: () => readonly string[];
   /** Replaces all lines, including those of the admin interface. */
-  bareStats: (() => readonly string[]) | undefined;
+  allStats: (() => readonly string[]) | undefined;
   /** Faults for the next requests, in order. `defaultFault` applies to all others. */
   readonly faults: Fault[];
-  always: Fault | undefined;
+  defaultFault: Fault | undefined;
   /** Simulates a restart: the new process is not draining and its health check succeeds. */
   readonly restart: () => void;
   /** Simulates a hot restart: the new process inherits the statistics, but not the drain. */
-  readonly takeOver: () => void;
+  readonly hotRestart: () => void;
   health: "ok" | "failed";
   draining: boolean;
   readonly stop: () => Promise<void>;
@@ -37,7 +37,7 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   let statsRequests = 0;
   let epoch = 0;
   const server = createServer((req, res) => {
-    const fault = faults.shift() ?? fake.always;
+    const fault = faults.shift() ?? fake.defaultFault;
     if (req.url?.startsWith("/stats")) statsRequests += 1;
     else calls.push(`${req.method} ${req.url}`);
     if (fault === "hang") return;
@@ -54,7 +54,7 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
     if (req.url?.startsWith("/drain_listeners")) fake.draining = true;
     if (!req.url?.startsWith("/stats?filter=")) res.end("OK\n");
     else {
-      const lines = fake.bareStats?.() ?? [...adminLines(adminRequests, epoch), ...fake.stats()];
+      const lines = fake.allStats?.() ?? [...adminLines(adminRequests, epoch), ...fake.stats()];
       res.end(lines.map((line) => `${line}\n`).join(""));
     }
   };
@@ -65,16 +65,16 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
     calls,
     statsRequests: () => statsRequests,
     stats: () => listenerLines("0.0.0.0_8080"),
-    bareStats: undefined,
+    allStats: undefined,
     faults,
-    always: undefined,
+    defaultFault: undefined,
     restart: () => {
       adminRequests = 0;
       epoch = 0;
       fake.health = "ok";
       fake.draining = false;
     },
-    takeOver: () => {
+    hotRestart: () => {
       epoch += 1;
       fake.health = "ok";
       fake.draining = false;

@@ -27,7 +27,7 @@ export type RelayPlan = {
   readonly heartbeat: boolean;
 };
 
-export type RelayAnswers = (req: IncomingMessage, res: ServerResponse, body: string) => void;
+export type RelayRequestHandler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
 
 export type RelayServer = {
   readonly port: number;
@@ -43,7 +43,7 @@ const PORT = 8_443;
 export async function openRelay(
   plan: RelayPlan,
   emit: (event: RelayEvent) => void,
-  respond?: RelayAnswers,
+  respond?: RelayRequestHandler,
   clock?: TestClock,
 ): Promise<RelayServer> {
   const sockets = new Set<Socket>();
@@ -65,7 +65,7 @@ export async function openRelay(
     emit({ kind: "streams", count: streams.length });
     write(res);
   };
-  const handle: RelayAnswers = (req, res, text) => {
+  const handle: RelayRequestHandler = (req, res, text) => {
     if (frozen) return;
     const path = req.url ?? "";
     const body: Record<string, unknown> = JSON.parse(text);

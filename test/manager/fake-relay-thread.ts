@@ -1,6 +1,6 @@
 /**
  * Runs a fake relay on a worker thread. The test's thread can be blocked for more than half a second while it starts programs,
-  * and a manager does not trust a relay that sent no heartbeat for half a second.
+ * and a manager does not trust a relay that sent no heartbeat for half a second.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";

@@ -9,9 +9,9 @@ import { createChanges } from "../time/changes.ts";
 import {
   openRelay,
   type ReceivedRequest,
-  type RelayAnswers,
   type RelayEvent,
   type RelayPlan,
+  type RelayRequestHandler,
   type RelayServer,
 } from "./fake-relay-server.ts";
 import type { RelayCommand, ThreadMessage } from "./fake-relay-thread.ts";
@@ -21,7 +21,7 @@ export const CREDENTIAL = "k1.cGF5bG9hZA.bWFj";
 
 export type Authority = { readonly cert: string; readonly key: string };
 
-export async function authority(name = "a relay's authority"): Promise<Authority> {
+export async function createAuthority(name = "a relay's authority"): Promise<Authority> {
   const certificate = await generate([{ name: "commonName", value: name }], {
     keyType: "ec",
     curve: "P-256",
@@ -33,7 +33,7 @@ export async function authority(name = "a relay's authority"): Promise<Authority
 
 export type Leaf = { readonly name?: string; readonly from?: Date; readonly until?: Date };
 
-export async function leafOf(ca: Authority, leaf: Leaf = {}): Promise<Authority> {
+export async function issueLeaf(ca: Authority, leaf: Leaf = {}): Promise<Authority> {
   const name = leaf.name ?? RELAY_NAME;
   const certificate = await generate([{ name: "commonName", value: name }], {
     keyType: "ec",
@@ -47,9 +47,9 @@ export async function leafOf(ca: Authority, leaf: Leaf = {}): Promise<Authority>
   return { cert: certificate.cert, key: certificate.private };
 }
 
-export type RelayAt = { readonly address: string; readonly port: number };
+export type HostAndPort = { readonly address: string; readonly port: number };
 
-export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, string> {
+export function relayEnvironment(at: HostAndPort, ca: Authority): Record<string, string> {
   return {
     [VARIABLES.relayAddress]: `${at.address}:${at.port}`,
     [VARIABLES.relayName]: RELAY_NAME,
@@ -70,18 +70,18 @@ export const statusLine = (overrides: Partial<WithdrawalStatusLine> = {}): Withd
 });
 
 export type FakeRelay = {
-  readonly at: RelayAt;
+  readonly at: HostAndPort;
   readonly env: Record<string, string>;
   /** Sends the line on all open streams, and as the first line on later streams. */
   readonly send: (status: WithdrawalStatusLine) => void;
   readonly requests: readonly ReceivedRequest[];
   /** Received reports, in the order of their arrival. */
   readonly reports: readonly Record<string, unknown>[];
-  readonly requested: (count?: number) => Promise<void>;
-  readonly reported: () => Promise<Record<string, unknown>>;
+  readonly untilRequested: (count?: number) => Promise<void>;
+  readonly untilReported: () => Promise<Record<string, unknown>>;
   /** Waits until `requests`, `reports` and `streams` contain everything that the relay's thread has received. */
-  readonly settled: () => Promise<void>;
-  readonly streams: () => number;
+  readonly untilSynchronized: () => Promise<void>;
+  readonly streamCount: () => number;
   /** Closes all connections and stops listening. */
   readonly crash: () => Promise<void>;
   readonly restart: () => Promise<void>;
@@ -89,22 +89,22 @@ export type FakeRelay = {
   readonly freeze: () => void;
 };
 
-export type Relaying = {
+export type RelayOptions = {
   readonly ca?: Authority;
   readonly leaf?: Authority;
   readonly first?: WithdrawalStatusLine;
   readonly heartbeat?: boolean;
   /** Replaces the relay's request handler; the relay then runs on the test's thread. */
-  readonly respond?: RelayAnswers;
+  readonly respond?: RelayRequestHandler;
   /** Clock of the heartbeats; the relay then runs on the test's thread. */
   readonly clock?: TestClock;
 };
 
-export async function startRelay(options: Relaying = {}): Promise<FakeRelay> {
-  const ca = options.ca ?? (await authority());
+export async function startRelay(options: RelayOptions = {}): Promise<FakeRelay> {
+  const ca = options.ca ?? (await createAuthority());
   const plan: RelayPlan = {
     address: ownAddress(),
-    leaf: options.leaf ?? (await leafOf(ca)),
+    leaf: options.leaf ?? (await issueLeaf(ca)),
     first: options.first ?? statusLine(),
     heartbeat: options.heartbeat !== false,
   };
@@ -119,7 +119,8 @@ export async function startRelay(options: Relaying = {}): Promise<FakeRelay> {
     changes.notify();
   };
   const { respond, clock } = options;
-  const { port, send, crash, restart, freeze, settled, end } = await (respond === undefined && clock === undefined
+  const { port, send, crash, restart, freeze, untilSynchronized, end } = await (respond === undefined &&
+  clock === undefined
     ? openOnThread(plan, onEvent)
     : openOnTestThread(plan, onEvent, respond, clock));
   running.push(end);
@@ -129,20 +130,20 @@ export async function startRelay(options: Relaying = {}): Promise<FakeRelay> {
     env: relayEnvironment(at, ca),
     requests,
     reports,
-    requested: async (count = 1) => {
+    untilRequested: async (count = 1) => {
       const received = () => requests.filter((one) => one.path !== DRAINS_PATH).length;
       await changes.find(
         () => (received() >= count ? true : undefined),
         () => `${count} requests, of which ${received()} came`,
       );
     },
-    reported: () =>
+    untilReported: () =>
       changes.find(
         () => reports[0],
         () => "a report",
       ),
-    streams: () => streams,
-    settled,
+    streamCount: () => streams,
+    untilSynchronized,
     send,
     crash,
     restart,
@@ -150,16 +151,19 @@ export async function startRelay(options: Relaying = {}): Promise<FakeRelay> {
   };
 }
 
-type RunningRelay = RelayServer & { readonly settled: () => Promise<void>; readonly end: () => Promise<unknown> };
+type RunningRelay = RelayServer & {
+  readonly untilSynchronized: () => Promise<void>;
+  readonly end: () => Promise<unknown>;
+};
 
 async function openOnTestThread(
   plan: RelayPlan,
   onEvent: (event: RelayEvent) => void,
-  respond: RelayAnswers | undefined,
+  respond: RelayRequestHandler | undefined,
   clock: TestClock | undefined,
 ): Promise<RunningRelay> {
   const server = await openRelay(plan, onEvent, respond, clock);
-  return { ...server, settled: () => Promise.resolve(), end: server.crash };
+  return { ...server, untilSynchronized: () => Promise.resolve(), end: server.crash };
 }
 
 async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => void): Promise<RunningRelay> {
@@ -185,7 +189,7 @@ async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => voi
     restart: () => send({ kind: "restart" }),
     freeze: () => void send({ kind: "freeze" }),
     // The thread's messages arrive in order, so this reply is the last.
-    settled: () => send({ kind: "flush" }),
+    untilSynchronized: () => send({ kind: "flush" }),
     end: () => thread.terminate(),
   };
 }

@@ -13,7 +13,8 @@ const ADDITIONAL_KB_LIMIT = 2_048;
 /** The Node build uses more memory, the native build less. */
 const NODE_KB = 16_384;
 
-const print = (title: string, attacked: AttackResult): void => void process.stdout.write(`${attackText(title, attacked)}\n`);
+const print = (title: string, attacked: AttackResult): void =>
+  void process.stdout.write(`${attackText(title, attacked)}\n`);
 const managerOf = (build: Build): readonly string[] => [build.command, ...build.args];
 
 function expectSameAsControl(attacked: AttackResult, control: AttackResult): void {
@@ -26,7 +27,9 @@ function expectSameAsControl(attacked: AttackResult, control: AttackResult): voi
   });
   // Node's heap varies by more than the limit even without attack.
   if (attacked.beforeKb < NODE_KB)
-    expect(attacked.mostKb - attacked.beforeKb).toBeLessThanOrEqual(control.mostKb - control.beforeKb + ADDITIONAL_KB_LIMIT);
+    expect(attacked.mostKb - attacked.beforeKb).toBeLessThanOrEqual(
+      control.mostKb - control.beforeKb + ADDITIONAL_KB_LIMIT,
+    );
 }
 
 describeBuilds("unauthenticated clients at the manager's port", (build) => {

@@ -25,7 +25,12 @@ describe("the count of active requests in an app's response", () => {
     { title: "an empty key", body: '{"":4}', selector: "/", count: 4 },
     { title: "a metric", body: METRICS, selector: "no_labels", count: 7 },
     { title: "a metric with a label", body: METRICS, selector: 'http_active{route="/b"}', count: 4 },
-    { title: "a metric whose label has an escaped quote", body: METRICS, selector: 'http_active{code="2\\"x"}', count: 3 },
+    {
+      title: "a metric whose label has an escaped quote",
+      body: METRICS,
+      selector: 'http_active{code="2\\"x"}',
+      count: 3,
+    },
     { title: "the sum of all matching metrics", body: METRICS, selector: "http_active", count: 7 },
   ])("is read from $title", ({ body, selector, count }) => {
     expect(parseActiveCount(body, selector)).toBe(count);

@@ -32,7 +32,8 @@ function responseText(body: string, status = "200 OK"): string {
   return `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-const driverOf = (overrides: Partial<DrainSettings>) => createHttpDriver({ ...DEFAULT_SETTINGS, driver: "http", ...overrides });
+const driverOf = (overrides: Partial<DrainSettings>) =>
+  createHttpDriver({ ...DEFAULT_SETTINGS, driver: "http", ...overrides });
 
 function startDrain(overrides: Partial<DrainSettings>): Promise<string> {
   return new Promise((done) => driverOf(overrides).startDrain(done));

@@ -3,7 +3,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createHttpResponseReader } from "../../src/manager/http/http-response.ts";
 
-type ParsedResponse = { readonly status: number; readonly body: string; readonly failure: string; readonly whole: boolean };
+type ParsedResponse = {
+  readonly status: number;
+  readonly body: string;
+  readonly failure: string;
+  readonly whole: boolean;
+};
 
 /** @param cuts offsets that divide the bytes into chunks */
 function readResponse(text: string, { cuts = [] as readonly number[], ends = true } = {}): ParsedResponse {

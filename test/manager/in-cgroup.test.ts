@@ -2,11 +2,11 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Cgroup, type Limits, openCgroup, whyNoCgroup } from "./in-cgroup.ts";
+import { type Cgroup, cgroupSkipReason, type Limits, openCgroup } from "./in-cgroup.ts";
 import { alive } from "./processes.ts";
 
 function describeWith(limits: Limits, title: string, cases: () => void): void {
-  const reason = whyNoCgroup(limits);
+  const reason = cgroupSkipReason(limits);
   describe.skipIf(reason !== "")(reason === "" ? title : `${title} (${reason})`, cases);
 }
 
@@ -42,14 +42,14 @@ describeWith({ memoryMib: 100 }, "under a limit of memory", () => {
   test("a program that exceeds the limit is killed and counted", async () => {
     const cgroup = openCgroupForTest({ memoryMib: 100 });
     expect(await startNode(cgroup, ALLOCATE_256_MIB).ended).toBe("SIGKILL");
-    expect(cgroup.memory().kills).toBe(1);
+    expect(cgroup.memory().outOfMemoryKills).toBe(1);
     expect(cgroup.memory().peakBytes).toBe(100 * 1024 * 1024);
   });
 
   test("a program below the limit exits, and its peak of memory is still readable", async () => {
     const cgroup = openCgroupForTest({ memoryMib: 600, milliCpu: 2_000 });
     expect(await startNode(cgroup, ALLOCATE_256_MIB).ended).toBe("0");
-    expect(cgroup.memory().kills).toBe(0);
+    expect(cgroup.memory().outOfMemoryKills).toBe(0);
     expect(cgroup.memory().peakBytes).toBeGreaterThan(256 * 1024 * 1024);
     expect(cgroup.memory().nowBytes).toBeLessThan(cgroup.memory().peakBytes);
   });

@@ -24,7 +24,7 @@ export type Cgroup = {
 };
 
 /** @returns why tests are skipped; empty if this host supports such a cgroup */
-export function whyNoCgroup(limits: Limits): string {
+export function cgroupSkipReason(limits: Limits): string {
   try {
     for (const folder of foldersOf(limits)) rmdirSync(folder.path);
     return "";

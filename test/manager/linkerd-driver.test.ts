@@ -129,7 +129,9 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
 describe("the Linkerd driver", () => {
   const createDriver = (proxy: { readonly url: string }, messages: string[] = []) => {
     const settings = { ...ONE_APP, driver: "linkerd" as const, driverUrl: proxy.url };
-    const driver = createLinkerdDriver(settings, streamHttp, (message, detail) => messages.push(`${message}: ${detail}`));
+    const driver = createLinkerdDriver(settings, streamHttp, (message, detail) =>
+      messages.push(`${message}: ${detail}`),
+    );
     return { driver, count: () => new Promise<number>((done) => driver.countActive(done)) };
   };
 

@@ -64,7 +64,7 @@ describeBuilds("a manager that is killed during a drain", (build) => {
     const manager = await startManager({ build, flags: LONG });
     const app = await startApp(manager.address);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
-    await manager.until(withdrawing);
+    await manager.untilLogged(withdrawing);
     const hook = call(manager, hookPath()).then(
       () => "answered",
       (error: NodeJS.ErrnoException) => error.code,
@@ -84,7 +84,7 @@ describeBuilds("a manager that is killed during a drain", (build) => {
     const { address } = first;
     const app = await startApp(address);
     void call(first, `/${TOKEN}/drain`, "POST").catch(() => {});
-    await first.until(withdrawing);
+    await first.untilLogged(withdrawing);
     first.kill("SIGKILL");
     await first.ended;
     const second = await startManager({ build, address, flags: [...SHORT.slice(0, 2), "--hooks=app:app,other:app"] });

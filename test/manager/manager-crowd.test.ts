@@ -7,7 +7,7 @@ import { startCrowdManager } from "../../bench/crowd-drain.ts";
 import { type CrowdPod, crowdRefusal, startCrowdPod } from "../../bench/crowd-pod.ts";
 import { eventually } from "../time/eventually.ts";
 import { type Build, NATIVE_BUILD, NODE_BUILD } from "./builds.ts";
-import { openCgroup, whyNoCgroup } from "./in-cgroup.ts";
+import { cgroupSkipReason, openCgroup } from "./in-cgroup.ts";
 
 const CONNECTIONS = 20_000;
 /** The manager's memory limit in a Pod of the QoS class Guaranteed. */
@@ -38,7 +38,7 @@ test.skipIf(refusal !== "")(
   "both builds drain a Pod of 20 000 connections equally, the native build within its memory limit",
   { timeout: 120_000 },
   async () => {
-    const unbounded = whyNoCgroup(LIMITS);
+    const unbounded = cgroupSkipReason(LIMITS);
     if (unbounded !== "") process.stdout.write(`the manager's memory is not bounded: ${unbounded}\n`);
     const cgroup = unbounded === "" ? openCgroup(LIMITS) : undefined;
     const start = (build: Build, port: number, wrapper: readonly string[]) =>

@@ -25,10 +25,10 @@ export type Manager = {
   /** Closes the reading end of the manager's stdout. */
   readonly closeLog: () => void;
   readonly ended: Promise<Finished>;
-  readonly until: (matches: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
+  readonly untilLogged: (matches: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
 };
 
-export type Start = {
+export type StartOptions = {
   readonly build?: Build;
   /** Command prefix, such as `prlimit --as=…`. */
   readonly wrapper?: readonly string[];
@@ -46,7 +46,7 @@ export function endManagers(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-type Launch = {
+type LaunchOptions = {
   readonly build?: Build | undefined;
   readonly wrapper?: readonly string[] | undefined;
   readonly args: readonly string[];
@@ -54,7 +54,7 @@ type Launch = {
   readonly clock?: TestClock | undefined;
 };
 
-function launch(options: Launch): { child: ChildProcess; ended: Promise<Finished> } {
+function launch(options: LaunchOptions): { child: ChildProcess; ended: Promise<Finished> } {
   const startedMs = performance.now();
   const build = options.build ?? NODE_BUILD;
   const [command = "", ...args] = [...(options.wrapper ?? []), build.command, ...build.args, ...options.args];
@@ -82,7 +82,7 @@ function launch(options: Launch): { child: ChildProcess; ended: Promise<Finished
 }
 
 /** Starts `serve` and waits until the manager listens or reports that it cannot listen. */
-export async function startManager(start: Start = {}): Promise<Manager> {
+export async function startManager(start: StartOptions = {}): Promise<Manager> {
   const address = start.address ?? ownAddress();
   const flags = start.flags ?? ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
   const args = ["serve", `--address-scope=${address}`, ...flags];
@@ -100,8 +100,8 @@ export async function startManager(start: Start = {}): Promise<Manager> {
     }
     changes.notify();
   });
-  const until: Manager["until"] = (matches) => {
-  	const atExit = ended.then((end) => {
+  const untilLogged: Manager["untilLogged"] = (matches) => {
+    const atExit = ended.then((end) => {
       const found = lines.find(matches);
       if (found === undefined) throw new Error(`the manager ended: ${JSON.stringify(end)}`);
       return found;
@@ -112,7 +112,7 @@ export async function startManager(start: Start = {}): Promise<Manager> {
     );
     return Promise.race([logged, atExit]);
   };
-  await until((line) => String(line["message"]).includes("listen"));
+  await untilLogged((line) => String(line["message"]).includes("listen"));
   return {
     address,
     lines: () => lines,
@@ -120,7 +120,7 @@ export async function startManager(start: Start = {}): Promise<Manager> {
     kill: (signal) => child.kill(signal),
     closeLog: () => child.stdout?.destroy(),
     ended,
-    until,
+    untilLogged,
   };
 }
 
@@ -133,10 +133,15 @@ export function run(
   return launch({ build, args, env, clock }).ended;
 }
 
-export type Answer = { readonly status: number; readonly body: string; readonly ms: number; readonly closes: boolean };
+export type CallResponse = {
+  readonly status: number;
+  readonly body: string;
+  readonly ms: number;
+  readonly closes: boolean;
+};
 
 /** Sends a request like the kubelet's. */
-export function call(manager: { readonly address: string }, path: string, method = "GET"): Promise<Answer> {
+export function call(manager: { readonly address: string }, path: string, method = "GET"): Promise<CallResponse> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {
     const sent = request({ host: manager.address, port: PORT, path, method, agent: false }, (res) => {

@@ -4,7 +4,7 @@ import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { nextWake } from "../../src/manager/drain/drain-machine.ts";
 import { type DrainState, type Hold, idleState } from "../../src/manager/drain/drain-state.ts";
 import { holdOf } from "../../src/manager/drain/hook-calls.ts";
-import { ONE_APP, QUIET, type SeenPod } from "./drain-script.ts";
+import { type ObservedPod, ONE_APP, QUIET } from "./drain-script.ts";
 import { done, draining, holding, type Parts, withdrawing } from "./drain-states.ts";
 
 /** The defaults are a drain delay of 5 s, a quiet period of 2 s, a drain timeout of 60 s and an app's grace period of 30 s. */
@@ -13,8 +13,8 @@ const REQUESTS: DrainSettings = {
   activeUrl: "http://127.0.0.1/active",
 };
 const DEADLINE: DrainSettings = { ...ONE_APP, drainedWhen: "deadline" };
-const BUSY: SeenPod = { ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: 5_000 };
-const IDLE: SeenPod = { ...BUSY, activity: "quiet" };
+const BUSY: ObservedPod = { ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: 5_000 };
+const IDLE: ObservedPod = { ...BUSY, activity: "quiet" };
 const MANY_SOCKETS = { sockets: 100_000 };
 
 const held = (role: Hold["role"], overrides: Partial<Hold> = {}): Hold => ({
@@ -68,7 +68,12 @@ describe("during the delays of a drain", () => {
     ["samples are frequent in the last quiet period of the delays", { sample: { atMs: 2_850 } }, 2_850, [3_000, 3_000]],
     ["there is a sample at the end of the delays", { sample: { atMs: 4_900 } }, 4_900, [5_000, 5_000]],
     ["a timer that fired early is set again", { sample: { atMs: 5_000 } }, 5_000, [5_001, 5_001]],
-    ["an expensive sample is delayed beyond the quiet period", { sample: { atMs: 0, ...MANY_SOCKETS } }, 0, [5_000, 25_000]],
+    [
+      "an expensive sample is delayed beyond the quiet period",
+      { sample: { atMs: 0, ...MANY_SOCKETS } },
+      0,
+      [5_000, 25_000],
+    ],
     [
       "no sample is taken before the deadline if `drained-when` is `deadline`",
       { sample: { atMs: 0 } },

@@ -21,7 +21,11 @@ afterEach(async () => {
 
 type Handle = (req: IncomingMessage, res: ServerResponse) => void;
 
-async function web(host: string, handle: Handle, onSocket: (socket: Socket) => void = () => {}): Promise<number> {
+async function startHttpServer(
+  host: string,
+  handle: Handle,
+  onSocket: (socket: Socket) => void = () => {},
+): Promise<number> {
   const server = createServer({ keepAliveTimeout: 60_000 }, handle);
   server.on("connection", onSocket);
   cleanups.push(() => {
@@ -31,7 +35,7 @@ async function web(host: string, handle: Handle, onSocket: (socket: Socket) => v
   return listen(server, host);
 }
 
-async function tcp(host: string, options: object, handle: (socket: Socket) => void): Promise<number> {
+async function startTcpServer(host: string, options: object, handle: (socket: Socket) => void): Promise<number> {
   const server = createTcpServer(options, (socket) => {
     socket.on("error", () => undefined);
     cleanups.push(() => socket.destroy());
@@ -76,7 +80,7 @@ function keepAlive(): Agent {
 describe("the sockets in a sample", () => {
   test("exclude connections of the manager's port, but include its listener", async () => {
     const host = ownAddress();
-    const [own, other] = [await tcp(host, {}, () => {}), await tcp(host, {}, () => {})];
+    const [own, other] = [await startTcpServer(host, {}, () => {}), await startTcpServer(host, {}, () => {})];
     const [toOwn, toOther] = [await dial(host, own), await dial(host, other)];
     const lists = readSocketLists(createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, own));
     expect(lists?.source).toBe("netlink");
@@ -94,7 +98,7 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     expect(sample()).toMatchObject({ hasTcpListener: false, openConnections: 0 });
-    await web(host, (_, res) => res.end());
+    await startHttpServer(host, (_, res) => res.end());
     expect(sample()).toMatchObject({
       hasTcpListener: true,
       activity: "quiet",
@@ -106,7 +110,7 @@ describe("the sockets in a sample", () => {
   test("are quiet with an idle keep-alive connection, dated by its last response", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    const port = await web(host, (_, res) => res.end("hello"));
+    const port = await startHttpServer(host, (_, res) => res.end("hello"));
     sample();
     const answered = await fetchOnce(host, port, keepAlive());
     await pause(400, "the last data gets an age");
@@ -122,7 +126,7 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let answer = (): void => undefined;
-    const port = await web(host, (_, res) => {
+    const port = await startHttpServer(host, (_, res) => {
       answer = () => res.end("late");
     });
     const answered = fetchOnce(host, port, keepAlive());
@@ -143,7 +147,7 @@ describe("the sockets in a sample", () => {
   test("have new evidence in each sample while a client sends requests without pauses", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    const port = await web(host, (_, res) => setTimeout(() => res.end("x"), 5));
+    const port = await startHttpServer(host, (_, res) => setTimeout(() => res.end("x"), 5));
     const agent = keepAlive();
     let isRunning = true;
     let answeredMs = 0;
@@ -163,7 +167,7 @@ describe("the sockets in a sample", () => {
   test("are busy with a connection whose bytes the server has not read", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    const port = await tcp(host, { pauseOnConnect: true }, () => undefined);
+    const port = await startTcpServer(host, { pauseOnConnect: true }, () => undefined);
     const client = await dial(host, port);
     await sampleUntil(sample, { openConnections: 1, activity: "quiet" });
     client.write("0123456789");
@@ -195,7 +199,7 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let stream: ServerResponse | undefined;
-    const port = await web(host, (_, res) => {
+    const port = await startHttpServer(host, (_, res) => {
       res.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
       stream = res;
     });
@@ -223,7 +227,7 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let served: Socket | undefined;
-    const port = await tcp(host, { allowHalfOpen: true }, (socket) => {
+    const port = await startTcpServer(host, { allowHalfOpen: true }, (socket) => {
       served = socket;
       socket.resume();
     });
@@ -245,7 +249,7 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let served = Promise.resolve();
-    const port = await web(
+    const port = await startHttpServer(
       host,
       (_, res) => res.setHeader("connection", header).end("bye"),
       (socket) => {
@@ -268,7 +272,7 @@ describe("the sockets in a sample", () => {
   test("have IPv4 form if an IPv6 listener has a mapped address", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    const port = await web(`::ffff:${host}`, (_, res) => res.end("x"));
+    const port = await startHttpServer(`::ffff:${host}`, (_, res) => res.end("x"));
     await fetchOnce(host, port, keepAlive());
     expect(sample()).toMatchObject({ hasTcpListener: true, openConnections: 1, left: [{ local: `${host}:${port}` }] });
   });

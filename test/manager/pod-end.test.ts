@@ -37,7 +37,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
       const command = run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
-      await manager.until(phase("withdrawing"));
+      await manager.untilLogged(phase("withdrawing"));
       const [answer, own] = await Promise.all([call(manager, hookPath()), command]);
       expect(own.code).toBe(0);
       const report = JSON.parse(own.out);
@@ -149,7 +149,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
         await statusOf(manager);
         socket.resetAndDestroy();
       }
-      await manager.until(phase("done"));
+      await manager.untilLogged(phase("done"));
       expect(await statusOf(manager)).toMatchObject({ outcome: "drained", trigger: "hook" });
       const late = await call(manager, hookPath());
       expect(late.status).toBe(200);

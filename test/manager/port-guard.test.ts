@@ -4,7 +4,8 @@ import { beginsWithToken, guardPort } from "../../src/manager/calls/port-guard.t
 import type { PortGuard } from "../../src/manager/ports.ts";
 
 const token = fc.stringMatching(/^[A-Za-z0-9_-]{1,128}$/);
-const begins = (text: string, expectedToken: string): boolean => beginsWithToken(Buffer.from(text), `/${expectedToken}/`);
+const begins = (text: string, expectedToken: string): boolean =>
+  beginsWithToken(Buffer.from(text), `/${expectedToken}/`);
 
 describe("the filter for the first bytes of a request", () => {
   test("matches the right token in the path, for any later bytes", () => {

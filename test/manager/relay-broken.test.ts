@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
 import { BROKEN_RELAYS, endBrokenRelays } from "./broken-relays.ts";
-import { type Authority, authority, endRelays } from "./fake-relay.ts";
+import { type Authority, createAuthority, endRelays } from "./fake-relay.ts";
 import { call, endApp, endManagers, startApp, startManager, TOKEN } from "./manager-process.ts";
 import { describeOnClock, onClock } from "./on-clock.ts";
 
@@ -13,11 +13,15 @@ const FLAGS = ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=20s"
 
 let ca: Authority;
 beforeAll(async () => {
-  ca = await authority();
+  ca = await createAuthority();
 });
 
 describeOnClock("a drain with a broken relay", (build) => {
-  const drain = async (clock: TestClock, env: Record<string, string>, causeFault: () => Promise<void> = async () => {}) => {
+  const drain = async (
+    clock: TestClock,
+    env: Record<string, string>,
+    causeFault: () => Promise<void> = async () => {},
+  ) => {
     const manager = await startManager({ build, clock, env, flags: FLAGS });
     const app = await startApp(manager.address, 8_080, clock);
     const startedMs = clock.nowMs();
@@ -34,11 +38,11 @@ describeOnClock("a drain with a broken relay", (build) => {
   test.concurrent.for([...BROKEN_RELAYS])(
     "lasts as long as without a relay if the relay $behaviour",
     onClock(async (clock, broken) => {
-      const { env, during } = await broken.start(ca, clock);
+      const { env, causeFault } = await broken.start(ca, clock);
       const withoutRelay = await drain(clock, {});
-      const withRelay = await drain(clock, env, during);
+      const withRelay = await drain(clock, env, causeFault);
       const details = `without: ${withoutRelay.ms} ms, ${JSON.stringify(withoutRelay)}; with: ${withRelay.ms} ms, ${JSON.stringify(withRelay)}`;
-      expect(withRelay.ms - withoutRelay.ms, details).toBe(broken.lateMs ?? 0);
+      expect(withRelay.ms - withoutRelay.ms, details).toBe(broken.additionalMs ?? 0);
       expect(withRelay.ms, details).toBeGreaterThanOrEqual(3_000);
       expect(withRelay.report).toMatchObject({ outcome: "drained", trigger: "hook", evidenceSource: "netlink" });
       expect(withRelay.report.relay, details).toMatch(/^unknown: ./);

@@ -13,7 +13,7 @@ const WANTS_STATUS: RelayDemand = { kind: "status", delayEndMs: -1 };
 const STATUS_LINE = 'status {"state":"in","terminating":true,"reason":""}\n';
 
 /** Creates the manager's side of the connection to its relay client, with fake client processes. */
-function manager() {
+function createHarness() {
   const statuses: WithdrawalStatus[] = [];
   const reports: string[] = [];
   const clients: { readonly callbacks: ClientCallbacks; readonly commands: string[]; killed: boolean }[] = [];
@@ -45,7 +45,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("runs the client only while a drain needs the relay's status", () => {
-    const { relay, clients } = manager();
+    const { relay, clients } = createHarness();
     relay.follow({ kind: "none" });
     expect(clients).toEqual([]);
     relay.follow(WANTS_STATUS);
@@ -56,7 +56,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("passes each status of the relay to the drain once", () => {
-    const { relay, statuses, writes } = manager();
+    const { relay, statuses, writes } = createHarness();
     relay.follow(WANTS_STATUS);
     expect(statuses.map((status) => status.reason)).toEqual([NO_ANSWER_YET]);
     writes(STATUS_LINE.slice(0, 20));
@@ -69,7 +69,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("sends the client the end of the drain delay once and the disconnect command once", () => {
-    const { relay, clients } = manager();
+    const { relay, clients } = createHarness();
     relay.follow(WANTS_STATUS);
     relay.follow({ kind: "status", delayEndMs: Date.now() + 4_000 });
     relay.follow({ kind: "status", delayEndMs: Date.now() + 4_000 });
@@ -79,7 +79,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("passes the status `unknown` when the client exits, and restarts the client at most three times", () => {
-    const { relay, clients, writes, last } = manager();
+    const { relay, clients, writes, last } = createHarness();
     for (let count = 0; count < 10; count += 1) {
       relay.follow(WANTS_STATUS);
       vi.advanceTimersByTime(1_100);
@@ -91,7 +91,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("ends a client that exceeds its output limit, and ignores its later output", () => {
-    const { relay, clients, writes, last, statuses } = manager();
+    const { relay, clients, writes, last, statuses } = createHarness();
     relay.follow(WANTS_STATUS);
     writes("dial\n".repeat(201));
     expect(clients[0]?.killed).toBe(true);
@@ -102,14 +102,14 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("ends a client whose line exceeds the limit", () => {
-    const { relay, clients, writes } = manager();
+    const { relay, clients, writes } = createHarness();
     relay.follow(WANTS_STATUS);
     for (let count = 0; count < 5; count += 1) writes("x".repeat(4_096));
     expect(clients[0]?.killed).toBe(true);
   });
 
   test("ends a client that hangs while a drain waits for the status", () => {
-    const { relay, clients, writes, last } = manager();
+    const { relay, clients, writes, last } = createHarness();
     relay.follow({ kind: "status", delayEndMs: Date.now() + 1_000 });
     writes(STATUS_LINE);
     vi.advanceTimersByTime(4_900);
@@ -120,7 +120,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("starts a client to send a report, logs the result, and ends the client if it does not exit", () => {
-    const { relay, clients, writes, reports } = manager();
+    const { relay, clients, writes, reports } = createHarness();
     relay.deliver("{}");
     relay.follow({ kind: "none" });
     expect(clients[0]?.commands).toEqual(["report {}\n"]);
@@ -133,7 +133,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("waits at most 100 ms for a report before the manager's exit", () => {
-    const { relay, clients } = manager();
+    const { relay, clients } = createHarness();
     const done = vi.fn();
     relay.settle(done);
     expect(done).toHaveBeenCalledTimes(1);
@@ -147,7 +147,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("counts the client's connections", () => {
-    const { relay, writes } = manager();
+    const { relay, writes } = createHarness();
     relay.follow(WANTS_STATUS);
     writes("dial\ndial\nwhat\n");
     expect(relay.dials()).toBe(2);
@@ -173,7 +173,12 @@ describe("connections of the relay's client", () => {
   test("do not delay the answer to the hook of a mesh proxy", () => {
     const relay: RelayEndpoint = { address: "10.96.0.9", port: 443 };
     const proxy = { ...listener(), localPort: 15_006, uid: 1_337 };
-    const relayConnection = socket({ localPort: 40_000, peerAddress: relay.address, peerPort: relay.port, uid: 65_532 });
+    const relayConnection = socket({
+      localPort: 40_000,
+      peerAddress: relay.address,
+      peerPort: relay.port,
+      uid: 65_532,
+    });
     const others = (endpoint: RelayEndpoint) => {
       const watch = createProcessWatch(17_890, endpoint);
       watch.startSample();

@@ -5,7 +5,7 @@ import {
   endRelays,
   type FakeRelay,
   RELAY_NAME,
-  type Relaying,
+  type RelayOptions,
   startRelay,
   statusLine,
 } from "./fake-relay.ts";
@@ -33,7 +33,7 @@ const FLAGS = ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=20s"
 const drain = async (manager: Manager) => JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
 type ScenarioParts = { readonly clock: TestClock; readonly relay: FakeRelay; readonly manager: Manager };
-type ScenarioOptions = Omit<Relaying, "clock"> & { readonly flags?: readonly string[] };
+type ScenarioOptions = Omit<RelayOptions, "clock"> & { readonly flags?: readonly string[] };
 
 describeOnClock("a drain with a relay", (build) => {
   /** Runs a case with a relay, a manager that uses it, and an app in its Pod. */
@@ -59,7 +59,7 @@ describeOnClock("a drain with a relay", (build) => {
     {},
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.requested(2);
+      await relay.untilRequested(2);
       await clock.wait(5_000);
       expect(await statusOf(manager)).toMatchObject({ phase: "withdrawing", relay: "offered", withdrawnAfterMs: -1 });
       relay.send(statusLine({ state: "out" }));
@@ -68,7 +68,7 @@ describeOnClock("a drain with a relay", (build) => {
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(4_500);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(4_500);
       expect(report.why).toMatch(/The Pod was out of rotation after \d/);
-      const delivered = await relay.reported();
+      const delivered = await relay.untilReported();
       expect(delivered).toMatchObject({ namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"] });
       expect(delivered["report"]).toMatchObject({ phase: "done", outcome: "drained", relay: "withdrawn" });
       expect(relay.requests[0]).toEqual({
@@ -123,11 +123,11 @@ describeOnClock("a drain with a relay", (build) => {
     { first: statusLine({ terminating: false }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
     async ({ clock, relay, manager }) => {
       const held = call(manager, hookPath());
-      await relay.requested();
+      await relay.untilRequested();
       expect(childrenOf(manager.pid)).toHaveLength(1);
       expect(JSON.parse((await held).body)).toMatchObject({ outcome: "restarted", relay: "none" });
-      await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
-      await relay.settled();
+      await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streamCount() === 0);
+      await relay.untilSynchronized();
       expect(relay.reports).toEqual([]);
     },
   );
@@ -153,10 +153,10 @@ describeOnClock("a drain with a relay", (build) => {
     {},
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.requested();
+      await relay.untilRequested();
       await relay.crash();
       await relay.restart();
-      await relay.requested(2);
+      await relay.untilRequested(2);
       await clock.wait(8_000);
       expect((await statusOf(manager))["phase"]).toBe("withdrawing");
       relay.send(statusLine({ state: "out" }));
@@ -169,7 +169,7 @@ describeOnClock("a drain with a relay", (build) => {
     { heartbeat: false },
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.requested(4);
+      await relay.untilRequested(4);
       await clock.wait(4_000);
       expect((await statusOf(manager))["phase"]).toBe("withdrawing");
       relay.send(statusLine({ state: "out" }));
@@ -195,11 +195,11 @@ describeOnClock("a drain with a relay", (build) => {
     async ({ clock, relay, manager }) => {
       expect(childrenOf(manager.pid)).toEqual([]);
       const own = drain(manager);
-      await relay.requested();
+      await relay.untilRequested();
       expect(childrenOf(manager.pid)).toHaveLength(1);
       await own;
-      await relay.reported();
-      await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
+      await relay.untilReported();
+      await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streamCount() === 0);
       expect(manager.lines().filter((line) => line["level"] === "warn")).toEqual([]);
       expect(JSON.stringify(manager.lines())).not.toContain(CREDENTIAL);
     },
@@ -210,11 +210,11 @@ describeOnClock("a drain with a relay", (build) => {
     {},
     async ({ clock, relay, manager }) => {
       const own = drain(manager).catch(() => {});
-      await relay.requested();
+      await relay.untilRequested();
       const clients = childrenOf(manager.pid);
       expect(clients).toHaveLength(1);
       manager.kill("SIGKILL");
-      await clock.until(() => !clients.some(alive) && relay.streams() === 0);
+      await clock.until(() => !clients.some(alive) && relay.streamCount() === 0);
       await own;
     },
   );
@@ -241,11 +241,11 @@ describeOnClock("a drain with a relay", (build) => {
     { first: statusLine({ state: "out" }) },
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.requested();
-      await manager.until((line) => line["message"] === "relay");
+      await relay.untilRequested();
+      await manager.untilLogged((line) => line["message"] === "relay");
       await relay.crash();
       expect(await own).toMatchObject({ outcome: "drained" });
-      const lost = await manager.until((line) => line["message"] === "cannot report to the relay");
+      const lost = await manager.untilLogged((line) => line["message"] === "cannot report to the relay");
       expect(lost).toMatchObject({ level: "warn", pod: "web-0", namespace: "shop" });
       await clock.until(() => childrenOf(manager.pid).length === 0);
       manager.kill("SIGTERM");
@@ -255,11 +255,11 @@ describeOnClock("a drain with a relay", (build) => {
 
   scenario("sends the report if SIGTERM ends the drain", {}, async ({ relay, manager }) => {
     const own = drain(manager);
-    await manager.until((line) => line["message"] === "relay");
+    await manager.untilLogged((line) => line["message"] === "relay");
     manager.kill("SIGTERM");
     expect(await own).toMatchObject({ outcome: "forced", relay: "offered" });
     expect((await manager.ended).code).toBe(3);
-    expect(await relay.reported()).toMatchObject({ report: { outcome: "forced" } });
+    expect(await relay.untilReported()).toMatchObject({ report: { outcome: "forced" } });
   });
 });
 
@@ -293,7 +293,7 @@ describeOnClock("a manager with invalid relay variables", (build) => {
       expect(warning?.["detail"]).toContain(variable);
       expect(await drain(manager)).toMatchObject({ outcome: "drained", relay: "none", withdrawnAfterMs: -1 });
       expect(childrenOf(manager.pid)).toEqual([]);
-      await relay.settled();
+      await relay.untilSynchronized();
       expect(relay.requests).toEqual([]);
       manager.kill("SIGKILL");
       await endApp(app);

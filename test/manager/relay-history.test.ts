@@ -35,9 +35,9 @@ describe("a drain whose connection to the relay is interrupted", () => {
     const uninterruptedMs = answeredAtMs([status(200, "in"), status(20_000, "out")]);
     expect(uninterruptedMs).toBe(50_000);
     expect(answeredAtMs([status(200, "in"), status(20_000, "out"), status(25_000, "unknown")])).toBe(uninterruptedMs);
-    expect(answeredAtMs([status(200, "in"), status(20_000, "out"), status(25_000, "unknown"), status(26_000, "out")])).toBe(
-      uninterruptedMs,
-    );
+    expect(
+      answeredAtMs([status(200, "in"), status(20_000, "out"), status(25_000, "unknown"), status(26_000, "out")]),
+    ).toBe(uninterruptedMs);
   });
 
   test("waits for another withdrawal if an EndpointSlice offered the Pod again", () => {
@@ -45,8 +45,11 @@ describe("a drain whose connection to the relay is interrupted", () => {
   });
 
   test("reports the withdrawal and the interruption", () => {
-    const played = play({ settings: SETTINGS, events: [...TERMINATION, status(2_100, "out"), status(10_000, "unknown")] });
-    const report = drainReportOf(played.full, 90_000, -1, 0);
+    const played = play({
+      settings: SETTINGS,
+      events: [...TERMINATION, status(2_100, "out"), status(10_000, "unknown")],
+    });
+    const report = drainReportOf(played.fullState, 90_000, -1, 0);
     expect(report).toMatchObject({ relay: "unknown: the reason", withdrawnAfterMs: 2_000 });
     expect(report.why).toContain("The Pod was out of rotation after 2s; later updates were lost (the reason).");
   });
@@ -62,14 +65,18 @@ describe("a relay replica that does not report the Pod as terminating yet", () =
     const statuses = [status(200, "in"), status(3_000, "unknown"), status(3_500, "in", false)];
     const played = play({ settings: { ...ONE_APP, drainTimeoutMs: 20_000 }, events: [...TERMINATION, ...statuses] });
     expect(played.state.outcome).toBe("timeout");
-    expect(drainReportOf(played.full, 90_000, -1, 0).relay).toBe("offered");
+    expect(drainReportOf(played.fullState, 90_000, -1, 0).relay).toBe("offered");
     expect(played.state.why).toContain("still in rotation: the reason");
   });
 
   test("does not affect the next drain if it responded during a container restart", () => {
-    const events = [hook(0, 1), status(100, "in", false), ...TERMINATION.map((one) => ({ ...one, nowMs: one.nowMs + 20_000 }))];
+    const events = [
+      hook(0, 1),
+      status(100, "in", false),
+      ...TERMINATION.map((one) => ({ ...one, nowMs: one.nowMs + 20_000 })),
+    ];
     const next = [...events, status(20_300, "in", false)];
-    expect(drainReportOf(play({ settings: ONE_APP, events: next }).full, 90_000, -1, 0).relay).toBe(
+    expect(drainReportOf(play({ settings: ONE_APP, events: next }).fullState, 90_000, -1, 0).relay).toBe(
       "still_in_rotation",
     );
   });

@@ -5,7 +5,7 @@ import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
 import { eventually } from "../time/eventually.ts";
 import { BROKEN_RELAYS, endBrokenRelays } from "./broken-relays.ts";
 import { type Build, describeBuilds } from "./builds.ts";
-import { type Authority, authority, CREDENTIAL, endRelays, startRelay, statusLine } from "./fake-relay.ts";
+import { type Authority, CREDENTIAL, createAuthority, endRelays, startRelay, statusLine } from "./fake-relay.ts";
 import { cpuMs } from "./process-load.ts";
 
 const running = new Set<ChildProcessWithoutNullStreams>();
@@ -18,7 +18,7 @@ afterAll(() => {
 
 let ca: Authority;
 beforeAll(async () => {
-  ca = await authority();
+  ca = await createAuthority();
 });
 
 type Client = {
@@ -56,10 +56,10 @@ describeBuilds("the relay's client", (build) => {
   test.concurrent.for([...BROKEN_RELAYS])(
     "reports that the status is lost, and connects again, if the relay $behaviour",
     async (broken) => {
-      const { env, during } = await broken.start(ca);
+      const { env, causeFault } = await broken.start(ca);
       const client = startClient(build, env);
       client.child.stdin.write("drain-delay 0\n");
-      void during?.();
+      void causeFault?.();
       expect(await client.line(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
       // The client may already have connected again.
       const dials = () => client.lines.filter((one) => one === "dial").length;
@@ -104,14 +104,14 @@ describeBuilds("the relay's client", (build) => {
     const client = startClient(build, relay.env);
     await client.line(/^status /);
     client.child.stdin.write("disconnect\n");
-    await eventually(() => expect(relay.streams()).toBe(0));
-    await relay.settled();
+    await eventually(() => expect(relay.streamCount()).toBe(0));
+    await relay.untilSynchronized();
     const requestCount = () => relay.requests.filter(({ path }) => path.startsWith(WITHDRAWAL_PATH)).length;
     const before = requestCount();
     client.child.stdin.write('report {"version":1,"why":"Ümläut"}\n');
     await client.line(/^delivered$/);
     expect(await client.ended).toBe(0);
-    await relay.settled();
+    await relay.untilSynchronized();
     expect(requestCount()).toBe(before);
     expect(relay.reports).toEqual([
       { namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"], report: { version: 1, why: "Ümläut" } },

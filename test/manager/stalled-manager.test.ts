@@ -57,7 +57,7 @@ describeBuilds("a manager whose process is stopped", (build) => {
     const own = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     expect(own).toMatchObject({ code: 4, out: "" });
     manager.kill("SIGCONT");
-    expect(await manager.until((line) => line["phase"] === "withdrawing")).toMatchObject({ trigger: "hook" });
+    expect(await manager.untilLogged((line) => line["phase"] === "withdrawing")).toMatchObject({ trigger: "hook" });
     manager.kill("SIGKILL");
     await endApp(app);
   });

@@ -301,7 +301,12 @@ describe("connections that change between two samples", () => {
     const observation = sample(reading([listener(), ...many]), 4_000);
     expect(observation.left).toHaveLength(20);
     expect(observation.leftTotal).toBe(300);
-    expect(observation.left[0]).toEqual({ local: `${POD}:8080`, peer: `${CLIENT}:20000`, ageMs: 3_000, state: "ESTABLISHED" });
+    expect(observation.left[0]).toEqual({
+      local: `${POD}:8080`,
+      peer: `${CLIENT}:20000`,
+      ageMs: 3_000,
+      state: "ESTABLISHED",
+    });
   });
 });
 
@@ -324,7 +329,12 @@ describe("the kernel's counter of passive opens", () => {
       accepts: 0,
       overrides: { passiveOpens: 102, activeOpens: 52 },
     },
-    { title: "connections between containers", dials: 0, accepts: 0, overrides: { passiveOpens: 104, activeOpens: 54 } },
+    {
+      title: "connections between containers",
+      dials: 0,
+      accepts: 0,
+      overrides: { passiveOpens: 104, activeOpens: 54 },
+    },
     {
       title: "opened connections that outnumber accepted ones",
       dials: 0,
@@ -439,7 +449,12 @@ describe("the ports that a drain observes", () => {
       ]),
       9_000,
     );
-    expect(observation).toMatchObject({ hasTcpListener: true, openConnections: 1, activity: "quiet", lastEvidenceMs: 4_000 });
+    expect(observation).toMatchObject({
+      hasTcpListener: true,
+      openConnections: 1,
+      activity: "quiet",
+      lastEvidenceMs: 4_000,
+    });
     expect(sample(reading([listener(other), listener({ receiveQueue: 3 })]), 9_500)).toMatchObject({
       hasTcpListener: false,
       activity: "quiet",

@@ -77,7 +77,10 @@ export function observe(monitor: TrafficMonitor, input: SampleInput, nowMs: numb
 export type KnownObservation = Extract<Observation, { known: true }>;
 
 /** The returned `sample` throws when the observation is unknown. */
-export function createTestMonitor(overrides: Partial<DrainSettings> = {}, memory = createConnectionMemory(Math.random)) {
+export function createTestMonitor(
+  overrides: Partial<DrainSettings> = {},
+  memory = createConnectionMemory(Math.random),
+) {
   const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...overrides }, memory);
   return {
     monitor,

@@ -25,12 +25,17 @@ describeBuilds("an unauthenticated client at the manager's port", (build) => {
   test("is disconnected in the same way after a wrong request and after each prefix of a valid request", async () => {
     const wrong = await observedEnd(manager, "GET /wrong/status HTTP/1.1\r\n\r\n");
     expect(wrong).toMatchObject({ statuses: [], rest: "" });
-    const ends = await Promise.all(PREFIXES.map(async (prefix) => ({ prefix, ...(await observedEnd(manager, prefix)) })));
+    const ends = await Promise.all(
+      PREFIXES.map(async (prefix) => ({ prefix, ...(await observedEnd(manager, prefix)) })),
+    );
     expect(ends).toEqual(PREFIXES.map((prefix) => ({ prefix, ...wrong })));
   });
 
   test("gets a response if its first bytes contain the whole token", async () => {
-    const { statuses } = await observedEnd(manager, `GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const { statuses } = await observedEnd(
+      manager,
+      `GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
     expect(statuses).toEqual([200]);
   });
 });

@@ -6,11 +6,11 @@ import { compileSanitized } from "./sanitized.ts";
 /** Takes about 0.1 s. */
 const BATCH = 10_000;
 
-export const preloadExchanges: Part = async ({ random, goesOn }) => {
+export const preloadExchanges: Part = async ({ random, shouldContinue }) => {
   const program = compileSanitized("shim-cases", FUZZ_FOLDER);
   let checked = 0;
   let changed = 0;
-  while (goesOn(checked)) {
+  while (shouldContinue(checked)) {
     const args = [String(random.below(0x7fffffff)), String(BATCH)];
     const end = await start(program, args).ended;
     const input = Buffer.from(args.join(" "));

@@ -99,8 +99,8 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
         const asUser = ["setpriv", `--reuid=${TEST_UID}`, `--regid=${TEST_UID}`, "--clear-groups"];
         const limited = ["prlimit", `--nofile=1024:${hardLimit}`, ...asUser];
         manager = await startManager({ build, address, flags, wrapper: limited });
-        const flood = await scenario.floods([...asUser, scenario.compile("flood.c", "gcc"), "1100"]);
-        expect(scenario.runs(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(page);
+        const flood = await scenario.startUntilOutput([...asUser, scenario.compile("flood.c", "gcc"), "1100"]);
+        expect(scenario.outputOf(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(page);
         expect(await statusOf(manager)).toMatchObject({ preload });
         flood.kill("SIGKILL");
       },
@@ -109,10 +109,10 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
     test("sends its shared memory page before and during a drain, and no receiver can write to the page", async () => {
       manager = await startManager({ build, address, flags });
       const reader = scenario.compile("page-reader.c", "gcc");
-      expect(scenario.runs(reader, `${FLAG_SOCKET}/${address}`)).toBe("mode 0, ports, sealed");
+      expect(scenario.outputOf(reader, `${FLAG_SOCKET}/${address}`)).toBe("mode 0, ports, sealed");
       await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
       await call(manager, `/${TOKEN}/drain`, "POST");
-      expect(scenario.runs(reader, `${FLAG_SOCKET}/${address}`)).toBe(`mode 1, ports ${PORT}, sealed`);
+      expect(scenario.outputOf(reader, `${FLAG_SOCKET}/${address}`)).toBe(`mode 1, ports ${PORT}, sealed`);
       expect(await statusOf(manager)).toMatchObject({ preload: { processes: 3, connections: 0 } });
     });
   });
@@ -120,7 +120,9 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
   describeBuilds("a manager without preload", (build) => {
     test("opens no socket for the library, and its status omits `preload`", async () => {
       manager = await startManager({ build, address });
-      expect(scenario.runs(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe("no manager");
+      expect(scenario.outputOf(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(
+        "no manager",
+      );
       expect(await statusOf(manager)).not.toHaveProperty("preload");
     });
   });

@@ -43,7 +43,7 @@ async function connectToDrainingServer(): Promise<Client> {
   const address = ownAddress();
   const manager = await scenario.openManager();
   await scenario.start(nodeServer(address), address);
-  await manager.flip(MODE.close);
+  await manager.setMode(MODE.close);
   return scenario.connect(address);
 }
 
@@ -63,11 +63,11 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     const address = ownAddress();
     const manager = await scenario.openManager(settings);
     await scenario.start(nodeServer(address), address, env);
-    expect(manager.pages()).toBe(pages);
+    expect(manager.sentPages()).toBe(pages);
     const client = await scenario.connect(address);
     const before = await client.request(GET, BODY);
-    await manager.flip(MODE.close);
-    if (mode !== undefined) await manager.flip(mode);
+    await manager.setMode(MODE.close);
+    if (mode !== undefined) await manager.setMode(mode);
     expect(await client.request(GET, BODY)).toBe(before);
   });
 
@@ -77,19 +77,19 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     const client = await scenario.connect(address);
     const before = await client.request(GET, BODY);
     const manager = await scenario.openManager();
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     expect(await client.request(GET, BODY)).toBe(before);
   });
 
   test("in a process whose manager does not respond, and delays the process's start only briefly", async () => {
     const address = ownAddress();
-    const impatient = await openScenario({ isImpatient: true });
+    const impatient = await openScenario({ usesReleasedLimits: true });
     const manager = await impatient.openManager();
     manager.process.kill("SIGSTOP");
     await impatient.start(nodeServer(address), address);
     manager.process.kill("SIGCONT");
-    await manager.flip(MODE.close);
-    expect(manager.pages()).toBe(0);
+    await manager.setMode(MODE.close);
+    expect(manager.sentPages()).toBe(0);
     expect(await (await impatient.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
     await impatient.close();
   });
@@ -100,7 +100,7 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     await scenario.start(nodeServer(address), address);
     // The app closes the connection.
     const before = await (await scenario.connect(address)).request(OLD_GET, BODY);
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     expect(await (await scenario.connect(address)).request(OLD_GET, BODY)).toBe(before);
   });
 
@@ -130,7 +130,7 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     await scenario.start(nodeServer(address), address);
     const client = await scenario.connect(address);
     const before = await client.request(EVENTS, LAST_EVENT);
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     const after = await client.request(EVENTS, LAST_EVENT);
     expect(after).toBe(before.replace("\r\n", `\r\n${CLOSE_HEADER}`));
   });
@@ -139,7 +139,7 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     const address = ownAddress();
     const manager = await scenario.openManager();
     await scenario.start(callServer(address, "dup"), address);
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     const client = await scenario.connect(address);
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
@@ -149,7 +149,7 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     const address = ownAddress();
     const manager = await scenario.openManager();
     await scenario.start(callServer(address, "silent"), address);
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     const first = await scenario.connect(address);
     first.send(GET);
     await eventually(() => expect(first.isClosed).toBe(true));

@@ -2,7 +2,7 @@
 
 /**
  * Long, because a host may be busy with ten other suites or pause for seconds. Shorter than the time limit of a whole test,
-  * because an error of this function names the awaited event.
+ * because an error of this function names the awaited event.
  */
 export const EVENTUALLY_LIMIT_MS = 100_000;
 const BETWEEN_CHECKS_MS = 20;

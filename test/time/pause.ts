@@ -1,6 +1,6 @@
 /**
  * Tests wait for a fixed time only with these functions: as part of a scenario, or to check that nothing happens. To wait for an
-  * event use `eventually`, because no fixed time is long enough on every host.
+ * event use `eventually`, because no fixed time is long enough on every host.
  */
 import { setTimeout as setTimeoutPromise } from "node:timers/promises";
 

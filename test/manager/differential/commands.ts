@@ -1,6 +1,6 @@
 /** Scenarios of the command line: commands that exit immediately, and commands without a manager. */
 import { createServer, type Socket } from "node:net";
-import { authority, relayEnvironment } from "../fake-relay.ts";
+import { createAuthority, relayEnvironment } from "../fake-relay.ts";
 import { PORT } from "../manager-process.ts";
 import { ONE_APP, type Scenario } from "./scenario.ts";
 import type { SimulatedPod } from "./simulated-pod.ts";
@@ -89,7 +89,7 @@ export const COMMANDS: readonly Scenario[] = [
   {
     title: "the relay's variables are invalid",
     play: async (pod) => {
-      const validVariables = relayEnvironment({ address: "127.0.0.1", port: 8_443 }, await authority());
+      const validVariables = relayEnvironment({ address: "127.0.0.1", port: 8_443 }, await createAuthority());
       const invalidOverrides: readonly Record<string, string>[] = [
         { LASTCALL_RELAY_ADDRESS: "relay:8443" },
         { LASTCALL_RELAY_ADDRESS: "10.0.0.300:8443" },
@@ -104,7 +104,11 @@ export const COMMANDS: readonly Scenario[] = [
         { POD_NAMESPACE: "a/b" },
         { POD_UID: "a b" },
       ];
-      await Promise.all(invalidOverrides.map((overrides, at) => pod.command(`wrong ${at}`, ["relay-client"], { ...validVariables, ...overrides })));
+      await Promise.all(
+        invalidOverrides.map((overrides, at) =>
+          pod.command(`wrong ${at}`, ["relay-client"], { ...validVariables, ...overrides }),
+        ),
+      );
     },
   },
   {
@@ -140,7 +144,7 @@ export const COMMANDS: readonly Scenario[] = [
   },
 ];
 
-export const WITHOUT_MANAGER: readonly Scenario[] = OTHER_SERVERS.map(({ title, respond }) => ({
+export const OTHER_SERVER_SCENARIOS: readonly Scenario[] = OTHER_SERVERS.map(({ title, respond }) => ({
   title: `the other server on the port ${title}`,
   play: (pod) => withOtherServer(pod, respond),
 }));

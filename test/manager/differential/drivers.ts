@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Manager } from "../manager-process.ts";
-import { ONE_APP, podEnds, type Scenario } from "./scenario.ts";
+import { ONE_APP, type Scenario, terminatePod } from "./scenario.ts";
 import type { SimulatedPod } from "./simulated-pod.ts";
 
 type RequestHandler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -42,7 +42,7 @@ async function drainWith(
 ): Promise<Manager> {
   await pod.app();
   const manager = await pod.serve(flags, env);
-  await podEnds(pod);
+  await terminatePod(pod);
   await pod.status("after");
   return manager;
 }
@@ -131,7 +131,7 @@ export const DRIVERS: readonly Scenario[] = [
       const at = `--drain-url=http://${pod.address}:8081/drain`;
       const manager = await drainWith(pod, [...ONE_APP, "--driver=http", at]);
       // The drain does not wait for the response, which may arrive after the drain's end.
-      await manager.until((line) => line["message"] === "driver's drain was not started");
+      await manager.untilLogged((line) => line["message"] === "driver's drain was not started");
     },
   },
   {

@@ -23,7 +23,7 @@ export type SimulatedPod = {
   /** Runs a command of the manager and records its exit. */
   readonly command: (name: string, args: readonly string[], env?: Record<string, string>) => Promise<void>;
   /** Starts an app in the Pod, which delays responses by the query parameter `ms`. */
-  readonly app: (serving?: AppServing) => Promise<Server>;
+  readonly app: (serving?: AppOptions) => Promise<Server>;
   /** Sends the app a client's request, which may fail. */
   readonly visit: (path: string, port?: number) => Promise<void>;
   /** Waits for the phase and its first sample, after which both builds report the same status. */
@@ -40,14 +40,14 @@ export type SimulatedPod = {
   readonly clock: TestClock;
 };
 
-export type AppServing = {
+export type AppOptions = {
   readonly port?: number;
   readonly host?: string;
   readonly respond?: (req: IncomingMessage, res: ServerResponse) => void;
 };
 
 /** @returns the transcript of the scenario */
-export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<void>): Promise<Transcript> {
+export async function transcriptOf(build: Build, play: (pod: SimulatedPod) => Promise<void>): Promise<Transcript> {
   const address = ownAddress();
   const recorder = createRecorder(address);
   const clock = await createTestClock();
@@ -101,7 +101,7 @@ export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<
         sent.end();
       }),
     phase: async (name) => {
-      await startedManager().until((line) => line["message"] === "drain phase" && line["phase"] === name);
+      await startedManager().untilLogged((line) => line["message"] === "drain phase" && line["phase"] === name);
       await clock.until(async () => evidenceSourceOf(await responseOf(address, `/${TOKEN}/status`, "GET")) !== "none");
     },
     processed,
@@ -134,7 +134,7 @@ export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<
 }
 
 function evidenceSourceOf(response: unknown): unknown {
-	return (response as { readonly body?: { readonly evidenceSource?: unknown } }).body?.evidenceSource;
+  return (response as { readonly body?: { readonly evidenceSource?: unknown } }).body?.evidenceSource;
 }
 
 function respondAfterDelay(clock: TestClock): (req: IncomingMessage, res: ServerResponse) => void {

@@ -16,7 +16,7 @@ export async function argumentMutants(budget: Budget): Promise<string> {
     return "skipped: this host does not allow network namespaces, which damaged flags require";
   let refused = 0;
   let ran = 0;
-  while (budget.goesOn(refused + ran)) {
+  while (budget.shouldContinue(refused + ran)) {
     const args = argumentsOf(budget.random);
     const env = variablesOf(budget.random);
     const input = Buffer.from(JSON.stringify({ args, env }));

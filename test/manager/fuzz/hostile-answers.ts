@@ -92,7 +92,7 @@ export async function hostileAnswers(budget: Budget): Promise<string> {
   let called = 0;
   let accepted = 0;
   try {
-    while (budget.goesOn(called)) {
+    while (budget.shouldContinue(called)) {
       const end = await start(CALLER, [String(app.port), String(called), String(BATCH)]).ended;
       const input = Buffer.from(`answers of seed ${seed}, numbers ${called} to ${called + BATCH - 1}\n${end.out}`);
       demandCleanEnd(end, [0], input);

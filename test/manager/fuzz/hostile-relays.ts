@@ -22,7 +22,7 @@ export async function hostileRelays(budget: Budget): Promise<string> {
   let called = 0;
   let trusted = 0;
   try {
-    while (budget.goesOn(called)) {
+    while (budget.shouldContinue(called)) {
       const firsts = Array.from({ length: PARALLEL_CALLERS }, (_, at) => called + at * CALLS_PER_PROXY);
       const counts = await Promise.all(firsts.map((first) => callAll(relay, { seed, first, caFile })));
       called += PARALLEL_CALLERS * CALLS_PER_PROXY;

@@ -43,7 +43,7 @@ export async function httpMutants(budget: Budget): Promise<string> {
   // Without the port guard, all bytes reach the parser.
   const managers = [await startedManager([]), await startedManager(WITHOUT_PORT_GUARD)];
   let sent = 0;
-  while (budget.goesOn(sent))
+  while (budget.shouldContinue(sent))
     for (const manager of managers) {
       await sendBatch(manager, budget.random);
       sent += BATCH;
@@ -127,10 +127,7 @@ async function demandResponse(manager: Running, address: string, batch: Buffer):
   const tookMs = Math.round(performance.now() - sentMs);
   if (/^HTTP\/1\.1 200 .*"version":1/s.test(response)) return;
   // The exit with a sanitizer's report explains more than the missing response.
-  const end = await Promise.race([
-    manager.ended,
-    pause(REPORT_MS, "a sanitizer needs time to write its report"),
-  ]);
+  const end = await Promise.race([manager.ended, pause(REPORT_MS, "a sanitizer needs time to write its report")]);
   if (end !== undefined) demandCleanEnd(end, [], batch);
   throw new Finding(`a valid request was answered after ${tookMs} ms with: "${response.slice(0, 500)}"`, batch);
 }

@@ -1,6 +1,6 @@
 /**
  * Makes each kind of call of the manager to a port of 127.0.0.1, and exits. Runs on Node and compiles natively; the leak
-  * sanitizer reports memory that is not freed at the exit. Arguments: port, first number, count.
+ * sanitizer reports memory that is not freed at the exit. Arguments: port, first number, count.
  */
 import { runChainedHook } from "../../../src/manager/calls/chained-hook-call.ts";
 import { callManager } from "../../../src/manager/calls/manager-call.ts";

@@ -46,10 +46,10 @@ export const PARSERS: readonly string[] = [
  * @param extraArgument other argument of the parser: received length (netlink), selector (count), method (route)
  * @returns the result as one line
  */
-export function parsed(parser: string, bytes: Buffer, more: string): string {
-  if (parser === "netlink") return netlink(bytes, Number(more));
+export function callParser(parser: string, bytes: Buffer, extraArgument: string): string {
+  if (parser === "netlink") return netlink(bytes, Number(extraArgument));
   if (parser === "relay-lines") return linesText(bytes);
-  return JSON.stringify(textParsed(parser, bytes.toString("utf8"), more));
+  return JSON.stringify(textParsed(parser, bytes.toString("utf8"), extraArgument));
 }
 
 function netlink(bytes: Buffer, length: number): string {
@@ -57,7 +57,7 @@ function netlink(bytes: Buffer, length: number): string {
   return `${end} ${socketsText(sockets)}`;
 }
 
-function textParsed(parser: string, text: string, more: string): string {
+function textParsed(parser: string, text: string, extraArgument: string): string {
   switch (parser) {
     case "tcp-table":
       return tableText(text, 2);
@@ -70,7 +70,7 @@ function textParsed(parser: string, text: string, more: string): string {
     case "original":
       return originalText(text);
     case "count":
-      return String(parseActiveCount(text, more));
+      return String(parseActiveCount(text, extraArgument));
     case "target":
       return targetText(text);
     case "depth":
@@ -78,7 +78,7 @@ function textParsed(parser: string, text: string, more: string): string {
     case "address":
       return canonicalAddress(text);
     case "route":
-      return JSON.stringify(routeOf({ method: more, url: text, local: true }, "t0ken", ["app", "web-1"]));
+      return JSON.stringify(routeOf({ method: extraArgument, url: text, local: true }, "t0ken", ["app", "web-1"]));
     case "relay-status":
       return statusText(text);
     case "relay-message":

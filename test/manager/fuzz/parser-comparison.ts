@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { caseBytes, mutant } from "./case-file.ts";
-import { parsed } from "./parser-calls.ts";
+import { callParser } from "./parser-calls.ts";
 import type { Sample } from "./samples.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
@@ -17,7 +17,7 @@ export async function parserComparison(budget: Budget): Promise<string> {
   const file = join(folder, "cases.bin");
   let tried = 0;
   try {
-    while (budget.goesOn(tried)) {
+    while (budget.shouldContinue(tried)) {
       const cases = Array.from({ length: BATCH }, () => mutant(budget.random));
       const bytes = Buffer.concat(cases.map(caseBytes));
       writeFileSync(file, bytes);
@@ -36,10 +36,10 @@ export async function parserComparison(budget: Budget): Promise<string> {
 
 function demandSame(cases: readonly Sample[], native: readonly string[]): void {
   for (const [n, one] of cases.entries()) {
-    const onNode = `${one.parser} ${parsed(one.parser, one.bytes, one.more)}`;
+    const onNode = `${one.parser} ${callParser(one.parser, one.bytes, one.extraArgument)}`;
     if (onNode !== native[n]) {
       const both = `on Node: ${onNode}\nnatively: ${native[n] ?? "nothing"}`;
-      throw new Finding(`${one.parser} (${JSON.stringify(one.more)}) differs\n${both}`, caseBytes(one));
+      throw new Finding(`${one.parser} (${JSON.stringify(one.extraArgument)}) differs\n${both}`, caseBytes(one));
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Random } from "./seeded-random.ts";
 export type Budget = {
   readonly random: Random;
   /** Whether the part runs another case. @param done number of completed cases */
-  readonly goesOn: (done: number) => boolean;
+  readonly shouldContinue: (done: number) => boolean;
 };
 
 /** @returns a summary for the output */

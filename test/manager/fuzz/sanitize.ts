@@ -75,7 +75,10 @@ function readArguments(args: readonly string[]): Options | string {
 
 async function runPart(name: string, options: Options): Promise<boolean> {
   const startedMs = performance.now();
-  const budget = { random: createRandom(seedOf(options.seed, name)), goesOn: limitOf(name, options, startedMs) };
+  const budget = {
+    random: createRandom(seedOf(options.seed, name)),
+    shouldContinue: limitOf(name, options, startedMs),
+  };
   try {
     const summary = (await PARTS[name]?.part(budget)) ?? "";
     process.stdout.write(`${name}: ok in ${Math.round((performance.now() - startedMs) / 1_000)} s, ${summary}\n`);
@@ -92,7 +95,7 @@ async function runPart(name: string, options: Options): Promise<boolean> {
 }
 
 /** Limits a part to a number of cases, or to an equal share of the seconds. */
-function limitOf(name: string, { share, seconds, only }: Options, startedMs: number): Budget["goesOn"] {
+function limitOf(name: string, { share, seconds, only }: Options, startedMs: number): Budget["shouldContinue"] {
   if (share !== undefined) return (done) => done < (PARTS[name]?.caseCount ?? 0) * share;
   const counted = only.filter((one) => PARTS[one]?.caseCount !== undefined).length;
   const untilMs = startedMs + (seconds * 1_000) / Math.max(1, counted);

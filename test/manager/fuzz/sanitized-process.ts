@@ -72,7 +72,8 @@ export function start(command: string, args: readonly string[], env: Readonly<Re
 export function demandCleanEnd(end: Ended, allowed: readonly number[], input: Buffer): void {
   const exitDescription = `status ${end.code}, signal ${end.signal}; its standard error:\n${end.err.slice(0, 20_000)}`;
   if (REPORTS.test(end.err)) throw new Finding(`a sanitizer reports a defect: ${exitDescription}`, input);
-  if (end.code === null || !allowed.includes(end.code)) throw new Finding(`the program ended with ${exitDescription}`, input);
+  if (end.code === null || !allowed.includes(end.code))
+    throw new Finding(`the program ended with ${exitDescription}`, input);
 }
 
 /** Waits until the output matches. @throws Finding if the program does not print a match in time */

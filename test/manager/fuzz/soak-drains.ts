@@ -26,7 +26,9 @@ export async function soakDrains(
     running.child.stdout?.on("data", () => {
       fewestDescriptors = Math.min(fewestDescriptors, descriptorsOf(running.child.pid ?? 0));
       // The program exits with its last line, so its descriptors may be unreadable.
-      const descriptors = Number.isFinite(fewestDescriptors) ? fewestDescriptors : (measuredRounds.at(-1)?.descriptors ?? 0);
+      const descriptors = Number.isFinite(fewestDescriptors)
+        ? fewestDescriptors
+        : (measuredRounds.at(-1)?.descriptors ?? 0);
       fewestDescriptors = Number.POSITIVE_INFINITY;
       for (const line of running.out().split("\n").slice(measuredRounds.length, -1)) {
         const [, , hours, residentKib] = line.split(" ").map(Number);

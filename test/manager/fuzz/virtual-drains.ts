@@ -1,6 +1,6 @@
 /**
  * Runs drains without timers: with the kernel's sockets, the manager's monitor and drain machine, and a virtual clock that
-  * advances to the next wake-up. A day of drains takes minutes. Uses the plain subset (decision 3).
+ * advances to the next wake-up. A day of drains takes minutes. Uses the plain subset (decision 3).
  */
 import type { DrainSettings } from "../../../src/contract/drain-settings.ts";
 import type { DrainAction, DrainEvent } from "../../../src/manager/drain/drain-event.ts";

@@ -45,14 +45,20 @@ const SCENARIO_PROGRAM = new URL("attack-scenario.ts", import.meta.url).pathname
 
 /** @returns the reason for skipping; empty if this host supports such networks */
 export function networkRefusal(): string {
-  const tried = spawnSync("unshare", [...NETWORK_NAMESPACE, `${SET_UP}`, "unshare", "--net", "true"], { encoding: "utf8" });
+  const tried = spawnSync("unshare", [...NETWORK_NAMESPACE, `${SET_UP}`, "unshare", "--net", "true"], {
+    encoding: "utf8",
+  });
   return tried.status === 0 ? "" : tried.stderr.trim() || String(tried.error?.message);
 }
 
 export function runAttack(scenario: AttackScenario): Promise<AttackResult> {
-  const child = spawn("unshare", [...NETWORK_NAMESPACE, SET_UP, process.execPath, SCENARIO_PROGRAM, JSON.stringify(scenario)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(
+    "unshare",
+    [...NETWORK_NAMESPACE, SET_UP, process.execPath, SCENARIO_PROGRAM, JSON.stringify(scenario)],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   let out = "";
   child.stdout.on("data", (chunk: Buffer) => {
     out += chunk.toString("utf8");

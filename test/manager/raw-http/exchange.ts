@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { pause } from "../../time/pause.ts";
 import { dial, PORT } from "../manager-process.ts";
 
-export type Sent = {
+export type RawRequest = {
   /** Latin-1 texts, sent one after the other. */
   readonly pieces: readonly string[];
   /** After the last piece: ends the sending side or resets the connection. */
@@ -24,7 +24,7 @@ export type Exchange = {
 
 const PIECE_PAUSE_MS = 20;
 
-export async function exchange(address: string, sent: Sent): Promise<Exchange> {
+export async function exchange(address: string, sent: RawRequest): Promise<Exchange> {
   const socket = await dial({ address }, PORT, sent.late !== undefined);
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
