@@ -7,7 +7,7 @@ const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
 const SOURCE = new URL("blindfold.c", import.meta.url).pathname;
 
 export type DeniedSources = {
-  /** Why tests are skipped; empty if this host supports both prefixes. */
+  /** The reason why tests are skipped; empty if this host supports both prefixes. */
   readonly skipReason: string;
   /** Command prefix that denies netlink. */
   readonly withoutNetlink: readonly string[];
