@@ -18,7 +18,7 @@ type DrainOptions = {
   readonly hasIdleClient: boolean;
 };
 
-/** Drains with at most one idle client. */
+/** Drains a Pod that has one idle client or no client. */
 async function drainOnce({ build, clock, wrapper, hasIdleClient }: DrainOptions) {
   const flags = ["--drain-delay=5s", "--drain-timeout=60s", "--quiet-period=2s"];
   const manager = await startManager({ build, clock, wrapper, flags });

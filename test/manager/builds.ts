@@ -15,7 +15,7 @@ export const NODE_BUILD: Build = { name: "Node", command: process.execPath, args
 /** The command is empty if the build is skipped; the setup prints the reason. */
 export const NATIVE_BUILD: Build = {
   name: "native",
-  // A variable selects another binary for the same cases, such as one under sanitizers.
+  // An environment variable selects another binary for the same tests, such as a binary with sanitizers.
   command: process.env["LASTCALL_MANAGER_BINARY"] ?? inject("nativeManager"),
   args: [],
 };

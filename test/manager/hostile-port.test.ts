@@ -1,5 +1,5 @@
 /**
- * Compares a drain under attack by unauthenticated clients with one without attack, in separate network namespaces. Drains
+ * Compares a drain under attack by unauthenticated clients with a drain without attack, in separate network namespaces. Drains
  * with 10m of CPU depend on the host's load, so only `npm run bench:hostile-port` measures them.
  */
 import { expect, test } from "vitest";

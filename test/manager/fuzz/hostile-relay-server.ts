@@ -131,7 +131,7 @@ async function respond(socket: Socket, seed: number, n: number): Promise<void> {
     socket.write(bytes.subarray(at, at + size));
     if (pieces > 1) await pause(PIECE_INTERVAL_MS, "each piece is a segment of its own");
   }
-  // Some responses have no end, which delays a stream by its limit. It would delay a report by twice its limit.
+  // Some streams get no end and wait for their limit. Reports always get an end, because they would wait for twice their limit.
   const closingMode = random.below(n % 3 === 2 ? 8 : 10);
   if (closingMode < 5) socket.end();
   else if (closingMode < 8) socket.destroy();

@@ -104,7 +104,7 @@ function damagedAfterToken(bytes: Buffer, random: Random): Buffer {
 type Closing = { readonly pieces: number; readonly endMode: number; readonly waitMs: number };
 const IMMEDIATE: Closing = { pieces: 1, endMode: 0, waitMs: 0 };
 
-/** Sends the bytes in pieces, then closes the connection, ends the sending side, resets it, or waits. */
+/** Sends the bytes in pieces, and then closes the connection, ends the sending side, resets the connection, or waits. */
 function send(address: string, bytes: Buffer, closing: Closing): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port: MANAGER_PORT });
