@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildManager } from "../native/build/build.ts";
-import { openCgroup, whyNoCgroup } from "../test/manager/in-cgroup.ts";
+import { cgroupSkipReason, openCgroup } from "../test/manager/in-cgroup.ts";
 import { startCrowdManager } from "./crowd-drain.ts";
 import { type CrowdKind, crowdRefusal, startCrowdPod } from "./crowd-pod.ts";
 
@@ -47,10 +47,10 @@ async function commandOf(): Promise<readonly string[]> {
 
 async function measure(kind: CrowdKind, command: readonly string[]): Promise<void> {
   const limits = { memoryMib: values.node === true ? NODE_LIMIT_MIB : NATIVE_LIMIT_MIB };
-  const noCgroup = whyNoCgroup(limits);
+  const noCgroup = cgroupSkipReason(limits);
   const cgroup = noCgroup === "" ? openCgroup(limits) : undefined;
   const limitText = (): string =>
-    cgroup === undefined ? noCgroup : `${limits.memoryMib} MiB of memory, ${cgroup.memory().kills} killed`;
+    cgroup === undefined ? noCgroup : `${limits.memoryMib} MiB of memory, ${cgroup.memory().outOfMemoryKills} killed`;
   const pod = await startCrowdPod(folder);
   try {
     await pod.open(kind, connections);

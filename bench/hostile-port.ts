@@ -3,7 +3,7 @@
  * clients attack its port, and without them. --manager defaults to the native build in build/native; --only selects the
  * scenarios whose titles contain the text.
  */
-import { openCgroup, whyNoCgroup } from "../test/manager/in-cgroup.ts";
+import { cgroupSkipReason, openCgroup } from "../test/manager/in-cgroup.ts";
 import { attackText, NO_ATTACK, networkRefusal, runAttack } from "../test/manager/port-attack/run-attack.ts";
 
 const binary = process.argv.find((arg) => arg.startsWith("--manager="))?.slice("--manager=".length);
@@ -28,7 +28,7 @@ print(attackText("control", await runAttack({ manager, ...NO_ATTACK })));
 for (const { title, ...scenario } of SCENARIOS)
   if (title.includes(only)) print(attackText(title, await runAttack({ manager, wrapper: [], ...scenario })));
 const TEN_M = { milliCpu: 10 };
-const noCgroup = whyNoCgroup(TEN_M);
+const noCgroup = cgroupSkipReason(TEN_M);
 if (onNode) print("10m of CPU: skipped, it is measured with the native build only");
 else if (noCgroup !== "") print(`10m of CPU: skipped: ${noCgroup}`);
 else {

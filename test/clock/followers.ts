@@ -5,35 +5,35 @@ import { createServer, type Socket } from "node:net";
 import { eventually } from "../time/eventually.ts";
 
 export type Follower = {
-  /** The due time of its next timer; {@link NEVER_MS} without one. */
+  /** The due time of the program's next timer; {@link NEVER_MS} if it has no timer. */
   readonly dueMs: () => number;
 };
 
 export type Followers = {
   readonly all: () => readonly Follower[];
-  /** Sends a line to all programs and waits for the answer of each, or for its end. */
+  /** Sends a line to all programs and waits until each has responded or ended. */
   readonly request: (line: string) => Promise<void>;
   readonly send: (line: string) => void;
-  /** Registers a started program: the clock waits until it is ready, and at its end until the test has seen that. */
+  /** Registers a started program. The clock waits until the program is ready, and at its exit until the test has observed it. */
   readonly follow: (pid: number, ended: Promise<unknown>) => void;
-  /** The number of programs that have not become ready yet, or have disconnected and not ended. */
-  readonly awaited: () => number;
-  /** The total of their events, starts and ends; it only grows. */
+  /** The number of programs that are still starting, or have disconnected and are still exiting. */
+  readonly pendingPrograms: () => number;
+  /** The total number of events, starts and exits of all programs. */
   readonly changes: () => number;
   readonly end: () => Promise<void>;
 };
 
 export const NEVER_MS = -1;
 
-type Line = { readonly follower: Follower; readonly socket: Socket; answer: () => void };
+type Line = { readonly follower: Follower; readonly socket: Socket; onResponse: () => void };
 
-/** @param time the first line for a new program */
-export async function listenForFollowers(name: string, time: () => string): Promise<Followers> {
+/** @param timeLine creates the first line for a new program */
+export async function listenForFollowers(name: string, timeLine: () => string): Promise<Followers> {
   const lines = new Set<Line>();
   const endings = new Map<number, Promise<unknown>>();
   let awaited = 0;
   let changes = 0;
-  const changeAwaited = (by: number): void => {
+  const changePending = (by: number): void => {
     awaited += by;
     changes += 1;
   };
@@ -44,26 +44,26 @@ export async function listenForFollowers(name: string, time: () => string): Prom
     let events = 0;
     let dueMs = NEVER_MS;
     const follower = { dueMs: () => dueMs };
-    const line: Line = { follower, socket, answer: () => {} };
+    const line: Line = { follower, socket, onResponse: () => {} };
     const commands: Readonly<Record<string, (first?: string, second?: string) => void>> = {
-      hello: (itsPid) => {
-        pid = Number(itsPid);
-        socket.write(`${time()}begin\n`);
+      hello: (pidText) => {
+        pid = Number(pidText);
+        socket.write(`${timeLine()}begin\n`);
         lines.add(line);
-        changeAwaited(0);
+        changePending(0);
       },
       ready: () => {
         isReady = true;
-        changeAwaited(-1);
+        changePending(-1);
       },
-      spawn: () => changeAwaited(1),
-      unborn: () => changeAwaited(-1),
-      set: () => line.answer(),
-      idle: (itsEvents, itsDueMs) => {
-        changes += Number(itsEvents) - events;
-        events = Number(itsEvents);
-        dueMs = Number(itsDueMs);
-        line.answer();
+      spawn: () => changePending(1),
+      unborn: () => changePending(-1),
+      set: () => line.onResponse(),
+      idle: (eventsText, dueMsText) => {
+        changes += Number(eventsText) - events;
+        events = Number(eventsText);
+        dueMs = Number(dueMsText);
+        line.onResponse();
       },
     };
     let rest = "";
@@ -72,13 +72,13 @@ export async function listenForFollowers(name: string, time: () => string): Prom
       rest = whole.pop() ?? "";
       for (const [command = "", ...more] of whole.map((each) => each.split(" "))) commands[command]?.(...more);
     });
-    // The program was killed.
+    // A killed program resets its connection.
     socket.on("error", () => {});
     socket.on("close", () => {
       lines.delete(line);
-      line.answer();
-      if (isReady) changeAwaited(1);
-      void (endings.get(pid) ?? gone(pid)).then(() => changeAwaited(-1));
+      line.onResponse();
+      if (isReady) changePending(1);
+      void (endings.get(pid) ?? waitForExit(pid)).then(() => changePending(-1));
     });
   };
 
@@ -89,23 +89,23 @@ export async function listenForFollowers(name: string, time: () => string): Prom
   return {
     all: () => [...lines].map(({ follower }) => follower),
     request: async (text) => {
-      const answers = [...lines].map((line) => {
-        const answered = new Promise<void>((resolve) => {
-          line.answer = resolve;
+      const responses = [...lines].map((line) => {
+        const responded = new Promise<void>((resolve) => {
+          line.onResponse = resolve;
         });
         line.socket.write(text);
-        return answered;
+        return responded;
       });
-      await Promise.all(answers);
+      await Promise.all(responses);
     },
     send: (text) => {
       for (const { socket } of lines) socket.write(text);
     },
     follow: (pid, ended) => {
-      changeAwaited(1);
+      changePending(1);
       endings.set(pid, ended);
     },
-    awaited: () => awaited,
+    pendingPrograms: () => awaited,
     changes: () => changes,
     end: async () => {
       for (const { socket } of lines) socket.destroy();
@@ -115,10 +115,10 @@ export async function listenForFollowers(name: string, time: () => string): Prom
   };
 }
 
-/** Waits for the exit of a child of a program under test, after which its parent can observe it. */
-function gone(pid: number): Promise<void> {
+/** Waits until a child of a program under test has exited, because only then can its parent observe the exit. */
+function waitForExit(pid: number): Promise<void> {
   return eventually(() => {
-    if (isAlive(pid)) throw new Error(`process ${pid} has hung up and has not ended`);
+    if (isAlive(pid)) throw new Error(`process ${pid} has disconnected but has not exited`);
   });
 }
 

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
-import { undelivered } from "./kernel-backlog.ts";
+import { undeliveredPackets } from "./kernel-backlog.ts";
 
 const zeros = (count: number) => Array(count).fill("00000000").join(" ");
 
-test("the number of undelivered packets is the sum of all processors", () => {
+test("the number of undelivered packets is the sum over all processors", () => {
   const table = `030c9573 ${zeros(10)} 0000000a 00000000 0000000a 00000000\n02f4394f ${zeros(10)} 00000003 00000001\n`;
-  expect(undelivered(table)).toBe(13);
+  expect(undeliveredPackets(table)).toBe(13);
 });
 
 test("the number of undelivered packets is 0 if the kernel does not report it", () => {
-  expect(undelivered(`030c9573 ${zeros(9)}\n`)).toBe(0);
+  expect(undeliveredPackets(`030c9573 ${zeros(9)}\n`)).toBe(0);
 });
 
 test("the number of undelivered packets is read from this host", () => {
-  expect(undelivered()).toBeGreaterThanOrEqual(0);
+  expect(undeliveredPackets()).toBeGreaterThanOrEqual(0);
 });

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 /** The 12th number of a processor's line; absent before Linux 5.10. */
 const BACKLOG_COLUMN = 11;
 
-/** @returns sent and undelivered packets; 0 if the kernel does not report them */
-export function undelivered(table = readFileSync("/proc/net/softnet_stat", "utf8")): number {
+/** @returns the number of sent packets that are not delivered yet; 0 if the kernel does not report it */
+export function undeliveredPackets(table = readFileSync("/proc/net/softnet_stat", "utf8")): number {
   const lines = table.trim().split("\n");
   return lines.reduce((sum, line) => sum + Number.parseInt(line.split(" ")[BACKLOG_COLUMN] ?? "0", 16), 0);
 }

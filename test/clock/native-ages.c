@@ -1,7 +1,6 @@
 /*
- * The ages in the kernel's tables of sockets, on the clock that a test moves: native-clock.c. The kernel counts them by its
- * own clock, so they are made here from its counters: what has grown since the last step grew at the time of that step.
- * node-libc-on-clock.mjs is the same for Node.
+ * Replaces the ages in the kernel's socket tables by ages on the test clock (native-clock.c), because the kernel uses its own
+  * clock. A counter that increased since the last step is dated at that step. node-libc-on-clock.mjs does the same on Node.
  */
 #define _GNU_SOURCE 1
 #include <stdint.h>
@@ -11,12 +10,12 @@
 
 #include "native-clock.h"
 
-/* A socket's counters at the last step, and when each of them last grew. */
-struct known {
+/* A socket's counters at the last step, and the time at which each counter last increased. */
+struct tracked {
   uint64_t cookie;
   uint32_t sent, received, segments;
   double sent_ms, received_ms, ack_ms;
-  int missing;
+  int missing_steps;
 };
 
 #define DIAG_MESSAGE 20
@@ -24,11 +23,11 @@ struct known {
 #define TIME_WAIT 6
 #define TIME_WAIT_TIMER 3
 #define TIME_WAIT_MS 60000.0
-/* The kernel may leave out a socket that stands beside one that goes, so one that is missing is kept for some steps. */
-#define MOST_MISSING 8
+/* The kernel can omit a socket if another one in its hash bucket closes during the read, so a missing socket stays for some steps. */
+#define MAX_MISSING_STEPS 8
 
-static struct known *table;
-static int count, room, last_found;
+static struct tracked *table;
+static int count, capacity, last_found;
 
 static uint64_t get64(const unsigned char *at) { uint64_t value; memcpy(&value, at, 8); return value; }
 static uint32_t get32(const unsigned char *at) { uint32_t value; memcpy(&value, at, 4); return value; }
@@ -38,16 +37,16 @@ static void put_age(unsigned char *at, double since_ms) {
   memcpy(at, &age, 4);
 }
 
-/* Sockets come in the same order each time. @returns its place, or -1 */
+/* The kernel lists sockets in a stable order, so the search starts after the last match. @returns the socket's index, or -1 */
 static int find(uint64_t cookie) {
   for (int tried = 0; tried < count; tried++) {
-    int place = (last_found + 1 + tried) % count;
-    if (table[place].cookie == cookie) return last_found = place;
+    int index = (last_found + 1 + tried) % count;
+    if (table[index].cookie == cookie) return last_found = index;
   }
   return -1;
 }
 
-/* @returns the tcp_info of a socket, or NULL where it has none */
+/* @returns the tcp_info of a socket, or NULL if the message has none */
 static unsigned char *info_of(unsigned char *diag, unsigned char *end) {
   for (unsigned char *at = diag + DIAG_BYTES; at + 4 <= end;) {
     unsigned size = get16(at);
@@ -58,38 +57,38 @@ static unsigned char *info_of(unsigned char *diag, unsigned char *end) {
   return NULL;
 }
 
-static struct known learn(const unsigned char *diag, const unsigned char *info) {
+static struct tracked ages_of(const unsigned char *diag, const unsigned char *info) {
   double now_ms = clock_now_ms();
-  struct known is = {.cookie = get64(diag + 44), .sent_ms = now_ms, .received_ms = now_ms, .ack_ms = now_ms};
+  struct tracked is = {.cookie = get64(diag + 44), .sent_ms = now_ms, .received_ms = now_ms, .ack_ms = now_ms};
   if (info != NULL) {
     is.segments = get32(info + 140);
     is.received = get32(info + 152);
     is.sent = get32(info + 156);
   }
-  int place = find(is.cookie);
-  if (place < 0) return is;
-  struct known was = table[place];
+  int index = find(is.cookie);
+  if (index < 0) return is;
+  struct tracked was = table[index];
   if (is.sent == was.sent) is.sent_ms = was.sent_ms;
   if (is.received == was.received) is.received_ms = was.received_ms;
-  /* An acknowledgement that the kernel put off by its own clock counts with what it acknowledges. */
+  /* The kernel delays acknowledgements by its own clock, so a late one gets the time of the data that it acknowledges. */
   if (is.received == was.received) is.ack_ms = is.segments == was.segments || was.ack_ms > is.sent_ms ? was.ack_ms : is.sent_ms;
   return is;
 }
 
-static void remember(unsigned char *diag, unsigned char *end) {
-  struct known is = learn(diag, info_of(diag, end));
-  int place = find(is.cookie);
-  if (place < 0) {
-    if (count == room) table = realloc(table, (size_t)(room = room * 2 + 64) * sizeof *table);
+static void record(unsigned char *diag, unsigned char *end) {
+  struct tracked is = ages_of(diag, info_of(diag, end));
+  int index = find(is.cookie);
+  if (index < 0) {
+    if (count == capacity) table = realloc(table, (size_t)(capacity = capacity * 2 + 64) * sizeof *table);
     if (table == NULL) clock_fails("realloc");
-    last_found = place = count++;
+    last_found = index = count++;
   }
-  table[place] = is;
+  table[index] = is;
 }
 
-static void translate(unsigned char *diag, unsigned char *end) {
+static void replace_ages(unsigned char *diag, unsigned char *end) {
   unsigned char *info = info_of(diag, end);
-  struct known is = learn(diag, info);
+  struct tracked is = ages_of(diag, info);
   if (diag[1] == TIME_WAIT && diag[2] == TIME_WAIT_TIMER) {
     double age_ms = clock_now_ms() - is.ack_ms;
     uint32_t left = age_ms < TIME_WAIT_MS ? (uint32_t)(TIME_WAIT_MS - age_ms) : 0;
@@ -101,7 +100,7 @@ static void translate(unsigned char *diag, unsigned char *end) {
   put_age(info + 56, is.ack_ms);
 }
 
-/* @returns whether the answer is over */
+/* @returns whether the response is complete */
 static int each_socket(unsigned char *bytes, size_t length, void (*visit)(unsigned char *diag, unsigned char *end)) {
   for (size_t at = 0; at + 16 <= length;) {
     uint32_t size = get32(bytes + at);
@@ -113,28 +112,28 @@ static int each_socket(unsigned char *bytes, size_t length, void (*visit)(unsign
   return 0;
 }
 
-static void remember_family(int fd, unsigned char family) {
+static void record_family(int fd, unsigned char family) {
   static unsigned char part[32768];
-  /* A request for all sockets of TCP with their tcp_info. */
+  /* A request for all TCP sockets with their tcp_info. */
   unsigned char request[72] = {[0] = 72, [4] = DIAG_MESSAGE, [6] = 0x01, [7] = 0x03, [16] = family, [17] = 6, [18] = 2};
   memset(request + 20, 0xff, 4);
   if (send(fd, request, sizeof request, 0) < 0) clock_fails("send");
-  for (int over = 0; !over;) {
+  for (int complete = 0; !complete;) {
     ssize_t length = __real_recv(fd, part, sizeof part, 0);
-    over = length <= 0 || each_socket(part, (size_t)length, remember);
+    complete = length <= 0 || each_socket(part, (size_t)length, record);
   }
 }
 
-void date_sockets(void) {
+void date_socket_events(void) {
   static int fd = -1;
   if (fd < 0) fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 4);
-  if (fd < 0) return; /* where there is no netlink there are no ages either */
-  for (int place = 0; place < count; place++) table[place].missing++;
-  remember_family(fd, AF_INET);
-  remember_family(fd, AF_INET6);
-  for (int place = 0; place < count;)
-    if (table[place].missing > MOST_MISSING) table[place] = table[--count];
-    else place++;
+  if (fd < 0) return; /* without netlink the manager reads no ages */
+  for (int index = 0; index < count; index++) table[index].missing_steps++;
+  record_family(fd, AF_INET);
+  record_family(fd, AF_INET6);
+  for (int index = 0; index < count;)
+    if (table[index].missing_steps > MAX_MISSING_STEPS) table[index] = table[--count];
+    else index++;
 }
 
 static int is_netlink(int fd) {
@@ -145,6 +144,6 @@ static int is_netlink(int fd) {
 
 ssize_t __wrap_recv(int fd, void *bytes, size_t length, int flags) {
   ssize_t received = __real_recv(fd, bytes, length, flags);
-  if (received > 0 && is_netlink(fd)) (void)each_socket(bytes, (size_t)received < length ? (size_t)received : length, translate);
+  if (received > 0 && is_netlink(fd)) (void)each_socket(bytes, (size_t)received < length ? (size_t)received : length, replace_ages);
   return received;
 }

@@ -2,13 +2,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The connection to the test; negative without a clock. */
+/* The connection to the test; negative if the test clock is not used. */
 extern int clock_fd;
 double clock_now_ms(void);
-/* Ends the program. */
-void clock_fails(const char *what);
+/* Prints the error and exits. */
+void clock_fails(const char *operation);
 
-/* Before the clock goes on: what has come since the last step is dated. */
-void date_sockets(void);
+/* Dates the socket events since the last step; called before the clock advances. */
+void date_socket_events(void);
 
 ssize_t __real_recv(int fd, void *bytes, size_t length, int flags);

@@ -1,7 +1,6 @@
 /**
- * Node's C library for the manager, with the ages of sockets on the clock that the test moves. The kernel counts them by its
- * own clock, so they are made here from its counters: what has grown since the last step grew at the time of that step.
- * `native-ages.c` is the same for the native build.
+ * Wraps the manager's C library on Node and computes socket ages on the test clock, because the kernel uses its own clock.
+  * A counter that increased since the last step is dated at that step. `native-ages.c` does the same in the native build.
  */
 import { loadNodeLibc as loadRealLibc } from "../../src/manager/node-libc.ts";
 
@@ -14,73 +13,73 @@ const FAMILIES = [2, 10];
 const PART_BYTES = 32_768;
 const DIAG_MESSAGE = 20;
 const DIAG_BYTES = 72;
-const ENDS = [2, 3];
-const TIME_WAIT = { state: 6, timer: 3, lastsMs: 60_000 };
-const INFO = 2;
-/** The kernel may leave out a socket that stands beside one that goes, so one that is missing is kept for some steps. */
-const MOST_MISSING = 8;
+const END_TYPES = [2, 3];
+const TIME_WAIT = { state: 6, timer: 3, durationMs: 60_000 };
+const INET_DIAG_INFO = 2;
+/** The kernel can omit a socket if another one in its hash bucket closes during the read, so a missing socket stays for some steps. */
+const MAX_MISSING_STEPS = 8;
 
-/** A socket's counters at the last step, and when each of them last grew, by its cookie. */
-const known = new Map();
+/** Each socket's counters at the last step, and the time at which each counter last increased; by the socket's cookie. */
+const trackedSockets = new Map();
 
-/** @returns where the tcp_info of a socket starts, or -1 where it has none */
+/** @returns the offset of a socket's tcp_info, or -1 if the message has none */
 function infoOf(bytes, at, end) {
   for (let part = at + DIAG_BYTES; part + 4 <= end; ) {
     const size = bytes.readUInt16LE(part);
     if (size < 4 || part + size > end) return -1;
-    if (bytes.readUInt16LE(part + 2) === INFO && size >= 4 + 160) return part + 4;
+    if (bytes.readUInt16LE(part + 2) === INET_DIAG_INFO && size >= 4 + 160) return part + 4;
     part += (size + 3) & ~3;
   }
   return -1;
 }
 
-function learn(bytes, at, info) {
+function agesOf(bytes, at, info) {
   const nowMs = clock.nowMs();
   const cookie = bytes.readBigUInt64LE(at + 44);
   const counter = (field) => (info < 0 ? 0 : bytes.readUInt32LE(info + field));
-  const is = { cookie, segments: counter(140), received: counter(152), sent: counter(156), missing: 0 };
+  const is = { cookie, segments: counter(140), received: counter(152), sent: counter(156), missingSteps: 0 };
   Object.assign(is, { sentMs: nowMs, receivedMs: nowMs, ackMs: nowMs });
-  const was = known.get(cookie);
+  const was = trackedSockets.get(cookie);
   if (was === undefined) return is;
   if (is.sent === was.sent) is.sentMs = was.sentMs;
   if (is.received === was.received) {
     is.receivedMs = was.receivedMs;
-    // An acknowledgement that the kernel put off by its own clock counts with what it acknowledges.
+    // The kernel delays acknowledgements by its own clock, so a late one gets the time of the data that it acknowledges.
     is.ackMs = is.segments === was.segments || was.ackMs > is.sentMs ? was.ackMs : is.sentMs;
   }
   return is;
 }
 
-function remember(bytes, at, end) {
-  const is = learn(bytes, at, infoOf(bytes, at, end));
-  known.set(is.cookie, is);
+function recordSocket(bytes, at, end) {
+  const is = agesOf(bytes, at, infoOf(bytes, at, end));
+  trackedSockets.set(is.cookie, is);
 }
 
-function translate(bytes, at, end) {
+function replaceAges(bytes, at, end) {
   const info = infoOf(bytes, at, end);
-  const is = learn(bytes, at, info);
+  const is = agesOf(bytes, at, info);
   const age = (sinceMs) => Math.trunc(clock.nowMs() - sinceMs);
   if (bytes[at + 1] === TIME_WAIT.state && bytes[at + 2] === TIME_WAIT.timer)
-    bytes.writeUInt32LE(Math.max(0, TIME_WAIT.lastsMs - age(is.ackMs)), at + 52);
+    bytes.writeUInt32LE(Math.max(0, TIME_WAIT.durationMs - age(is.ackMs)), at + 52);
   if (info < 0) return;
   bytes.writeUInt32LE(age(is.sentMs), info + 44);
   bytes.writeUInt32LE(age(is.receivedMs), info + 52);
   bytes.writeUInt32LE(age(is.ackMs), info + 56);
 }
 
-/** @returns whether the answer is over */
+/** @returns whether the response is complete */
 function eachSocket(bytes, length, visit) {
   for (let at = 0; at + 16 <= length; ) {
     const size = bytes.readUInt32LE(at);
     const type = bytes.readUInt16LE(at + 4);
-    if (size < 16 || at + size > length || ENDS.includes(type)) return true;
+    if (size < 16 || at + size > length || END_TYPES.includes(type)) return true;
     if (type === DIAG_MESSAGE && size >= 16 + DIAG_BYTES) visit(bytes, at + 16, at + size);
     at += (size + 3) & ~3;
   }
   return false;
 }
 
-/** All sockets of TCP with their tcp_info. */
+/** Requests all TCP sockets with their tcp_info. */
 function requestFor(family) {
   const bytes = Buffer.alloc(72);
   bytes.writeUInt32LE(bytes.length, 0);
@@ -94,21 +93,21 @@ function requestFor(family) {
 export function loadNodeLibc() {
   const libc = loadRealLibc();
   const netlink = new Set();
-  const own = libc.socket(AF_NETLINK, SOCK_RAW, SOCK_DIAG);
+  const ownSocket = libc.socket(AF_NETLINK, SOCK_RAW, SOCK_DIAG);
   const part = Buffer.alloc(PART_BYTES);
 
-  // Where there is no netlink there are no ages either.
-  if (own >= 0)
+  // Without netlink the manager reads no ages.
+  if (ownSocket >= 0)
     clock.beforeStep = () => {
-      for (const socket of known.values()) socket.missing += 1;
+      for (const socket of trackedSockets.values()) socket.missingSteps += 1;
       for (const family of FAMILIES) {
-        libc.send(own, requestFor(family), 0);
-        for (let over = false; !over; ) {
-          const length = libc.recv(own, part, 0);
-          over = length <= 0 || eachSocket(part, length, remember);
+        libc.send(ownSocket, requestFor(family), 0);
+        for (let complete = false; !complete; ) {
+          const length = libc.recv(ownSocket, part, 0);
+          complete = length <= 0 || eachSocket(part, length, recordSocket);
         }
       }
-      for (const [cookie, { missing }] of known) if (missing > MOST_MISSING) known.delete(cookie);
+      for (const [cookie, { missingSteps }] of trackedSockets) if (missingSteps > MAX_MISSING_STEPS) trackedSockets.delete(cookie);
     };
 
   return {
@@ -124,7 +123,7 @@ export function loadNodeLibc() {
     },
     recv: (fd, bytes, flags) => {
       const length = libc.recv(fd, bytes, flags);
-      if (netlink.has(fd)) eachSocket(bytes, Math.min(length, bytes.length), translate);
+      if (netlink.has(fd)) eachSocket(bytes, Math.min(length, bytes.length), replaceAges);
       return length;
     },
   };

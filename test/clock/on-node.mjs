@@ -1,6 +1,6 @@
 /**
- * The test clock in the manager on Node, loaded with `--import`. `native-clock.c` is the same for the
- * native build, and `test-clock.ts` the other end of both. Plain JavaScript, since every started program loads it.
+ * The test clock of the manager on Node, loaded with `--import`. `native-clock.c` does the same in the native build;
+  * `test-clock.ts` runs in the test and controls both. JavaScript, because every started program loads this file.
  */
 import { createHook } from "node:async_hooks";
 import childProcess from "node:child_process";
@@ -15,25 +15,25 @@ let running = false;
 
 const nowMs = () => clockMs;
 
-/** The async resources that deliver the manager's external events. */
-const EVENTS = /^(TCP|TLS|PIPE|SIGNAL|PROCESS)/;
-const watched = new Set();
+/** The types of async resources that deliver the manager's external events. */
+const EVENT_RESOURCE_TYPES = /^(TCP|TLS|PIPE|SIGNAL|PROCESS)/;
+const eventResources = new Set();
 createHook({
   init: (id, type) => {
-    if (EVENTS.test(type)) watched.add(id);
+    if (EVENT_RESOURCE_TYPES.test(type)) eventResources.add(id);
   },
   before: (id) => {
-    if (watched.has(id)) events += 1;
+    if (eventResources.has(id)) events += 1;
   },
-  destroy: (id) => watched.delete(id),
+  destroy: (id) => eventResources.delete(id),
 }).enable();
 
-const realImmediate = setImmediate;
+const originalSetImmediate = setImmediate;
 
 class Timer {
   constructor(callback, delayMs, args, repeats) {
     Object.assign(this, { callback, args, repeats, id: ++sequence });
-    // As Node rounds it.
+    // Node rounds delays in the same way.
     this.delayMs = delayMs >= 1 && delayMs <= 2_147_483_647 ? Math.trunc(delayMs) : 1;
     this.refresh();
   }
@@ -72,7 +72,7 @@ function runDueTimers() {
   for (let timer = nextTimer(); timer !== undefined && timer.dueMs <= nowMs(); timer = nextTimer()) {
     timers.delete(timer.id);
     timer.callback(...timer.args);
-    // As between two timers of Node, the queue of process.nextTick runs first.
+    // Node also runs the queue of process.nextTick between two timers.
     process._tickCallback();
     if (timer.repeats) timer.refresh();
   }
@@ -86,7 +86,7 @@ const clear = (timer) => {
 const name = process.env.LASTCALL_TEST_CLOCK;
 if (name !== undefined) {
   const line = connect(`\0${name}`);
-  line.on("connect", () => watched.delete(line._handle.getAsyncId()));
+  line.on("connect", () => eventResources.delete(line._handle.getAsyncId()));
   line.on("error", () => process.exit(0));
   line.on("close", () => process.exit(0));
   await new Promise((started) => {
@@ -94,19 +94,19 @@ if (name !== undefined) {
     line.on("data", (chunk) => {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop();
-      for (const words of lines) obey(words.split(" "), line, started);
+      for (const words of lines) execute(words.split(" "), line, started);
     });
     line.write(`hello ${process.pid}\n`);
   });
-  takeOver();
-  passOn(line);
-  // Modules load outside of the event loop, so only the program can report its start.
+  replaceClockFunctions();
+  passClockToChildren(line);
+  // Modules load outside of the event loop, so the program itself reports its start.
   const ready = () => line.write("ready\n");
   globalThis.lastcallTestClock = { nowMs, ready, beforeStep: undefined };
 }
 
-/** Makes the relay's client follow the same clock, whatever its environment. */
-function passOn(line) {
+/** Adds the clock's variables to the environment of the relay's client. */
+function passClockToChildren(line) {
   const { spawn } = childProcess;
   childProcess.spawn = (file, args, options) => {
     line.write("spawn\n");
@@ -118,11 +118,11 @@ function passOn(line) {
   syncBuiltinESMExports();
 }
 
-function obey([command, toMs], line, started) {
+function execute([command, toMs], line, started) {
   if (command === "begin") {
     running = true;
     started();
-  } else if (command === "sync") realImmediate(() => realImmediate(() => answer(line)));
+  } else if (command === "sync") originalSetImmediate(() => originalSetImmediate(() => reportIdle(line)));
   else if (command === "run") runDueTimers();
   else {
     globalThis.lastcallTestClock?.beforeStep?.();
@@ -131,32 +131,32 @@ function obey([command, toMs], line, started) {
   }
 }
 
-function answer(line) {
+function reportIdle(line) {
   line.write(`idle ${events} ${nextTimer()?.dueMs ?? -1}\n`);
 }
 
-function takeOver() {
+function replaceClockFunctions() {
   const startMs = nowMs();
   performance.now = () => nowMs() - startMs;
   globalThis.setTimeout = (callback, delayMs, ...args) => new Timer(callback, delayMs, args, false);
   globalThis.setInterval = (callback, delayMs, ...args) => new Timer(callback, delayMs, args, true);
   globalThis.clearTimeout = clear;
   globalThis.clearInterval = clear;
-  const patience = Symbol("patience");
+  const timeoutTimer = Symbol("timeoutTimer");
   Socket.prototype.setTimeout = function (ms, callback) {
-    this[patience]?.close();
-    this[patience] = undefined;
+    this[timeoutTimer]?.close();
+    this[timeoutTimer] = undefined;
     this.timeout = ms;
     if (callback !== undefined && ms > 0) this.once("timeout", callback);
     if (callback !== undefined && ms === 0) this.removeListener("timeout", callback);
     if (ms > 0) {
-      this[patience] = new Timer(() => this._onTimeout(), ms, [], false);
-      this.once("close", () => this[patience]?.close());
+      this[timeoutTimer] = new Timer(() => this._onTimeout(), ms, [], false);
+      this.once("close", () => this[timeoutTimer]?.close());
     }
     return this;
   };
   Socket.prototype._unrefTimer = function () {
-    for (let socket = this; socket; socket = socket._parent) if (timers.has(socket[patience]?.id)) socket[patience].refresh();
+    for (let socket = this; socket; socket = socket._parent) if (timers.has(socket[timeoutTimer]?.id)) socket[timeoutTimer].refresh();
   };
   // Without TCP_NODELAY the kernel delays a small write until the last one is acknowledged, up to 40 ms of real time.
   const { connect: connectSocket } = Socket.prototype;
@@ -166,7 +166,7 @@ function takeOver() {
   redirectLibc();
 }
 
-/** The ages in the kernel's tables are by the kernel's clock: `node-libc-on-clock.mjs` stands in front of `node-libc.ts`. */
+/** The kernel's socket ages are on its own clock, so the manager loads `node-libc-on-clock.mjs` instead of `node-libc.ts`. */
 function redirectLibc() {
   registerHooks({
     resolve: (specifier, context, next) =>

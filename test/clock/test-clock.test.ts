@@ -1,4 +1,4 @@
-/** The test clock with programs of Node; the scenarios of both builds test the native one. */
+/** Tests the test clock with Node programs; the native test clock is tested by the scenarios of the native build. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -8,7 +8,7 @@ import { createTestClock, type TestClock } from "./test-clock.ts";
 
 const ON_NODE = new URL("on-node.mjs", import.meta.url).href;
 
-/** Runs a program of Node that follows the clock. @returns its output, once it has ended */
+/** Runs a Node program on the test clock. @returns the program's output, after its exit */
 async function play(clock: TestClock, source: string): Promise<string> {
   const child = spawn(process.execPath, [`--import=${ON_NODE}`, "--input-type=module", "-e", `${source}\n${READY}`], {
     env: { ...clock.environment },
@@ -36,7 +36,7 @@ test("an hour in a program passes immediately with the test clock", async () => 
   await clock.end();
 });
 
-test("timers of a program run in the order of their due times, and each sees its own time", async () => {
+test("timers of a program run in the order of their due times, and each one reads its due time from the clock", async () => {
   const clock = await createTestClock();
   const output = play(
     clock,
@@ -55,34 +55,34 @@ test("a request between the test and a program takes no virtual time", async () 
   const server = createServer((_, res) => clock.after(5_000, () => res.end("later"))).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const asks = `const { get } = await import("node:http");
+  const source = `const { get } = await import("node:http");
     get({ host: "127.0.0.1", port: ${port}, agent: false }, (res) => {
       res.resume().on("end", () => { ${PRINT_NOW}; ${END}; });
     });`;
-  expect(await clock.runUntil(play(clock, asks))).toBe("5000\n");
+  expect(await clock.runUntil(play(clock, source))).toBe("5000\n");
   server.close();
   await clock.end();
 });
 
-test("a socket timeout of a program depends on the test clock", async () => {
+test("a socket timeout of a program follows the test clock", async () => {
   const clock = await createTestClock();
   const server = createServer(() => {}).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const asks = `const { get } = await import("node:http");
-    const asked = get({ host: "127.0.0.1", port: ${port}, agent: false, timeout: 70_000 });
-    asked.on("timeout", () => { ${PRINT_NOW}; ${END}; });`;
-  expect(await clock.runUntil(play(clock, asks))).toBe("70000\n");
+  const source = `const { get } = await import("node:http");
+    const sent = get({ host: "127.0.0.1", port: ${port}, agent: false, timeout: 70_000 });
+    sent.on("timeout", () => { ${PRINT_NOW}; ${END}; });`;
+  expect(await clock.runUntil(play(clock, source))).toBe("70000\n");
   server.closeAllConnections();
   server.close();
   await clock.end();
 });
 
-test("timers of the test and of its programs have the same virtual time", async () => {
+test("timers of the test and of its programs run on the same virtual time", async () => {
   const clock = await createTestClock();
-  const seen: string[] = [];
+  const observed: string[] = [];
   const server = createServer((_, res) => {
-    seen.push(`asked at ${clock.nowMs()}`);
+    observed.push(`request at ${clock.nowMs()}`);
     res.end();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -95,18 +95,18 @@ test("timers of the test and of its programs have the same virtual time", async 
   );
   const scenario = async () => {
     await clock.wait(1_999);
-    seen.push(`waited until ${clock.nowMs()}`);
+    observed.push(`waited until ${clock.nowMs()}`);
     await clock.wait(2);
-    seen.push(`waited until ${clock.nowMs()}`);
+    observed.push(`waited until ${clock.nowMs()}`);
     await program;
   };
   await clock.runUntil(scenario());
-  expect(seen).toEqual(["waited until 1999", "asked at 2000", "waited until 2001"]);
+  expect(observed).toEqual(["waited until 1999", "request at 2000", "waited until 2001"]);
   server.close();
   await clock.end();
 });
 
-test("the test fails if no timer or event can settle its promise", async () => {
+test("a run fails if no timer or event can settle its promise", async () => {
   const clock = await createTestClock();
   const never = new Promise<void>(() => {});
   await expect(clock.runUntil(never)).rejects.toThrow("at 0 ms nothing is left to wait for; 0 programs follow");
@@ -116,27 +116,27 @@ test("the test fails if no timer or event can settle its promise", async () => {
 test("event loop turns before the start of a program do not count as its idle turns", async () => {
   const clock = await createTestClock();
   clock.every(1, () => {});
-  const ANSWERS: Readonly<Record<string, string>> = { begin: "ready\n", sync: "idle 0 -1\n", run: "" };
+  const RESPONSES: Readonly<Record<string, string>> = { begin: "ready\n", sync: "idle 0 -1\n", run: "" };
   const received: string[] = [];
-  // A program in this thread, so that it starts within one of the clock's turns.
-  const starts = async () => {
+  // The program runs in this thread, so it starts within one of the clock's turns.
+  const runProgram = async () => {
     const ended = Promise.withResolvers<void>();
-    const moved = Promise.withResolvers<void>();
+    const clockMoved = Promise.withResolvers<void>();
     clock.follow(process.pid, ended.promise);
     const socket = connect(`\0${clock.environment["LASTCALL_TEST_CLOCK"]}`);
     socket.write(`hello ${process.pid}\n`);
     socket.on("data", (chunk: Buffer) => {
       for (const word of chunk.toString().match(/^[a-z]+/gm) ?? []) {
-        if (word === "run") moved.resolve();
-        socket.write(ANSWERS[word] ?? (received.length > 1 ? "set\n" : ""));
+        if (word === "run") clockMoved.resolve();
+        socket.write(RESPONSES[word] ?? (received.length > 1 ? "set\n" : ""));
         received.push(word);
       }
     });
-    await moved.promise;
+    await clockMoved.promise;
     socket.destroy();
     ended.resolve();
   };
-  await clock.runUntil(starts());
+  await clock.runUntil(runProgram());
   expect(received.slice(0, 7)).toEqual(["at", "begin", "sync", "sync", "sync", "at", "run"]);
   await clock.end();
 });

@@ -1,47 +1,48 @@
 /**
- * A virtual clock for real programs: their timers, their clock and the ages that they read from the kernel follow it.
- * It moves to the next timer of any program, or of the test, once all are idle: a scenario of a minute takes
- * as long as its programs compute, and no program can be late.
+ * A virtual clock for real programs, which replaces their timers, their clock and the socket ages that they read from the
+ * kernel. When all programs are idle, the clock moves to the next timer of a program or of the test. A scenario of a minute
+ * therefore takes only the programs' computing time, and a slow host cannot delay a timer.
  *
- * Programs connect by an abstract Unix socket (`on-node.mjs`, `native-clock.c`) and exchange lines: `hello PID` is
- * answered with the time and `begin`, and followed by `ready` once the program has started; `at MS` moves the clock, once the
- * program has dated the socket events since the last step, and is answered with `set`; `run` runs the timers that are
- * due, once every program has the time; `sync` is answered with `idle EVENTS DUE` once nothing is ready. `spawn`
- * announces a child that follows the clock too, `unborn` that it failed to start.
+ * Programs (`on-node.mjs`, `native-clock.c`) connect to an abstract Unix socket and exchange lines with the test:
+ * - A program sends `hello PID`, receives the time and `begin`, and sends `ready` when it has started.
+ * - The test sends `at MS` to move the clock. The program dates its new socket events and responds with `set`.
+ * - The test sends `run` when every program has the time. The programs then run their due timers.
+ * - The test sends `sync`. A program responds with `idle EVENTS DUE` when it has no ready event.
+ * - A program sends `spawn` before it starts a child on the same clock, and `unborn` if the child failed to start.
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { pause } from "../time/pause.ts";
 import { type Followers, listenForFollowers, NEVER_MS } from "./followers.ts";
-import { undelivered } from "./kernel-backlog.ts";
+import { undeliveredPackets } from "./kernel-backlog.ts";
 
 export type TestClock = {
-  /** The environment of programs that follow the clock. */
+  /** Environment variables for programs that follow the clock. */
   readonly environment: Readonly<Record<string, string>>;
   /** Milliseconds since the creation of the clock. */
   readonly nowMs: () => number;
   readonly wait: (ms: number) => Promise<void>;
-  /** Waits until the condition holds, checked every {@link CHECK_MS}. */
-  readonly until: (what: () => boolean | Promise<boolean>) => Promise<void>;
-  readonly after: (ms: number, what: () => void) => void;
-  readonly every: (ms: number, what: () => void) => void;
-  /** Registers a started program; the clock stands until it has connected, and while it exits. */
+  /** Waits until the condition is true; checks it every {@link CHECK_MS}. */
+  readonly until: (condition: () => boolean | Promise<boolean>) => Promise<void>;
+  readonly after: (ms: number, callback: () => void) => void;
+  readonly every: (ms: number, callback: () => void) => void;
+  /** Registers a started program. The clock stops until the program has connected, and while it exits. */
   readonly follow: Followers["follow"];
-  /** Moves the clock until the promise has settled. @throws if nothing is left that could settle it */
-  readonly runUntil: <T>(what: Promise<T>) => Promise<T>;
+  /** Moves the clock until the promise has settled. @throws if no timer or event is left that could settle it */
+  readonly runUntil: <T>(promise: Promise<T>) => Promise<T>;
   readonly end: () => Promise<void>;
 };
 
-/** Not 0, so that programs can compute times before their start. */
+/** Greater than 0, because programs compute times before their start. */
 const START_MS = 1_000_000;
-/** Consecutive turns without an event, after which all programs are idle. A call takes one turn per hop. */
-const QUIET_TURNS = 3;
-/** Turns of the test's own event loop, with its apps and clients, in each turn. */
+/** All programs are idle after this many consecutive turns without an event. A request takes one turn per hop. */
+const IDLE_TURNS = 3;
+/** Turns of the test's own event loop, which runs the fake apps and clients, in each turn of the clock. */
 const OWN_TURNS = 8;
-/** Quiet turns without a timer, with a pause after each, after which the run fails. */
-const FORLORN_TURNS = 500;
-const FORLORN_PAUSE_MS = 20;
-/** Longer than any scenario. A repeated timer would otherwise move the clock for ever. */
+/** The run fails after this many quiet turns without a timer; each is followed by a pause. */
+const MAX_TURNS_WITHOUT_TIMER = 500;
+const PAUSE_WITHOUT_TIMER_MS = 20;
+/** Longer than any scenario. Without a limit a repeated timer would move the clock forever. */
 const LONGEST_SCENARIO_MS = 3_600_000;
 
 const CHECK_MS = 20;
@@ -50,28 +51,28 @@ const CHECK_MS = 20;
 for (const channel of ["net.client.socket", "net.server.socket"])
   subscribe(channel, (message) => (message as { readonly socket: Socket }).socket.setNoDelay());
 
-let made = 0;
+let clockCount = 0;
 
 export async function createTestClock(): Promise<TestClock> {
-  made += 1;
-  const name = `lastcall-clock-${process.pid}-${made}`;
+  clockCount += 1;
+  const name = `lastcall-clock-${process.pid}-${clockCount}`;
   let nowMs = START_MS;
-  let timers: readonly { readonly dueMs: number; readonly what: () => void }[] = [];
+  let timers: readonly { readonly dueMs: number; readonly callback: () => void }[] = [];
 
   const time = () => `at ${nowMs}\n`;
   const followers = await listenForFollowers(name, time);
 
-  /** @returns whether the turn had no event, and nothing is in flight */
-  const quietTurn = async (): Promise<boolean> => {
+  /** @returns whether the turn had no event, no program starts or exits, and the kernel has no undelivered packet */
+  const isIdleTurn = async (): Promise<boolean> => {
     const before = followers.changes();
     await followers.request("sync\n");
     for (let own = 0; own < OWN_TURNS; own += 1) await new Promise((resolve) => setImmediate(resolve));
-    return followers.changes() === before && followers.awaited() === 0 && undelivered() === 0;
+    return followers.changes() === before && followers.pendingPrograms() === 0 && undeliveredPackets() === 0;
   };
 
   /** Waits until all programs are idle. */
   const settle = async (): Promise<void> => {
-    for (let quiet = 0; quiet < QUIET_TURNS; ) quiet = (await quietTurn()) ? quiet + 1 : 0;
+    for (let quiet = 0; quiet < IDLE_TURNS; ) quiet = (await isIdleTurn()) ? quiet + 1 : 0;
   };
 
   const nextMs = (): number => {
@@ -80,7 +81,7 @@ export async function createTestClock(): Promise<TestClock> {
     return planned.length === 0 ? NEVER_MS : Math.min(...planned);
   };
 
-  /** Runs the programs' timers, then their effects, then the test's timers. */
+  /** Runs the programs' timers, waits for their effects, and runs the test's timers. */
   const move = async (toMs: number): Promise<void> => {
     nowMs = Math.max(toMs, nowMs);
     await followers.request(time());
@@ -88,29 +89,29 @@ export async function createTestClock(): Promise<TestClock> {
     await settle();
     const due = timers.filter(({ dueMs }) => dueMs <= nowMs).toSorted((one, other) => one.dueMs - other.dueMs);
     timers = timers.filter(({ dueMs }) => dueMs > nowMs);
-    for (const { what } of due) what();
+    for (const { callback } of due) callback();
   };
 
-  let forlornTurns = 0;
+  let turnsWithoutTimer = 0;
   const advance = async (): Promise<void> => {
     await settle();
     const dueMs = nextMs();
-    forlornTurns = dueMs === NEVER_MS ? forlornTurns + 1 : 0;
-    if (forlornTurns > FORLORN_TURNS || nowMs - START_MS > LONGEST_SCENARIO_MS)
+    turnsWithoutTimer = dueMs === NEVER_MS ? turnsWithoutTimer + 1 : 0;
+    if (turnsWithoutTimer > MAX_TURNS_WITHOUT_TIMER || nowMs - START_MS > LONGEST_SCENARIO_MS)
       throw new Error(
         `at ${nowMs - START_MS} ms nothing is left to wait for; ${followers.all().length} programs follow`,
       );
-    if (dueMs === NEVER_MS) await pause(FORLORN_PAUSE_MS, "work outside of the event loop takes time");
+    if (dueMs === NEVER_MS) await pause(PAUSE_WITHOUT_TIMER_MS, "work outside of the event loop takes time");
     else await move(dueMs);
   };
 
-  const after: TestClock["after"] = (ms, what) => {
-    timers = [...timers, { dueMs: nowMs + Math.ceil(ms), what }];
+  const after: TestClock["after"] = (ms, callback) => {
+    timers = [...timers, { dueMs: nowMs + Math.ceil(ms), callback }];
   };
-  const every: TestClock["every"] = (ms, what) =>
+  const every: TestClock["every"] = (ms, callback) =>
     after(ms, () => {
-      every(ms, what);
-      what();
+      every(ms, callback);
+      callback();
     });
   const wait: TestClock["wait"] = (ms) => new Promise((resolve) => after(ms, resolve));
   return {
@@ -119,16 +120,16 @@ export async function createTestClock(): Promise<TestClock> {
     after,
     every,
     wait,
-    until: async (what) => {
-      while (!(await what())) await wait(CHECK_MS);
+    until: async (condition) => {
+      while (!(await condition())) await wait(CHECK_MS);
     },
     follow: followers.follow,
-    runUntil: async (what) => {
+    runUntil: async (promise) => {
       let settled = false;
-      const watched = what.finally(() => {
+      const watched = promise.finally(() => {
         settled = true;
       });
-      // It is awaited below; an earlier rejection must not count as unhandled.
+      // The promise is awaited below; an earlier rejection must not count as unhandled.
       watched.catch(() => {});
       while (!settled) await advance();
       return watched;

@@ -7,11 +7,11 @@ import { DOCUMENT_KINDS, Misread, readDamaged } from "./documents.ts";
 /** Per kind and round. */
 const BATCH = 250;
 
-export async function damagedDocuments({ random, goesOn }: Budget): Promise<string> {
+export async function damagedDocuments({ random, shouldContinue }: Budget): Promise<string> {
   const taken = DOCUMENT_KINDS.map(() => 0);
   let read = 0;
   try {
-    while (goesOn(read))
+    while (shouldContinue(read))
       for (const [at, kind] of DOCUMENT_KINDS.entries()) {
         taken[at] = (taken[at] ?? 0) + (await readDamaged(kind, BATCH, random));
         read += BATCH;
@@ -24,11 +24,11 @@ export async function damagedDocuments({ random, goesOn }: Budget): Promise<stri
   return DOCUMENT_KINDS.map(({ name }, at) => `${each} of ${name} (${taken[at]} taken)`).join(", ");
 }
 
-export async function changedCredentials({ random, goesOn }: Budget): Promise<string> {
+export async function changedCredentials({ random, shouldContinue }: Budget): Promise<string> {
   let refused = 0;
   let unchanged = 0;
   try {
-    while (goesOn(refused)) {
+    while (shouldContinue(refused)) {
       const read = readChangedCredentials(BATCH, random);
       refused += read.refused;
       unchanged += read.unchanged;
@@ -42,11 +42,11 @@ export async function changedCredentials({ random, goesOn }: Budget): Promise<st
 
 const PODS_AT_ONCE = 500;
 
-export async function randomPods({ random, goesOn }: Budget): Promise<string> {
+export async function randomPods({ random, shouldContinue }: Budget): Promise<string> {
   let tried = 0;
   let patched = 0;
   let forged = 0;
-  while (goesOn(tried)) {
+  while (shouldContinue(tried)) {
     const seed = random.below(0x7fffffff);
     const counts = runRandomPods(PODS_AT_ONCE, seed);
     if (counts.wrong.size > 0) {

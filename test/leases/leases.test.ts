@@ -10,8 +10,10 @@ import { listenOnOwnPort } from "./own-port.ts";
 
 const LEASES = join(import.meta.dirname, "../../src/demo/network/loopback-network.ts");
 
-/** Starts another process that prints the expression, and keeps its lease until it is killed. */
-async function another(expression: string): Promise<{ readonly child: ChildProcess; readonly output: string }> {
+/** Starts another process that prints the value of the expression and has its leases until it is killed. */
+async function evaluateInProcess(
+  expression: string,
+): Promise<{ readonly child: ChildProcess; readonly output: string }> {
   const source = `import { leaseLoopbackNetwork, bindAbstractSocket } from ${JSON.stringify(LEASES)};
     console.log(${expression}); setInterval(() => {}, 1_000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
@@ -22,8 +24,8 @@ async function another(expression: string): Promise<{ readonly child: ChildProce
   return { child, output: String(line).trim() };
 }
 
-/** Connects and returns "connected" or the error code. */
-function ended(host: string, port: number): Promise<string> {
+/** @returns "connected", or the error code of the attempt to connect */
+function connectionResult(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     socket.on("connect", () => resolve("connected"));
@@ -31,19 +33,19 @@ function ended(host: string, port: number): Promise<string> {
   });
 }
 
-test("all port leases of one or several test processes are distinct", async () => {
+test("all leased loopback networks of one or several test processes are distinct", async () => {
   const own = Array.from({ length: 50 }, leaseLoopbackNetwork);
   const others = await Promise.all(
-    Array.from({ length: 4 }, () => another("Array.from({ length: 50 }, leaseLoopbackNetwork).join()")),
+    Array.from({ length: 4 }, () => evaluateInProcess("Array.from({ length: 50 }, leaseLoopbackNetwork).join()")),
   );
   const all = [...own, ...others.flatMap(({ output }) => output.split(","))];
   expect(all.filter((network) => !/^127\.\d+\.\d+$/.test(network))).toEqual([]);
   expect(new Set(all).size).toBe(250);
 });
 
-test("a port lease ends with its test process, even if the process is killed", async () => {
+test("a lease ends with its test process, even if the process is killed", async () => {
   const name = `lastcall-test-${process.pid}`;
-  const { child, output } = await another(`bindAbstractSocket(${JSON.stringify(name)})`);
+  const { child, output } = await evaluateInProcess(`bindAbstractSocket(${JSON.stringify(name)})`);
   expect(output).toBe("true");
   expect(bindAbstractSocket(name)).toBe(false);
   child.kill("SIGKILL");
@@ -59,7 +61,10 @@ test("a test process gets as many own loopback addresses as it requests", () => 
 
 test("a leased loopback address refuses connections at every port without a server", async () => {
   const address = ownAddress();
-  expect([await ended(address, 1), await ended(address, 8_080)]).toEqual(["ECONNREFUSED", "ECONNREFUSED"]);
+  expect([await connectionResult(address, 1), await connectionResult(address, 8_080)]).toEqual([
+    "ECONNREFUSED",
+    "ECONNREFUSED",
+  ]);
 });
 
 test("a released leased port is not assigned to another server of the same process", async () => {
@@ -72,5 +77,5 @@ test("a released leased port is not assigned to another server of the same proce
   });
   const ports = await Promise.all(others.map((other) => listenOnOwnPort(other, "127.0.0.1")));
   expect(new Set([port, ...ports]).size).toBe(21);
-  expect(await ended("127.0.0.1", port)).toBe("ECONNREFUSED");
+  expect(await connectionResult("127.0.0.1", port)).toBe("ECONNREFUSED");
 });

@@ -1,15 +1,15 @@
 /** Loopback addresses that no other test, suite or demo on this machine uses, whatever the port. */
 import { leaseLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";
 
-/** Hosts of 127.a.b.0/24 that are neither the network's own address nor its last. */
+/** Usable hosts of 127.a.b.0/24, without the network's address and its broadcast address. */
 const HOSTS = 254;
 
 let network = "";
 let lastHost = HOSTS;
 
 /**
- * No two Pods of one machine share an address. What is connected to on it before anything listens there is refused, which
- * no port of an address that all share can promise.
+ * @returns an address that no other Pod of this machine has. Until a server listens on the address, it refuses connections;
+ * on a shared address another program could listen on the port.
  */
 export function ownAddress(): string {
   if (lastHost === HOSTS) {

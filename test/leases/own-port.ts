@@ -1,36 +1,36 @@
 /**
- * A port of an address that others use too. For what is let go and taken again, or connected to while nothing listens
- * there; where the address may be chosen, any port of an `ownAddress` does.
+ * Leases a port on a shared address, for tests that reopen the port or connect to it while no server listens.
+ * If a test can choose the address, it uses an `ownAddress` instead, where every port is free.
  */
 import type { Server } from "node:net";
 import { bindAbstractSocket } from "../../src/demo/network/loopback-network.ts";
 
-/** Below what any kernel hands out by itself, and no port that a program here has by default. */
+/** Below the kernel's ephemeral ports, and not a default port of the tested programs. */
 const FIRST = 11_000;
 const COUNT = 6_000;
 
-/** Listens on a port that no other test of this machine takes as long as this process lives. @throws when none is left */
+/** Listens on a port that other tests of this machine cannot lease until this process ends. @throws if no port is free */
 export async function listenOnOwnPort(server: Server, host: string): Promise<number> {
   for (let tries = 0; tries < COUNT; tries += 1) {
     const port = FIRST + ((process.pid + tries) % COUNT);
-    if (bindAbstractSocket(`lastcall-port-${port}`) && (await listensOn(server, port, host))) return port;
+    if (bindAbstractSocket(`lastcall-port-${port}`) && (await tryToListen(server, port, host))) return port;
   }
   throw new Error(`no port from ${FIRST} to ${FIRST + COUNT - 1} is left`);
 }
 
-function listensOn(server: Server, port: number, host: string): Promise<boolean> {
+function tryToListen(server: Server, port: number, host: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => {
-      server.removeListener("listening", listening);
+    const onError = (error: NodeJS.ErrnoException): void => {
+      server.removeListener("listening", onListening);
       if (error.code === "EADDRINUSE") resolve(false);
       else reject(error);
     };
-    const listening = (): void => {
-      server.removeListener("error", failed);
+    const onListening = (): void => {
+      server.removeListener("error", onError);
       resolve(true);
     };
-    server.once("error", failed);
-    server.once("listening", listening);
+    server.once("error", onError);
+    server.once("listening", onListening);
     server.listen(port, host);
   });
 }

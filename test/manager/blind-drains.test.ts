@@ -1,30 +1,30 @@
-/** Tests drains of managers without netlink, denied by a seccomp filter, and without /proc tables. */
+/** Tests drains of managers that cannot read netlink, which a seccomp filter denies, or the tables of /proc. */
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
-import { makeBlindfold } from "./blindfold.ts";
+import { prepareDeniedSources } from "./blindfold.ts";
 import type { Build } from "./builds.ts";
 import { call, dial, endApp, endManagers, startApp, startManager, TOKEN } from "./manager-process.ts";
 import { describeOnClock, onClock } from "./on-clock.ts";
 
-const blindfold = makeBlindfold();
-if (blindfold.lacks !== "") process.stdout.write(`skipped: ${blindfold.lacks}\n`);
-afterAll(blindfold.remove);
+const deniedSources = prepareDeniedSources();
+if (deniedSources.skipReason !== "") process.stdout.write(`skipped: ${deniedSources.skipReason}\n`);
+afterAll(deniedSources.remove);
 afterAll(endManagers);
 
-type Setting = {
+type DrainOptions = {
   readonly build: Build;
   readonly clock: TestClock;
   readonly wrapper: readonly string[];
-  readonly kept: boolean;
+  readonly hasIdleClient: boolean;
 };
 
-/** Drains with at most one idle client. */
-async function drained({ build, clock, wrapper, kept }: Setting) {
+/** Drains a Pod that has one idle client or no client. */
+async function drainOnce({ build, clock, wrapper, hasIdleClient }: DrainOptions) {
   const flags = ["--drain-delay=5s", "--drain-timeout=60s", "--quiet-period=2s"];
   const manager = await startManager({ build, clock, wrapper, flags });
-  const visibility = await manager.until((line) => line["message"] === "socket visibility");
+  const visibility = await manager.untilLogged((line) => line["message"] === "socket visibility");
   const app = await startApp(manager.address, 8_080, clock);
-  const client = kept ? await dial(manager, app.port) : undefined;
+  const client = hasIdleClient ? await dial(manager, app.port) : undefined;
   const { body } = await call(manager, `/${TOKEN}/drain`, "POST");
   client?.destroy();
   manager.kill("SIGKILL");
@@ -35,26 +35,31 @@ async function drained({ build, clock, wrapper, kept }: Setting) {
 }
 
 describeOnClock("a manager that reads sockets", (build) => {
-  const blind = test.skipIf(blindfold.lacks !== "");
+  const testIfDeniable = test.skipIf(deniedSources.skipReason !== "");
 
   test(
     "over netlink reports full visibility and drains a Pod with an idle connection",
     onClock(async (clock) => {
-      const { report, visibility, visibilityLines } = await drained({ build, clock, wrapper: [], kept: true });
+      const { report, visibility, visibilityLines } = await drainOnce({
+        build,
+        clock,
+        wrapper: [],
+        hasIdleClient: true,
+      });
       expect(visibilityLines).toBe(1);
       expect(visibility).toMatchObject({ level: "info", detail: expect.stringMatching(/^netlink: /) });
       expect(report).toMatchObject({ outcome: "drained", evidenceSource: "netlink", leftTotal: 1 });
     }),
   );
 
-  blind(
+  testIfDeniable(
     "without netlink reports that it only counts, and ends a drain with an idle connection 10 s after the delays",
     onClock(async (clock) => {
-      const { report, visibility, visibilityLines } = await drained({
+      const { report, visibility, visibilityLines } = await drainOnce({
         build,
         clock,
-        wrapper: blindfold.withoutNetlink,
-        kept: true,
+        wrapper: deniedSources.withoutNetlink,
+        hasIdleClient: true,
       });
       expect(visibilityLines).toBe(1);
       expect(visibility).toMatchObject({ level: "warn", detail: expect.stringMatching(/^proc: /) });
@@ -64,10 +69,10 @@ describeOnClock("a manager that reads sockets", (build) => {
     }),
   );
 
-  blind(
+  testIfDeniable(
     "without netlink ends the drain of a Pod without connections after the delays",
     onClock(async (clock) => {
-      const { report } = await drained({ build, clock, wrapper: blindfold.withoutNetlink, kept: false });
+      const { report } = await drainOnce({ build, clock, wrapper: deniedSources.withoutNetlink, hasIdleClient: false });
       expect(report).toMatchObject({
         outcome: "drained",
         evidenceSource: "proc",
@@ -76,14 +81,14 @@ describeOnClock("a manager that reads sockets", (build) => {
     }),
   );
 
-  blind(
+  testIfDeniable(
     "without any source reports that it reads nothing, and ends the drain after the delays",
     onClock(async (clock) => {
-      const { report, visibility, visibilityLines } = await drained({
+      const { report, visibility, visibilityLines } = await drainOnce({
         build,
         clock,
-        wrapper: blindfold.withoutSources,
-        kept: true,
+        wrapper: deniedSources.withoutSources,
+        hasIdleClient: true,
       });
       expect(visibilityLines).toBe(1);
       expect(visibility).toMatchObject({ level: "warn", detail: expect.stringMatching(/^nothing: /) });

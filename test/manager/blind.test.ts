@@ -1,4 +1,4 @@
-/** Tests when a drain without visibility of the sockets ends as blind. */
+/** Tests when a drain that cannot observe the sockets ends with the outcome `blind`. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
@@ -15,7 +15,7 @@ const UNKNOWN_ACTIVITY: Observation = {
   ...{ ...QUIET, activity: "unknown", openConnections: 1, evidenceSource: "proc" },
   ...{ left: [CLIENT], leftTotal: 1 },
 };
-const END: readonly DrainEvent[] = [hook(0, 1), ownHook(0, 2)];
+const TERMINATION: readonly DrainEvent[] = [hook(0, 1), ownHook(0, 2)];
 
 type Case = {
   readonly title: string;
@@ -30,21 +30,21 @@ type Case = {
 const playScript = ({ pod, settings = {}, statuses = [], active }: Omit<Case, "title" | "ms" | "outcome">) =>
   play({
     settings: { ...ONE_APP, ...settings },
-    events: [...END, ...statuses],
+    events: [...TERMINATION, ...statuses],
     pod,
     ...(active === undefined ? {} : { active }),
   });
 
-const endOf = (sources: Omit<Case, "title" | "ms" | "outcome">) => {
+const outcomeAndTime = (sources: Omit<Case, "title" | "ms" | "outcome">) => {
   const played = playScript(sources);
   return [played.state.outcome, played.answered.get(1)];
 };
 
 describe("a drain that cannot read the socket tables", () => {
   test.for<Case>([
-    { title: "ends with outcome blind after the drain delay", pod: () => BLIND, ms: 5_000, outcome: "blind" },
+    { title: "ends with outcome `blind` after the drain delay", pod: () => BLIND, ms: 5_000, outcome: "blind" },
     {
-      title: "ends with outcome blind after the drain delay and the deregistration delay",
+      title: "ends with outcome `blind` after the drain delay and the deregistration delay",
       ...{ pod: () => BLIND, settings: { deregistrationDelayMs: 3_000 } },
       ...{ ms: 8_000, outcome: "blind" },
     },
@@ -54,12 +54,12 @@ describe("a drain that cannot read the socket tables", () => {
       ...{ ms: 9_000, outcome: "blind" },
     },
     {
-      title: "continues until the deadline if drained-when is deadline",
+      title: "continues until the deadline if `drained-when` is `deadline`",
       ...{ pod: () => BLIND, settings: { drainedWhen: "deadline" } },
       ...{ ms: 65_000, outcome: "timeout" },
     },
     {
-      title: "ends with outcome blind after its delays if drained-when is connections",
+      title: "ends with outcome `blind` after its delays if `drained-when` is `connections`",
       ...{ pod: () => BLIND, settings: { drainedWhen: "connections" } },
       ...{ ms: 5_000, outcome: "blind" },
     },
@@ -77,9 +77,9 @@ describe("a drain that cannot read the socket tables", () => {
       ...{ pod: everyTenth(), ms: 65_000, outcome: "timeout" },
     },
   ])("$title", ({ ms, outcome, ...sources }) => {
-    const [ended, atMs] = endOf(sources);
+    const [ended, atMs] = outcomeAndTime(sources);
     expect(ended).toBe(outcome);
-    // The next sample or count may be up to 200 ms away.
+    // The next sample or count follows within 200 ms.
     expect(Number(atMs) - ms).toBeGreaterThanOrEqual(0);
     expect(Number(atMs) - ms).toBeLessThan(200);
   });
@@ -93,7 +93,7 @@ describe("a drain that cannot read the socket tables", () => {
     const endsAfter = (consecutiveBlind: number) =>
       endsBlind(ONE_APP, draining({ sample: { observation: BLIND, consecutiveBlind } }), drainingPhase(), 6_000);
     expect([endsAfter(9), endsAfter(10)]).toEqual([false, true]);
-    const [outcome, atMs] = endOf({ pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND) });
+    const [outcome, atMs] = outcomeAndTime({ pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND) });
     expect(outcome).toBe("blind");
     // Samples are 150 ms apart.
     expect(atMs).toBeGreaterThanOrEqual(20_000 + 9 * 150);
@@ -102,7 +102,7 @@ describe("a drain that cannot read the socket tables", () => {
 
   test("starts the app's grace period at the end of the drain in classic mode", () => {
     const settings = { ...ONE_APP, classic: true, appGraceMs: 30_000 };
-    const played = play({ settings, events: END, pod: () => BLIND });
+    const played = play({ settings, events: TERMINATION, pod: () => BLIND });
     expect([played.answered.get(1), played.answered.get(2)]).toEqual([5_000, 35_000]);
   });
 });
@@ -115,13 +115,13 @@ describe("a drain that can list connections but not their activity", () => {
 
   test.for<Case>([
     {
-      title: "ends with outcome blind 10 s after its delays",
+      title: "ends with outcome `blind` 10 s after its delays",
       pod: () => UNKNOWN_ACTIVITY,
       ms: 15_000,
       outcome: "blind",
     },
     {
-      title: "ends with outcome blind 10 s after the last evidence of traffic",
+      title: "ends with outcome `blind` 10 s after the last evidence of traffic",
       pod: evidenceAt(12_000),
       ms: 22_000,
       outcome: "blind",
@@ -136,12 +136,12 @@ describe("a drain that can list connections but not their activity", () => {
       ...{ pod: () => UNKNOWN_ACTIVITY, settings: { quietPeriodMs: 20_000 }, ms: 25_000, outcome: "blind" },
     },
     {
-      title: "ends with outcome drained when the last connection is closed",
+      title: "ends with outcome `drained` when the last connection is closed",
       pod: (nowMs) => (nowMs < 8_000 ? UNKNOWN_ACTIVITY : { ...QUIET, evidenceSource: "proc" }),
       ...{ ms: 8_000, outcome: "drained" },
     },
     {
-      title: "continues until the deadline if connections stay open and drained-when is connections",
+      title: "continues until the deadline if connections stay open and `drained-when` is `connections`",
       ...{ pod: () => UNKNOWN_ACTIVITY, settings: { drainedWhen: "connections" }, ms: 65_000, outcome: "timeout" },
     },
     {
@@ -149,7 +149,7 @@ describe("a drain that can list connections but not their activity", () => {
       ...{ pod: () => UNKNOWN_ACTIVITY, settings: { drainTimeoutMs: 8_000 }, ms: 13_000, outcome: "timeout" },
     },
   ])("$title", ({ ms, outcome, ...sources }) => {
-    const [ended, atMs] = endOf(sources);
+    const [ended, atMs] = outcomeAndTime(sources);
     expect(ended).toBe(outcome);
     expect(Number(atMs) - ms).toBeGreaterThanOrEqual(0);
     expect(Number(atMs) - ms).toBeLessThan(200);

@@ -1,4 +1,4 @@
-/* Runs a program that may open no netlink socket, as under a strict seccomp profile: `blindfold PROGRAM [WORD...]`. */
+/* Runs a program that cannot open netlink sockets, as under a strict seccomp profile: `blindfold PROGRAM [ARGUMENT...]`. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -11,7 +11,7 @@
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 
-int main(int count, char **words) {
+int main(int count, char **args) {
   struct sock_filter rules[] = {
       LOAD(nr),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
@@ -23,10 +23,10 @@ int main(int count, char **words) {
   struct sock_fprog program = {sizeof rules / sizeof rules[0], rules};
   if (count < 2) return 64;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-    perror("no filter of one's own here");
+    perror("this host does not allow a seccomp filter");
     return 1;
   }
-  execvp(words[1], words + 1);
-  perror(words[1]);
+  execvp(args[1], args + 1);
+  perror(args[1]);
   return 127;
 }

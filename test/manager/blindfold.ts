@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
 const SOURCE = new URL("blindfold.c", import.meta.url).pathname;
 
-export type Blindfold = {
-  /** The reason for skipping; empty if both ways work on this host. */
-  readonly lacks: string;
+export type DeniedSources = {
+  /** The reason why tests are skipped; empty if this host supports both prefixes. */
+  readonly skipReason: string;
   /** Command prefix that denies netlink. */
   readonly withoutNetlink: readonly string[];
   /** Command prefix that denies netlink and /proc. */
@@ -16,23 +16,23 @@ export type Blindfold = {
   readonly remove: () => void;
 };
 
-export function makeBlindfold(): Blindfold {
+export function prepareDeniedSources(): DeniedSources {
   const folder = mkdtempSync(`${tmpdir()}/lastcall-blindfold-`);
   const program = `${folder}/blindfold`;
   const withoutNetlink = [program];
   const empty = mkdtempSync(`${folder}/proc-`);
   const withoutSources = ["unshare", "-m", "sh", "-c", MOUNT, empty, program];
-  const lacks = compiled(program) || refused(withoutSources);
-  return { lacks, withoutNetlink, withoutSources, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const skipReason = compileError(program) || refusal(withoutSources);
+  return { skipReason, withoutNetlink, withoutSources, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-function compiled(program: string): string {
+function compileError(program: string): string {
   const made = spawnSync("cc", ["-Wall", "-Werror", "-o", program, SOURCE], { encoding: "utf8" });
-  if (made.error !== undefined) return "no C compiler here";
+  if (made.error !== undefined) return "this host has no C compiler";
   return made.status === 0 ? "" : made.stderr;
 }
 
-function refused([command = "", ...args]: readonly string[]): string {
+function refusal([command = "", ...args]: readonly string[]): string {
   const tried = spawnSync(command, [...args, "true"], { encoding: "utf8" });
-  return tried.status === 0 ? "" : `no filter or mount of one's own here: ${tried.stderr}`;
+  return tried.status === 0 ? "" : `this host does not allow the filter or the mount: ${tried.stderr}`;
 }

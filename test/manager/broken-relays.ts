@@ -1,4 +1,4 @@
-/** Lists servers in place of a relay that are broken or break later. */
+/** Lists servers that replace the relay and are broken from the start or fail during the drain. */
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";
@@ -7,30 +7,30 @@ import { ownAddress } from "../leases/own-address.ts";
 import { pause } from "../time/pause.ts";
 import {
   type Authority,
-  authority,
+  createAuthority,
   type FakeRelay,
-  leafOf,
-  type RelayAt,
+  type HostAndPort,
+  issueLeaf,
   relayEnvironment,
   startRelay,
   statusLine,
 } from "./fake-relay.ts";
 
-/** The manager's variables, and the fault that happens during the drain. */
-export type Broken = { readonly env: Record<string, string>; readonly during?: () => Promise<void> };
+/** The manager's environment variables, and a function that causes the fault during the drain. */
+export type StartedBrokenRelay = { readonly env: Record<string, string>; readonly causeFault?: () => Promise<void> };
 
 export type BrokenRelay = {
   /** Completes a test title whose subject is the relay. */
   readonly behaviour: string;
-  /** Added to the drain by a relay that was trusted: its last status expires first. */
-  readonly lateMs?: number;
-  readonly start: (ca: Authority, clock?: TestClock) => Promise<Broken>;
+  /** Additional duration of the drain, because the relay's last status is valid until it expires. */
+  readonly additionalMs?: number;
+  readonly start: (ca: Authority, clock?: TestClock) => Promise<StartedBrokenRelay>;
 };
 
-/** One late sample. */
-const SILENCE_NOTICED_MS = 150;
+/** The last status expires at the end of the drain delay, so the drain ends one sample later. */
+const EXPIRY_MS = 150;
 
-const by = (clock: TestClock | undefined) => (clock === undefined ? {} : { clock });
+const clockOption = (clock: TestClock | undefined) => (clock === undefined ? {} : { clock });
 
 const DAY_MS = 86_400_000;
 const running: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
@@ -42,7 +42,7 @@ export function endBrokenRelays(): void {
   }
 }
 
-async function listening(server: Server): Promise<RelayAt> {
+async function listening(server: Server): Promise<HostAndPort> {
   const address = ownAddress();
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -55,43 +55,47 @@ async function listening(server: Server): Promise<RelayAt> {
   return { address, port: (server.address() as AddressInfo).port };
 }
 
-const bare = (behaviour: string, onSocket: (socket: Socket) => void): BrokenRelay => ({
+const tcpServer = (behaviour: string, onSocket: (socket: Socket) => void): BrokenRelay => ({
   behaviour,
   start: async (ca) => ({ env: relayEnvironment(await listening(createServer(onSocket)), ca) }),
 });
 
-const impostor = (behaviour: string, leaf: (ca: Authority) => Promise<Authority>): BrokenRelay => ({
+const withCertificate = (behaviour: string, leaf: (ca: Authority) => Promise<Authority>): BrokenRelay => ({
   behaviour,
-  start: async (ca, clock) => ({ env: (await startRelay({ ca, leaf: await leaf(ca), ...by(clock) })).env }),
+  start: async (ca, clock) => ({ env: (await startRelay({ ca, leaf: await leaf(ca), ...clockOption(clock) })).env }),
 });
 
-const answering = (
+const responding = (
   behaviour: string,
-  answers: NonNullable<Parameters<typeof startRelay>[0]>["answers"],
+  respond: NonNullable<Parameters<typeof startRelay>[0]>["respond"],
 ): BrokenRelay => ({
   behaviour,
   start: async (ca, clock) => {
-    const relay = await startRelay({ ca, ...by(clock), ...(answers === undefined ? {} : { answers }) });
+    const relay = await startRelay({ ca, ...clockOption(clock), ...(respond === undefined ? {} : { respond }) });
     return { env: relay.env };
   },
 });
 
-/** A relay that offers the Pod and then fails. */
-const failing = (behaviour: string, lateMs: number, fail: (relay: FakeRelay) => Promise<void> | void): BrokenRelay => ({
+/** A relay that reports the Pod as offered and then fails. */
+const failing = (
+  behaviour: string,
+  additionalMs: number,
+  fail: (relay: FakeRelay) => Promise<void> | void,
+): BrokenRelay => ({
   behaviour,
-  lateMs,
+  additionalMs,
   start: async (ca, clock) => {
-    const relay = await startRelay({ ca, ...by(clock) });
-    const during = async () => {
-      await relay.requested();
+    const relay = await startRelay({ ca, ...clockOption(clock) });
+    const causeFault = async () => {
+      await relay.untilRequested();
       await fail(relay);
     };
-    return { env: relay.env, during };
+    return { env: relay.env, causeFault };
   },
 });
 
-const status = (code: number): BrokenRelay =>
-  answering(`answers ${code}`, (_, res) => {
+const respondingWithStatus = (code: number): BrokenRelay =>
+  responding(`responds with ${code}`, (_, res) => {
     res.writeHead(code, { "content-type": "text/plain" }).end("no\n");
   });
 
@@ -107,39 +111,39 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
       return { env: relayEnvironment(at, ca) };
     },
   },
-  bare("accepts connections and sends nothing", () => {}),
-  bare("closes the connection", (socket) => socket.destroy()),
-  bare("sends neither TLS nor HTTP", (socket) => void socket.write(Buffer.alloc(4_096, 0x16))),
+  tcpServer("accepts connections and sends nothing", () => {}),
+  tcpServer("closes the connection", (socket) => socket.destroy()),
+  tcpServer("sends neither TLS nor HTTP", (socket) => void socket.write(Buffer.alloc(4_096, 0x16))),
   {
     behaviour: "serves plain HTTP",
     start: async (ca) => ({
       env: relayEnvironment(await listening(createHttpServer((_, res) => void res.end(lineOf(statusLine())))), ca),
     }),
   },
-  impostor("has a certificate of another CA", async () => leafOf(await authority("someone else"))),
-  impostor("has a certificate for another name", (ca) => leafOf(ca, { name: "relay-2.lastcall.internal" })),
-  impostor("has an expired certificate", (ca) =>
-    leafOf(ca, { from: new Date(Date.now() - 3 * DAY_MS), until: new Date(Date.now() - DAY_MS) }),
+  withCertificate("has a certificate of another CA", async () => issueLeaf(await createAuthority("someone else"))),
+  withCertificate("has a certificate for another name", (ca) => issueLeaf(ca, { name: "relay-2.lastcall.internal" })),
+  withCertificate("has an expired certificate", (ca) =>
+    issueLeaf(ca, { from: new Date(Date.now() - 3 * DAY_MS), until: new Date(Date.now() - DAY_MS) }),
   ),
-  status(401),
-  status(404),
-  status(413),
-  status(500),
-  answering("sends headers and no line", (_, res) => void res.writeHead(200).flushHeaders()),
-  answering("never responds", () => {}),
-  answering("writes a line without an end", (_, res) => {
+  respondingWithStatus(401),
+  respondingWithStatus(404),
+  respondingWithStatus(413),
+  respondingWithStatus(500),
+  responding("sends headers and no line", (_, res) => void res.writeHead(200).flushHeaders()),
+  responding("never responds", () => {}),
+  responding("writes a line without an end", (_, res) => {
     res.writeHead(200);
     res.write(`{"state":"in","reason":"${"x".repeat(100_000)}`);
   }),
-  answering("writes an invalid line", (_, res) => {
+  responding("writes an invalid line", (_, res) => {
     res.writeHead(200);
     res.write('{"state":"in","terminating":"yes","reason":""}\n');
   }),
-  answering("writes lines that are not JSON", (_, res) => {
+  responding("writes lines that are not JSON", (_, res) => {
     res.writeHead(200);
     res.write(`${"[".repeat(2_000)}\n\u0000\n`);
   }),
-  answering("sends endless data", (_, res) => {
+  responding("sends endless data", (_, res) => {
     res.writeHead(200);
     const flood = lineOf(statusLine()).repeat(200);
     const pour = () => {
@@ -148,47 +152,47 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
     res.on("drain", pour);
     pour();
   }),
-  answering("ends every response after one line", (_, res) => void res.writeHead(200).end(lineOf(statusLine()))),
-  failing("reports the Pod as offered and stops writing", SILENCE_NOTICED_MS, (relay) => relay.freeze()),
-  failing("reports the Pod as offered and exits", 0, (relay) => relay.die()),
+  responding("ends every response after one line", (_, res) => void res.writeHead(200).end(lineOf(statusLine()))),
+  failing("reports the Pod as offered and stops writing", EXPIRY_MS, (relay) => relay.freeze()),
+  failing("reports the Pod as offered and exits", 0, (relay) => relay.crash()),
   {
     behaviour: "reports the Pod as offered and loses its network",
-    lateMs: SILENCE_NOTICED_MS,
+    additionalMs: EXPIRY_MS,
     start: async (ca, clock) => {
-      const relay = await startRelay({ ca, ...by(clock) });
-      const cable = await startCable(relay.at);
-      const during = async () => {
-        await relay.requested();
-        await (clock?.wait(300) ?? pause(300, "the first answer still comes through"));
-        cable.cut();
+      const relay = await startRelay({ ca, ...clockOption(clock) });
+      const proxy = await startBreakableProxy(relay.at);
+      const causeFault = async () => {
+        await relay.untilRequested();
+        await (clock?.wait(300) ?? pause(300, "the relay's first response arrives"));
+        proxy.breakConnections();
       };
-      return { env: relayEnvironment(cable.at, ca), during };
+      return { env: relayEnvironment(proxy.at, ca), causeFault };
     },
   },
 ];
 
-export type Cable = {
-  readonly at: RelayAt;
-  /** Drops everything from now on, including the close of either side. */
-  readonly cut: () => void;
+export type BreakableProxy = {
+  readonly at: HostAndPort;
+  /** From now on, drops all data and the closing of either side. */
+  readonly breakConnections: () => void;
 };
 
-async function startCable(to: RelayAt): Promise<Cable> {
-  let whole = true;
-  const server = createServer({ allowHalfOpen: true }, (near) => {
-    if (!whole) return;
-    const far = connect({ host: to.address, port: to.port });
-    far.on("error", () => {});
-    near.on("data", (chunk) => (whole ? far.write(chunk) : undefined));
-    far.on("data", (chunk) => (whole ? near.write(chunk) : undefined));
-    near.on("close", () => far.destroy());
-    far.on("close", () => (whole ? near.destroy() : undefined));
+async function startBreakableProxy(to: HostAndPort): Promise<BreakableProxy> {
+  let isForwarding = true;
+  const server = createServer({ allowHalfOpen: true }, (clientSocket) => {
+    if (!isForwarding) return;
+    const relaySocket = connect({ host: to.address, port: to.port });
+    relaySocket.on("error", () => {});
+    clientSocket.on("data", (chunk) => (isForwarding ? relaySocket.write(chunk) : undefined));
+    relaySocket.on("data", (chunk) => (isForwarding ? clientSocket.write(chunk) : undefined));
+    clientSocket.on("close", () => relaySocket.destroy());
+    relaySocket.on("close", () => (isForwarding ? clientSocket.destroy() : undefined));
   });
   const at = await listening(server);
   return {
     at,
-    cut: () => {
-      whole = false;
+    breakConnections: () => {
+      isForwarding = false;
     },
   };
 }

@@ -25,9 +25,9 @@ afterAll(endManagers);
 if (EXTERNAL_ADDRESS === undefined)
   process.stdout.write("no drain is requested from another address: this host has only loopback\n");
 
-const PLAYED_WITHIN_MS = 180_000;
+const SCENARIOS_TIMEOUT_MS = 180_000;
 const FLAGS = ["--quiet-period=300ms", "--drain-timeout=90s", "--app-grace=1s", "--hooks=app:app,web:app"];
-/** Longer than a status of the relay may take. */
+/** Longer than the relay's status can take. */
 const RELAYED_DELAY_MS = 20_000;
 
 type Pod = {
@@ -35,14 +35,19 @@ type Pod = {
   readonly manager: Manager;
   readonly drainCalls: () => number;
   /** Sends the app a request that stays active. */
-  readonly keepOne: () => Promise<void>;
-  readonly letGo: () => void;
+  readonly openRequest: () => Promise<void>;
+  readonly completeRequest: () => void;
   readonly end: () => void;
 };
 
-type Plan = { readonly clock: TestClock; readonly build: Build; readonly caller: Caller; readonly delayMs: number };
+type PodOptions = {
+  readonly clock: TestClock;
+  readonly build: Build;
+  readonly caller: Caller;
+  readonly delayMs: number;
+};
 
-async function podOf({ clock, build, caller, delayMs }: Plan): Promise<Pod> {
+async function podOf({ clock, build, caller, delayMs }: PodOptions): Promise<Pod> {
   const address = ownAddress();
   let drainCalls = 0;
   let open: ServerResponse | undefined;
@@ -65,12 +70,12 @@ async function podOf({ clock, build, caller, delayMs }: Plan): Promise<Pod> {
     clock,
     manager,
     drainCalls: () => drainCalls,
-    keepOne: () =>
+    openRequest: () =>
       new Promise<void>((resolve) => {
         onOpen = resolve;
         get({ host: address, port: 8_080, path: "/keep", agent: false }, (res) => res.resume()).on("error", () => {});
       }),
-    letGo: () => open?.end(),
+    completeRequest: () => open?.end(),
     end: () => {
       manager.kill("SIGKILL");
       app.closeAllConnections();
@@ -79,9 +84,9 @@ async function podOf({ clock, build, caller, delayMs }: Plan): Promise<Pod> {
   };
 }
 
-/** Drains with an active request while `acts` runs. @returns whether the app's hook is released early */
-async function isLetGoWhileBusy(pod: Pod, actsInDrain: () => Promise<unknown>): Promise<boolean> {
-  await pod.keepOne();
+/** Drains a Pod with an active request and runs `duringDrain`. @returns whether the hold of the app's hook is released early */
+async function isHoldReleasedWhileBusy(pod: Pod, duringDrain: () => Promise<unknown>): Promise<boolean> {
+  await pod.openRequest();
   let released = false;
   const held = callFrom(undefined, pod.manager, hookPath("app")).then(() => {
     released = true;
@@ -89,59 +94,58 @@ async function isLetGoWhileBusy(pod: Pod, actsInDrain: () => Promise<unknown>): 
   const own = callFrom(undefined, pod.manager, `/${TOKEN}/drain`, "POST");
   const phase = async () => (await statusOf(pod.manager))["phase"];
   await pod.clock.until(async () => released || (await phase()) === "withdrawing");
-  let acted = false;
-  void actsInDrain().then(() => {
-    acted = true;
+  let hasCompleted = false;
+  void duringDrain().then(() => {
+    hasCompleted = true;
   });
-  await pod.clock.until(async () => released || (acted && (await phase()) === "draining"));
+  await pod.clock.until(async () => released || (hasCompleted && (await phase()) === "draining"));
   const early = released;
-  pod.letGo();
+  pod.completeRequest();
   await Promise.all([held, own]);
   return early;
 }
 
 async function harmsOf(build: Build, caller: Caller): Promise<Set<Harm>> {
   const harms = new Set<Harm>();
-  const living = async (clock: TestClock) => {
+  const withoutDrain = async (clock: TestClock) => {
     const pod = await podOf({ clock, build, caller, delayMs: 1_000 });
-    await caller.acts(pod.manager);
-    // The drain does not wait for the call of drain-url, but the clock advances after it.
+    await caller.call(pod.manager);
+    // The drain does not wait for the request to drain-url. The clock advances only after this request.
     await clock.wait(1);
     const { phase, trigger } = await statusOf(pod.manager);
     if (trigger !== "none") harms.add("start");
     if (phase === "done") harms.add("done");
     if (pod.drainCalls() > 0) harms.add("notify");
-    if (await isLetGoWhileBusy(pod, () => Promise.resolve())) harms.add("suppress");
+    if (await isHoldReleasedWhileBusy(pod, () => Promise.resolve())) harms.add("suppress");
     pod.end();
   };
-  const ending = async (clock: TestClock) => {
+  const duringTermination = async (clock: TestClock) => {
     const pod = await podOf({ clock, build, caller, delayMs: caller.relay === undefined ? 1_000 : RELAYED_DELAY_MS });
-    if (await isLetGoWhileBusy(pod, () => caller.actsInDrain(pod.manager))) harms.add("cut");
+    if (await isHoldReleasedWhileBusy(pod, () => caller.callDuringDrain(pod.manager))) harms.add("cut");
     pod.end();
   };
-  await onClock(living)();
-  await onClock(ending)();
+  await onClock(withoutDrain)();
+  await onClock(duringTermination)();
   return harms;
 }
 
 describeOnClock("the authorization of callers", (build) => {
-  const played = new Map<string, Set<Harm>>();
+  const harmsByCaller = new Map<string, Set<Harm>>();
 
   beforeAll(async () => {
-    await Promise.all(CALLERS.map(async (caller) => played.set(caller.who, await harmsOf(build, caller))));
-  }, PLAYED_WITHIN_MS);
+    await Promise.all(CALLERS.map(async (caller) => harmsByCaller.set(caller.name, await harmsOf(build, caller))));
+  }, SCENARIOS_TIMEOUT_MS);
 
-  describe.each(CALLERS)("$who", ({ who, can }) => {
-    test.each(HARMS.map((harm) => ({ harm, can: can.includes(harm) ? "can" : "cannot", what: HARM_NAMES[harm] })))(
-      "$can $what",
-      ({ harm }) => {
-        expect(played.get(who)?.has(harm)).toBe(can.includes(harm));
-      },
-    );
+  describe.each(CALLERS)("$name", ({ name, possibleHarms }) => {
+    test.each(
+      HARMS.map((harm) => ({ harm, can: possibleHarms.includes(harm) ? "can" : "cannot", what: HARM_NAMES[harm] })),
+    )("$can $what", ({ harm }) => {
+      expect(harmsByCaller.get(name)?.has(harm)).toBe(possibleHarms.includes(harm));
+    });
   });
 });
 
-test("the security page contains the table of callers that this file tests", () => {
+test("docs/caller-authorization.md contains the table of callers that this file tests", () => {
   const document = readFileSync(new URL("../../docs/caller-authorization.md", import.meta.url), "utf8");
   expect(document).toContain(tableOf(CALLERS));
 });

@@ -6,7 +6,7 @@ export const CONTROLLERS = ["cpu", "memory"] as const;
 export type Controller = (typeof CONTROLLERS)[number];
 
 export type CpuUsage = {
-  /** Periods of 100 ms with runnable tasks, and those in which the quota was used up. */
+  /** Periods of 100 ms with runnable tasks. In `throttledPeriods` of them the quota was used up. */
   readonly periods: number;
   readonly throttledPeriods: number;
   readonly throttledMs: number;
@@ -17,7 +17,7 @@ export type MemoryUsage = {
   readonly nowBytes: number;
   readonly peakBytes: number;
   /** Processes killed at the memory limit. */
-  readonly kills: number;
+  readonly outOfMemoryKills: number;
 };
 
 export type Hierarchy = {
@@ -28,7 +28,7 @@ export type Hierarchy = {
   readonly memoryUsage: (path: string) => MemoryUsage;
 };
 
-/** As the kubelet sets it: 10m are 1 ms of each 100 ms, the kernel's minimum. */
+/** The kubelet's period. A limit of 10m is 1 ms of each period, the kernel's minimum. */
 const PERIOD_US = 100_000;
 const quotaUs = (milliCpu: number) => Math.max(1_000, (milliCpu * PERIOD_US) / 1_000);
 
@@ -70,7 +70,7 @@ function versionOne(root: string): Hierarchy {
     memoryUsage: (path) => ({
       nowBytes: number(join(path, "memory.usage_in_bytes")),
       peakBytes: number(join(path, "memory.max_usage_in_bytes")),
-      kills: table(join(path, "memory.oom_control"))("oom_kill"),
+      outOfMemoryKills: table(join(path, "memory.oom_control"))("oom_kill"),
     }),
   };
 }
@@ -91,7 +91,7 @@ function versionTwo(root: string): Hierarchy {
     memoryUsage: (path) => ({
       nowBytes: number(join(path, "memory.current")),
       peakBytes: number(join(path, "memory.peak")),
-      kills: table(join(path, "memory.events"))("oom_kill"),
+      outOfMemoryKills: table(join(path, "memory.events"))("oom_kill"),
     }),
   };
 }

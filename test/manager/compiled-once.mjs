@@ -7,5 +7,5 @@ import { join } from "node:path";
 
 enableCompileCache(join(import.meta.dirname, "../../build/compile-cache"));
 await import("../../src/manager/node-main.ts");
-// Defined on a test clock only.
+// Defined only if the manager runs on a test clock.
 globalThis.lastcallTestClock?.ready();

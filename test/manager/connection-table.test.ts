@@ -22,124 +22,124 @@ function newSocket(): Socket {
   return socket;
 }
 
-/** Two turns of the event loop: requests are read in the first, connections are closed in the second. */
-function turn(): void {
+/** Runs two turns of the event loop: the table reads requests in the first turn and closes connections in the second. */
+function runTwoTurns(): void {
   vi.advanceTimersByTime(2);
 }
 
-/** The clock advances with every reading, which makes the order of arrival unambiguous. */
-function admitted(count: number, address = CLIENT) {
+/** Creates a table with `count` connections. Its clock advances with every read, so no two arrival times are equal. */
+function tableWithConnections(count: number, address = CLIENT) {
   let nowMs = 0;
   const table = createConnectionTable(() => {
     nowMs += 0.001;
     return nowMs;
   });
-  const crowd = Array.from({ length: count }, newSocket);
-  for (const socket of crowd) table.add(socket, address);
-  return { table, crowd };
+  const connections = Array.from({ length: count }, newSocket);
+  for (const socket of connections) table.add(socket, address);
+  return { table, connections };
 }
 
 const openCount = (some: readonly Socket[]) => some.filter((socket) => !socket.destroyed).length;
 
 describe("the table of the manager's connections", () => {
   test("keeps 256 unauthenticated connections", () => {
-    const { crowd, table } = admitted(256);
-    turn();
-    expect(openCount(crowd)).toBe(256);
+    const { connections, table } = tableWithConnections(256);
+    runTwoTurns();
+    expect(openCount(connections)).toBe(256);
     expect(table.acceptedCount()).toBe(256);
   });
 
-  test("closes the oldest unauthenticated connections beyond 256 after one chance to read their requests", () => {
-    const { crowd } = admitted(300);
-    expect(openCount(crowd)).toBe(300);
-    turn();
-    expect(crowd.map((socket) => socket.destroyed)).toEqual(crowd.map((_, index) => index < 44));
+  test("closes the oldest unauthenticated connections beyond 256 after one turn in which their requests can arrive", () => {
+    const { connections } = tableWithConnections(300);
+    expect(openCount(connections)).toBe(300);
+    runTwoTurns();
+    expect(connections.map((socket) => socket.destroyed)).toEqual(connections.map((_, index) => index < 44));
   });
 
   test("keeps a connection whose request has arrived, for any number of new connections", () => {
-    const { crowd, table } = admitted(300);
-    const first = crowd[0] ?? newSocket();
+    const { connections, table } = tableWithConnections(300);
+    const first = connections[0] ?? newSocket();
     table.markAuthenticated(first);
-    turn();
+    runTwoTurns();
     expect(first.destroyed).toBe(false);
-    expect(openCount(crowd)).toBe(256);
+    expect(openCount(connections)).toBe(256);
   });
 
   test("contains at most 767 connections", () => {
-    const { crowd } = admitted(5_000);
-    expect(openCount(crowd)).toBe(767);
+    const { connections } = tableWithConnections(5_000);
+    expect(openCount(connections)).toBe(767);
   });
 
   test("closes connections of the address with the most connections before older connections of other addresses", () => {
-    const { crowd, table } = admitted(10, "10.0.0.7");
+    const { connections, table } = tableWithConnections(10, "10.0.0.7");
     for (let index = 0; index < 1_000; index += 1) {
       table.add(newSocket(), CLIENT);
-      if (index % 100 === 0) turn();
+      if (index % 100 === 0) runTwoTurns();
     }
-    turn();
-    expect(openCount(crowd)).toBe(10);
+    runTwoTurns();
+    expect(openCount(connections)).toBe(10);
     expect(openCount(sockets)).toBe(256);
   });
 
   test("closes connections of the Pod itself and of addresses with a valid request last", () => {
-    const { crowd, table } = admitted(1, KUBELET);
-    const first = crowd[0] ?? newSocket();
+    const { connections, table } = tableWithConnections(1, KUBELET);
+    const first = connections[0] ?? newSocket();
     table.markAuthenticated(first);
     const own = newSocket();
     const kubelet = newSocket();
     table.add(own, "127.0.0.1");
     table.add(kubelet, KUBELET);
     for (let index = 0; index < 400; index += 1) table.add(newSocket(), `10.1.${index % 200}.1`);
-    turn();
+    runTwoTurns();
     expect([first, own, kubelet].map((socket) => socket.destroyed)).toEqual([false, false, false]);
     expect(openCount(sockets)).toBe(256);
   });
 
-  test("never closes a connection whose preStop call is unanswered", () => {
-    const { crowd, table } = admitted(10);
-    const kept = crowd.slice(0, 4);
-    for (const socket of kept) table.markAuthenticated(socket);
+  test("does not close a connection whose preStop call is unanswered", () => {
+    const { connections, table } = tableWithConnections(10);
+    const unanswered = connections.slice(0, 4);
+    for (const socket of unanswered) table.markAuthenticated(socket);
     for (let index = 0; index < 1_000; index += 1) table.add(newSocket(), CLIENT);
-    turn();
-    expect(openCount(kept)).toBe(4);
+    runTwoTurns();
+    expect(openCount(unanswered)).toBe(4);
     expect(openCount(sockets)).toBe(256);
   });
 
   test("accepts a new connection even if every other connection waits for the answer to a preStop call", () => {
-    const { crowd, table } = admitted(256);
-    for (const socket of crowd) table.markAuthenticated(socket);
+    const { connections, table } = tableWithConnections(256);
+    for (const socket of connections) table.markAuthenticated(socket);
     const newcomer = newSocket();
     table.add(newcomer, CLIENT);
     expect(newcomer.destroyed).toBe(false);
-    turn();
-    expect(openCount(crowd)).toBe(256);
+    runTwoTurns();
+    expect(openCount(connections)).toBe(256);
   });
 
   test("can close a connection after its preStop call was answered", () => {
-    const { crowd, table } = admitted(1);
-    const answered = crowd[0] ?? newSocket();
+    const { connections, table } = tableWithConnections(1);
+    const answered = connections[0] ?? newSocket();
     table.markAuthenticated(answered);
     table.release(answered);
     for (let index = 0; index < 256; index += 1) table.add(newSocket(), CLIENT);
-    turn();
+    runTwoTurns();
     expect(answered.destroyed).toBe(true);
   });
 
   test("removes connections that the client closed", async () => {
     vi.useRealTimers();
-    const { crowd, table } = admitted(256);
-    const gone = crowd[7] ?? newSocket();
+    const { connections, table } = tableWithConnections(256);
+    const closedByClient = connections[7] ?? newSocket();
     await new Promise<void>((resolve) => {
-      gone.on("close", () => resolve());
-      gone.destroy();
+      closedByClient.on("close", () => resolve());
+      closedByClient.destroy();
     });
     table.add(newSocket(), CLIENT);
-    expect(crowd.filter((socket) => socket.destroyed)).toEqual([gone]);
+    expect(connections.filter((socket) => socket.destroyed)).toEqual([closedByClient]);
   });
 });
 
 describe("the order in which connections are closed", () => {
-  const connections = fc.uniqueArray(
+  const anyConnections = fc.uniqueArray(
     fc.record({ id: fc.nat(1_000), address: fc.constantFrom("a", "b", "c", "d"), sinceMs: fc.nat(50) }),
     { selector: (one) => one.id, maxLength: 60 },
   );
@@ -147,25 +147,26 @@ describe("the order in which connections are closed", () => {
 
   test("has the requested length without duplicates, and lists protected addresses last", () => {
     fc.assert(
-      fc.property(connections, fc.nat(70), (all, count) => {
-        const leaving = evictionOrder(all, count, isPreferred);
-        expect(leaving.length).toBe(Math.min(count, all.length));
-        expect(new Set(leaving).size).toBe(leaving.length);
-        const staying = all.filter((one) => !leaving.includes(one.id));
-        const preferredLeaves = all.some((one) => isPreferred(one.address) && leaving.includes(one.id));
-        if (preferredLeaves) expect(staying.filter((one) => !isPreferred(one.address))).toEqual([]);
+      fc.property(anyConnections, fc.nat(70), (all, count) => {
+        const evicted = evictionOrder(all, count, isPreferred);
+        expect(evicted.length).toBe(Math.min(count, all.length));
+        expect(new Set(evicted).size).toBe(evicted.length);
+        const remaining = all.filter((one) => !evicted.includes(one.id));
+        const isPreferredEvicted = all.some((one) => isPreferred(one.address) && evicted.includes(one.id));
+        if (isPreferredEvicted) expect(remaining.filter((one) => !isPreferred(one.address))).toEqual([]);
       }),
     );
   });
 
   test("starts with the oldest connections of the address with the most connections", () => {
     fc.assert(
-      fc.property(connections, fc.nat(70), (all, count) => {
-        const leaving = new Set(evictionOrder(all, count, () => false));
-        const left = (address: string) => all.filter((one) => one.address === address && !leaving.has(one.id));
-        for (const one of all.filter(({ id }) => leaving.has(id))) {
-          for (const other of all) expect(left(other.address).length).toBeLessThanOrEqual(left(one.address).length + 1);
-          for (const stays of left(one.address)) expect(stays.sinceMs).toBeGreaterThanOrEqual(one.sinceMs);
+      fc.property(anyConnections, fc.nat(70), (all, count) => {
+        const evicted = new Set(evictionOrder(all, count, () => false));
+        const left = (address: string) => all.filter((one) => one.address === address && !evicted.has(one.id));
+        for (const one of all.filter(({ id }) => evicted.has(id))) {
+          for (const candidate of all)
+            expect(left(candidate.address).length).toBeLessThanOrEqual(left(one.address).length + 1);
+          for (const other of left(one.address)) expect(other.sinceMs).toBeGreaterThanOrEqual(one.sinceMs);
         }
       }),
     );

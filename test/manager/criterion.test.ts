@@ -6,7 +6,7 @@ import type { DriverName } from "../../src/contract/driver-table.ts";
 import { isDrained } from "../../src/manager/drain/draining.ts";
 import { countsBeforeDraining, earlyCountMs } from "../../src/manager/drain/pace.ts";
 import { isReachable } from "../../src/manager/drain/sample-facts.ts";
-import { ONE_APP, QUIET, type SeenPod, UNKNOWN } from "./drain-script.ts";
+import { type ObservedPod, ONE_APP, QUIET, UNKNOWN } from "./drain-script.ts";
 import { DRAIN, draining, drainingPhase, type Parts } from "./drain-states.ts";
 
 const DRIVERS: readonly DriverName[] = ["none", "envoy", "istio", "linkerd", "http"];
@@ -26,9 +26,12 @@ describe("the criterion for the end of a drain", () => {
     ["connections", ["connections", "connections", "connections", "clients", "connections"]],
     ["requests", ["quiet", "requests", "requests", "quiet", "quiet"]],
     ["deadline", ["deadline", "deadline", "deadline", "deadline", "deadline"]],
-  ])("is, if drained-when is %s, for no driver, envoy, istio, linkerd and http: %j", ([drainedWhen, criteria]) => {
-    expect(DRIVERS.map((driver) => criterionOf(settingsOf(driver, drainedWhen)))).toEqual(criteria);
-  });
+  ])(
+    "with `drained-when` %s is, for the drivers none, envoy, istio, linkerd and http: %j",
+    ([drainedWhen, criteria]) => {
+      expect(DRIVERS.map((driver) => criterionOf(settingsOf(driver, drainedWhen)))).toEqual(criteria);
+    },
+  );
 
   test("is requests if the http driver has an active-url", () => {
     const activeUrl = "http://127.0.0.1/active";
@@ -36,7 +39,7 @@ describe("the criterion for the end of a drain", () => {
     expect(criterionOf(settingsOf("http", "requests", { activeUrl }))).toBe("requests");
   });
 
-  test("requires samples of sockets unless it is the deadline or the driver's count", () => {
+  test("requires samples of sockets unless it is `deadline` or a count of the driver", () => {
     const all: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
     expect(all.filter(usesSockets)).toEqual(["quiet", "connections"]);
   });
@@ -47,24 +50,24 @@ describe("the criterion for the end of a drain", () => {
       "istio",
     ]);
     expect(DRIVERS.filter((driver) => countsBeforeDraining(settingsOf(driver, "quiet")))).toEqual([]);
-    // Two counts before the quiet period that ends with the delays.
+    // Counting starts two counts before the quiet period that ends with the delays.
     const settings = settingsOf("envoy", "requests", { deregistrationDelayMs: 3_000 });
     expect(earlyCountMs(settings, 1_000)).toBe(1_000 + 5_000 + 3_000 - 2_000 - 400);
   });
 });
 
-/** `fromMs`: when the draining phase started. */
-type Over = Parts & { readonly fromMs?: number };
-const isOverAt9s = (settings: DrainSettings, { fromMs = 5_000, ...parts }: Over): boolean => {
+/** `fromMs` is the start of the draining phase. */
+type StateOverrides = Parts & { readonly fromMs?: number };
+const isDrainedAt9s = (settings: DrainSettings, { fromMs = 5_000, ...parts }: StateOverrides): boolean => {
   const phase = drainingPhase({ drain: { ...DRAIN, ...parts.drain }, drainingFromMs: fromMs });
   return isDrained(settings, draining(parts), phase, 9_000);
 };
 const OPEN = { ...QUIET, openConnections: 1 };
 
-describe("a drain with drained-when requests", () => {
+describe("a drain with `drained-when: requests`", () => {
   const settings = settingsOf("envoy", "requests");
-  const counted = { atMs: 9_000, knownAtMs: 9_000, active: 0, zeroSinceMs: 7_000 };
-  test.for<[string, Over, boolean]>([
+  const COUNT = { atMs: 9_000, knownAtMs: 9_000, active: 0, zeroSinceMs: 7_000 };
+  test.for<[string, StateOverrides, boolean]>([
     ["ends after a quiet period without active requests", {}, true],
     ["continues until the last millisecond of the quiet period", { count: { zeroSinceMs: 7_001 } }, false],
     ["continues while a request is active", { count: { active: 1 } }, false],
@@ -83,22 +86,22 @@ describe("a drain with drained-when requests", () => {
     ],
     ["continues until a sample succeeds", { sample: { observation: UNKNOWN }, fromMs: 7_001 }, false],
     ["ends before a whole quiet period if no client is connected", { fromMs: 7_001 }, true],
-  ])("%s", ([, over, isOver]) => {
-    const sample = { observation: QUIET, atMs: 9_000, ...over.sample };
-    expect(isOverAt9s(settings, { ...over, sample, count: { ...counted, ...over.count } })).toBe(isOver);
+  ])("%s", ([, overrides, isEnded]) => {
+    const sample = { observation: QUIET, atMs: 9_000, ...overrides.sample };
+    expect(isDrainedAt9s(settings, { ...overrides, sample, count: { ...COUNT, ...overrides.count } })).toBe(isEnded);
   });
 });
 
-describe("a drain with drained-when quiet", () => {
-  const seen = (over: Partial<SeenPod>): SeenPod => ({ ...OPEN, lastEvidenceMs: 7_000, ...over });
-  test.for<[string, Over, boolean]>([
+describe("a drain with `drained-when: quiet`", () => {
+  const observed = (overrides: Partial<ObservedPod>): ObservedPod => ({ ...OPEN, lastEvidenceMs: 7_000, ...overrides });
+  test.for<[string, StateOverrides, boolean]>([
     ["ends a quiet period after the last traffic", {}, true],
     [
       "continues until the last millisecond of the quiet period",
-      { sample: { observation: seen({ lastEvidenceMs: 7_001 }) } },
+      { sample: { observation: observed({ lastEvidenceMs: 7_001 }) } },
       false,
     ],
-    ["continues while a connection is busy", { sample: { observation: seen({ activity: "busy" }) } }, false],
+    ["continues while a connection is busy", { sample: { observation: observed({ activity: "busy" }) } }, false],
     ["continues if the last sample is older than the end of the quiet period", { sample: { atMs: 8_850 } }, false],
     ["continues after a failed sample", { sample: { observation: UNKNOWN } }, false],
     ["continues for at least a quiet period after the trigger", { drain: { triggeredAtMs: 7_001 } }, false],
@@ -109,25 +112,25 @@ describe("a drain with drained-when quiet", () => {
     ],
     [
       "continues if the Pod has UDP sockets and TCP connections",
-      { sample: { observation: seen({ hasTcpListener: false, hasUdp: true, lastEvidenceMs: 8_999 }) } },
+      { sample: { observation: observed({ hasTcpListener: false, hasUdp: true, lastEvidenceMs: 8_999 }) } },
       false,
     ],
-  ])("%s", ([, over, isOver]) => {
-    const sample = { observation: seen({}), atMs: 9_000, ...over.sample };
-    expect(isOverAt9s(settingsOf("none", "quiet"), { ...over, sample })).toBe(isOver);
+  ])("%s", ([, overrides, isEnded]) => {
+    const sample = { observation: observed({}), atMs: 9_000, ...overrides.sample };
+    expect(isDrainedAt9s(settingsOf("none", "quiet"), { ...overrides, sample })).toBe(isEnded);
   });
 
-  test("ends without open connections if drained-when is connections, but not if it is deadline", () => {
+  test("ends without open connections if `drained-when` is `connections`, but not if it is `deadline`", () => {
     const state = (openConnections: number): Parts => ({
       sample: { observation: { ...QUIET, openConnections, lastEvidenceMs: 8_999 }, atMs: 9_000 },
     });
-    expect([0, 1].map((n) => isOverAt9s(settingsOf("none", "connections"), state(n)))).toEqual([true, false]);
-    expect([0, 1].map((n) => isOverAt9s(settingsOf("none", "deadline"), state(n)))).toEqual([false, false]);
+    expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "connections"), state(n)))).toEqual([true, false]);
+    expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "deadline"), state(n)))).toEqual([false, false]);
   });
 });
 
 test("a Pod is reachable if a successful sample contains a TCP listener or a UDP socket", () => {
-  const reached = (hasTcpListener: boolean, hasUdp: boolean) => isReachable({ ...QUIET, hasTcpListener, hasUdp });
-  expect([reached(true, false), reached(false, true), reached(false, false)]).toEqual([true, true, false]);
+  const isFound = (hasTcpListener: boolean, hasUdp: boolean) => isReachable({ ...QUIET, hasTcpListener, hasUdp });
+  expect([isFound(true, false), isFound(false, true), isFound(false, false)]).toEqual([true, true, false]);
   expect(isReachable(UNKNOWN)).toBe(false);
 });

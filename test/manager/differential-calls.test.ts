@@ -1,15 +1,15 @@
 /** Compares both builds in calls of drivers, signals and commands; see `differential/both-builds.ts`. */
 import { afterAll, describe, test } from "vitest";
-import { describeBoth } from "./builds.ts";
+import { describeIfBothBuilds } from "./builds.ts";
 import { compare } from "./differential/both-builds.ts";
-import { COMMANDS, WITHOUT_MANAGER } from "./differential/commands.ts";
+import { COMMANDS, OTHER_SERVER_SCENARIOS } from "./differential/commands.ts";
 import { DRIVERS } from "./differential/drivers.ts";
 import { SIGNALS } from "./differential/signals.ts";
 import { endManagers } from "./manager-process.ts";
 
 afterAll(endManagers);
 
-describeBoth("the Node build and the native build behave identically", () => {
+describeIfBothBuilds("the Node build and the native build behave identically", () => {
   describe("with a driver or an original hook", () => {
     test.concurrent.for([...DRIVERS])("with $title", (scenario) => compare(scenario));
   });
@@ -18,6 +18,6 @@ describeBoth("the Node build and the native build behave identically", () => {
   });
   describe("on the command line", () => {
     test.concurrent.for([...COMMANDS])("when $title", (scenario) => compare(scenario));
-    test.concurrent.for([...WITHOUT_MANAGER])("when $title", (scenario) => compare(scenario));
+    test.concurrent.for([...OTHER_SERVER_SCENARIOS])("when $title", (scenario) => compare(scenario));
   });
 });

@@ -1,6 +1,6 @@
 /** Compares both builds in drains; see `differential/both-builds.ts`. */
 import { afterAll, describe, test } from "vitest";
-import { describeBoth } from "./builds.ts";
+import { describeIfBothBuilds } from "./builds.ts";
 import { compare } from "./differential/both-builds.ts";
 import { DRAINS } from "./differential/drains.ts";
 import { RELAYS } from "./differential/relays.ts";
@@ -10,8 +10,8 @@ import { endManagers } from "./manager-process.ts";
 afterAll(endRelays);
 afterAll(endManagers);
 
-describeBoth("the Node build and the native build behave identically", () => {
-  // The longest run first.
+describeIfBothBuilds("the Node build and the native build behave identically", () => {
+  // The scenarios that take longest start first.
   describe("with a relay", () => {
     test.concurrent.for([...RELAYS])("when $title", (scenario) => compare(scenario));
   });

@@ -15,8 +15,8 @@ import {
   sigterm,
 } from "./drain-script.ts";
 
-const END = [hook(100, 1), ownHook(110, 2)];
-const from = (peer: string, nowMs: number, holdId: number, container = "app"): DrainEvent => ({
+const TERMINATION = [hook(100, 1), ownHook(110, 2)];
+const hookFrom = (peer: string, nowMs: number, holdId: number, container = "app"): DrainEvent => ({
   ...{ kind: "hook-called", nowMs, holdId, container, peer },
 });
 
@@ -32,8 +32,8 @@ const kubeletsOf = ({ actions }: Played) =>
   actions.flatMap((action) => (action.kind === "learn-kubelet" ? [[action.address, action.atMs]] : []));
 
 describe("the reported phases", () => {
-  test("of a drain have the order of their start, and each has its outcome", () => {
-    expect(phasesOf(play({ events: END }))).toEqual([
+  test("of a drain are in the order of their start, each with its outcome", () => {
+    expect(phasesOf(play({ events: TERMINATION }))).toEqual([
       ["withdrawing", "none", 110],
       ["draining", "none", 5_110],
       ["holding", "drained", 5_110],
@@ -41,18 +41,18 @@ describe("the reported phases", () => {
     ]);
   });
 
-  test("of a container's restart are only idle", () => {
+  test("of a container restart consist of `idle`", () => {
     expect(phasesOf(play({ events: [hook(0, 1)] }))).toEqual([["idle", "restarted", 5_000]]);
   });
 
-  test("of a drain that SIGTERM forced end with done", () => {
-    expect(phasesOf(play({ events: [...END, sigterm(2_000)] }))).toEqual([
+  test("of a drain that SIGTERM forced end with `done`", () => {
+    expect(phasesOf(play({ events: [...TERMINATION, sigterm(2_000)] }))).toEqual([
       ["withdrawing", "none", 110],
       ["done", "forced", 2_000],
     ]);
   });
 
-  test("of a manager that is stopped without connections are only done", () => {
+  test("of a manager that is stopped without connections consist of `done`", () => {
     expect(phasesOf(play({ events: [sigterm(500)] }))).toEqual([["done", "not-needed", 500]]);
   });
 });
@@ -60,10 +60,10 @@ describe("the reported phases", () => {
 describe("the recorded address of the kubelet", () => {
   test("is the caller of the hooks that wait at the trigger or arrive later", () => {
     const events = [
-      from("10.0.0.1", 100, 1),
-      from("10.0.0.2", 105, 2, "web"),
+      hookFrom("10.0.0.1", 100, 1),
+      hookFrom("10.0.0.2", 105, 2, "web"),
       ownHook(110, 3),
-      from("10.0.0.3", 400, 4),
+      hookFrom("10.0.0.3", 400, 4),
     ];
     expect(kubeletsOf(play({ events }))).toEqual([
       ["10.0.0.1", 110],
@@ -73,8 +73,8 @@ describe("the recorded address of the kubelet", () => {
   });
 
   test("is not the caller of hooks during a restart or after the drain", () => {
-    expect(kubeletsOf(play({ events: [from("10.0.0.1", 0, 1)] }))).toEqual([]);
-    const late = play({ events: [ownHook(0, 1), from("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
+    expect(kubeletsOf(play({ events: [hookFrom("10.0.0.1", 0, 1)] }))).toEqual([]);
+    const late = play({ events: [ownHook(0, 1), hookFrom("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
     expect(kubeletsOf(late)).toEqual([]);
     expect(late.answered.get(2)).toBe(20_000);
   });
@@ -83,34 +83,39 @@ describe("the recorded address of the kubelet", () => {
 describe("the manager's exit code", () => {
   test("is 0 if no hook waits for the manager", () => {
     expect(exitsOf(play({ events: [sigterm(500)] }))).toEqual([[EXIT_OK, 500]]);
-    expect(exitsOf(play({ events: [...END, sigterm(20_000)], untilMs: 30_000 }))).toEqual([[EXIT_OK, 20_000]]);
+    expect(exitsOf(play({ events: [...TERMINATION, sigterm(20_000)], untilMs: 30_000 }))).toEqual([[EXIT_OK, 20_000]]);
   });
 
   test("is EXIT_FORCED if SIGTERM ended the drain early", () => {
-    const cut = play({ events: [...END, sigterm(2_000)] });
-    expect(exitsOf(cut)).toEqual([[EXIT_FORCED, 2_000]]);
-    expect([1, 2].map((id) => cut.answered.get(id))).toEqual([2_000, 2_000]);
+    const forced = play({ events: [...TERMINATION, sigterm(2_000)] });
+    expect(exitsOf(forced)).toEqual([[EXIT_FORCED, 2_000]]);
+    expect([1, 2].map((id) => forced.answered.get(id))).toEqual([2_000, 2_000]);
   });
 
   test("depends in classic mode on the end of the drain or the second SIGTERM", () => {
     const settings = { ...ONE_APP, classic: true };
-    // Its own end must come after the app's ports have closed.
+    // In classic mode the manager exits only after the app has closed its ports.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 });
-    const waited = play({ settings, pod, events: [...END, sigterm(2_000)], untilMs: 60_000 });
+    const waited = play({ settings, pod, events: [...TERMINATION, sigterm(2_000)], untilMs: 60_000 });
     expect(exitsOf(waited)[0]?.[0]).toBe(EXIT_OK);
     expect(waited.state).toMatchObject({ phase: "done", outcome: "drained" });
-    const cut = play({ settings, pod, events: [...END, sigterm(2_000), sigterm(3_000)], untilMs: 60_000 });
-    expect(exitsOf(cut)).toEqual([[EXIT_FORCED, 3_000]]);
-    expect(cut.state.outcome).toBe("forced");
+    const forced = play({ settings, pod, events: [...TERMINATION, sigterm(2_000), sigterm(3_000)], untilMs: 60_000 });
+    expect(exitsOf(forced)).toEqual([[EXIT_FORCED, 3_000]]);
+    expect(forced.state.outcome).toBe("forced");
   });
 });
 
 describe("a Pod that continues after its drain", () => {
-  const away: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 || nowMs > 100_000 });
+  const temporarilyClosed: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 || nowMs > 100_000 });
 
   test("cancels the driver's drain at the next call of the manager's own hook, and drains again", () => {
     const settings = { ...ONE_APP, driver: "http" as const };
-    const played = play({ settings, pod: away, events: [...END, ownHook(200_000, 3)], untilMs: 250_000 });
+    const played = play({
+      settings,
+      pod: temporarilyClosed,
+      events: [...TERMINATION, ownHook(200_000, 3)],
+      untilMs: 250_000,
+    });
     expect(timesOf(played, "cancel-driver-drain")).toEqual([200_000]);
     expect(timesOf(played, "start-driver-drain")).toEqual([5_110, 205_000]);
     expect(phasesOf(played).slice(4, 6)).toEqual([
@@ -121,7 +126,7 @@ describe("a Pod that continues after its drain", () => {
   });
 
   test("answers a second hook within a minute immediately, and does not drain again", () => {
-    const played = play({ pod: away, events: [...END, ownHook(65_000, 3)], untilMs: 90_000 });
+    const played = play({ pod: temporarilyClosed, events: [...TERMINATION, ownHook(65_000, 3)], untilMs: 90_000 });
     expect(played.answered.get(3)).toBe(65_000);
     expect(timesOf(played, "cancel-driver-drain")).toEqual([]);
   });
@@ -129,7 +134,7 @@ describe("a Pod that continues after its drain", () => {
   test("does not cancel the driver's drain if it was never started", () => {
     // Nothing listened from the beginning, so the drain ended before its delays.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs > 100_000 });
-    const played = play({ pod, events: [...END, ownHook(200_000, 3)], untilMs: 250_000 });
+    const played = play({ pod, events: [...TERMINATION, ownHook(200_000, 3)], untilMs: 250_000 });
     expect(timesOf(played, "cancel-driver-drain")).toEqual([]);
     expect(timesOf(played, "start-driver-drain")).toEqual([205_000]);
   });
@@ -139,17 +144,20 @@ describe("a grace period that the relay reports", () => {
   test.for([
     ["moves the deadline to leave the app's grace period and two seconds", 20, 13_110],
     ["does not extend the drain", 600, 65_110],
-    ["of 0 s leaves the drain a second", 0, 1_110],
+    ["of 0 s leaves one second for the drain", 0, 1_110],
     ["of unknown length does not move the deadline", -1, 65_110],
   ] as const)("%s", ([, graceSeconds, deadlineMs]) => {
     const settings = { ...ONE_APP, appGraceMs: 5_000 };
     const busy: PodAt = (nowMs) => ({ ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: nowMs });
-    const events = [...END, relayReported(200, "in", true, { graceSeconds })];
+    const events = [...TERMINATION, relayReported(200, "in", true, { graceSeconds })];
     expect(play({ settings, pod: busy, events }).state.deadlineMs).toBe(deadlineMs);
   });
 
   test("does not change the deadline after the drain", () => {
-    const played = play({ events: [...END, relayReported(20_000, "in", true, { graceSeconds: 1 })], untilMs: 30_000 });
+    const played = play({
+      events: [...TERMINATION, relayReported(20_000, "in", true, { graceSeconds: 1 })],
+      untilMs: 30_000,
+    });
     expect(played.state.deadlineMs).toBe(65_110);
   });
 });

@@ -18,7 +18,7 @@ import {
   UNKNOWN,
 } from "./drain-script.ts";
 
-const END = [hook(100, 1), ownHook(110, 2)];
+const TERMINATION = [hook(100, 1), ownHook(110, 2)];
 const TWO_APPS: DrainSettings = {
   ...ONE_APP,
   hooks: [
@@ -36,7 +36,7 @@ const MESH: DrainSettings = {
 
 describe("the start of a drain", () => {
   test.for([
-    { title: "the manager's own hook", events: END, trigger: "hook" },
+    { title: "the manager's own hook", events: TERMINATION, trigger: "hook" },
     { title: "the manager's own hook without other hooks", events: [ownHook(100, 2)], trigger: "hook" },
     {
       title: "the manager's own hook four seconds after the app's hook",
@@ -112,7 +112,7 @@ describe("the start of a drain", () => {
       answeredMs: 12_000,
     },
   ])(
-    "does not follow one hook, which waits in proportion to the relay's delay if the relay reports $title",
+    "does not follow one hook, which waits longer if the relay responds late: the relay reports $title",
     ({ statuses, answeredMs }) => {
       const pending = relayReported(1, "unknown", false, { reason: "no answer yet", isFromRelay: false });
       const played = play({ settings: TWO_APPS, events: [hook(0, 1), pending, ...statuses] });
@@ -192,7 +192,7 @@ describe("the duration of a drain", () => {
       outcome: "drained",
     },
   ] satisfies { title: string; pod: PodAt; ms: number; outcome: string }[])("$title", ({ pod, ms, outcome }) => {
-    const played = play({ events: END, pod });
+    const played = play({ events: TERMINATION, pod });
     expect(played.state.outcome).toBe(outcome);
     expect(played.answered.get(1)).toBe(110 + ms);
     expect(played.answered.get(2)).toBe(110 + ms);
@@ -209,24 +209,28 @@ describe("the duration of a drain", () => {
     { drainedWhen: "connections", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 65_000, outcome: "timeout" },
     { drainedWhen: "quiet", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 5_000, outcome: "drained" },
   ] satisfies { drainedWhen: DrainSettings["drainedWhen"]; pod: PodAt; ms: number; outcome: string }[])(
-    "is $ms ms with drained-when $drainedWhen, with the outcome $outcome",
+    "is $ms ms with `drained-when: $drainedWhen`, with the outcome `$outcome`",
     ({ drainedWhen, pod, ms, outcome }) => {
-      const played = play({ settings: { ...ONE_APP, drainedWhen }, events: END, pod });
+      const played = play({ settings: { ...ONE_APP, drainedWhen }, events: TERMINATION, pod });
       expect(played.state.outcome).toBe(outcome);
       expect(played.answered.get(1)).toBe(110 + ms);
     },
   );
 
-  test("excludes the quiet period if drained-when is connections and all connections are closed", () => {
-    const played = play({ settings: { ...ONE_APP, drainedWhen: "connections" }, events: END, pod: busyUntil(20_000) });
+  test("excludes the quiet period if `drained-when` is `connections` and all connections are closed", () => {
+    const played = play({
+      settings: { ...ONE_APP, drainedWhen: "connections" },
+      events: TERMINATION,
+      pod: busyUntil(20_000),
+    });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(20_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(20_250);
   });
 
   test("includes the deregistration delay, which the report lists separately from the drain delay", () => {
-    const played = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: END });
+    const played = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: TERMINATION });
     expect(played.answered.get(1)).toBe(110 + 12_000);
-    expect(drainReportOf(played.full, 999_999, -1, 0).milliseconds).toEqual({
+    expect(drainReportOf(played.fullState, 999_999, -1, 0).milliseconds).toEqual({
       withdrawing: 5_000,
       deregistration: 7_000,
       draining: 0,
@@ -235,13 +239,13 @@ describe("the duration of a drain", () => {
   });
 
   test("includes a quiet period that starts at the trigger if it is longer than the delays", () => {
-    const played = play({ settings: { ...ONE_APP, drainDelayMs: 0 }, events: END });
+    const played = play({ settings: { ...ONE_APP, drainDelayMs: 0 }, events: TERMINATION });
     expect(played.answered.get(1)).toBe(110 + 2_000);
   });
 
   test("is the time until the app closes its listeners", () => {
     const played = play({
-      events: END,
+      events: TERMINATION,
       pod: (nowMs) => (nowMs < 8_000 ? busyUntil(99_999)(nowMs) : { ...QUIET, hasTcpListener: false }),
     });
     expect(played.state.outcome).toBe("drained");
@@ -253,26 +257,36 @@ describe("a drain with a driver that counts requests", () => {
   const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
 
   test("ends a quiet period after the last active request", () => {
-    const played = play({ settings, events: END, pod: busyUntil(999_999), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
+    const played = play({
+      settings,
+      events: TERMINATION,
+      pod: busyUntil(999_999),
+      active: (nowMs) => (nowMs < 9_000 ? 3 : 0),
+    });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
   test("reports the connections that are open at the end of the drain, not at its start", () => {
-    const played = play({ settings, events: END, pod: busyUntil(7_000), active: (nowMs) => (nowMs < 9_000 ? 3 : 0) });
+    const played = play({
+      settings,
+      events: TERMINATION,
+      pod: busyUntil(7_000),
+      active: (nowMs) => (nowMs < 9_000 ? 3 : 0),
+    });
     expect(played.state.outcome).toBe("drained");
     expect(played.state.sample.observation).toMatchObject({ known: true, leftTotal: 0 });
   });
 
   test("continues while the count of requests is unknown", () => {
-    const played = play({ settings, events: END, active: () => -1 });
+    const played = play({ settings, events: TERMINATION, active: () => -1 });
     expect(played.state.outcome).toBe("timeout");
     expect(played.state.why).toContain("could not count active requests");
   });
 
   test("starts the drain of the proxy or app once, after the delays", () => {
-    const played = play({ settings, events: END, active: () => 0 });
+    const played = play({ settings, events: TERMINATION, active: () => 0 });
     expect(
       played.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs),
     ).toEqual([5_110]);
@@ -313,13 +327,13 @@ describe("SIGTERM", () => {
   });
 
   test("stops the manager immediately after a drain", () => {
-    const played = play({ events: [...END, sigterm(20_000)] });
+    const played = play({ events: [...TERMINATION, sigterm(20_000)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 20_000 });
     expect(played.state.outcome).toBe("drained");
   });
 
   test("ends a running drain of a native sidecar early, because the grace period is over", () => {
-    const played = play({ events: [...END, sigterm(3_000)] });
+    const played = play({ events: [...TERMINATION, sigterm(3_000)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 3_000 });
     expect(played.state.outcome).toBe("forced");
     expect(played.answered.size).toBe(2);
@@ -334,7 +348,7 @@ describe("SIGTERM", () => {
 
   test("ends a running drain in classic mode when it arrives twice", () => {
     const settings = { ...ONE_APP, classic: true };
-    const played = play({ settings, events: [...END, sigterm(120), sigterm(130)] });
+    const played = play({ settings, events: [...TERMINATION, sigterm(120), sigterm(130)] });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 130 });
   });
 });
@@ -345,7 +359,7 @@ describe("the answer to a preStop hook", () => {
     hasOthers: nowMs < untilMs,
     sharedUser: false,
   });
-  const meshEnd = [...END, hook(120, 3, "istio-proxy")];
+  const meshEnd = [...TERMINATION, hook(120, 3, "istio-proxy")];
 
   test("of a mesh proxy follows one second without sockets of other processes", () => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(9_000) });
@@ -361,17 +375,20 @@ describe("the answer to a preStop hook", () => {
   });
 
   test.for([
-    { title: "the app runs as the proxy's user", seen: { known: true, hasOthers: false, sharedUser: true } },
-    { title: "the proxy's process cannot be identified", seen: { known: false, hasOthers: false, sharedUser: false } },
-  ])("of a mesh proxy is delayed until the deadline plus the app's grace period if $title", ({ seen }) => {
-    const played = play({ settings: MESH, events: meshEnd, otherProcesses: () => seen });
+    { title: "the app runs as the proxy's user", processes: { known: true, hasOthers: false, sharedUser: true } },
+    {
+      title: "the proxy's process cannot be identified",
+      processes: { known: false, hasOthers: false, sharedUser: false },
+    },
+  ])("of a mesh proxy is delayed until the deadline plus the app's grace period if $title", ({ processes }) => {
+    const played = play({ settings: MESH, events: meshEnd, otherProcesses: () => processes });
     expect(played.answered.get(3)).toBe(110 + 65_000 + 30_000);
   });
 
   test("of the manager itself is delayed in classic mode until the app has closed its ports", () => {
     const settings = { ...ONE_APP, classic: true };
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 8_000 });
-    const played = play({ settings, events: END, pod });
+    const played = play({ settings, events: TERMINATION, pod });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.answered.get(2)).toBeGreaterThanOrEqual(8_000);
     expect(played.answered.get(2)).toBeLessThanOrEqual(8_300);
@@ -385,19 +402,26 @@ describe("the answer to a preStop hook", () => {
   });
 
   test("does not depend on other callers that disconnect", () => {
-    const played = play({ events: [...END, { kind: "caller-left", nowMs: 1_000, holdId: 2 }], pod: busyUntil(9_000) });
+    const played = play({
+      events: [...TERMINATION, { kind: "caller-left", nowMs: 1_000, holdId: 2 }],
+      pod: busyUntil(9_000),
+    });
     expect(played.answered.get(1)).toBe(11_000);
     expect(played.answered.has(2)).toBe(false);
   });
 
   test("is immediate if the hook is called after the drain", () => {
-    const played = play({ events: [...END, hook(20_000, 3), ownHook(21_000, 4)] });
+    const played = play({ events: [...TERMINATION, hook(20_000, 3), ownHook(21_000, 4)] });
     expect(played.answered.get(3)).toBe(20_000);
     expect(played.answered.get(4)).toBe(21_000);
   });
 
   test("follows the container's original hook, which runs once after the drain", () => {
-    const played = play({ events: [...END, hook(200, 3)], chained: ["app"], chainMs: 700 });
+    const played = play({
+      events: [...TERMINATION, hook(200, 3)],
+      containersWithOriginalHook: ["app"],
+      originalHookMs: 700,
+    });
     expect(played.actions.filter((action) => action.kind === "run-chained-hook").map((action) => action.atMs)).toEqual([
       5_110,
     ]);
@@ -405,41 +429,45 @@ describe("the answer to a preStop hook", () => {
   });
 
   test("follows the container's original hook even if the container only restarts", () => {
-    const played = play({ events: [hook(0, 1)], chained: ["app"], chainMs: 700 });
+    const played = play({ events: [hook(0, 1)], containersWithOriginalHook: ["app"], originalHookMs: 700 });
     expect(played.answered.get(1)).toBe(5_700);
   });
 });
 
 describe("a drain with a relay", () => {
   test("continues while an EndpointSlice offers the Pod", () => {
-    const played = play({ events: [...END, relayReported(200, "in", true), relayReported(11_000, "out", true)] });
+    const played = play({
+      events: [...TERMINATION, relayReported(200, "in", true), relayReported(11_000, "out", true)],
+    });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
   });
 
   test("waits no longer for the withdrawal when the relay stops responding, and reports the time as withdrawing", () => {
-    const played = play({ events: [...END, relayReported(200, "in", true), relayReported(9_100, "unknown", false)] });
+    const played = play({
+      events: [...TERMINATION, relayReported(200, "in", true), relayReported(9_100, "unknown", false)],
+    });
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
     expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
-    const { withdrawing, draining } = drainReportOf(played.full, 20_000, -1, 0).milliseconds;
+    const { withdrawing, draining } = drainReportOf(played.fullState, 20_000, -1, 0).milliseconds;
     expect(withdrawing).toBe(9_100 - 110);
     expect(draining).toBeLessThanOrEqual(250);
   });
 
   test("lasts the whole drain delay even if the Pod is withdrawn earlier", () => {
-    const played = play({ events: [...END, relayReported(200, "out", true)] });
+    const played = play({ events: [...TERMINATION, relayReported(200, "out", true)] });
     expect(played.answered.get(1)).toBe(5_110);
   });
 
   test("reports a Pod that is not terminating as still in rotation and does not wait for the withdrawal", () => {
-    const played = play({ events: [...END, relayReported(200, "in", false)] });
+    const played = play({ events: [...TERMINATION, relayReported(200, "in", false)] });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.state.why).toContain("still in rotation");
   });
 
-  test("gets shorter with a shorter grace period, but the app's own grace does not", () => {
+  test("becomes shorter with a shorter grace period, but the app's own grace period does not", () => {
     const played = play({
-      events: [...END, relayReported(200, "out", true, { graceSeconds: 50 })],
+      events: [...TERMINATION, relayReported(200, "out", true, { graceSeconds: 50 })],
       pod: busyUntil(999_999),
     });
     expect(played.answered.get(1)).toBe(110 + 18_000);
@@ -450,13 +478,16 @@ describe("a drain with a relay", () => {
     { graceSeconds: 10, drainMs: 5_000, title: "the whole drain delay" },
     { graceSeconds: 6, drainMs: 3_000, title: "half of the time" },
     { graceSeconds: 1, drainMs: 1_000, title: "a second" },
-  ])("gets $title of a grace period of $graceSeconds s if the app's own grace is 30 s", ({ graceSeconds, drainMs }) => {
-    const played = play({
-      events: [...END, relayReported(200, "out", true, { graceSeconds })],
-      pod: busyUntil(999_999),
-    });
-    expect(played.answered.get(1)).toBe(110 + drainMs);
-  });
+  ])(
+    "gets $title of a grace period of $graceSeconds s if the app's own grace period is 30 s",
+    ({ graceSeconds, drainMs }) => {
+      const played = play({
+        events: [...TERMINATION, relayReported(200, "out", true, { graceSeconds })],
+        pod: busyUntil(999_999),
+      });
+      expect(played.answered.get(1)).toBe(110 + drainMs);
+    },
+  );
 });
 
 describe("the manager's timer", () => {
@@ -465,27 +496,27 @@ describe("the manager's timer", () => {
   });
 
   test("fires at most a few dozen times in a quiet drain", () => {
-    expect(play({ events: END, untilMs: 30_000 }).wakes).toBeLessThanOrEqual(40);
+    expect(play({ events: TERMINATION, untilMs: 30_000 }).wakes).toBeLessThanOrEqual(40);
   });
 
   test("fires about once a second in a long drain", () => {
     const settings = { ...ONE_APP, drainTimeoutMs: 600_000 };
-    expect(play({ settings, events: END, pod: busyUntil(999_999) }).wakes).toBeLessThan(1_100);
+    expect(play({ settings, events: TERMINATION, pod: busyUntil(999_999) }).wakes).toBeLessThan(1_100);
   });
 
   test("makes the manager ready again if the Pod continues for a minute after the drain", () => {
-    const played = play({ events: [...END, hook(200_000, 3), ownHook(200_010, 4)] });
+    const played = play({ events: [...TERMINATION, hook(200_000, 3), ownHook(200_010, 4)] });
     expect(played.answered.get(3)).toBe(205_010);
   });
 
   test("repeats the sample a minute after the drain if its result is unknown", () => {
-    const played = play({ events: END, pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN : QUIET), untilMs: 250_000 });
+    const played = play({ events: TERMINATION, pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN : QUIET), untilMs: 250_000 });
     expect(played.state.phase).toBe("idle");
   });
 
   test("stops after a drain if the Pod has closed its ports", () => {
     const played = play({
-      events: END,
+      events: TERMINATION,
       pod: (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 }),
       untilMs: 900_000,
     });
@@ -496,14 +527,16 @@ describe("the manager's timer", () => {
 
 describe("the report of a drain", () => {
   test("lists after a timeout the remaining clients and the settings that close their connections", () => {
-    const played = play({ events: END, pod: busyUntil(999_999) });
+    const played = play({ events: TERMINATION, pod: busyUntil(999_999) });
     expect(played.state.why).toBe(
       "Released 65s after the trigger: the deadline was reached with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To close kept-alive connections earlier, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy, or shorten lastcall.dev/drain-timeout.",
     );
   });
 
-  test("contains after a timeout without samples why the samples failed", () => {
-    expect(play({ events: END, pod: () => UNKNOWN }).state.why).toContain("could not be observed: the dump failed");
+  test("states after a timeout without samples why the samples failed", () => {
+    expect(play({ events: TERMINATION, pod: () => UNKNOWN }).state.why).toContain(
+      "could not be observed: the dump failed",
+    );
   });
 
   test("is empty before the first drain", () => {
@@ -517,7 +550,7 @@ describe("the report of a drain", () => {
   });
 });
 
-const settingsLike: fc.Arbitrary<DrainSettings> = fc
+const anySettings: fc.Arbitrary<DrainSettings> = fc
   .record({
     drainDelayMs: fc.integer({ min: 0, max: 20_000 }),
     deregistrationDelayMs: fc.integer({ min: 0, max: 20_000 }),
@@ -529,7 +562,7 @@ const settingsLike: fc.Arbitrary<DrainSettings> = fc
   } as const)
   .map((some) => ({ ...DEFAULT_SETTINGS, ...some, hooks: MESH.hooks }));
 
-const podLike: fc.Arbitrary<Observation> = fc.oneof(
+const anyObservation: fc.Arbitrary<Observation> = fc.oneof(
   fc.constant(UNKNOWN),
   fc
     .record({ openConnections: fc.nat(3), activity: fc.constantFrom("quiet", "busy"), hasUdp: fc.boolean() })
@@ -550,9 +583,9 @@ describe("for arbitrary sequences of events", () => {
       return one.who === "own" ? ownHook(one.at, id) : hook(one.at, id, one.who);
     });
 
-  test("no app's hook is answered before the drain delay, except with outcome not-needed or restarted", () => {
+  test("no app's hook is answered before the drain delay, except with outcome `not-needed` or `restarted`", () => {
     fc.assert(
-      fc.property(settingsLike, fc.array(podLike, { minLength: 1 }), anyEvents, (settings, pods, some) => {
+      fc.property(anySettings, fc.array(anyObservation, { minLength: 1 }), anyEvents, (settings, pods, some) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
         const triggerMs = 50_000;
         const played = play({
@@ -564,8 +597,8 @@ describe("for arbitrary sequences of events", () => {
         const { triggeredAtMs, outcome } = played.state;
         if (outcome === "not-needed" || outcome === "restarted" || triggeredAtMs < 0) return;
         for (const [id, atMs] of played.answered) {
-          const joinedBefore = id === 90 || id === 91;
-          if (joinedBefore) expect(atMs).toBeGreaterThanOrEqual(triggeredAtMs + settings.drainDelayMs);
+          const isCalledAtTrigger = id === 90 || id === 91;
+          if (isCalledAtTrigger) expect(atMs).toBeGreaterThanOrEqual(triggeredAtMs + settings.drainDelayMs);
         }
       }),
     );
@@ -573,9 +606,9 @@ describe("for arbitrary sequences of events", () => {
 
   test("every app's hook is answered by the deadline, even if timers fire late", () => {
     fc.assert(
-      fc.property(settingsLike, fc.array(podLike, { minLength: 1 }), fc.nat(900), (settings, pods, lateMs) => {
+      fc.property(anySettings, fc.array(anyObservation, { minLength: 1 }), fc.nat(900), (settings, pods, lateMs) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
-        const played = play({ settings, events: END, pod, lateMs, untilMs: 300_000 });
+        const played = play({ settings, events: TERMINATION, pod, lateMs, untilMs: 300_000 });
         const deadlineMs = 110 + settings.drainDelayMs + settings.deregistrationDelayMs + settings.drainTimeoutMs;
         expect(played.state.deadlineMs === -1 || played.state.deadlineMs === deadlineMs).toBe(true);
         expect(played.answered.get(1)).toBeLessThanOrEqual(deadlineMs + lateMs);
@@ -585,7 +618,7 @@ describe("for arbitrary sequences of events", () => {
 
   test("every connected caller of a hook is answered, in any order of hooks", () => {
     fc.assert(
-      fc.property(settingsLike, anyEvents, fc.nat(900), (settings, some, lateMs) => {
+      fc.property(anySettings, anyEvents, fc.nat(900), (settings, some, lateMs) => {
         const events = inOrder(some);
         const left = new Set(events.flatMap((event) => (event.kind === "caller-left" ? [event.holdId] : [])));
         const played = play({ settings, events, lateMs, untilMs: 900_000 });
@@ -598,11 +631,11 @@ describe("for arbitrary sequences of events", () => {
     );
   });
 
-  test("interrupted samples never end a drain before its deadline", () => {
+  test("interrupted samples do not end a drain before its deadline", () => {
     fc.assert(
-      fc.property(settingsLike, (settings) => {
+      fc.property(anySettings, (settings) => {
         const hooked = { ...settings, completes: false };
-        const played = play({ settings: hooked, events: END, pod: () => UNKNOWN });
+        const played = play({ settings: hooked, events: TERMINATION, pod: () => UNKNOWN });
         expect(played.state.outcome).toBe("timeout");
         expect(played.answered.get(1)).toBe(played.state.deadlineMs);
       }),
@@ -615,7 +648,7 @@ describe("for arbitrary sequences of events", () => {
         const events = times.map((ms, index) =>
           index % 2 === 0 ? hook(6_000 + ms, 10 + index) : ownHook(6_000 + ms, 10 + index),
         );
-        const played = play({ events: [...END, ...events], untilMs: 60_000 });
+        const played = play({ events: [...TERMINATION, ...events], untilMs: 60_000 });
         for (const event of events) {
           if (event.kind === "hook-called" || event.kind === "drain-requested")
             expect(played.answered.get(event.holdId)).toBe(event.nowMs);
@@ -628,10 +661,10 @@ describe("for arbitrary sequences of events", () => {
   test("a drain ends at most 250 ms after the quiet period that follows the last traffic", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 50_000 }), fc.integer({ min: 100, max: 5_000 }), (endMs, quietPeriodMs) => {
-        const played = play({ settings: { ...ONE_APP, quietPeriodMs }, events: END, pod: busyUntil(endMs) });
-        const floorMs = 110 + 5_000;
-        expect(played.answered.get(1)).toBeGreaterThanOrEqual(Math.max(floorMs, endMs + quietPeriodMs));
-        expect(played.answered.get(1)).toBeLessThanOrEqual(Math.max(floorMs, endMs + quietPeriodMs) + 250);
+        const played = play({ settings: { ...ONE_APP, quietPeriodMs }, events: TERMINATION, pod: busyUntil(endMs) });
+        const delaysEndMs = 110 + 5_000;
+        expect(played.answered.get(1)).toBeGreaterThanOrEqual(Math.max(delaysEndMs, endMs + quietPeriodMs));
+        expect(played.answered.get(1)).toBeLessThanOrEqual(Math.max(delaysEndMs, endMs + quietPeriodMs) + 250);
       }),
     );
   });

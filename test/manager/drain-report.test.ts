@@ -13,7 +13,7 @@ import { busyUntil, hook, ONE_APP, ownHook, play, QUIET, relayReported } from ".
 import { done, draining, holding, RESULT, withdrawing } from "./drain-states.ts";
 
 const IDLE = idleState([]);
-const took = (withdrawing: number, deregistration: number, draining: number, holding: number): PhaseDurations => ({
+const durations = (withdrawing: number, deregistration: number, draining: number, holding: number): PhaseDurations => ({
   withdrawing,
   deregistration,
   draining,
@@ -23,46 +23,56 @@ const took = (withdrawing: number, deregistration: number, draining: number, hol
 test("the report before the first drain is empty", () => {
   expect(drainReportOf(IDLE, 1_000_000, -1, 0)).toEqual({
     ...{ version: 1, phase: "idle", outcome: "none", trigger: "none" },
-    milliseconds: took(0, 0, 0, 0),
+    milliseconds: durations(0, 0, 0, 0),
     ...{ left: [], leftTotal: 0, evidenceSource: "none" },
     ...{ why: "No drain has run.", relay: "none", withdrawnAfterMs: -1 },
   });
 });
 
-const over = (doneAtMs: number, times: Partial<DrainResult>) => done({ doneAtMs, result: { ...RESULT, ...times } });
-const AT_ONCE = { deregistrationFromMs: 0, drainingFromMs: 0, holdingFromMs: 0 };
+const finished = (doneAtMs: number, times: Partial<DrainResult>) => done({ doneAtMs, result: { ...RESULT, ...times } });
+const IMMEDIATE = { deregistrationFromMs: 0, drainingFromMs: 0, holdingFromMs: 0 };
 const AT_8S = { deregistrationFromMs: 5_000, drainingFromMs: 8_000 };
 test.for<[string, DrainState, number, PhaseDurations]>([
-  ["a drain that starts at time 0", withdrawing(), 0, took(0, 0, 0, 0)],
-  ["a drain during its drain delay", withdrawing({ drain: { triggeredAtMs: 100 } }), 2_100, took(2_000, 0, 0, 0)],
+  ["a drain that starts at time 0", withdrawing(), 0, durations(0, 0, 0, 0)],
+  ["a drain during its drain delay", withdrawing({ drain: { triggeredAtMs: 100 } }), 2_100, durations(2_000, 0, 0, 0)],
   [
     "a drain whose Pod was withdrawn",
     withdrawing({}, { deregistrationFromMs: 5_000 }),
     7_000,
-    took(5_000, 2_000, 0, 0),
+    durations(5_000, 2_000, 0, 0),
   ],
-  ["a drain without a delay", draining({}, { deregistrationFromMs: 0, drainingFromMs: 0 }), 700, took(0, 0, 700, 0)],
-  ["a draining Pod", draining({}, AT_8S), 8_900, took(5_000, 3_000, 900, 0)],
+  [
+    "a drain without a delay",
+    draining({}, { deregistrationFromMs: 0, drainingFromMs: 0 }),
+    700,
+    durations(0, 0, 700, 0),
+  ],
+  ["a draining Pod", draining({}, AT_8S), 8_900, durations(5_000, 3_000, 900, 0)],
   [
     "a drain whose hooks wait for their answers",
     holding({}, { result: { ...RESULT, ...AT_8S, holdingFromMs: 9_000 } }),
     9_400,
-    took(5_000, 3_000, 1_000, 400),
+    durations(5_000, 3_000, 1_000, 400),
   ],
   [
-    "a drain that waited only with the answers to hooks",
-    holding({}, { result: { ...RESULT, ...AT_ONCE } }),
+    "a drain that only delayed the answers to hooks",
+    holding({}, { result: { ...RESULT, ...IMMEDIATE } }),
     400,
-    took(0, 0, 0, 400),
+    durations(0, 0, 0, 400),
   ],
   [
     "a drain that ended long ago",
-    over(9_500, { ...AT_8S, holdingFromMs: 9_000 }),
+    finished(9_500, { ...AT_8S, holdingFromMs: 9_000 }),
     99_000,
-    took(5_000, 3_000, 1_000, 500),
+    durations(5_000, 3_000, 1_000, 500),
   ],
-  ["a drain that ended immediately", over(0, AT_ONCE), 99_000, took(0, 0, 0, 0)],
-  ["a drain with fractional milliseconds", withdrawing({ drain: { triggeredAtMs: 0.4 } }), 10.1, took(10, 0, 0, 0)],
+  ["a drain that ended immediately", finished(0, IMMEDIATE), 99_000, durations(0, 0, 0, 0)],
+  [
+    "a drain with fractional milliseconds",
+    withdrawing({ drain: { triggeredAtMs: 0.4 } }),
+    10.1,
+    durations(10, 0, 0, 0),
+  ],
 ])("the report has the durations of %s", ([, state, nowMs, milliseconds]) => {
   expect(drainReportOf(state, nowMs, -1, 0).milliseconds).toEqual(milliseconds);
 });
@@ -71,11 +81,11 @@ const AT_1S = { drain: { triggeredAtMs: 1_000 } };
 const withRelay = (relay: Partial<RelayStatus>): DrainState =>
   withdrawing({ ...AT_1S, more: { relay: { ...NO_STATUS, ...relay } } });
 test.for<[string, DrainState, string, number]>([
-  ["that got no request", withRelay({}), "none", -1],
+  ["that received no request", withRelay({}), "none", -1],
   ["that has not responded yet", withRelay({ reason: "no answer yet" }), "unknown: no answer yet", -1],
-  ["that reports the Pod in rotation", withRelay({ offered: "in" }), "offered", -1],
+  ["that reports the Pod as offered", withRelay({ offered: "in" }), "offered", -1],
   [
-    "that reported the Pod in rotation at the start of draining",
+    "that reported the Pod as offered at the start of draining",
     draining({ ...AT_1S, more: { relay: { ...NO_STATUS, offered: "in" } } }, { stillInRotation: true }),
     "still_in_rotation",
     -1,
@@ -110,11 +120,19 @@ test.for<[string, DrainState, string, number]>([
 });
 
 const client = (at: number) => ({ local: "10.0.0.5:8080", peer: `10.0.0.9:${at}`, ageMs: 1, state: "ESTABLISHED" });
-const crowded = { ...QUIET, left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at) => client(at)), leftTotal: 900 };
+const manyConnections = {
+  ...QUIET,
+  left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at) => client(at)),
+  leftTotal: 900,
+};
 
 test("the report lists connections up to its limit and counts all of them", () => {
-  const report = drainReportOf(withdrawing({ sample: { observation: crowded } }), 10, -1, 0);
-  expect(report).toMatchObject({ left: crowded.left.slice(0, LEFT_LIMIT), leftTotal: 900, evidenceSource: "netlink" });
+  const report = drainReportOf(withdrawing({ sample: { observation: manyConnections } }), 10, -1, 0);
+  expect(report).toMatchObject({
+    left: manyConnections.left.slice(0, LEFT_LIMIT),
+    leftTotal: 900,
+    evidenceSource: "netlink",
+  });
   expect(JSON.stringify(report)).not.toContain("untracked");
 });
 
@@ -132,27 +150,27 @@ test("the report counts processes with the preload and their connections, and om
 
 test("the report contains the number of connections at the start of the drain timeout", () => {
   const events = [hook(100, 1), ownHook(110, 2)];
-  const { phase } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) }).full;
+  const { phase } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) }).fullState;
   expect(phase).toMatchObject({ name: "done", result: { drainingFromMs: 5_110, openAtDraining: 1 } });
 });
 
 test("the report counts untracked connections", () => {
-  const observation = { ...crowded, untracked: 3 };
+  const observation = { ...manyConnections, untracked: 3 };
   expect(drainReportOf(withdrawing({ sample: { observation } }), 10, -1, 0)).toMatchObject({ untracked: 3 });
 });
 
 test("the report contains the sample at the end of the drain, not a later one", () => {
   const sample = { observation: QUIET };
   expect(drainReportOf(draining({ sample }), 10, -1, 0).leftTotal).toBe(0);
-  const ended = holding({ sample }, { result: { ...RESULT, observation: crowded } });
+  const ended = holding({ sample }, { result: { ...RESULT, observation: manyConnections } });
   expect(drainReportOf(ended, 10, -1, 0).leftTotal).toBe(900);
 });
 
 test("the report of a simulated drain has the same fields as the report of its states", () => {
   const events = [hook(100, 1), ownHook(110, 2), relayReported(2_110, "out", true)];
-  const { full } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
-  expect(drainReportOf(full, 60_000, -1, 0)).toMatchObject({
+  const { fullState } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
+  expect(drainReportOf(fullState, 60_000, -1, 0)).toMatchObject({
     ...{ phase: "done", outcome: "drained", trigger: "hook", relay: "withdrawn", withdrawnAfterMs: 2_000 },
-    milliseconds: took(5_000, 3_000, 0, 0),
+    milliseconds: durations(5_000, 3_000, 0, 0),
   });
 });

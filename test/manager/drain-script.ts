@@ -7,10 +7,10 @@ import { type DrainState, drainOf, idleState, type Offered } from "../../src/man
 import type { Observation } from "../../src/manager/traffic/observation.ts";
 import { type OtherProcesses, UNKNOWN_PROCESSES } from "../../src/manager/traffic/other-processes.ts";
 
-export type SeenPod = Extract<Observation, { known: true }>;
+export type ObservedPod = Extract<Observation, { known: true }>;
 
 /** A Pod with a listener and without connections. */
-export const QUIET: SeenPod = {
+export const QUIET: ObservedPod = {
   known: true,
   hasTcpListener: true,
   hasUdp: false,
@@ -39,7 +39,7 @@ const CLIENT = { local: "10.0.0.5:8080", peer: "10.0.0.9:40000", ageMs: 64_000, 
 export const ONE_APP: DrainSettings = { ...DEFAULT_SETTINGS, hooks: [{ container: "app", role: "app" }] };
 
 export type Played = {
-  readonly full: DrainState;
+  readonly fullState: DrainState;
   readonly state: Summary;
   readonly actions: readonly PlayedAction[];
   readonly answered: ReadonlyMap<number, number>;
@@ -69,28 +69,28 @@ export type Script = {
   readonly active?: (nowMs: number) => number;
   /** Duration of a count by the driver that starts at the given time. */
   readonly countMs?: (nowMs: number) => number;
-  readonly chained?: readonly string[];
-  readonly chainMs?: number;
+  readonly containersWithOriginalHook?: readonly string[];
+  readonly originalHookMs?: number;
   readonly untilMs?: number;
 };
 
 export function play(script: Script): Played {
   const settings = script.settings ?? ONE_APP;
-  let state = idleState(script.chained ?? []);
+  let state = idleState(script.containersWithOriginalHook ?? []);
   let wake: { readonly wakeAtMs: number; readonly sampleAtMs: number } = { wakeAtMs: -1, sampleAtMs: -1 };
   let wakes = 0;
   let nowMs = 0;
   const queue = [...script.events];
   const actions: PlayedAction[] = [];
   const answered = new Map<number, number>();
-  const feed = (event: DrainEvent) => {
+  const applyEvent = (event: DrainEvent) => {
     const next = step(settings, state, event);
     state = next.state;
     wake = next;
     for (const action of next.actions) {
       actions.push({ ...action, atMs: nowMs });
       if (action.kind === "answer") answered.set(action.holdId, nowMs);
-      queue.push(...consequences(script, action, nowMs));
+      queue.push(...followUpEvents(script, action, nowMs));
     }
     queue.sort((a, b) => a.nowMs - b.nowMs);
   };
@@ -101,20 +101,20 @@ export function play(script: Script): Played {
     if (event !== undefined && event.nowMs <= dueMs) {
       queue.shift();
       nowMs = Math.max(nowMs, event.nowMs);
-      feed({ ...event, nowMs });
-    } else if (event === undefined && isOver(script, state.phase.name, dueMs)) {
-      return { full: state, state: summaryOf(state), actions, answered, wakes };
+      applyEvent({ ...event, nowMs });
+    } else if (event === undefined && isFinished(script, state.phase.name, dueMs)) {
+      return { fullState: state, state: summaryOf(state), actions, answered, wakes };
     } else {
       nowMs = dueMs;
       wakes += 1;
-      feed({ kind: "tick", nowMs, sample: sampleOf(script, nowMs, wake.sampleAtMs) });
+      applyEvent({ kind: "tick", nowMs, sample: sampleOf(script, nowMs, wake.sampleAtMs) });
     }
   }
-  throw new Error(`the machine never came to rest; phase ${state.phase.name} at ${nowMs}`);
+  throw new Error(`the drain machine did not finish; phase ${state.phase.name} at ${nowMs}`);
 }
 
-/** Without `untilMs` a play ends with its drain. */
-function isOver(script: Script, phase: string, dueMs: number): boolean {
+/** Without `untilMs` the run ends with the drain. */
+function isFinished(script: Script, phase: string, dueMs: number): boolean {
   if (dueMs === Number.POSITIVE_INFINITY) return true;
   return script.untilMs === undefined ? phase === "done" : dueMs > script.untilMs;
 }
@@ -127,13 +127,15 @@ function sampleOf(script: Script, nowMs: number, sampleAtMs: number): Sample | u
   return { observation, otherProcesses, sockets };
 }
 
-function consequences(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {
+function followUpEvents(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {
   if (action.kind === "count-active") {
     const countedMs = nowMs + (script.countMs?.(nowMs) ?? 1);
     return [{ kind: "active-counted", nowMs: countedMs, active: script.active?.(nowMs) ?? -1, hadTraffic: false }];
   }
   if (action.kind !== "run-chained-hook") return [];
-  return [{ kind: "chained-hook-finished", nowMs: nowMs + (script.chainMs ?? 100), container: action.container }];
+  return [
+    { kind: "chained-hook-finished", nowMs: nowMs + (script.originalHookMs ?? 100), container: action.container },
+  ];
 }
 
 export const hook = (nowMs: number, holdId: number, container = "app"): DrainEvent => ({
@@ -144,10 +146,10 @@ export const hook = (nowMs: number, holdId: number, container = "app"): DrainEve
   peer: "10.0.0.1",
 });
 
-/** The manager's own preStop. */
+/** A call of the manager's own preStop hook. */
 export const ownHook = (nowMs: number, holdId: number): DrainEvent => ({ kind: "drain-requested", nowMs, holdId });
 
-/** A status from the relay, or with `isFromRelay: false` from the relay's client. */
+/** A status from the relay or, with `isFromRelay: false`, from the relay's client. */
 export const relayReported = (
   nowMs: number,
   offered: Offered,

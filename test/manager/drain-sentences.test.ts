@@ -1,4 +1,4 @@
-/** Tests the sentences that a report contains during and after a drain. */
+/** Tests the reasons that a report states during and after a drain. */
 import { expect, test } from "vitest";
 import type { OpenConnection } from "../../src/contract/drain-report.ts";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
@@ -6,6 +6,7 @@ import { whyNow } from "../../src/manager/drain/drain-reason.ts";
 import {
   busyUntil,
   hook,
+  type ObservedPod,
   ONE_APP,
   ownHook,
   type PodAt,
@@ -13,12 +14,11 @@ import {
   QUIET,
   relayReported,
   type Script,
-  type SeenPod,
   sigterm,
   UNKNOWN,
 } from "./drain-script.ts";
 
-const END = [hook(100, 1), ownHook(110, 2)];
+const TERMINATION = [hook(100, 1), ownHook(110, 2)];
 const HTTP: DrainSettings = {
   ...ONE_APP,
   driver: "http",
@@ -33,22 +33,22 @@ const client = (at: number): OpenConnection => ({
   ...{ local: "10.0.0.5:8080", peer: `10.0.0.${at + 1}:40000` },
   ...{ ageMs: AGES_MS[at] ?? 0, state: "ESTABLISHED" },
 });
-const open = (count: number, untracked = 0): SeenPod => ({
+const observationOf = (count: number, untracked = 0): ObservedPod => ({
   ...{ ...QUIET, openConnections: count, activity: "busy", lastEvidenceMs: 999_999, untracked },
   ...{ left: Array.from({ length: count }, (_, at) => client(at)), leftTotal: count },
 });
-const stays =
+const staysOpen =
   (count: number, untracked = 0): PodAt =>
   () =>
-    open(count, untracked);
+    observationOf(count, untracked);
 
-const CAME = "Released 65s after the trigger: the deadline was reached";
+const AT_DEADLINE = "Released 65s after the trigger: the deadline was reached";
 const PRELOAD = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
 const ADVICE = ` To close kept-alive connections earlier, set ${PRELOAD}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
-const ONE = "10.0.0.1:40000 to port 8080 for 1.5s";
-const TWO = `${ONE}, 10.0.0.2:40000 to port 8080`;
-const TOO_MANY = " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";
-const SILENT = { reason: "no answer within 2000 ms" };
+const ONE_CLIENT = "10.0.0.1:40000 to port 8080 for 1.5s";
+const TWO_CLIENTS = `${ONE_CLIENT}, 10.0.0.2:40000 to port 8080`;
+const UNTRACKED = " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";
+const NO_RESPONSE = { reason: "no answer within 2000 ms" };
 const OFFERED = { reason: "Service web still offers the Pod" };
 const QUIET_END = "Released 5s after the trigger: no traffic since the trigger.";
 
@@ -62,11 +62,11 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "the last connection was closed",
     settings: { ...ONE_APP, drainedWhen: "connections" },
-    pod: (nowMs) => (nowMs < 8_000 ? open(1) : QUIET),
+    pod: (nowMs) => (nowMs < 8_000 ? observationOf(1) : QUIET),
     why: "Released 8s after the trigger: no connection was open.",
   },
   {
-    title: "the deadline that drained-when sets",
+    title: "the deadline as the criterion",
     settings: { ...ONE_APP, drainedWhen: "deadline" },
     why: "Released 65s after the trigger: the deadline was reached with no connection open.",
   },
@@ -102,214 +102,218 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a Pod whose samples are all interrupted",
     pod: () => UNKNOWN,
-    why: `${CAME} and the traffic could not be observed: the dump failed.`,
+    why: `${AT_DEADLINE} and the traffic could not be observed: the dump failed.`,
   },
   {
     title: "a connection that stays open",
-    pod: stays(1),
-    why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE}`,
+    pod: staysOpen(1),
+    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE}`,
   },
   {
     title: "three connections that stay open",
-    pod: stays(3),
-    why: `${CAME} with 3 connections still open: ${TWO}, 10.0.0.3:40000 to port 8080 for 64s.${ADVICE}`,
+    pod: staysOpen(3),
+    why: `${AT_DEADLINE} with 3 connections still open: ${TWO_CLIENTS}, 10.0.0.3:40000 to port 8080 for 64s.${ADVICE}`,
   },
   {
     title: "more than three connections that stay open",
-    pod: stays(5),
-    why: `${CAME} with 5 connections still open: ${TWO}, 10.0.0.3:40000 to port 8080 for 64s and 2 more.${ADVICE}`,
+    pod: staysOpen(5),
+    why: `${AT_DEADLINE} with 5 connections still open: ${TWO_CLIENTS}, 10.0.0.3:40000 to port 8080 for 64s and 2 more.${ADVICE}`,
   },
   {
     title: "connections that stay open although the app's drain URL was called",
     settings: { ...ONE_APP, driver: "http", drainUrl: "http://127.0.0.1/drain" },
-    pod: stays(2),
-    why: `${CAME} with 2 connections still open: ${TWO}.`,
+    pod: staysOpen(2),
+    why: `${AT_DEADLINE} with 2 connections still open: ${TWO_CLIENTS}.`,
   },
   {
     title: "a connection that stays open in a preloaded process",
     settings: { ...ONE_APP, preload: "http1" },
-    pod: stays(1),
-    why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE.replace(PRELOAD, "")}`,
+    pod: staysOpen(1),
+    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE.replace(PRELOAD, "")}`,
   },
   {
     title: "connections beyond the number that the manager tracks",
-    pod: stays(1, 7),
-    why: `${CAME} with 1 connection still open: ${ONE}.${TOO_MANY}${ADVICE}`,
+    pod: staysOpen(1, 7),
+    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${UNTRACKED}${ADVICE}`,
   },
   {
-    title: "connections of which the manager tracks none",
-    pod: stays(0, 7),
-    why: `${CAME} before 2s without traffic.${TOO_MANY}`,
+    title: "connections, none of which the manager tracks",
+    pod: staysOpen(0, 7),
+    why: `${AT_DEADLINE} before 2s without traffic.${UNTRACKED}`,
   },
   {
     title: "traffic at the deadline without an open connection",
     pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }),
-    why: `${CAME} before 2s without traffic.`,
+    why: `${AT_DEADLINE} before 2s without traffic.`,
   },
   {
     title: "an active request of the app at the deadline",
     settings: HTTP,
-    pod: stays(1),
+    pod: staysOpen(1),
     active: () => 1,
-    why: `${CAME} with 1 active request.`,
+    why: `${AT_DEADLINE} with 1 active request.`,
   },
   {
     title: "an active request of the proxy at the deadline",
     settings: ENVOY,
-    pod: stays(1),
+    pod: staysOpen(1),
     active: () => 1,
-    why: `${CAME} with 1 active request or session.`,
+    why: `${AT_DEADLINE} with 1 active request or session.`,
   },
   {
     title: "several active requests of the proxy at the deadline",
     settings: ENVOY,
-    pod: stays(1),
+    pod: staysOpen(1),
     active: () => 3,
-    why: `${CAME} with 3 active requests or sessions.`,
+    why: `${AT_DEADLINE} with 3 active requests or sessions.`,
   },
   {
     title: "requests that pause for less than the quiet period",
     settings: { ...HTTP, quietPeriodMs: 70_000 },
-    pod: stays(1),
+    pod: staysOpen(1),
     active: () => 0,
-    why: `${CAME} before 70s without an active request.`,
+    why: `${AT_DEADLINE} before 70s without an active request.`,
   },
   {
     title: "a driver that cannot count",
     settings: HTTP,
-    pod: stays(1),
+    pod: staysOpen(1),
     active: () => -1,
-    why: `${CAME} and the driver could not count active requests.`,
+    why: `${AT_DEADLINE} and the driver could not count active requests.`,
   },
   {
     title: "a client of the mesh that stays connected",
     settings: LINKERD,
-    pod: stays(1),
+    pod: staysOpen(1),
     active: () => 1,
-    why: `${CAME} with 1 connection of clients to the proxy still open.`,
+    why: `${AT_DEADLINE} with 1 connection of clients to the proxy still open.`,
   },
   {
     title: "several clients of the mesh that stay connected",
     settings: LINKERD,
-    pod: stays(1),
+    pod: staysOpen(1),
     active: () => 2,
-    why: `${CAME} with 2 connections of clients to the proxy still open.`,
+    why: `${AT_DEADLINE} with 2 connections of clients to the proxy still open.`,
   },
   {
     title: "a withdrawal after the trigger",
-    events: [...END, relayReported(2_110, "out", true)],
+    events: [...TERMINATION, relayReported(2_110, "out", true)],
     why: `${QUIET_END} The Pod was out of rotation after 2s.`,
   },
   {
     title: "a withdrawal before the trigger",
-    events: [...END, relayReported(105, "out", false)],
+    events: [...TERMINATION, relayReported(105, "out", false)],
     why: `${QUIET_END} The Pod was out of rotation by then.`,
   },
   {
     title: "a Pod that is not terminating",
-    events: [...END, relayReported(200, "in", false)],
+    events: [...TERMINATION, relayReported(200, "in", false)],
     why: `${QUIET_END} The Pod was still in rotation: its kubelet stopped it alone.`,
   },
   {
     title: "a relay that does not answer",
-    events: [...END, relayReported(200, "unknown", false, SILENT)],
+    events: [...TERMINATION, relayReported(200, "unknown", false, NO_RESPONSE)],
     why: `${QUIET_END} Whether the Pod was out of rotation is unknown (no answer within 2000 ms), so only the drain delay counted.`,
   },
   {
     title: "a relay that stops responding",
-    events: [...END, relayReported(2_110, "out", true), relayReported(3_000, "unknown", false, SILENT)],
+    events: [...TERMINATION, relayReported(2_110, "out", true), relayReported(3_000, "unknown", false, NO_RESPONSE)],
     why: `${QUIET_END} The Pod was out of rotation after 2s; later updates were lost (no answer within 2000 ms).`,
   },
   {
     title: "a connection that stays open after the withdrawal",
-    events: [...END, relayReported(2_110, "out", true)],
-    pod: stays(1),
-    why: `${CAME} with 1 connection still open: ${ONE}.${ADVICE} The Pod was out of rotation after 2s.`,
+    events: [...TERMINATION, relayReported(2_110, "out", true)],
+    pod: staysOpen(1),
+    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE} The Pod was out of rotation after 2s.`,
   },
   {
     title: "a Pod that is never withdrawn",
-    events: [...END, relayReported(200, "in", true, OFFERED)],
-    why: `${CAME} with the Pod still in rotation: Service web still offers the Pod.`,
+    events: [...TERMINATION, relayReported(200, "in", true, OFFERED)],
+    why: `${AT_DEADLINE} with the Pod still in rotation: Service web still offers the Pod.`,
   },
   {
     title: "a Pod that is never withdrawn, with open connections",
-    events: [...END, relayReported(200, "in", true, OFFERED)],
-    pod: stays(2),
-    why: `${CAME} with the Pod still in rotation: Service web still offers the Pod, with 2 connections still open: ${TWO}.`,
+    events: [...TERMINATION, relayReported(200, "in", true, OFFERED)],
+    pod: staysOpen(2),
+    why: `${AT_DEADLINE} with the Pod still in rotation: Service web still offers the Pod, with 2 connections still open: ${TWO_CLIENTS}.`,
   },
   {
     title: "a deadline that SIGTERM moved forward",
     settings: { ...ONE_APP, quietPeriodMs: 500 },
     events: [sigterm(50)],
-    pod: (nowMs) => (nowMs < 200 ? open(1) : QUIET),
-    why: `Released 1.8s after the trigger: the deadline, shortened from 65s, was reached before the end of the delays, with 1 connection still open: ${ONE}.`,
+    pod: (nowMs) => (nowMs < 200 ? observationOf(1) : QUIET),
+    why: `Released 1.8s after the trigger: the deadline, shortened from 65s, was reached before the end of the delays, with 1 connection still open: ${ONE_CLIENT}.`,
   },
   {
     title: "a second SIGTERM during the drain",
-    events: [...END, sigterm(2_000)],
+    events: [...TERMINATION, sigterm(2_000)],
     why: "The manager received SIGTERM during the drain: the grace period was over.",
   },
 ];
 
 test.for(SENTENCES)("the report states the reason of a drain's end: $title", ({ title: _, why, ...script }) => {
-  expect(play({ events: END, ...script }).state.why).toBe(why);
+  expect(play({ events: TERMINATION, ...script }).state.why).toBe(why);
 });
 
-const OFFERED_STILL = relayReported(200, "in", true, OFFERED);
-const MORE = "Still draining, for at most 45s more,";
-const RUNNING: readonly (Partial<Script> & { readonly title: string; readonly atMs: number; readonly now: string })[] =
-  [
-    {
-      title: "the delays",
-      ...{ atMs: 2_110, pod: stays(1) },
-      now: `Still draining, for at most 63s more, before the end of the delays, with 1 connection still open: ${ONE}.`,
-    },
-    {
-      title: "the withdrawal of the Pod",
-      ...{ atMs: 12_110, events: [...END, OFFERED_STILL] },
-      now: "Still draining, for at most 53s more, with the Pod still in rotation: Service web still offers the Pod.",
-    },
-    {
-      title: "open connections",
-      ...{ atMs: 20_110, pod: stays(2) },
-      now: `${MORE} with 2 connections still open: ${TWO}.${ADVICE}`,
-    },
-    {
-      title: "the quiet period",
-      ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }) },
-      now: `${MORE} before 2s without traffic.`,
-    },
-    {
-      title: "active requests",
-      ...{ atMs: 20_110, settings: HTTP, pod: stays(1), active: () => 3 },
-      now: `${MORE} with 3 active requests.`,
-    },
-    {
-      title: "clients of the mesh",
-      ...{ atMs: 20_110, settings: LINKERD, pod: stays(1), active: () => 2 },
-      now: `${MORE} with 2 connections of clients to the proxy still open.`,
-    },
-    {
-      title: "the deadline",
-      ...{ atMs: 20_110, settings: { ...ONE_APP, drainedWhen: "deadline" } },
-      now: `${MORE} with no connection open.`,
-    },
-    {
-      title: "the deadline, because the traffic cannot be observed",
-      ...{ atMs: 20_110, pod: () => UNKNOWN },
-      now: `${MORE} and the traffic could not be observed: the dump failed.`,
-    },
-  ];
+const NOT_WITHDRAWN = relayReported(200, "in", true, OFFERED);
+const STILL_DRAINING = "Still draining, for at most 45s more,";
+const RUNNING_DRAINS: readonly (Partial<Script> & {
+  readonly title: string;
+  readonly atMs: number;
+  readonly expectedReason: string;
+})[] = [
+  {
+    title: "the delays",
+    ...{ atMs: 2_110, pod: staysOpen(1) },
+    expectedReason: `Still draining, for at most 63s more, before the end of the delays, with 1 connection still open: ${ONE_CLIENT}.`,
+  },
+  {
+    title: "the withdrawal of the Pod",
+    ...{ atMs: 12_110, events: [...TERMINATION, NOT_WITHDRAWN] },
+    expectedReason:
+      "Still draining, for at most 53s more, with the Pod still in rotation: Service web still offers the Pod.",
+  },
+  {
+    title: "open connections",
+    ...{ atMs: 20_110, pod: staysOpen(2) },
+    expectedReason: `${STILL_DRAINING} with 2 connections still open: ${TWO_CLIENTS}.${ADVICE}`,
+  },
+  {
+    title: "the quiet period",
+    ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }) },
+    expectedReason: `${STILL_DRAINING} before 2s without traffic.`,
+  },
+  {
+    title: "active requests",
+    ...{ atMs: 20_110, settings: HTTP, pod: staysOpen(1), active: () => 3 },
+    expectedReason: `${STILL_DRAINING} with 3 active requests.`,
+  },
+  {
+    title: "clients of the mesh",
+    ...{ atMs: 20_110, settings: LINKERD, pod: staysOpen(1), active: () => 2 },
+    expectedReason: `${STILL_DRAINING} with 2 connections of clients to the proxy still open.`,
+  },
+  {
+    title: "the deadline",
+    ...{ atMs: 20_110, settings: { ...ONE_APP, drainedWhen: "deadline" } },
+    expectedReason: `${STILL_DRAINING} with no connection open.`,
+  },
+  {
+    title: "the deadline, because the traffic cannot be observed",
+    ...{ atMs: 20_110, pod: () => UNKNOWN },
+    expectedReason: `${STILL_DRAINING} and the traffic could not be observed: the dump failed.`,
+  },
+];
 
-test.for(RUNNING)(
+test.for(RUNNING_DRAINS)(
   "the report of a running drain states what the drain waits for: $title",
-  ({ title: _, atMs, now, ...script }) => {
-    const { full } = play({ events: END, untilMs: atMs, ...script });
-    expect(whyNow(script.settings ?? ONE_APP, full, atMs)).toBe(now);
+  ({ title: _, atMs, expectedReason, ...script }) => {
+    const { fullState } = play({ events: TERMINATION, untilMs: atMs, ...script });
+    expect(whyNow(script.settings ?? ONE_APP, fullState, atMs)).toBe(expectedReason);
   },
 );
 
 test("the report contains the same reason a long time after the drain", () => {
-  const { full } = play({ events: END });
-  expect(whyNow(ONE_APP, full, 999_999)).toBe(QUIET_END);
+  const { fullState } = play({ events: TERMINATION });
+  expect(whyNow(ONE_APP, fullState, 999_999)).toBe(QUIET_END);
 });

@@ -12,7 +12,7 @@ import type {
 } from "../../src/manager/drain/drain-state.ts";
 import { idleState, NO_COUNT, NO_SAMPLE } from "../../src/manager/drain/drain-state.ts";
 
-/** Delays of 5 s, a drain timeout of 60 s. */
+/** A drain with delays of 5 s and a drain timeout of 60 s. */
 export const DRAIN: Drain = { trigger: "hook", triggeredAtMs: 0, deadlineMs: 65_000 };
 
 export const RESULT: DrainResult = {
@@ -28,22 +28,22 @@ export type Parts = {
   readonly more?: Partial<DrainState>;
 };
 
-export const withdrawing = (parts: Parts = {}, own: Partial<Withdrawing> = {}): DrainState =>
-  inPhase({ name: "withdrawing", drain: { ...DRAIN, ...parts.drain }, deregistrationFromMs: -1, ...own }, parts);
+export const withdrawing = (parts: Parts = {}, overrides: Partial<Withdrawing> = {}): DrainState =>
+  inPhase({ name: "withdrawing", drain: { ...DRAIN, ...parts.drain }, deregistrationFromMs: -1, ...overrides }, parts);
 
-export function drainingPhase(own: Partial<Draining> = {}): Draining {
+export function drainingPhase(overrides: Partial<Draining> = {}): Draining {
   const times = { deregistrationFromMs: 5_000, drainingFromMs: 5_000 };
-  return { name: "draining", drain: DRAIN, ...times, openAtDraining: 0, stillInRotation: false, ...own };
+  return { name: "draining", drain: DRAIN, ...times, openAtDraining: 0, stillInRotation: false, ...overrides };
 }
 
-export const draining = (parts: Parts = {}, own: Partial<Draining> = {}): DrainState =>
-  inPhase(drainingPhase({ drain: { ...DRAIN, ...parts.drain }, ...own }), parts);
+export const draining = (parts: Parts = {}, overrides: Partial<Draining> = {}): DrainState =>
+  inPhase(drainingPhase({ drain: { ...DRAIN, ...parts.drain }, ...overrides }), parts);
 
-export const holding = (parts: Parts = {}, own: Partial<Holding> = {}): DrainState =>
-  inPhase({ name: "holding", drain: DRAIN, result: RESULT, othersGoneSinceMs: -1, ...own }, parts);
+export const holding = (parts: Parts = {}, overrides: Partial<Holding> = {}): DrainState =>
+  inPhase({ name: "holding", drain: DRAIN, result: RESULT, othersGoneSinceMs: -1, ...overrides }, parts);
 
-export const done = (own: Partial<Done> = {}): DrainState =>
-  inPhase({ name: "done", drain: DRAIN, result: RESULT, doneAtMs: 11_000, rearmAtMs: -1, ...own }, {});
+export const done = (overrides: Partial<Done> = {}): DrainState =>
+  inPhase({ name: "done", drain: DRAIN, result: RESULT, doneAtMs: 11_000, rearmAtMs: -1, ...overrides }, {});
 
 function inPhase(phase: DrainState["phase"], { sample, count, more }: Parts): DrainState {
   const state = { ...idleState([]), ...more };

@@ -5,7 +5,7 @@ import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, relayReported, sigterm } from "./drain-script.ts";
 
-const END = [ownHook(100, 2), hook(110, 1)];
+const TERMINATION = [ownHook(100, 2), hook(110, 1)];
 const TWO_APPS: DrainSettings = {
   ...ONE_APP,
   hooks: [
@@ -14,29 +14,33 @@ const TWO_APPS: DrainSettings = {
   ],
 };
 const MESH: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: "istio-proxy", role: "mesh-proxy" }] };
-const left = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
+const callerLeft = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
 
 describe("a container restart shortly before the Pod's termination", () => {
   test("does not prevent the detection of two containers that stop together", () => {
-    const events = [hook(0, 1), left(1_000, 1), hook(3_000, 2), hook(3_010, 3, "web"), ownHook(17_900, 4)];
+    const events = [hook(0, 1), callerLeft(1_000, 1), hook(3_000, 2), hook(3_010, 3, "web"), ownHook(17_900, 4)];
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ trigger: "hook", outcome: "drained" });
     expect(played.answered.get(2)).toBe(22_900);
   });
 
   test("does not shorten the wait for the manager's own hook at the termination", () => {
-    const played = play({ events: [hook(0, 1), left(1_000, 1), hook(4_000, 2), ownHook(6_000, 3)] });
+    const played = play({ events: [hook(0, 1), callerLeft(1_000, 1), hook(4_000, 2), ownHook(6_000, 3)] });
     expect(played.answered.get(2)).toBe(11_000);
   });
 
   test.for([3_000, 5_500, 20_000])(
     "with an original hook that runs for %i ms more is answered after the drain, and the hook runs after the drain",
     (chainMs) => {
-      const played = play({ events: [hook(0, 1), ownHook(6_000, 2)], chained: ["app"], chainMs });
-      const performed = played.actions.filter((action) => action.kind === "run-chained-hook");
-      expect(performed.map((action) => action.atMs)).toEqual([5_000, 11_000]);
+      const played = play({
+        events: [hook(0, 1), ownHook(6_000, 2)],
+        containersWithOriginalHook: ["app"],
+        originalHookMs: chainMs,
+      });
+      const chainedRuns = played.actions.filter((action) => action.kind === "run-chained-hook");
+      expect(chainedRuns.map((action) => action.atMs)).toEqual([5_000, 11_000]);
       expect(played.answered.get(1)).toBeGreaterThan(11_000);
-      expect(played.full.hooks).toMatchObject({ holds: [], running: [] });
+      expect(played.fullState.hooks).toMatchObject({ holds: [], running: [] });
     },
   );
 
@@ -61,8 +65,8 @@ describe("a container restart shortly before the Pod's termination", () => {
 
 describe("the original hook of a container", () => {
   test("runs once if the kubelet calls the preStop hook again", () => {
-    const events = [...END, left(5_500, 1), hook(5_600, 3)];
-    const played = play({ events, chained: ["app"], chainMs: 2_000 });
+    const events = [...TERMINATION, callerLeft(5_500, 1), hook(5_600, 3)];
+    const played = play({ events, containersWithOriginalHook: ["app"], originalHookMs: 2_000 });
     expect(played.actions.filter((action) => action.kind === "run-chained-hook")).toHaveLength(1);
     expect(played.answered.get(3)).toBe(7_100);
   });
@@ -71,14 +75,14 @@ describe("the original hook of a container", () => {
 describe("with a drain timeout of 0 s", () => {
   const settings: DrainSettings = { ...ONE_APP, drainTimeoutMs: 0 };
 
-  test("a drain ends as drained if the Pod was quiet during the delays", () => {
-    const played = play({ settings, events: END });
+  test("a drain ends as `drained` if the Pod was quiet during the delays", () => {
+    const played = play({ settings, events: TERMINATION });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBe(5_100);
   });
 
-  test("a drain ends as timeout if the Pod was busy during the delays", () => {
-    const played = play({ settings, events: END, pod: busyUntil(999_999) });
+  test("a drain ends as `timeout` if the Pod was busy during the delays", () => {
+    const played = play({ settings, events: TERMINATION, pod: busyUntil(999_999) });
     expect(played.state.outcome).toBe("timeout");
     expect(played.answered.get(1)).toBe(5_100);
   });
@@ -88,25 +92,25 @@ describe("the report after the drain", () => {
   test("lists the connections at the end of the drain, not later ones while the proxy's hook waits", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
     const otherProcesses = (nowMs: number) => ({ known: true, hasOthers: nowMs < 70_000, sharedUser: false });
-    const played = play({ settings: MESH, events: [...END, hook(120, 3, "istio-proxy")], pod, otherProcesses });
-    const report = drainReportOf(played.full, 80_000, -1, 0);
+    const played = play({ settings: MESH, events: [...TERMINATION, hook(120, 3, "istio-proxy")], pod, otherProcesses });
+    const report = drainReportOf(played.fullState, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "timeout", leftTotal: 1 });
     expect(report.left).toHaveLength(1);
   });
 
-  test("has the outcome drained if SIGTERM arrives after the drain while hooks wait", () => {
+  test("has the outcome `drained` if SIGTERM arrives after the drain while hooks wait", () => {
     const otherProcesses = () => ({ known: true, hasOthers: true, sharedUser: false });
-    const events = [...END, hook(120, 3, "istio-proxy"), sigterm(9_000)];
+    const events = [...TERMINATION, hook(120, 3, "istio-proxy"), sigterm(9_000)];
     const played = play({ settings: MESH, events, otherProcesses });
     expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 9_000 });
-    const report = drainReportOf(played.full, 80_000, -1, 0);
+    const report = drainReportOf(played.fullState, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "drained" });
     expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0, holding: 3_900 });
   });
 
   test("states that the app closed its listeners", () => {
     const pod: PodAt = (nowMs) => (nowMs < 8_000 ? busyUntil(99_999)(nowMs) : { ...QUIET, hasTcpListener: false });
-    const played = play({ events: END, pod });
+    const played = play({ events: TERMINATION, pod });
     expect(played.state.outcome).toBe("drained");
     expect(played.state.why).toContain("the app closed its listeners");
   });
@@ -121,7 +125,7 @@ describe("the report after the drain", () => {
 
   test("states that the Pod was not withdrawn if only the withdrawal delayed the drain", () => {
     const offered = relayReported(200, "in", true, { reason: "Service web still offers the Pod (slice web-1)" });
-    const played = play({ events: [...END, offered] });
+    const played = play({ events: [...TERMINATION, offered] });
     expect(played.state.outcome).toBe("timeout");
     expect(played.state.why).toContain("in rotation: Service web still offers the Pod (slice web-1)");
   });
@@ -129,13 +133,13 @@ describe("the report after the drain", () => {
   test("has whole milliseconds although the clock has fractions", () => {
     const events = [ownHook(100.123, 2), hook(110.456, 1)];
     const played = play({ events, pod: busyUntil(7_000.789), lateMs: 0.33 });
-    const report = drainReportOf(played.full, 9_999.99, -1, 0);
+    const report = drainReportOf(played.fullState, 9_999.99, -1, 0);
     expect(Object.values(report.milliseconds).every(Number.isInteger)).toBe(true);
     expect(report.why).not.toMatch(/[0-9]\.[0-9]{2}/);
   });
 
   test("states the minimum of the quiet time", () => {
-    const played = play({ events: END, pod: busyUntil(1_000) });
+    const played = play({ events: TERMINATION, pod: busyUntil(1_000) });
     expect(played.state.why).toContain("followed by at least 2s of quiet");
   });
 
@@ -146,7 +150,7 @@ describe("the report after the drain", () => {
       calls += 1;
       return calls % 3;
     };
-    const played = play({ settings: { ...settings, drainTimeoutMs: 3_000 }, events: END, active });
+    const played = play({ settings: { ...settings, drainTimeoutMs: 3_000 }, events: TERMINATION, active });
     expect(played.state.outcome).toBe("timeout");
     expect(played.state.why).not.toContain("0 active");
   });
@@ -155,7 +159,7 @@ describe("the report after the drain", () => {
 describe("a Pod that continues after its drain", () => {
   test("makes the manager ready again even if it has only UDP sockets", () => {
     const pod: PodAt = () => ({ ...QUIET, hasTcpListener: false, hasUdp: true });
-    expect(play({ events: END, pod, untilMs: 100_000 }).state.phase).toBe("idle");
+    expect(play({ events: TERMINATION, pod, untilMs: 100_000 }).state.phase).toBe("idle");
   });
 
   test("is sampled at most once in five seconds, for any number of calls", () => {
@@ -165,7 +169,7 @@ describe("a Pod that continues after its drain", () => {
       return { ...QUIET, hasTcpListener: nowMs < 5_000 };
     };
     const calls = Array.from({ length: 200 }, (_, at) => hook(200_000 + at * 100, 10 + at));
-    const played = play({ events: [...END, ...calls], pod, untilMs: 240_000 });
+    const played = play({ events: [...TERMINATION, ...calls], pod, untilMs: 240_000 });
     expect(samples).toBeLessThanOrEqual(5);
     expect(played.state.phase).toBe("done");
     expect(calls.every((one) => one.kind === "hook-called" && played.answered.has(one.holdId))).toBe(true);
@@ -173,14 +177,14 @@ describe("a Pod that continues after its drain", () => {
 
   test("delays a hook without another drain if no sample succeeds", () => {
     const pod: PodAt = (nowMs) => (nowMs < 20_000 ? QUIET : { known: false, why: "the dump failed", blind: false });
-    const played = play({ events: [...END, hook(200_000, 3), ownHook(201_000, 4)], pod, untilMs: 250_000 });
+    const played = play({ events: [...TERMINATION, hook(200_000, 3), ownHook(201_000, 4)], pod, untilMs: 250_000 });
     expect(played.answered.get(3)).toBeUndefined();
     expect(played.state.phase).toBe("draining");
   });
 
   test("is drained again even if its app starts more than a minute later", () => {
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 5_000 || nowMs > 120_000 });
-    const played = play({ events: [...END, hook(200_000, 3), ownHook(200_010, 4)], pod });
+    const played = play({ events: [...TERMINATION, hook(200_000, 3), ownHook(200_010, 4)], pod });
     expect(played.answered.get(3)).toBe(205_010);
     expect(played.state.outcome).toBe("drained");
   });
@@ -188,15 +192,15 @@ describe("a Pod that continues after its drain", () => {
 
 describe("a proxy that stops during its drain", () => {
   const settings: DrainSettings = { ...ONE_APP, driver: "envoy" };
-  const away = { ...QUIET, hasTcpListener: false };
+  const withoutListener = { ...QUIET, hasTcpListener: false };
 
-  test("is still drained if it is back before the next count fails", () => {
+  test("is still drained if it returns before the next count fails", () => {
     const played = play({
       settings,
-      events: END,
-      pod: (nowMs) => (nowMs < 6_000 ? QUIET : nowMs < 10_000 ? away : busyUntil(20_000)(nowMs)),
+      events: TERMINATION,
+      pod: (nowMs) => (nowMs < 6_000 ? QUIET : nowMs < 10_000 ? withoutListener : busyUntil(20_000)(nowMs)),
       active: (nowMs) => (nowMs < 6_000 ? 3 : nowMs < 11_000 ? -1 : nowMs < 20_000 ? 1 : 0),
-      // The last request before it is back hangs for longer than the limit of an absence.
+      // The last count before the proxy returns hangs for longer than the limit of an absence.
       countMs: (nowMs) => (nowMs >= 9_500 && nowMs < 10_000 ? 2_000 : 1),
     });
     expect(played.state.outcome).toBe("drained");
@@ -206,8 +210,8 @@ describe("a proxy that stops during its drain", () => {
   test("ends the drain after an absence of five seconds", () => {
     const played = play({
       settings,
-      events: END,
-      pod: (nowMs) => (nowMs < 6_000 ? QUIET : away),
+      events: TERMINATION,
+      pod: (nowMs) => (nowMs < 6_000 ? QUIET : withoutListener),
       active: (nowMs) => (nowMs < 6_000 ? 3 : -1),
     });
     expect(played.state.outcome).toBe("drained");
@@ -215,11 +219,11 @@ describe("a proxy that stops during its drain", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
   });
 
-  test("does not cause the outcome timeout at the deadline, because no client remains", () => {
+  test("does not cause the outcome `timeout` at the deadline, because no client remains", () => {
     const played = play({
       settings: { ...settings, drainTimeoutMs: 3_000 },
-      events: END,
-      pod: (nowMs) => (nowMs < 6_000 ? QUIET : away),
+      events: TERMINATION,
+      pod: (nowMs) => (nowMs < 6_000 ? QUIET : withoutListener),
       active: (nowMs) => (nowMs < 6_000 ? 3 : -1),
     });
     expect(played.answered.get(1)).toBe(8_100);

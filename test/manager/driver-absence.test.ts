@@ -1,4 +1,4 @@
-/** Tests absences of a proxy: drivers give it up after one long absence, not after several short ones. */
+/** Tests that a driver stops counting after one long absence of its proxy, but not after several short absences. */
 import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
@@ -8,12 +8,12 @@ import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
 import { pause } from "../time/pause.ts";
 import { startFakeEnvoy } from "./fake-envoy.ts";
 
-const GONE: HttpEnd = { status: 0, failure: "refused", timedOut: false };
-const HANGS: HttpEnd = { status: 0, failure: "no complete response within 2000 ms", timedOut: true };
+const REFUSED: HttpEnd = { status: 0, failure: "refused", timedOut: false };
+const TIMED_OUT: HttpEnd = { status: 0, failure: "no complete response within 2000 ms", timedOut: true };
 /** Longer than the limit of an absence in both drivers. */
 const LONG_MS = 2_300;
 
-const MAKERS: Readonly<Record<string, (stream: HttpStream) => Driver>> = {
+const CREATE_DRIVER: Readonly<Record<string, (stream: HttpStream) => Driver>> = {
   envoy: (stream) => createEnvoyDriver(settingsOf("envoy"), stream, () => undefined),
   linkerd: (stream) => createLinkerdDriver(settingsOf("linkerd"), stream, () => undefined),
 };
@@ -22,10 +22,10 @@ function settingsOf(driver: "envoy" | "linkerd"): DrainSettings {
   return { ...DEFAULT_SETTINGS, driver, driverUrl: "http://127.0.0.1:9901", drainedWhen: "connections" };
 }
 
-/** A driver whose requests end as passed to `count`. */
+/** Creates a driver whose next request ends with the value passed to `count`. */
 function faultyDriver(name: string) {
-  let end = GONE;
-  const driver = MAKERS[name]?.((_call, _onChunk, done) => done(end));
+  let end = REFUSED;
+  const driver = CREATE_DRIVER[name]?.((_call, _onChunk, done) => done(end));
   const count = (next: HttpEnd): Promise<number> => {
     end = next;
     return new Promise((done) => driver?.countActive((active) => done(active)));
@@ -34,34 +34,34 @@ function faultyDriver(name: string) {
 }
 
 test.concurrent.for(["envoy", "linkerd"])(
-  "the drain still counts the requests of %s after two short absences with a hang in between",
+  "the drain still counts the requests of %s after two short absences with a timeout in between",
   async (name) => {
     const { count, counts } = faultyDriver(name);
     const unknown = name === "envoy" ? NOT_ANSWERED : -1;
-    expect(await count(GONE)).toBe(unknown);
+    expect(await count(REFUSED)).toBe(unknown);
     await pause(LONG_MS, "longer than the limit of an absence");
-    expect(await count(HANGS)).toBe(unknown);
-    expect(await count(GONE)).toBe(unknown);
+    expect(await count(TIMED_OUT)).toBe(unknown);
+    expect(await count(REFUSED)).toBe(unknown);
     expect(counts()).toBe(true);
   },
 );
 
-test.concurrent("an Envoy that is back after a long absence is counted again, and a message reports it", async () => {
-  const notes: string[] = [];
+test.concurrent("the requests of an Envoy that returns after a long absence are counted again, and a message reports this", async () => {
+  const messages: string[] = [];
   const envoy = await startFakeEnvoy();
-  envoy.always = "refuse";
+  envoy.defaultFault = "refuse";
   const settings = { ...settingsOf("envoy"), driverUrl: envoy.url };
-  const driver = createEnvoyDriver(settings, streamHttp, (message) => notes.push(message));
+  const driver = createEnvoyDriver(settings, streamHttp, (message) => messages.push(message));
   const count = () => new Promise((done) => driver.countActive(done));
   await count();
   await pause(LONG_MS, "longer than the limit of an absence");
   await count();
   await count();
   expect(driver.canCount()).toBe(false);
-  envoy.always = undefined;
+  envoy.defaultFault = undefined;
   expect(await count()).toBe(0);
   expect(driver.canCount()).toBe(true);
-  expect(notes).toEqual(["driver cannot count, using samples of sockets", "driver counts again"]);
+  expect(messages).toEqual(["driver cannot count, using samples of sockets", "driver counts again"]);
   await envoy.stop();
 });
 
@@ -69,9 +69,9 @@ test.concurrent.for(["envoy", "linkerd"])(
   "the drain ends without the counts of %s after one long absence",
   async (name) => {
     const { count, counts } = faultyDriver(name);
-    await count(GONE);
+    await count(REFUSED);
     await pause(LONG_MS, "longer than the limit of an absence");
-    await count(GONE);
+    await count(REFUSED);
     expect(counts()).toBe(false);
   },
 );

@@ -15,16 +15,16 @@ const CRASHES = "test/manager/manager-crashes.test.ts";
 const HERE = "test/manager/driver-faults.test.ts";
 
 /** A test title as in its file, or the folder of a golden case. */
-type Played = { readonly file: string; readonly title: string } | { readonly golden: string };
+type TestReference = { readonly file: string; readonly title: string } | { readonly golden: string };
 
-const FAULTS: readonly { readonly fault: string; readonly played: readonly Played[] }[] = [
+const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestReference[] }[] = [
   {
     fault: "the admin interface refuses from the start",
-    played: [{ file: DRIVER, title: "falls back to samples of sockets if Envoy is not running" }],
+    tests: [{ file: DRIVER, title: "falls back to samples of sockets if Envoy is not running" }],
   },
   {
     fault: "the admin interface hangs",
-    played: [
+    tests: [
       {
         file: DRIVER,
         title: "delays the end of a drain until the deadline if Envoy hangs, because traffic can still flow",
@@ -38,26 +38,26 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "the admin interface fails twice",
-    played: [{ file: DRIVER, title: "repeats a drain request that failed twice" }],
+    tests: [{ file: DRIVER, title: "repeats a drain request that failed twice" }],
   },
   {
     fault: "the statistics are empty",
-    played: [{ file: DRIVER, title: "falls back to samples of sockets if Envoy's statistics contain $title" }],
+    tests: [{ file: DRIVER, title: "falls back to samples of sockets if Envoy's statistics contain $title" }],
   },
   {
     fault: "the statistics only have the admin interface, threads and internal listeners",
-    played: [
+    tests: [
       { file: DRIVER, title: "only Envoy's own and internal listeners" },
       { file: STATS, title: "are added over listeners, without the lines of threads and of the admin interface" },
     ],
   },
   {
     fault: "a listener is named like the admin interface",
-    played: [{ file: STATS, title: "a name that contains admin" }],
+    tests: [{ file: STATS, title: "a name that contains admin" }],
   },
   {
     fault: "a stream stays open for twice the drain timeout",
-    played: [
+    tests: [
       {
         file: DRIVER,
         title: "delays the end of a drain until the deadline while streams are open, and reports their number",
@@ -66,39 +66,39 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "an idle kept-alive connection never closes",
-    played: [
+    tests: [
       { file: DRIVER, title: "delays the end of a drain by one quiet period if an idle connection is open" },
       {
         file: HERE,
-        title: "an idle connection delays a drain until the deadline if drained-when is connections",
+        title: "an idle connection delays a drain until the deadline if `drained-when` is `connections`",
       },
     ],
   },
-  { fault: "TCP is passed through", played: [{ file: DRIVER, title: "a TCP session besides idle HTTP" }] },
-  { fault: "a UDP session stays", played: [{ file: DRIVER, title: "delays the end of a drain for a UDP session" }] },
+  { fault: "TCP is passed through", tests: [{ file: DRIVER, title: "a TCP session besides idle HTTP" }] },
+  { fault: "a UDP session stays", tests: [{ file: DRIVER, title: "delays the end of a drain for a UDP session" }] },
   {
     fault: "a hook comes twice or three times",
-    played: [
+    tests: [
       { file: DRIVER, title: "sends Envoy one drain request for any number of hooks, including disconnected callers" },
     ],
   },
   {
     fault: "the connection of a hook is dropped",
-    played: [
+    tests: [
       { file: DRIVER, title: "sends Envoy one drain request for any number of hooks, including disconnected callers" },
       { file: MACHINE, title: "does not depend on other callers that disconnect" },
     ],
   },
   {
     fault: "a hook comes in a Pod that is not deleted",
-    played: [
+    tests: [
       { file: DRIVER, title: "does not send Envoy a request when one container restarts" },
       { file: DRAIN, title: "passes its health checks again, and the log reports listeners that stay drained" },
     ],
   },
   {
     fault: "the manager is killed in the middle of a drain",
-    played: [
+    tests: [
       { file: CRASHES, title: "disconnects its own hook and the app's hook immediately" },
       {
         file: CRASHES,
@@ -108,7 +108,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "Envoy is restarted in the middle of a drain",
-    played: [
+    tests: [
       { file: DRIVER, title: "sends the drain request again after a restart of Envoy" },
       { file: DRAIN, title: "does not end the drain, because the clients reconnect" },
       {
@@ -120,7 +120,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "the withdrawal of the Pod is unknown",
-    played: [
+    tests: [
       {
         file: MACHINE,
         title:
@@ -130,7 +130,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "the Pod is in two slices, one of them late",
-    played: [
+    tests: [
       {
         file: "test/kubernetes/rotation/properties.test.ts",
         title: "the rotation of a Pod is the same after a split into one EndpointSlice per endpoint",
@@ -139,7 +139,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "the Pod is in no Service",
-    played: [
+    tests: [
       {
         file: "test/relay/slices/slice-watches.test.ts",
         title: "receives that no Service selects its Pod, once the EndpointSlices are read",
@@ -148,7 +148,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "the root file system is read-only and the user is not root",
-    played: [
+    tests: [
       { golden: "restricted-pod-security" },
       {
         file: "e2e/cases/pod-shapes.e2e.ts",
@@ -156,15 +156,15 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
       },
     ],
   },
-  { fault: "the Pod shares its process namespace", played: [{ golden: "share-process-namespace" }] },
-  { fault: "the Pod has the node's network", played: [{ golden: "host-network" }] },
+  { fault: "the Pod shares its process namespace", tests: [{ golden: "share-process-namespace" }] },
+  { fault: "the Pod has the node's network", tests: [{ golden: "host-network" }] },
   {
     fault: "the drain timeout is below a second",
-    played: [{ golden: "grace-rounded-up" }, { file: HERE, title: "a drain timeout of 400 ms stays exact" }],
+    tests: [{ golden: "grace-rounded-up" }, { file: HERE, title: "a drain timeout of 400 ms stays exact" }],
   },
   {
     fault: "SIGTERM comes before any hook",
-    played: [
+    tests: [
       {
         file: MACHINE,
         title: "starts a drain within the grace period of a native sidecar if traffic flows and no hook was called",
@@ -174,15 +174,15 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "the wall clock jumps",
-    played: [{ file: HERE, title: "a jump of the wall clock is harmless, because no file of the manager reads it" }],
+    tests: [{ file: HERE, title: "a jump of the wall clock is harmless, because no file of the manager reads it" }],
   },
   {
     fault: "Envoy has a thousand listeners",
-    played: [{ file: DRIVER, title: "uses little memory for the statistics of a thousand listeners" }],
+    tests: [{ file: DRIVER, title: "uses little memory for the statistics of a thousand listeners" }],
   },
   {
     fault: "the manager gets hardly any processor time",
-    played: [
+    tests: [
       { file: MACHINE, title: "every app's hook is answered by the deadline, even if timers fire late" },
       {
         file: "test/manager/stalled-manager.test.ts",
@@ -192,7 +192,7 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
   },
   {
     fault: "a rollout under load",
-    played: [
+    tests: [
       {
         file: "e2e/cases/rollout.e2e.ts",
         title: "with endless clients if the app can disconnect the clients",
@@ -207,26 +207,28 @@ const FAULTS: readonly { readonly fault: string; readonly played: readonly Playe
 
 test("every listed fault has tests, and every listed test exists", () => {
   expect(FAULTS).toHaveLength(27);
-  const absent = FAULTS.flatMap(({ played }) => played).filter((one) => !isThere(one));
+  const absent = FAULTS.flatMap(({ tests }) => tests).filter((one) => !testExists(one));
   expect(absent).toEqual([]);
-  expect(FAULTS.filter(({ played }) => played.length === 0)).toEqual([]);
+  expect(FAULTS.filter(({ tests: reference }) => reference.length === 0)).toEqual([]);
 });
 
-function isThere(played: Played): boolean {
-  if ("golden" in played) return existsSync(join(ROOT, "test/golden", played.golden, "input.yaml"));
-  // The list above contains every title, so this file's own tests are searched below it.
-  const text = readFileSync(join(ROOT, played.file), "utf8").split("\nfunction isThere")[played.file === HERE ? 1 : 0];
-  return text?.includes(JSON.stringify(played.title)) ?? false;
+function testExists(reference: TestReference): boolean {
+  if ("golden" in reference) return existsSync(join(ROOT, "test/golden", reference.golden, "input.yaml"));
+  // The list above contains every title, so this file is searched only below the list.
+  const text = readFileSync(join(ROOT, reference.file), "utf8").split("\nfunction testExists")[
+    reference.file === HERE ? 1 : 0
+  ];
+  return text?.includes(JSON.stringify(reference.title)) ?? false;
 }
 
 const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy" };
-const END = [hook(100, 1), ownHook(110, 2)];
+const TERMINATION = [hook(100, 1), ownHook(110, 2)];
 
 describe("the settings and clock of a drain with a proxy", () => {
-  test("an idle connection delays a drain until the deadline if drained-when is connections", () => {
+  test("an idle connection delays a drain until the deadline if `drained-when` is `connections`", () => {
     const played = play({
       settings: { ...ENVOY, drainedWhen: "connections", drainTimeoutMs: 10_000 },
-      events: END,
+      events: TERMINATION,
       pod: () => ({ ...QUIET, openConnections: 1, leftTotal: 1 }),
       active: () => 0,
     });
@@ -236,7 +238,12 @@ describe("the settings and clock of a drain with a proxy", () => {
 
   test("a drain timeout of 400 ms stays exact", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 0, drainTimeoutMs: 400 };
-    const played = play({ settings, events: END, pod: () => ({ ...QUIET, openConnections: 1 }), active: () => 1 });
+    const played = play({
+      settings,
+      events: TERMINATION,
+      pod: () => ({ ...QUIET, openConnections: 1 }),
+      active: () => 1,
+    });
     expect(played.state.outcome).toBe("timeout");
     expect(played.answered.get(1)).toBe(110 + 400);
   });

@@ -1,4 +1,4 @@
-/** Tests drains with a driver that reports the traffic between its counts. */
+/** Tests drains with a driver that also reports traffic between two counts. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
@@ -12,36 +12,40 @@ import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, type Script
 import { listenerLines, startFakeEnvoy } from "./fake-envoy.ts";
 
 const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy" };
-const END = [hook(100, 1), ownHook(110, 2)];
-const FLOOR_MS = 110 + 5_000;
+const TERMINATION = [hook(100, 1), ownHook(110, 2)];
+const DELAYS_END_MS = 110 + 5_000;
 const IDLE_CLIENT: PodAt = () => ({ ...QUIET, openConnections: 1, leftTotal: 1 });
 
-const counts = (actions: readonly { kind: string; atMs: number }[]) =>
+const countTimes = (actions: readonly { kind: string; atMs: number }[]) =>
   actions.filter((action) => action.kind === "count-active").map((action) => action.atMs);
 
 describe("a drain with the Envoy driver", () => {
   test("ends after the delays if no connection was open and no request active for a quiet period", () => {
-    const played = play({ settings: ENVOY, events: END, active: () => 0 });
+    const played = play({ settings: ENVOY, events: TERMINATION, active: () => 0 });
     expect(played.state.outcome).toBe("drained");
-    expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS);
-    expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 10);
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(DELAYS_END_MS);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(DELAYS_END_MS + 10);
   });
 
   test("waits a quiet period after the delays if clients are connected", () => {
-    const played = play({ settings: ENVOY, events: END, active: () => 0, pod: IDLE_CLIENT });
-    expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS + 2_000);
-    expect(played.answered.get(1)).toBeLessThanOrEqual(FLOOR_MS + 2_250);
+    const played = play({ settings: ENVOY, events: TERMINATION, active: () => 0, pod: IDLE_CLIENT });
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(DELAYS_END_MS + 2_000);
+    expect(played.answered.get(1)).toBeLessThanOrEqual(DELAYS_END_MS + 2_250);
   });
 
   test("starts the counts of requests one quiet period before the end of the delays", () => {
-    const played = play({ settings: { ...ENVOY, deregistrationDelayMs: 60_000 }, events: END, active: () => 0 });
-    expect(counts(played.actions)[0]).toBeGreaterThanOrEqual(FLOOR_MS + 60_000 - 2_400);
+    const played = play({
+      settings: { ...ENVOY, deregistrationDelayMs: 60_000 },
+      events: TERMINATION,
+      active: () => 0,
+    });
+    expect(countTimes(played.actions)[0]).toBeGreaterThanOrEqual(DELAYS_END_MS + 60_000 - 2_400);
   });
 
   test("sends Envoy the drain request after the delays", () => {
-    const played = play({ settings: ENVOY, events: END, active: () => 0, pod: IDLE_CLIENT });
+    const played = play({ settings: ENVOY, events: TERMINATION, active: () => 0, pod: IDLE_CLIENT });
     const starts = played.actions.filter((action) => action.kind === "start-driver-drain");
-    expect(starts.map((action) => action.atMs)).toEqual([FLOOR_MS]);
+    expect(starts.map((action) => action.atMs)).toEqual([DELAYS_END_MS]);
   });
 
   test("ends within 250 ms after the quiet period, whenever the traffic ends", () => {
@@ -49,10 +53,10 @@ describe("a drain with the Envoy driver", () => {
       fc.property(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: 300, max: 5_000 }), (endMs, quietPeriodMs) => {
         const played = play({
           settings: { ...ENVOY, quietPeriodMs },
-          events: END,
+          events: TERMINATION,
           active: (nowMs) => (nowMs < endMs ? 2 : 0),
         });
-        const dueMs = Math.max(FLOOR_MS, endMs + quietPeriodMs);
+        const dueMs = Math.max(DELAYS_END_MS, endMs + quietPeriodMs);
         expect(played.answered.get(1)).toBeGreaterThanOrEqual(dueMs);
         expect(played.answered.get(1)).toBeLessThanOrEqual(dueMs + 250);
       }),
@@ -60,12 +64,12 @@ describe("a drain with the Envoy driver", () => {
   });
 
   test("continues while the count of requests is unknown", () => {
-    const played = play({ settings: ENVOY, events: END });
+    const played = play({ settings: ENVOY, events: TERMINATION });
     expect(played.state.outcome).toBe("timeout");
   });
 
   test("cancels Envoy's drain if the Pod continues", () => {
-    const played = play({ settings: ENVOY, events: END, active: () => 0, untilMs: 80_000 });
+    const played = play({ settings: ENVOY, events: TERMINATION, active: () => 0, untilMs: 80_000 });
     expect(played.state.phase).toBe("idle");
     expect(played.actions.filter((action) => action.kind === "cancel-driver-drain")).toHaveLength(1);
   });
@@ -78,17 +82,17 @@ describe("a drain with the Envoy driver", () => {
 });
 
 describe("a short absence of the proxy", () => {
-  const GONE: PodAt = () => ({ ...QUIET, hasTcpListener: false });
-  const goneFrom =
+  const NO_LISTENER: PodAt = () => ({ ...QUIET, hasTcpListener: false });
+  const absentFrom =
     (fromMs: number, untilMs: number): PodAt =>
     (nowMs) =>
-      nowMs >= fromMs && nowMs < untilMs ? GONE(nowMs) : IDLE_CLIENT(nowMs);
+      nowMs >= fromMs && nowMs < untilMs ? NO_LISTENER(nowMs) : IDLE_CLIENT(nowMs);
 
   test("does not end the drain, because the clients reconnect", () => {
     const played = play({
       settings: ENVOY,
-      events: END,
-      pod: goneFrom(7_000, 11_000),
+      events: TERMINATION,
+      pod: absentFrom(7_000, 11_000),
       active: (nowMs) => (nowMs >= 7_000 && nowMs < 11_000 ? -1 : nowMs < 20_000 ? 1 : 0),
     });
     expect(played.state.outcome).toBe("drained");
@@ -99,18 +103,18 @@ describe("a short absence of the proxy", () => {
   test("does not end the drain during the delays if the requests were counted before", () => {
     const played = play({
       settings: { ...ENVOY, deregistrationDelayMs: 10_000 },
-      events: END,
-      pod: goneFrom(14_000, 16_000),
+      events: TERMINATION,
+      pod: absentFrom(14_000, 16_000),
       active: (nowMs) => (nowMs >= 14_000 && nowMs < 16_000 ? -1 : 0),
     });
-    expect(played.answered.get(1)).toBeGreaterThanOrEqual(FLOOR_MS + 10_000);
+    expect(played.answered.get(1)).toBeGreaterThanOrEqual(DELAYS_END_MS + 10_000);
   });
 
   test("that becomes permanent ends the drain five seconds after the last count of requests", () => {
     const played = play({
       settings: ENVOY,
-      events: END,
-      pod: goneFrom(9_000, Number.POSITIVE_INFINITY),
+      events: TERMINATION,
+      pod: absentFrom(9_000, Number.POSITIVE_INFINITY),
       active: (nowMs) => (nowMs < 9_000 ? 1 : -1),
     });
     expect(played.state).toMatchObject({
@@ -126,8 +130,8 @@ describe("a short absence of the proxy", () => {
     const again = [hook(200_000, 3), ownHook(200_010, 4)];
     const played = play({
       settings: restart,
-      events: [...END, ...again],
-      pod: (nowMs) => (nowMs < 190_000 ? IDLE_CLIENT(nowMs) : GONE(nowMs)),
+      events: [...TERMINATION, ...again],
+      pod: (nowMs) => (nowMs < 190_000 ? IDLE_CLIENT(nowMs) : NO_LISTENER(nowMs)),
       active: (nowMs) => (nowMs < 190_000 ? 1 : NOT_ANSWERED),
       untilMs: 230_000,
     });
@@ -137,34 +141,37 @@ describe("a short absence of the proxy", () => {
 });
 
 describe("a proxy that is absent at the trigger", () => {
-  const GONE = { ...QUIET, hasTcpListener: false };
+  const NO_LISTENER = { ...QUIET, hasTcpListener: false };
   const TRIGGER_MS = 110;
   const WAIT_MS = 5_000;
-  const RULES = ["auto", "requests", "quiet", "connections", "deadline"] as const;
-  const absent: Script = { settings: ENVOY, events: END, pod: () => GONE, active: () => NOT_ANSWERED };
-  /** The proxy is back at the given time, with a client that stays for ten seconds. */
-  const backAt = (backMs: number): Script => ({
+  const DRAINED_WHEN_VALUES = ["auto", "requests", "quiet", "connections", "deadline"] as const;
+  const absent: Script = { settings: ENVOY, events: TERMINATION, pod: () => NO_LISTENER, active: () => NOT_ANSWERED };
+  /** The proxy returns at the given time, with a client that stays connected for ten seconds. */
+  const returnsAt = (returnMs: number): Script => ({
     ...absent,
-    pod: (nowMs) => (nowMs < backMs ? GONE : busyUntil(backMs + 10_000)(nowMs)),
-    active: (nowMs) => (nowMs < backMs ? NOT_ANSWERED : nowMs < backMs + 10_000 ? 1 : 0),
+    pod: (nowMs) => (nowMs < returnMs ? NO_LISTENER : busyUntil(returnMs + 10_000)(nowMs)),
+    active: (nowMs) => (nowMs < returnMs ? NOT_ANSWERED : nowMs < returnMs + 10_000 ? 1 : 0),
   });
 
-  test("delays the drain until the proxy is back and its clients have disconnected", () => {
-    const played = play(backAt(4_500));
+  test("delays the drain until the proxy has returned and its clients have disconnected", () => {
+    const played = play(returnsAt(4_500));
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(16_500);
     expect(played.answered.get(1)).toBeLessThanOrEqual(16_750);
   });
 
-  test.for(RULES)("and later delays the drain for five seconds if drained-when is %s", (drainedWhen) => {
-    const played = play({ ...absent, settings: { ...ENVOY, drainedWhen } });
-    expect(played.state).toMatchObject({
-      outcome: "not-needed",
-      why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain; its proxy did not answer within 5s.",
-    });
-    expect(played.answered.get(1)).toBeGreaterThanOrEqual(TRIGGER_MS + WAIT_MS);
-    expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
-  });
+  test.for(DRAINED_WHEN_VALUES)(
+    "and later delays the drain for five seconds if `drained-when` is `%s`",
+    (drainedWhen) => {
+      const played = play({ ...absent, settings: { ...ENVOY, drainedWhen } });
+      expect(played.state).toMatchObject({
+        outcome: "not-needed",
+        why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain; its proxy did not answer within 5s.",
+      });
+      expect(played.answered.get(1)).toBeGreaterThanOrEqual(TRIGGER_MS + WAIT_MS);
+      expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
+    },
+  );
 
   test("delays the drain for at most five seconds even if the admin interface hangs", () => {
     const played = play({ ...absent, countMs: () => 4_000 });
@@ -188,7 +195,7 @@ describe("a proxy that is absent at the trigger", () => {
   });
 
   test("and opens its ports during the count is classified by a later sample", () => {
-    const back = backAt(150);
+    const back = returnsAt(150);
     const played = play({
       ...back,
       settings: { ...ENVOY, drainedWhen: "quiet" },
@@ -199,7 +206,7 @@ describe("a proxy that is absent at the trigger", () => {
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(12_150);
   });
 
-  test("does not cause the outcome timeout if its response arrives at the deadline", () => {
+  test("does not cause the outcome `timeout` if its response arrives at the deadline", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 };
     const played = play({ ...absent, settings, countMs: (nowMs) => TRIGGER_MS + 1_500 - nowMs });
     expect(played.state.outcome).toBe("not-needed");
@@ -212,7 +219,7 @@ describe("a proxy that is absent at the trigger", () => {
   });
 
   test("delays the drain while its statistics contain listeners that are not open yet", () => {
-    const played = play({ ...backAt(3_000), active: (nowMs) => (nowMs < 13_000 ? 1 : 0) });
+    const played = play({ ...returnsAt(3_000), active: (nowMs) => (nowMs < 13_000 ? 1 : 0) });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(15_000);
     const listensNever = play({ ...absent, active: () => 0, settings: { ...ENVOY, drainDelayMs: 60_000 } });
@@ -226,30 +233,30 @@ describe("a proxy that is absent at the trigger", () => {
     }
   });
 
-  test("is detected if it comes back within the limit, and delays the drain at most by the limit", () => {
+  test("is detected if it returns within the limit, and delays the drain at most by the limit", () => {
     const plans = fc.record({
       driver: fc.constantFrom("envoy" as const, "istio" as const),
-      drainedWhen: fc.constantFrom(...RULES),
+      drainedWhen: fc.constantFrom(...DRAINED_WHEN_VALUES),
       drainDelayMs: fc.integer({ min: 1, max: 12_000 }),
       drainTimeoutMs: fc.integer({ min: 0, max: 60_000 }),
     });
     const times = fc.record({
-      backMs: fc.integer({ min: 111, max: 12_000 }),
+      returnMs: fc.integer({ min: 111, max: 12_000 }),
       countMs: fc.integer({ min: 0, max: 4_000 }),
     });
     fc.assert(
-      fc.property(plans, times, (plan, { backMs, countMs }) => {
+      fc.property(plans, times, (plan, { returnMs, countMs }) => {
         const settings = { ...ENVOY, ...plan };
         const deadlineMs = TRIGGER_MS + plan.drainDelayMs + plan.drainTimeoutMs;
-        const awaitedMs = Math.min(TRIGGER_MS + WAIT_MS, deadlineMs);
-        const played = play({ ...backAt(backMs), settings, countMs: () => countMs });
+        const waitEndMs = Math.min(TRIGGER_MS + WAIT_MS, deadlineMs);
+        const played = play({ ...returnsAt(returnMs), settings, countMs: () => countMs });
         const atMs = played.answered.get(1);
-        // The next count after its return detects it, after the duration of two counts.
-        if (backMs + COUNT_INTERVAL_MS + 2 * countMs < awaitedMs) expect(played.state.outcome).not.toBe("not-needed");
-        if (backMs > awaitedMs + 5) {
+        // The first count after the proxy's return detects the proxy; the detection takes at most two counts.
+        if (returnMs + COUNT_INTERVAL_MS + 2 * countMs < waitEndMs) expect(played.state.outcome).not.toBe("not-needed");
+        if (returnMs > waitEndMs + 5) {
           expect(played.state.outcome).toBe("not-needed");
-          expect(atMs).toBeGreaterThanOrEqual(awaitedMs);
-          expect(atMs).toBeLessThanOrEqual(awaitedMs + 5);
+          expect(atMs).toBeGreaterThanOrEqual(waitEndMs);
+          expect(atMs).toBeLessThanOrEqual(waitEndMs + 5);
         }
         expect(atMs).toBeLessThanOrEqual(Math.max(deadlineMs, TRIGGER_MS) + 5);
       }),
@@ -268,7 +275,7 @@ describe("the reported settings of a drain", () => {
     dials: () => 0,
   });
 
-  test("replace drained-when auto by quiet if the driver cannot count, but not an explicit drained-when", () => {
+  test("replace the value `auto` of `drained-when` by `quiet` if the driver cannot count, but not another value", () => {
     expect(effectiveSettings(driverOf(true), ENVOY).drainedWhen).toBe("auto");
     expect(effectiveSettings(driverOf(false), ENVOY).drainedWhen).toBe("quiet");
     const explicit: DrainSettings = { ...ENVOY, drainedWhen: "requests" };
@@ -277,17 +284,17 @@ describe("the reported settings of a drain", () => {
 });
 
 describe("a new Envoy process", () => {
-  const drainOf = (envoy: { readonly url: string }) =>
+  const driverFor = (envoy: { readonly url: string }) =>
     createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
   const countOf = (driver: Driver) => new Promise<number>((done) => driver.countActive(done));
 
   test("receives all drain requests if the previous process exited between them", async () => {
     const envoy = await startFakeEnvoy();
-    const driver = drainOf(envoy);
+    const driver = driverFor(envoy);
     await countOf(driver);
     envoy.faults.push(503);
     const drained = new Promise<string>((done) => driver.startDrain(done));
-    // A refused call is repeated after 200 ms.
+    // The driver repeats a refused request after 200 ms.
     await eventually(() => expect(envoy.calls).toHaveLength(1));
     envoy.restart();
     await countOf(driver);
@@ -301,12 +308,12 @@ describe("a new Envoy process", () => {
 
   test("gets the drain request even if it inherited all statistics of the previous process", async () => {
     const envoy = await startFakeEnvoy();
-    const driver = drainOf(envoy);
+    const driver = driverFor(envoy);
     await countOf(driver);
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
     await countOf(driver);
     expect(envoy.calls).toHaveLength(2);
-    envoy.takeOver();
+    envoy.hotRestart();
     await countOf(driver);
     await eventually(() => expect([envoy.health, envoy.draining]).toEqual(["failed", true]));
     await countOf(driver);
@@ -316,12 +323,12 @@ describe("a new Envoy process", () => {
 
   test("gets the drain request even if its admin interface had more requests than the previous process", async () => {
     const envoy = await startFakeEnvoy();
-    const driver = drainOf(envoy);
+    const driver = driverFor(envoy);
     await countOf(driver);
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
-    envoy.always = "refuse";
+    envoy.defaultFault = "refuse";
     expect(await countOf(driver)).toBe(NOT_ANSWERED);
-    envoy.always = undefined;
+    envoy.defaultFault = undefined;
     envoy.restart();
     for (let n = 0; n < 9; n += 1) await fetch(envoy.url);
     await countOf(driver);
@@ -336,13 +343,15 @@ describe("an Envoy whose Pod continues after a drain", () => {
 
   test("passes its health checks again, and the log reports listeners that stay drained", async () => {
     const envoy = await startFakeEnvoy();
-    const notes: string[] = [];
-    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, (message) => notes.push(message));
+    const messages: string[] = [];
+    const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, (message) =>
+      messages.push(message),
+    );
     expect(await startDrain(driver)).toBe("");
     expect(envoy.health).toBe("failed");
     expect(await cancelDrain(driver)).toBe("");
     expect(envoy.health).toBe("ok");
-    expect(notes).toEqual(["driver cannot revert the drain completely"]);
+    expect(messages).toEqual(["driver cannot revert the drain completely"]);
     await envoy.stop();
   });
 

@@ -43,8 +43,10 @@ describeOnClock("the Envoy driver", (build) => {
 
   async function podWith(clock: TestClock, ...flags: string[]): Promise<Pod> {
     const envoy = await startFakeEnvoy();
-    const usual = ["--drain-delay=1s", "--quiet-period=500ms", "--hooks=app:app", ...flags];
-    const all = flags.some((flag) => flag.startsWith("--drain-timeout")) ? usual : [...usual, "--drain-timeout=20s"];
+    const baseFlags = ["--drain-delay=1s", "--quiet-period=500ms", "--hooks=app:app", ...flags];
+    const all = flags.some((flag) => flag.startsWith("--drain-timeout"))
+      ? baseFlags
+      : [...baseFlags, "--drain-timeout=20s"];
     const url = flags.some((flag) => flag.startsWith("--driver-url")) ? [] : [`--driver-url=${envoy.url}`];
     const driver = flags.some((flag) => flag.startsWith("--driver=")) ? [] : ["--driver=envoy"];
     const manager = await startManager({ build, clock, flags: [...all, ...driver, ...url] });
@@ -53,7 +55,7 @@ describeOnClock("the Envoy driver", (build) => {
     return pod;
   }
 
-  /** Without connections the release does not wait for calls in progress. */
+  /** Waits for the calls, because without connections the drain ends while calls are in progress. */
   async function callsOf({ clock, envoy }: Pod, count: number): Promise<readonly string[]> {
     await clock.until(() => envoy.calls.length >= count);
     await clock.wait(300);
@@ -67,7 +69,7 @@ describeOnClock("the Envoy driver", (build) => {
     return { ...JSON.parse(answer.body), ms: clock.nowMs() - calledMs };
   }
 
-  const notes = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
+  const logMessages = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
     "sends Envoy the drain request after the delays, and ends the drain immediately without connections",
@@ -137,11 +139,11 @@ describeOnClock("the Envoy driver", (build) => {
     "delays the end of a drain for $title",
     onClock(async (clock, { busy }) => {
       const pod = await podWith(clock);
-      let over = false;
-      pod.envoy.stats = () => listenerLines("0.0.0.0_8080", over ? undefined : busy);
+      let hasEnded = false;
+      pod.envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busy);
       const end = drained(pod);
       await clock.wait(2_500);
-      over = true;
+      hasEnded = true;
       const { ms, outcome } = await end;
       expect(outcome).toBe("drained");
       expect(ms).toBe(3_100);
@@ -198,10 +200,10 @@ describeOnClock("the Envoy driver", (build) => {
     "sends no other request if Envoy refuses to drain its listeners",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drained-when=quiet");
-      pod.envoy.always = 400;
+      pod.envoy.defaultFault = 400;
       expect(await drained(pod)).toMatchObject({ outcome: "drained" });
       expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
-      expect(notes(pod).join("\n")).toContain("drain_listeners?graceful&skip_exit: status 400");
+      expect(logMessages(pod).join("\n")).toContain("drain_listeners?graceful&skip_exit: status 400");
     }),
   );
 
@@ -227,21 +229,21 @@ describeOnClock("the Envoy driver", (build) => {
       await pod.envoy.stop();
       const end = await drained(pod);
       expect(end.outcome).toBe("drained");
-      expect(notes(pod).join("\n")).toContain("using samples of sockets: Envoy's admin interface is unreachable");
+      expect(logMessages(pod).join("\n")).toContain("using samples of sockets: Envoy's admin interface is unreachable");
     }),
   );
 
   test.concurrent(
-    "waits for an Envoy that restarts at the trigger, and sends the drain request when it is back",
+    "waits for an Envoy that restarts at the trigger, and sends the drain request when Envoy responds again",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       await endApp(pod.app);
-      pod.envoy.always = "refuse";
+      pod.envoy.defaultFault = "refuse";
       const end = drained(pod);
       await clock.until(() => pod.envoy.statsRequests() >= 3);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
       pods.push({ ...pod, app: await startApp(pod.manager.address, 8_080, clock) });
-      pod.envoy.always = undefined;
+      pod.envoy.defaultFault = undefined;
       await clock.until(() => pod.envoy.health === "failed" && pod.envoy.draining);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080");
       expect(await end).toMatchObject({ outcome: "drained", why: expect.stringContaining("no request was active") });
@@ -267,7 +269,7 @@ describeOnClock("the Envoy driver", (build) => {
     "delays the end of a drain until the deadline if Envoy hangs, because traffic can still flow",
     onClock(async (clock) => {
       const pod = await podWith(clock, "--drain-timeout=4s");
-      pod.envoy.always = "hang";
+      pod.envoy.defaultFault = "hang";
       const end = await drained(pod);
       expect(end.outcome).toBe("timeout");
       expect(end.why).toContain("the driver could not count");
@@ -282,32 +284,40 @@ describeOnClock("the Envoy driver", (build) => {
         const requests = pod.envoy.draining ? 0 : 1;
         return listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests } });
       };
-      pod.envoy.always = "hang";
+      pod.envoy.defaultFault = "hang";
       const end = drained(pod);
       await clock.wait(2_500);
-      pod.envoy.always = undefined;
+      pod.envoy.defaultFault = undefined;
       expect(await end).toMatchObject({ outcome: "drained" });
       expect([pod.envoy.health, pod.envoy.draining]).toEqual(["failed", true]);
     }),
   );
 
   test.concurrent.for([
-    { title: "nothing", stats: () => [], bare: true },
-    { title: "only unrelated names", stats: () => ["server.live: 1"], bare: true },
-    { title: "only connections", stats: () => ["listener.0.0.0.0_8080.downstream_cx_active: 0"], bare: true },
-    { title: "only Envoy's own and internal listeners", stats: () => listenerLines("envoy_internal_x"), bare: false },
+    { title: "nothing", stats: () => [], withoutAdminLines: true },
+    { title: "only unrelated names", stats: () => ["server.live: 1"], withoutAdminLines: true },
+    {
+      title: "only connections",
+      stats: () => ["listener.0.0.0.0_8080.downstream_cx_active: 0"],
+      withoutAdminLines: true,
+    },
+    {
+      title: "only Envoy's own and internal listeners",
+      stats: () => listenerLines("envoy_internal_x"),
+      withoutAdminLines: false,
+    },
   ])(
     "falls back to samples of sockets if Envoy's statistics contain $title",
-    onClock(async (clock, { stats, bare }) => {
+    onClock(async (clock, { stats, withoutAdminLines }) => {
       const pod = await podWith(clock);
-      if (bare) pod.envoy.bareStats = stats;
+      if (withoutAdminLines) pod.envoy.allStats = stats;
       else pod.envoy.stats = stats;
       const slow = pod.app.slow(3_500);
       const end = await drained(pod);
       await slow;
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(4_000);
-      expect(notes(pod).join("\n")).toContain("driver cannot count, using samples of sockets");
+      expect(logMessages(pod).join("\n")).toContain("driver cannot count, using samples of sockets");
     }),
   );
 

@@ -7,7 +7,7 @@ const PORT = 8_080;
 const PROBES = [{ port: PORT, periodMs: 1_000 }];
 const COUNT_MS = 200;
 
-/** The count of an Envoy that has answered `requests` so far, each on a connection of its own. */
+/** The count of an Envoy that has answered `requests` so far, each on a separate connection. */
 function countAfter(requests: number, adminTotal: number, active = 0): EnvoyCount {
   return {
     isEnvoy: true,
@@ -22,29 +22,29 @@ function countAfter(requests: number, adminTotal: number, active = 0): EnvoyCoun
   };
 }
 
-/** Whether each of several counts, 200 ms apart, shows traffic. @param more requests since the previous count */
-function movedBy(more: readonly number[]): readonly boolean[] {
+/** @returns whether each of several counts, 200 ms apart, shows traffic. @param newRequests requests before each count */
+function showTraffic(newRequests: readonly number[]): readonly boolean[] {
   const evidence = createEnvoyEvidence(PROBES);
   let requests = 0;
-  return [0, ...more].map((came, index) => {
-    requests += came;
+  return [0, ...newRequests].map((arrived, index) => {
+    requests += arrived;
     return evidence.take(countAfter(requests, index + 1), index * COUNT_MS).hadTraffic;
   });
 }
 
 describe("the totals in Envoy's statistics", () => {
   test("are evidence of traffic at the first count, which has no predecessor", () => {
-    expect(movedBy([])).toEqual([true]);
+    expect(showTraffic([])).toEqual([true]);
   });
 
   test("exclude the kubelet's probes", () => {
     const probed = Array.from({ length: 50 }, (_, index) => (index % 5 === 3 ? 1 : 0));
-    expect(movedBy(probed).slice(1)).not.toContain(true);
+    expect(showTraffic(probed).slice(1)).not.toContain(true);
   });
 
   test("exclude a probe that directly follows the last traffic", () => {
     const busy = [120, 118, 121, 119, 3];
-    expect(movedBy([...busy, 1, 0, 0, 0, 0, 1]).slice(1 + busy.length)).not.toContain(true);
+    expect(showTraffic([...busy, 1, 0, 0, 0, 0, 1]).slice(1 + busy.length)).not.toContain(true);
   });
 
   test("exclude probes that arrive while slow requests are active", () => {
@@ -64,10 +64,10 @@ describe("the totals in Envoy's statistics", () => {
 
   test("exclude at most the configured rate of probes plus two, for arbitrary traffic", () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }), (more) => {
-        const moved = movedBy(more).slice(1);
-        const explained = more.reduce((sum, came, index) => (moved[index] ? sum : sum + came), 0);
-        expect(explained).toBeLessThanOrEqual(2 + (more.length * COUNT_MS) / 1_000);
+      fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }), (newRequests) => {
+        const moved = showTraffic(newRequests).slice(1);
+        const excluded = newRequests.reduce((sum, arrived, index) => (moved[index] ? sum : sum + arrived), 0);
+        expect(excluded).toBeLessThanOrEqual(2 + (newRequests.length * COUNT_MS) / 1_000);
       }),
     );
   });

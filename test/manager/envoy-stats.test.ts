@@ -46,7 +46,7 @@ describe("a listener of Envoy", () => {
     ]);
   });
 
-  test("is counted or ignored as drain-ports and ignore-ports set", () => {
+  test("is counted or ignored according to `drain-ports` and `ignore-ports`", () => {
     const only: DrainSettings = { ...ENVOY, drainPorts: [19_003] };
     expect(listenerOf("0.0.0.0_19003", only).kind).toBe("counted");
     expect(listenerOf("0.0.0.0_8080", only).kind).toBe("ignored");
@@ -199,7 +199,7 @@ describe("the statistics of Envoy", () => {
 });
 
 describe("two successive samples of Envoy's statistics", () => {
-  const count = (over: Partial<EnvoyCount>): EnvoyCount => ({
+  const count = (overrides: Partial<EnvoyCount>): EnvoyCount => ({
     isEnvoy: true,
     problem: "",
     isTemporary: false,
@@ -209,11 +209,11 @@ describe("two successive samples of Envoy's statistics", () => {
     adminTotal: 1,
     epoch: 0,
     probedPorts: [],
-    ...over,
+    ...overrides,
   });
   const evidenceOf = (probes: DrainSettings["kubeletProbes"], ...counts: readonly Partial<EnvoyCount>[]) => {
     const evidence = createEnvoyEvidence(probes);
-    return counts.map((over, n) => evidence.take(count({ adminTotal: n + 1, ...over }), n * 200)).at(-1);
+    return counts.map((overrides, n) => evidence.take(count({ adminTotal: n + 1, ...overrides }), n * 200)).at(-1);
   };
 
   test.for([

@@ -17,7 +17,7 @@ import {
   endApp,
   endManagers,
   type Manager,
-  type Start,
+  type StartOptions,
   startApp,
   startManager,
   TOKEN,
@@ -25,10 +25,10 @@ import {
 import { describeOnClock, onClock } from "./on-clock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-socket-"));
-const leaving: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 
 afterAll(async () => {
-  for (const leave of leaving.splice(0)) await leave();
+  for (const cleanup of cleanups.splice(0)) await cleanup();
   endManagers();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -50,14 +50,14 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
   async function managerAt(
     clock: TestClock,
     path: string,
-    more: Partial<Start> = {},
+    options: Partial<StartOptions> = {},
     timeout = "20s",
   ): Promise<Manager> {
     const flags = ["--drain-delay=1s", "--quiet-period=500ms", `--drain-timeout=${timeout}`, "--hooks=app:app"];
     const all = [...flags, "--driver=envoy", `--driver-url=unix:${path}`];
-    const manager = await startManager({ build, clock, flags: all, ...more });
+    const manager = await startManager({ build, clock, flags: all, ...options });
     const app = await startApp(manager.address, 8_080, clock);
-    leaving.push(async () => {
+    cleanups.push(async () => {
       await endApp(app);
       manager.kill("SIGKILL");
       await manager.ended;
@@ -67,7 +67,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
 
   async function envoyAt(path: string): Promise<FakeEnvoy> {
     const envoy = await startFakeEnvoy(path);
-    leaving.push(() => envoy.stop());
+    cleanups.push(() => envoy.stop());
     return envoy;
   }
 
@@ -77,7 +77,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     return JSON.parse(answer.body);
   }
 
-  const notes = (manager: Manager) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
+  const logMessages = (manager: Manager) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
     "gets the drain request, and the drain lasts until no request is active",
@@ -85,19 +85,19 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
       const manager = await managerAt(clock, path);
-      let over = false;
+      let hasEnded = false;
       const busy = { connections: 1, http: { prefix: "web", requests: 1 } };
-      envoy.stats = () => listenerLines("0.0.0.0_8080", over ? undefined : busy);
+      envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busy);
       const end = drained(manager);
       await clock.until(() => envoy.calls.length >= 2);
       // Longer than the quiet period, so only the request delays the drain.
       await clock.wait(1_000);
-      over = true;
+      hasEnded = true;
       const overMs = clock.nowMs();
       expect(await end).toMatchObject({ outcome: "drained" });
       expect(clock.nowMs() - overMs).toBeGreaterThanOrEqual(500);
       expect(envoy.calls).toEqual([FAIL, DRAIN]);
-      expect(notes(manager).join("\n")).not.toContain("driver cannot count");
+      expect(logMessages(manager).join("\n")).not.toContain("driver cannot count");
     }),
   );
 
@@ -108,7 +108,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const manager = await managerAt(clock, path);
       const end = await drained(manager);
       expect(end.outcome).toBe("drained");
-      expect(notes(manager).join("\n")).toContain(
+      expect(logMessages(manager).join("\n")).toContain(
         `using samples of sockets: Envoy's admin interface is unreachable: ${path} does not exist, or its directory`,
       );
     }),
@@ -118,12 +118,12 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "whose socket has no listener is replaced by samples of sockets",
     onClock(async (clock) => {
       const path = socketPath();
-      // Only a killed process leaves its socket file.
-      const leaver = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
-      spawnSync(process.execPath, ["-e", leaver]);
+      // Only a killed process does not remove its socket file.
+      const killItself = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
+      spawnSync(process.execPath, ["-e", killItself]);
       const manager = await managerAt(clock, path);
       expect(await drained(manager)).toMatchObject({ outcome: "drained" });
-      expect(notes(manager).join("\n")).toContain(`is unreachable: no program listens on ${path}`);
+      expect(logMessages(manager).join("\n")).toContain(`is unreachable: no program listens on ${path}`);
     }),
   );
 
@@ -138,7 +138,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const end = await drained(manager);
       expect(end.outcome).toBe("drained");
       const reason = `${path} is not writable for the manager's user, which connecting requires`;
-      expect(notes(manager).join("\n")).toContain(
+      expect(logMessages(manager).join("\n")).toContain(
         `using samples of sockets: Envoy's admin interface is unreachable: ${reason}`,
       );
       expect(envoy.calls).toEqual([]);
@@ -150,7 +150,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
-      envoy.always = "hang";
+      envoy.defaultFault = "hang";
       const manager = await managerAt(clock, path, {}, "4s");
       const end = await drained(manager);
       expect(end.outcome).toBe("timeout");
@@ -162,11 +162,11 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "that never accepts a connection does not delay the manager's responses",
     onClock(async (clock) => {
       const path = socketPath();
-      const stuck = await silent(path);
-      leaving.push(() => stuck.close());
+      const stuck = await listenWithoutReading(path);
+      cleanups.push(() => stuck.close());
       const manager = await managerAt(clock, path, {}, "4s");
       const end = drained(manager);
-      // Waits until the driver's call hangs.
+      // Waits until the driver's request hangs.
       await clock.wait(1_500);
       for (let n = 0; n < 5; n += 1) {
         const status = await call(manager, `/${TOKEN}/status`);
@@ -235,12 +235,12 @@ describe("requests over a Unix socket", () => {
 
   async function envoyForUnit(): Promise<FakeEnvoy> {
     const envoy = await startFakeEnvoy(socketPath());
-    leaving.push(() => envoy.stop());
+    cleanups.push(() => envoy.stop());
     return envoy;
   }
 });
 
-async function silent(path: string): Promise<Server> {
+async function listenWithoutReading(path: string): Promise<Server> {
   const open: Socket[] = [];
   const server = createServer((socket) => {
     open.push(socket);

@@ -2,26 +2,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { ownAddress } from "../leases/own-address.ts";
 
-/** Replaces the response to one call; a number is a status. */
+/** Replaces the response to one request; a number is an HTTP status. */
 export type Fault = "refuse" | "hang" | number;
 
 export type FakeEnvoy = {
-  /** Loopback, but not the Pod's address, whose connections the manager counts as clients. Or `unix:` and a path. */
+  /** An http URL, or `unix:` and a path. Not the Pod's address, because the manager counts connections to it as clients. */
   readonly url: string;
   /** Calls such as `POST /healthcheck/fail`, without those for statistics. */
   readonly calls: readonly string[];
   readonly statsRequests: () => number;
-  /** Added to the lines of the admin interface itself. */
+  /** Returns the lines that follow those of the admin interface itself. */
   stats: () => readonly string[];
-  /** Replaces all lines. */
-  bareStats: (() => readonly string[]) | undefined;
-  /** Faults of the next calls, in order; `always` applies afterwards. */
+  /** Replaces all lines, including those of the admin interface. */
+  allStats: (() => readonly string[]) | undefined;
+  /** Faults for the next requests, in order. `defaultFault` applies to all others. */
   readonly faults: Fault[];
-  always: Fault | undefined;
-  /** Replaces the process, which loses its drain and its failed health check. */
+  defaultFault: Fault | undefined;
+  /** Simulates a restart: the new process is not draining and its health check succeeds. */
   readonly restart: () => void;
-  /** Replaces the process by one that keeps only the counts. */
-  readonly takeOver: () => void;
+  /** Simulates a hot restart: the new process inherits the statistics, but not the drain. */
+  readonly hotRestart: () => void;
   health: "ok" | "failed";
   draining: boolean;
   readonly stop: () => Promise<void>;
@@ -29,52 +29,52 @@ export type FakeEnvoy = {
 
 const ADMIN_PORT = 19_000;
 
-/** @param socketPath replaces the port */
+/** @param socketPath a Unix socket to listen on instead of a port */
 export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   const calls: string[] = [];
   const faults: Fault[] = [];
-  let admin = 0;
+  let adminRequests = 0;
   let statsRequests = 0;
   let epoch = 0;
   const server = createServer((req, res) => {
-    const fault = faults.shift() ?? fake.always;
+    const fault = faults.shift() ?? fake.defaultFault;
     if (req.url?.startsWith("/stats")) statsRequests += 1;
     else calls.push(`${req.method} ${req.url}`);
     if (fault === "hang") return;
     if (fault === "refuse") req.socket.destroy();
     else if (fault !== undefined) res.writeHead(fault).end();
     else {
-      admin += 1;
-      answer(req, res);
+      adminRequests += 1;
+      respond(req, res);
     }
   });
-  const answer = (req: IncomingMessage, res: ServerResponse) => {
+  const respond = (req: IncomingMessage, res: ServerResponse) => {
     if (req.url === "/healthcheck/fail") fake.health = "failed";
     if (req.url === "/healthcheck/ok") fake.health = "ok";
     if (req.url?.startsWith("/drain_listeners")) fake.draining = true;
     if (!req.url?.startsWith("/stats?filter=")) res.end("OK\n");
     else {
-      const lines = fake.bareStats?.() ?? [...adminLines(admin, epoch), ...fake.stats()];
+      const lines = fake.allStats?.() ?? [...adminLines(adminRequests, epoch), ...fake.stats()];
       res.end(lines.map((line) => `${line}\n`).join(""));
     }
   };
-  const place = socketPath === "" ? await listening(server) : `unix:${socketPath}`;
+  const url = socketPath === "" ? await listening(server) : `unix:${socketPath}`;
   if (socketPath !== "") await new Promise<void>((done) => server.listen(socketPath, done));
   const fake: FakeEnvoy = {
-    url: place,
+    url,
     calls,
     statsRequests: () => statsRequests,
     stats: () => listenerLines("0.0.0.0_8080"),
-    bareStats: undefined,
+    allStats: undefined,
     faults,
-    always: undefined,
+    defaultFault: undefined,
     restart: () => {
-      admin = 0;
+      adminRequests = 0;
       epoch = 0;
       fake.health = "ok";
       fake.draining = false;
     },
-    takeOver: () => {
+    hotRestart: () => {
       epoch += 1;
       fake.health = "ok";
       fake.draining = false;
@@ -89,14 +89,14 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   return fake;
 }
 
-/** Listens on a leased address, so that no other server responds there after the end. */
+/** Listens on a leased address, so no other server responds there after this one has stopped. */
 async function listening(server: Server): Promise<string> {
   const host = ownAddress();
   await new Promise<void>((done) => server.listen(ADMIN_PORT, host, done));
   return `http://${host}:${ADMIN_PORT}`;
 }
 
-/** The request for statistics counts in them too. */
+/** Statistics of the admin interface, including the request for these statistics. */
 export function adminLines(total: number, epoch = 0): string[] {
   return [
     `server.hot_restart_epoch: ${epoch}`,
@@ -112,7 +112,7 @@ export function adminLines(total: number, epoch = 0): string[] {
   ];
 }
 
-export type Busy = {
+export type ListenerTraffic = {
   readonly connections?: number;
   readonly arrived?: number;
   /** Absent for a TCP listener. */
@@ -126,7 +126,7 @@ export type Busy = {
 };
 
 /** Statistics of a listener with two worker threads. */
-export function listenerLines(name: string, busy: Busy = { http: { prefix: "web" } }): string[] {
+export function listenerLines(name: string, busy: ListenerTraffic = { http: { prefix: "web" } }): string[] {
   const { connections = 0, arrived = 0, http } = busy;
   const threads = [0, 1].flatMap((n) => [
     `listener.${name}.worker_${n}.downstream_cx_active: ${n === 0 ? connections : 0}`,

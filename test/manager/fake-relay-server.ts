@@ -1,4 +1,4 @@
-/** Serves a fake relay: one stream per request, a heartbeat where one is requested, and faults on demand. */
+/** Serves a fake relay: one stream per request, heartbeats on streams that request them, and faults on demand. */
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
@@ -16,10 +16,10 @@ export type ReceivedRequest = {
 
 export type RelayEvent =
   | { readonly kind: "request"; readonly request: ReceivedRequest }
-  | { readonly kind: "notice"; readonly notice: Record<string, unknown> }
+  | { readonly kind: "report"; readonly report: Record<string, unknown> }
   | { readonly kind: "streams"; readonly count: number };
 
-/** Plain data: it is passed to a worker thread. */
+/** Plain data, because it is passed to a worker thread. */
 export type RelayPlan = {
   readonly address: string;
   readonly leaf: { readonly cert: string; readonly key: string };
@@ -27,34 +27,34 @@ export type RelayPlan = {
   readonly heartbeat: boolean;
 };
 
-export type RelayAnswers = (req: IncomingMessage, res: ServerResponse, body: string) => void;
+export type RelayRequestHandler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
 
 export type RelayServer = {
   readonly port: number;
   readonly send: (status: WithdrawalStatusLine) => void;
-  readonly die: () => Promise<void>;
-  readonly rise: () => Promise<void>;
+  readonly crash: () => Promise<void>;
+  readonly restart: () => Promise<void>;
   readonly freeze: () => void;
 };
 
-/** Fixed, so that the relay can listen again on the same port; the address is its own. */
+/** Fixed, so the relay can listen on the same port after a restart; every relay has a separate address. */
 const PORT = 8_443;
 
 export async function openRelay(
   plan: RelayPlan,
   emit: (event: RelayEvent) => void,
-  answers?: RelayAnswers,
+  respond?: RelayRequestHandler,
   clock?: TestClock,
 ): Promise<RelayServer> {
   const sockets = new Set<Socket>();
   let streams: { readonly res: ServerResponse; readonly hasHeartbeat: boolean }[] = [];
-  let now = plan.first;
+  let currentStatus = plan.first;
   let frozen = false;
   const write = (res: ServerResponse) => {
     if (frozen) return;
-    res.write(`${JSON.stringify(now)}\n`);
+    res.write(`${JSON.stringify(currentStatus)}\n`);
   };
-  const follow = (res: ServerResponse, hasHeartbeat: boolean) => {
+  const openStream = (res: ServerResponse, hasHeartbeat: boolean) => {
     res.writeHead(200, { "content-type": "application/x-ndjson" });
     const stream = { res, hasHeartbeat };
     streams.push(stream);
@@ -65,15 +65,15 @@ export async function openRelay(
     emit({ kind: "streams", count: streams.length });
     write(res);
   };
-  const handle: RelayAnswers = (req, res, text) => {
+  const handle: RelayRequestHandler = (req, res, text) => {
     if (frozen) return;
     const path = req.url ?? "";
     const body: Record<string, unknown> = JSON.parse(text);
     const servername = "servername" in req.socket ? (req.socket.servername as string) : null;
     if (path === DRAINS_PATH) res.writeHead(204).end();
-    else follow(res, path.includes("?heartbeat") && plan.heartbeat);
+    else openStream(res, path.includes("?heartbeat") && plan.heartbeat);
     emit({ kind: "request", request: { path, authorization: req.headers.authorization, body, servername } });
-    if (path === DRAINS_PATH) emit({ kind: "notice", notice: body });
+    if (path === DRAINS_PATH) emit({ kind: "report", report: body });
   };
   const listen = async (port: number): Promise<Server> => {
     const server = createServer(plan.leaf, (req, res) => {
@@ -81,10 +81,10 @@ export async function openRelay(
       req.on("data", (chunk: Buffer) => {
         text += chunk.toString("utf8");
       });
-      req.on("end", () => (answers ?? handle)(req, res, text));
+      req.on("end", () => (respond ?? handle)(req, res, text));
     });
     server.on("connection", (socket: Socket) => {
-      // Nagle's delay would follow the kernel's clock, which a test clock does not move.
+      // The delay of Nagle's algorithm would follow the kernel's clock, which a test clock does not move.
       socket.setNoDelay(true);
       sockets.add(socket);
       socket.on("error", () => {});
@@ -106,15 +106,15 @@ export async function openRelay(
   return {
     port: PORT,
     send: (status) => {
-      now = status;
+      currentStatus = status;
       for (const stream of streams) write(stream.res);
     },
-    die: async () => {
+    crash: async () => {
       const closing = server.listening ? once(server.close(), "close") : Promise.resolve();
       for (const socket of sockets) socket.destroy();
       await closing;
     },
-    rise: async () => {
+    restart: async () => {
       server = await listen(PORT);
     },
     freeze: () => {

@@ -1,6 +1,6 @@
 /**
- * Runs a fake relay on a worker thread: a manager stops trusting a relay half a second after its last heartbeat, and the
- * test's thread is blocked for longer while it starts programs for five cases at once.
+ * Runs a fake relay on a worker thread. The test's thread can be blocked for more than half a second while it starts programs,
+ * and a manager does not trust a relay that sent no heartbeat for half a second.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";
@@ -8,7 +8,7 @@ import { openRelay, type RelayEvent, type RelayPlan } from "./fake-relay-server.
 
 export type RelayCommand =
   | { readonly kind: "send"; readonly status: WithdrawalStatusLine }
-  | { readonly kind: "die" | "rise" | "freeze" | "report" };
+  | { readonly kind: "crash" | "restart" | "freeze" | "flush" };
 
 export type ThreadMessage =
   | RelayEvent
@@ -21,7 +21,7 @@ const relay = await openRelay(workerData as RelayPlan, send);
 /** Every command gets one reply, in order. */
 async function execute(command: RelayCommand): Promise<void> {
   if (command.kind === "send") relay.send(command.status);
-  else if (command.kind !== "report") await relay[command.kind]();
+  else if (command.kind !== "flush") await relay[command.kind]();
   send({ kind: "done" });
 }
 

@@ -1,4 +1,4 @@
-/** Starts a fake relay with faults on demand, on a loopback address of its own, so that no other program takes its port. */
+/** Starts a fake relay with faults on demand. It has a separate loopback address, so no other program uses its port. */
 import { Worker } from "node:worker_threads";
 import { generate } from "selfsigned";
 import { VARIABLES } from "../../src/contract/manager-environment.ts";
@@ -9,9 +9,9 @@ import { createChanges } from "../time/changes.ts";
 import {
   openRelay,
   type ReceivedRequest,
-  type RelayAnswers,
   type RelayEvent,
   type RelayPlan,
+  type RelayRequestHandler,
   type RelayServer,
 } from "./fake-relay-server.ts";
 import type { RelayCommand, ThreadMessage } from "./fake-relay-thread.ts";
@@ -21,21 +21,21 @@ export const CREDENTIAL = "k1.cGF5bG9hZA.bWFj";
 
 export type Authority = { readonly cert: string; readonly key: string };
 
-export async function authority(name = "a relay's authority"): Promise<Authority> {
-  const made = await generate([{ name: "commonName", value: name }], {
+export async function createAuthority(name = "a relay's authority"): Promise<Authority> {
+  const certificate = await generate([{ name: "commonName", value: name }], {
     keyType: "ec",
     curve: "P-256",
     algorithm: "sha256",
     extensions: [{ name: "basicConstraints", cA: true, critical: true }],
   });
-  return { cert: made.cert, key: made.private };
+  return { cert: certificate.cert, key: certificate.private };
 }
 
 export type Leaf = { readonly name?: string; readonly from?: Date; readonly until?: Date };
 
-export async function leafOf(ca: Authority, leaf: Leaf = {}): Promise<Authority> {
+export async function issueLeaf(ca: Authority, leaf: Leaf = {}): Promise<Authority> {
   const name = leaf.name ?? RELAY_NAME;
-  const made = await generate([{ name: "commonName", value: name }], {
+  const certificate = await generate([{ name: "commonName", value: name }], {
     keyType: "ec",
     curve: "P-256",
     algorithm: "sha256",
@@ -44,12 +44,12 @@ export async function leafOf(ca: Authority, leaf: Leaf = {}): Promise<Authority>
     ...(leaf.until === undefined ? {} : { notAfterDate: leaf.until }),
     extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: name }] }],
   });
-  return { cert: made.cert, key: made.private };
+  return { cert: certificate.cert, key: certificate.private };
 }
 
-export type RelayAt = { readonly address: string; readonly port: number };
+export type HostAndPort = { readonly address: string; readonly port: number };
 
-export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, string> {
+export function relayEnvironment(at: HostAndPort, ca: Authority): Record<string, string> {
   return {
     [VARIABLES.relayAddress]: `${at.address}:${at.port}`,
     [VARIABLES.relayName]: RELAY_NAME,
@@ -62,107 +62,111 @@ export function relayEnvironment(at: RelayAt, ca: Authority): Record<string, str
   };
 }
 
-export const statusLine = (over: Partial<WithdrawalStatusLine> = {}): WithdrawalStatusLine => ({
+export const statusLine = (overrides: Partial<WithdrawalStatusLine> = {}): WithdrawalStatusLine => ({
   state: "in",
   terminating: true,
   reason: "",
-  ...over,
+  ...overrides,
 });
 
 export type FakeRelay = {
-  readonly at: RelayAt;
+  readonly at: HostAndPort;
   readonly env: Record<string, string>;
-  /** Sends the line on all streams, open and later ones. */
+  /** Sends the line on all open streams, and as the first line on later streams. */
   readonly send: (status: WithdrawalStatusLine) => void;
   readonly requests: readonly ReceivedRequest[];
-  /** Reports, in the order of their arrival. */
-  readonly notices: readonly Record<string, unknown>[];
-  readonly requested: (count?: number) => Promise<void>;
-  readonly reported: () => Promise<Record<string, unknown>>;
-  /** Resolves when `requests`, `notices` and `streams` hold everything received so far by the relay's thread. */
-  readonly settled: () => Promise<void>;
-  readonly streams: () => number;
-  /** Cuts all connections and accepts no more. */
-  readonly die: () => Promise<void>;
-  readonly rise: () => Promise<void>;
-  /** Keeps the connections open and writes nothing more. */
+  /** Received reports, in the order of their arrival. */
+  readonly reports: readonly Record<string, unknown>[];
+  readonly untilRequested: (count?: number) => Promise<void>;
+  readonly untilReported: () => Promise<Record<string, unknown>>;
+  /** Waits until `requests`, `reports` and `streams` contain everything that the relay's thread has received. */
+  readonly untilSynchronized: () => Promise<void>;
+  readonly streamCount: () => number;
+  /** Closes all connections and stops listening. */
+  readonly crash: () => Promise<void>;
+  readonly restart: () => Promise<void>;
+  /** Leaves the connections open and stops writing. */
   readonly freeze: () => void;
 };
 
-export type Relaying = {
+export type RelayOptions = {
   readonly ca?: Authority;
   readonly leaf?: Authority;
   readonly first?: WithdrawalStatusLine;
   readonly heartbeat?: boolean;
-  /** Replaces the relay's request handler; runs on the thread of the test. */
-  readonly answers?: RelayAnswers;
-  /** Times the heartbeat; the relay then runs on the thread of the test. */
+  /** Replaces the relay's request handler; the relay then runs on the test's thread. */
+  readonly respond?: RelayRequestHandler;
+  /** Clock of the heartbeats; the relay then runs on the test's thread. */
   readonly clock?: TestClock;
 };
 
-export async function startRelay(relaying: Relaying = {}): Promise<FakeRelay> {
-  const ca = relaying.ca ?? (await authority());
+export async function startRelay(options: RelayOptions = {}): Promise<FakeRelay> {
+  const ca = options.ca ?? (await createAuthority());
   const plan: RelayPlan = {
     address: ownAddress(),
-    leaf: relaying.leaf ?? (await leafOf(ca)),
-    first: relaying.first ?? statusLine(),
-    heartbeat: relaying.heartbeat !== false,
+    leaf: options.leaf ?? (await issueLeaf(ca)),
+    first: options.first ?? statusLine(),
+    heartbeat: options.heartbeat !== false,
   };
   const requests: ReceivedRequest[] = [];
-  const notices: Record<string, unknown>[] = [];
+  const reports: Record<string, unknown>[] = [];
   let streams = 0;
   const changes = createChanges();
   const onEvent = (event: RelayEvent) => {
     if (event.kind === "request") requests.push(event.request);
-    else if (event.kind === "notice") notices.push(event.notice);
+    else if (event.kind === "report") reports.push(event.report);
     else streams = event.count;
     changes.notify();
   };
-  const { answers, clock } = relaying;
-  const { port, send, die, rise, freeze, settled, end } = await (answers === undefined && clock === undefined
+  const { respond, clock } = options;
+  const { port, send, crash, restart, freeze, untilSynchronized, end } = await (respond === undefined &&
+  clock === undefined
     ? openOnThread(plan, onEvent)
-    : openHere(plan, onEvent, answers, clock));
+    : openOnTestThread(plan, onEvent, respond, clock));
   running.push(end);
   const at = { address: plan.address, port };
   return {
     at,
     env: relayEnvironment(at, ca),
     requests,
-    notices,
-    requested: async (count = 1) => {
+    reports,
+    untilRequested: async (count = 1) => {
       const received = () => requests.filter((one) => one.path !== DRAINS_PATH).length;
       await changes.find(
         () => (received() >= count ? true : undefined),
         () => `${count} requests, of which ${received()} came`,
       );
     },
-    reported: () =>
+    untilReported: () =>
       changes.find(
-        () => notices[0],
+        () => reports[0],
         () => "a report",
       ),
-    streams: () => streams,
-    settled,
+    streamCount: () => streams,
+    untilSynchronized,
     send,
-    die,
-    rise,
+    crash,
+    restart,
     freeze,
   };
 }
 
-type Running = RelayServer & { readonly settled: () => Promise<void>; readonly end: () => Promise<unknown> };
+type RunningRelay = RelayServer & {
+  readonly untilSynchronized: () => Promise<void>;
+  readonly end: () => Promise<unknown>;
+};
 
-async function openHere(
+async function openOnTestThread(
   plan: RelayPlan,
   onEvent: (event: RelayEvent) => void,
-  answers: RelayAnswers | undefined,
+  respond: RelayRequestHandler | undefined,
   clock: TestClock | undefined,
-): Promise<Running> {
-  const server = await openRelay(plan, onEvent, answers, clock);
-  return { ...server, settled: () => Promise.resolve(), end: server.die };
+): Promise<RunningRelay> {
+  const server = await openRelay(plan, onEvent, respond, clock);
+  return { ...server, untilSynchronized: () => Promise.resolve(), end: server.crash };
 }
 
-async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => void): Promise<Running> {
+async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => void): Promise<RunningRelay> {
   const thread = new Worker(new URL("fake-relay-thread.ts", import.meta.url), { workerData: plan });
   const pending: (() => void)[] = [];
   const port = await new Promise<number>((resolve, reject) => {
@@ -181,11 +185,11 @@ async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => voi
   return {
     port,
     send: (status) => void send({ kind: "send", status }),
-    die: () => send({ kind: "die" }),
-    rise: () => send({ kind: "rise" }),
+    crash: () => send({ kind: "crash" }),
+    restart: () => send({ kind: "restart" }),
     freeze: () => void send({ kind: "freeze" }),
-    // The thread's messages arrive in order, and this reply last.
-    settled: () => send({ kind: "report" }),
+    // The thread's messages arrive in order, so this reply is the last.
+    untilSynchronized: () => send({ kind: "flush" }),
     end: () => thread.terminate(),
   };
 }

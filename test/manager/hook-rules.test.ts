@@ -1,4 +1,4 @@
-/** Tests the rules for hooks without the manager's own: pairs, restarts, Pods that run to completion. */
+/** Tests the rules for hooks: calls without the manager's own hook, restarts, Pods that run to completion. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
@@ -6,9 +6,12 @@ import { outcomeOf } from "../../src/manager/drain/drain-report-of.ts";
 import { hook, ONE_APP, ownHook, type Played, play, QUIET } from "./drain-script.ts";
 
 const PROXY = { container: "proxy", role: "mesh-proxy" } as const;
-const TWO: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: "web", role: "app" }, PROXY] };
-const left = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
-const answered = (events: readonly DrainEvent[], settings = TWO): readonly (number | undefined)[] => {
+const TWO_APPS_AND_PROXY: DrainSettings = {
+  ...ONE_APP,
+  hooks: [...ONE_APP.hooks, { container: "web", role: "app" }, PROXY],
+};
+const callerLeft = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
+const answerTimes = (events: readonly DrainEvent[], settings = TWO_APPS_AND_PROXY): readonly (number | undefined)[] => {
   const played = play({ settings, events });
   return events.flatMap((event) => (event.kind === "hook-called" ? [played.answered.get(event.holdId)] : []));
 };
@@ -37,7 +40,7 @@ describe("preStop hooks without the manager's own hook", () => {
     ],
     [
       "are answered after 15 s if the first of two callers has disconnected",
-      [hook(0, 1), left(10, 1), hook(500, 2, "web")],
+      [hook(0, 1), callerLeft(10, 1), hook(500, 2, "web")],
       [undefined, 15_500],
     ],
     [
@@ -46,7 +49,7 @@ describe("preStop hooks without the manager's own hook", () => {
       [15_000, 15_900, 16_800],
     ],
   ] as const)("%s", ([, events, times]) => {
-    expect(answered(events)).toEqual(times);
+    expect(answerTimes(events)).toEqual(times);
   });
 });
 
@@ -56,9 +59,9 @@ describe("a container restart", () => {
     ["once for two calls of a container, when the first call is answered", [hook(0, 1), hook(4_000, 2)], [5_000]],
     ["again for a call after the report of the first restart", [hook(0, 1), hook(5_500, 2)], [5_000, 10_500]],
     ["for each of two containers", [hook(0, 1), hook(3_000, 2, "web")], [5_000, 8_000]],
-    ["even if the caller has disconnected", [hook(0, 1), left(10, 1)], [5_000]],
+    ["even if the caller has disconnected", [hook(0, 1), callerLeft(10, 1)], [5_000]],
   ] as const)("is reported %s", ([, events, times]) => {
-    const played = play({ settings: TWO, events });
+    const played = play({ settings: TWO_APPS_AND_PROXY, events });
     expect(restartsOf(played)).toEqual(times);
     expect(played.state).toMatchObject({ phase: "idle", holds: [], ending: [] });
   });
@@ -66,34 +69,34 @@ describe("a container restart", () => {
 
 describe("in a Pod that runs to completion", () => {
   const JOB: DrainSettings = { ...ONE_APP, completes: true, hooks: [...ONE_APP.hooks, PROXY] };
-  const end = (events: readonly DrainEvent[], settings = JOB) => {
+  const outcomeAndTime = (events: readonly DrainEvent[], settings = JOB) => {
     const { state, answered } = play({ settings, events, pod: () => ({ ...QUIET, openConnections: 1 }) });
     return [state.outcome, answered.get(9)];
   };
 
   test("apps have finished if they call no hook within two seconds after the manager's own hook", () => {
-    expect(end([ownHook(100, 9)])).toEqual(["not-needed", 2_100]);
+    expect(outcomeAndTime([ownHook(100, 9)])).toEqual(["not-needed", 2_100]);
   });
 
-  test("the proxy's hook does not count as the app's and is answered together with the manager's own", () => {
+  test("the proxy's hook does not count as an app's hook, and is answered together with the manager's own hook", () => {
     const events = [ownHook(100, 9), hook(150, 1, "proxy")];
-    expect(end(events)).toEqual(["not-needed", 2_100]);
-    expect(answered(events, JOB)).toEqual([2_100]);
+    expect(outcomeAndTime(events)).toEqual(["not-needed", 2_100]);
+    expect(answerTimes(events, JOB)).toEqual([2_100]);
   });
 
   test.for([
     ["before", [hook(50, 1), ownHook(100, 9)]],
     ["after", [ownHook(100, 9), hook(1_900, 1)]],
-    ["(from a disconnected caller) before", [hook(50, 1), left(60, 1), ownHook(100, 9)]],
-  ] as const)("the Pod is drained if an app calls its hook %s the manager's own", ([, events]) => {
-    expect(end(events)).toEqual(["drained", 5_100]);
+    ["(from a disconnected caller) before", [hook(50, 1), callerLeft(60, 1), ownHook(100, 9)]],
+  ] as const)("the Pod is drained if an app calls its hook %s the manager's own hook", ([, events]) => {
+    expect(outcomeAndTime(events)).toEqual(["drained", 5_100]);
   });
 
   test("the Pod is drained if no app has a hook, because missing calls do not prove completion", () => {
-    expect(end([ownHook(100, 9)], { ...JOB, hooks: [PROXY] })).toEqual(["drained", 5_100]);
+    expect(outcomeAndTime([ownHook(100, 9)], { ...JOB, hooks: [PROXY] })).toEqual(["drained", 5_100]);
   });
 
   test("a hook of a container that is not in the settings counts as the hook of an app", () => {
-    expect(end([ownHook(100, 9), hook(150, 1, "unlisted")])).toEqual(["drained", 5_100]);
+    expect(outcomeAndTime([ownHook(100, 9), hook(150, 1, "unlisted")])).toEqual(["drained", 5_100]);
   });
 });

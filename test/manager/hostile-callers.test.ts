@@ -46,20 +46,20 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
     },
   ])("are disconnected at the time limit if they send $title", async ({ text }) => {
     const socket = await dial(manager);
-    const gone = closed(socket);
+    const socketClosed = closed(socket);
     socket.write(text);
-    await gone;
+    await socketClosed;
     await expectUnharmed(manager);
   });
 
   test.concurrent("are disconnected at the time limit if they send single bytes slowly", async () => {
     const socket = await dial(manager);
-    const gone = closed(socket);
+    const socketClosed = closed(socket);
     // The connection is never idle, so only the limit of the whole request ends it.
     socket.write("GET /x HTTP/1.1\r\nA: ");
     const drip = setInterval(() => socket.write("x"), 200);
     socket.on("error", () => {});
-    await gone;
+    await socketClosed;
     clearInterval(drip);
     await expectUnharmed(manager);
   });
@@ -69,9 +69,9 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 2_000 }), async (bytes) => {
         const socket = await dial(manager);
         socket.on("error", () => {});
-        const gone = closed(socket);
+        const socketClosed = closed(socket);
         socket.end(bytes);
-        await gone;
+        await socketClosed;
       }),
       { numRuns: 60 },
     );
@@ -98,9 +98,9 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
   ])("are disconnected and do not disturb the manager if they send $title", async ({ text }) => {
     const socket = await dial(manager);
     socket.on("error", () => {});
-    const gone = closed(socket);
+    const socketClosed = closed(socket);
     socket.write(text, "latin1");
-    await gone;
+    await socketClosed;
     await expectUnharmed(manager);
   });
 });
@@ -114,26 +114,26 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
     });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
-    await pause(300, "the hook comes before the crowd");
-    const crowd: Socket[] = [];
-    for (let wave = 0; wave < 30; wave += 1) {
-      const wavelet = await Promise.all(Array.from({ length: 100 }, () => dial(manager).catch(() => undefined)));
-      for (const socket of wavelet) {
+    await pause(300, "the hook arrives before the other connections");
+    const otherSockets: Socket[] = [];
+    for (let round = 0; round < 30; round += 1) {
+      const batch = await Promise.all(Array.from({ length: 100 }, () => dial(manager).catch(() => undefined)));
+      for (const socket of batch) {
         if (socket === undefined) continue;
         socket.on("error", () => {});
         socket.resume();
-        crowd.push(socket);
+        otherSockets.push(socket);
       }
     }
-    // These calls are newer than all connections of the crowd.
+    // These calls are newer than all other connections.
     expect(await statusOf(manager)).toMatchObject({ version: 1 });
     const own = await call(manager, `/${TOKEN}/drain`, "POST");
     const answer = await held;
     expect(JSON.parse(own.body)).toMatchObject({ phase: "done" });
     expect(answer.status).toBe(200);
-    const open = crowd.filter((socket) => !socket.destroyed && socket.readyState === "open");
+    const open = otherSockets.filter((socket) => !socket.destroyed && socket.readyState === "open");
     expect(open.length).toBeLessThanOrEqual(256);
-    for (const socket of crowd) socket.destroy();
+    for (const socket of otherSockets) socket.destroy();
     await endApp(app);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Compares a drain under attack by unauthenticated clients with one without attack, in separate network namespaces. Drains
+ * Compares a drain under attack by unauthenticated clients with a drain without attack, in separate network namespaces. Drains
  * with 10m of CPU depend on the host's load, so only `npm run bench:hostile-port` measures them.
  */
 import { expect, test } from "vitest";
@@ -9,24 +9,27 @@ import { type AttackResult, attackText, NO_ATTACK, networkRefusal, runAttack } f
 const refusal = networkRefusal();
 if (refusal !== "") process.stdout.write(`skipped: no network namespaces here: ${refusal}\n`);
 
-const MORE_KB = 2_048;
-/** The Node build uses more, the native build less. */
+const ADDITIONAL_KB_LIMIT = 2_048;
+/** The Node build uses more memory, the native build less. */
 const NODE_KB = 16_384;
 
-const print = (title: string, seen: AttackResult): void => void process.stdout.write(`${attackText(title, seen)}\n`);
+const print = (title: string, attacked: AttackResult): void =>
+  void process.stdout.write(`${attackText(title, attacked)}\n`);
 const managerOf = (build: Build): readonly string[] => [build.command, ...build.args];
 
-function expectAsWithout(seen: AttackResult, control: AttackResult): void {
-  const { answered, reset, silent, outcome } = seen;
+function expectSameAsControl(attacked: AttackResult, control: AttackResult): void {
+  const { answered, reset, silent, outcome } = attacked;
   expect({ answered, reset, silent, outcome }).toEqual({
-    answered: seen.sent,
+    answered: attacked.sent,
     reset: 0,
     silent: 0,
     outcome: control.outcome,
   });
   // Node's heap varies by more than the limit even without attack.
-  if (seen.beforeKb < NODE_KB)
-    expect(seen.mostKb - seen.beforeKb).toBeLessThanOrEqual(control.mostKb - control.beforeKb + MORE_KB);
+  if (attacked.beforeKb < NODE_KB)
+    expect(attacked.mostKb - attacked.beforeKb).toBeLessThanOrEqual(
+      control.mostKb - control.beforeKb + ADDITIONAL_KB_LIMIT,
+    );
 }
 
 describeBuilds("unauthenticated clients at the manager's port", (build) => {
@@ -36,13 +39,13 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
     { title: "2000 connections a second from 200 addresses", attack: "churn", amount: 2_000, addresses: 200 },
   ] as const)("do not prevent responses or the end of a drain with $title", async ({ title, ...scenario }) => {
     const manager = managerOf(build);
-    const [control, seen] = await Promise.all([
+    const [control, attacked] = await Promise.all([
       runAttack({ manager, ...NO_ATTACK }),
       runAttack({ manager, wrapper: [], ...scenario }),
     ]);
     print(`${build.name}, without attack`, control);
-    print(`${build.name}, ${title}`, seen);
-    expect(seen.perSecond).toBeGreaterThan(0);
-    expectAsWithout(seen, control);
+    print(`${build.name}, ${title}`, attacked);
+    expect(attacked.perSecond).toBeGreaterThan(0);
+    expectSameAsControl(attacked, control);
   });
 });

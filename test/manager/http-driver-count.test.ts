@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parseActiveCount } from "../../src/manager/drivers/http/http-driver.ts";
 import { parseHttpTarget } from "../../src/manager/http/http-target.ts";
 
-const PAGE = `# HELP http_active Active requests.
+const METRICS = `# HELP http_active Active requests.
 # TYPE http_active gauge
 http_active{route="/a",code="2\\"x"} 3
 http_active{route="/b"} 4 1700000000000
@@ -23,10 +23,15 @@ describe("the count of active requests in an app's response", () => {
     { title: "a pointer with escapes", body: '{"a/b":{"c~d":2}}', selector: "/a~1b/c~0d", count: 2 },
     { title: "a number in a string", body: '{"n":"3"}', selector: "/n", count: 3 },
     { title: "an empty key", body: '{"":4}', selector: "/", count: 4 },
-    { title: "a metric", body: PAGE, selector: "no_labels", count: 7 },
-    { title: "a metric with a label", body: PAGE, selector: 'http_active{route="/b"}', count: 4 },
-    { title: "a metric whose label has an escaped quote", body: PAGE, selector: 'http_active{code="2\\"x"}', count: 3 },
-    { title: "the sum of all matching metrics", body: PAGE, selector: "http_active", count: 7 },
+    { title: "a metric", body: METRICS, selector: "no_labels", count: 7 },
+    { title: "a metric with a label", body: METRICS, selector: 'http_active{route="/b"}', count: 4 },
+    {
+      title: "a metric whose label has an escaped quote",
+      body: METRICS,
+      selector: 'http_active{code="2\\"x"}',
+      count: 3,
+    },
+    { title: "the sum of all matching metrics", body: METRICS, selector: "http_active", count: 7 },
   ])("is read from $title", ({ body, selector, count }) => {
     expect(parseActiveCount(body, selector)).toBe(count);
   });
@@ -49,17 +54,17 @@ describe("the count of active requests in an app's response", () => {
     { title: "an index out of range", body: "[0]", selector: "/1" },
     { title: "an index with a leading zero", body: "[0,0]", selector: "/01" },
     { title: "JSON nested too deeply", body: `${"[".repeat(65)}0${"]".repeat(65)}`, selector: `${"/0".repeat(65)}` },
-    { title: "an absent metric", body: PAGE, selector: "http" },
-    { title: "an absent label", body: PAGE, selector: 'http_active{route="/c"}' },
-    { title: "a metric that is not a number", body: PAGE, selector: "odd" },
-    { title: "an invalid line of a metric", body: PAGE, selector: "broken" },
-    { title: "an invalid selector", body: PAGE, selector: 'http_active{route="/a"' },
+    { title: "an absent metric", body: METRICS, selector: "http" },
+    { title: "an absent label", body: METRICS, selector: 'http_active{route="/c"}' },
+    { title: "a metric that is not a number", body: METRICS, selector: "odd" },
+    { title: "an invalid line of a metric", body: METRICS, selector: "broken" },
+    { title: "an invalid selector", body: METRICS, selector: 'http_active{route="/a"' },
     { title: "a response without metrics", body: "0", selector: "http_active" },
   ])("is unknown for $title", ({ body, selector }) => {
     expect(parseActiveCount(body, selector)).toBe(-1);
   });
 
-  test("reads JSON nested up to the limit, and brackets in strings as text", () => {
+  test("is read from JSON nested up to the limit, and from JSON with brackets in strings", () => {
     expect(parseActiveCount(`${"[".repeat(64)}0${"]".repeat(64)}`, "/0".repeat(64))).toBe(0);
     expect(parseActiveCount(JSON.stringify({ a: `${"[".repeat(200)}"`, n: 0 }), "/n")).toBe(0);
   });
@@ -70,7 +75,7 @@ describe("the count of active requests in an app's response", () => {
         fc.oneof(
           fc.string(),
           fc.json(),
-          fc.string().map((s) => PAGE + s),
+          fc.string().map((s) => METRICS + s),
         ),
         fc.oneof(
           fc.constant(""),

@@ -10,8 +10,8 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Responds to each connection with the next text and closes it; `undefined` never responds. */
-async function answering(texts: readonly (string | undefined)[]): Promise<{ port: number; requests: string[] }> {
+/** Starts a server that responds to each connection with the next text and closes it, or never responds for `undefined`. */
+async function startServer(texts: readonly (string | undefined)[]): Promise<{ port: number; requests: string[] }> {
   const requests: string[] = [];
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
@@ -28,23 +28,24 @@ async function answering(texts: readonly (string | undefined)[]): Promise<{ port
   return { port: typeof address === "object" && address !== null ? address.port : 0, requests };
 }
 
-function answer(body: string, status = "200 OK"): string {
+function responseText(body: string, status = "200 OK"): string {
   return `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-const driverOf = (over: Partial<DrainSettings>) => createHttpDriver({ ...DEFAULT_SETTINGS, driver: "http", ...over });
+const driverOf = (overrides: Partial<DrainSettings>) =>
+  createHttpDriver({ ...DEFAULT_SETTINGS, driver: "http", ...overrides });
 
-function startDrain(over: Partial<DrainSettings>): Promise<string> {
-  return new Promise((done) => driverOf(over).startDrain(done));
+function startDrain(overrides: Partial<DrainSettings>): Promise<string> {
+  return new Promise((done) => driverOf(overrides).startDrain(done));
 }
 
-function count(over: Partial<DrainSettings>): Promise<number> {
-  return new Promise((done) => driverOf(over).countActive(done));
+function count(overrides: Partial<DrainSettings>): Promise<number> {
+  return new Promise((done) => driverOf(overrides).countActive(done));
 }
 
 describe("the request to drain-url", () => {
   test("is one POST on a separate connection", async () => {
-    const { port, requests } = await answering([answer("")]);
+    const { port, requests } = await startServer([responseText("")]);
     expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/drain?x=1` })).toBe("");
     expect(requests).toHaveLength(1);
     expect(requests[0]).toMatch(/^POST \/drain\?x=1 HTTP\/1\.1\r\n/);
@@ -52,19 +53,19 @@ describe("the request to drain-url", () => {
   });
 
   test("is repeated if the app responds with status 503", async () => {
-    const { port, requests } = await answering([answer("", "503 Busy"), answer("")]);
+    const { port, requests } = await startServer([responseText("", "503 Busy"), responseText("")]);
     expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/` })).toBe("");
     expect(requests).toHaveLength(2);
   });
 
   test("is not repeated if the app responds with status 404", async () => {
-    const { port, requests } = await answering([answer("", "404 Not Found")]);
+    const { port, requests } = await startServer([responseText("", "404 Not Found")]);
     expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("status 404");
     expect(requests).toHaveLength(1);
   });
 
   test("fails after its time limit, and a message contains the reason", async () => {
-    const { port } = await answering([undefined]);
+    const { port } = await startServer([undefined]);
     expect(await startDrain({ drainUrl: `http://127.0.0.1:${port}/` })).toContain("no complete response within");
   });
 
@@ -79,7 +80,7 @@ describe("the request to drain-url", () => {
 
 describe("the count that active-url returns", () => {
   test("is the number in the response, and the manager counts its own connections to active-url", async () => {
-    const { port } = await answering([answer('{"active":3}')]);
+    const { port } = await startServer([responseText('{"active":3}')]);
     const driver = driverOf({ activeUrl: `http://127.0.0.1:${port}/stats#/active` });
     for (const dials of [1, 2]) {
       expect(await new Promise((done) => driver.countActive(done))).toBe(3);
@@ -88,14 +89,14 @@ describe("the count that active-url returns", () => {
   });
 
   test.for([
-    { title: "an error page", text: answer("0", "500 Oops") },
-    { title: "a redirect", text: answer("0", "302 Found") },
+    { title: "an error page", text: responseText("0", "500 Oops") },
+    { title: "a redirect", text: responseText("0", "302 Found") },
     { title: "an interrupted response", text: "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n0" },
     { title: "a response that is not HTTP", text: "0\n" },
-    { title: "a response beyond the size limit", text: answer(`0${" ".repeat(70_000)}`) },
+    { title: "a response beyond the size limit", text: responseText(`0${" ".repeat(70_000)}`) },
     { title: "the time limit without a response", text: undefined },
   ])("is unknown after $title", async ({ text }) => {
-    const { port } = await answering([text]);
+    const { port } = await startServer([text]);
     expect(await count({ activeUrl: `http://127.0.0.1:${port}/` })).toBe(-1);
   });
 

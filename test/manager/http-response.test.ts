@@ -3,20 +3,25 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createHttpResponseReader } from "../../src/manager/http/http-response.ts";
 
-type Read = { readonly status: number; readonly body: string; readonly failure: string; readonly whole: boolean };
+type ParsedResponse = {
+  readonly status: number;
+  readonly body: string;
+  readonly failure: string;
+  readonly whole: boolean;
+};
 
 /** @param cuts offsets that divide the bytes into chunks */
-function readAnswer(text: string, { cuts = [] as readonly number[], ends = true } = {}): Read {
+function readResponse(text: string, { cuts = [] as readonly number[], ends = true } = {}): ParsedResponse {
   const bytes = Buffer.from(text);
   const body: Buffer[] = [];
   const reader = createHttpResponseReader((chunk) => {
     body.push(Buffer.from(chunk));
     return "";
   });
-  const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  const offsets = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   let failure = "";
   let from = 0;
-  for (const to of [...places, bytes.length]) {
+  for (const to of [...offsets, bytes.length]) {
     if (failure === "") failure = reader.addBytes(bytes.subarray(from, to));
     from = to;
   }
@@ -28,7 +33,7 @@ const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 const framed = (...chunks: readonly string[]) =>
   `${CHUNKED}${chunks.map((chunk) => `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`).join("")}0\r\n\r\n`;
 
-const ANSWERS = [
+const RESPONSES = [
   {
     title: "Content-Length",
     text: "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nserver: envoy\r\n\r\nOK 1",
@@ -44,25 +49,25 @@ const ANSWERS = [
 ] as const;
 
 describe("an HTTP response", () => {
-  test.for(ANSWERS)("with $title is parsed equally for any division into segments", ({ text, status, body }) => {
+  test.for(RESPONSES)("with $title is parsed equally for any division into segments", ({ text, status, body }) => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { maxLength: 12 }), (cuts) => {
-        expect(readAnswer(text, { cuts, ends: false })).toEqual({ status, body, failure: "", whole: true });
+        expect(readResponse(text, { cuts, ends: false })).toEqual({ status, body, failure: "", whole: true });
       }),
     );
   });
 
-  test.for(ANSWERS)("with $title is not complete before its last byte", ({ text }) => {
+  test.for(RESPONSES)("with $title is not complete before its last byte", ({ text }) => {
     for (let length = 0; length < Buffer.byteLength(text); length += 1) {
       const part = Buffer.from(text).subarray(0, length).toString("latin1");
-      expect(readAnswer(part)).toMatchObject({ status: 0, whole: false });
+      expect(readResponse(part)).toMatchObject({ status: 0, whole: false });
     }
   });
 
   test("without a length lasts until the connection ends", () => {
     const text = "HTTP/1.0 200 OK\r\n\r\na: 1\n";
-    expect(readAnswer(text, { ends: false })).toMatchObject({ status: 0, whole: false });
-    expect(readAnswer(text)).toEqual({ status: 200, body: "a: 1\n", failure: "", whole: true });
+    expect(readResponse(text, { ends: false })).toMatchObject({ status: 0, whole: false });
+    expect(readResponse(text)).toEqual({ status: 200, body: "a: 1\n", failure: "", whole: true });
   });
 
   test.for([
@@ -90,7 +95,7 @@ describe("an HTTP response", () => {
     { title: "endless headers", text: `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(5_000)}`, failure: "longer than 16384" },
     { title: "an endless chunk size", text: `${CHUNKED}1;${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
   ])("with $title is refused", ({ text, failure }) => {
-    const read = readAnswer(text);
+    const read = readResponse(text);
     expect(read.failure).toContain(failure);
     expect(read).toMatchObject({ status: 0, whole: false });
   });
@@ -98,14 +103,14 @@ describe("an HTTP response", () => {
   test("of arbitrary bytes is complete only if it is valid", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
-        expect(readAnswer(text)).toMatchObject({ status: 0, whole: false });
+        expect(readResponse(text)).toMatchObject({ status: 0, whole: false });
       }),
     );
   });
 
-  test("with a thousand chunks does not exceed the limit of the header section", () => {
+  test("with thousands of chunks does not exceed the limit of the header section", () => {
     const many = framed(...Array.from({ length: 5_000 }, () => "abc"));
-    expect(readAnswer(many)).toMatchObject({ status: 200, whole: true });
+    expect(readResponse(many)).toMatchObject({ status: 200, whole: true });
   });
 
   test("is not read further when its reader stops it", () => {

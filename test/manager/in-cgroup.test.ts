@@ -1,62 +1,62 @@
-/** Tests the limits that other tests rely on. */
+/** Tests the CPU and memory limits that other tests rely on. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Cgroup, type Limits, openCgroup, whyNoCgroup } from "./in-cgroup.ts";
+import { type Cgroup, cgroupSkipReason, type Limits, openCgroup } from "./in-cgroup.ts";
 import { alive } from "./processes.ts";
 
 function describeWith(limits: Limits, title: string, cases: () => void): void {
-  const reason = whyNoCgroup(limits);
+  const reason = cgroupSkipReason(limits);
   describe.skipIf(reason !== "")(reason === "" ? title : `${title} (${reason})`, cases);
 }
 
-function opened(limits: Limits): Cgroup {
+function openCgroupForTest(limits: Limits): Cgroup {
   const cgroup = openCgroup(limits);
   onTestFinished(() => cgroup.close());
   return cgroup;
 }
 
-function runs(cgroup: Cgroup, program: string): { readonly pid: number; readonly ended: Promise<string> } {
+function startNode(cgroup: Cgroup, program: string): { readonly pid: number; readonly ended: Promise<string> } {
   const [command = "", ...args] = [...cgroup.wrapper, process.execPath, "-e", program];
   const child = spawn(command, args, { stdio: "ignore" });
   const ended = new Promise<string>((resolve) => child.on("close", (code, signal) => resolve(signal ?? String(code))));
   return { pid: child.pid ?? 0, ended };
 }
 
-/** Less than the share of a program on a busy host, so that only the limit explains it. */
-const LITTLE = { milliCpu: 50 };
+/** Less CPU than a program gets on a busy host, so only the limit can cause the throttling. */
+const LOW_CPU = { milliCpu: 50 };
 
-describeWith(LITTLE, "under a limit of CPU", () => {
+describeWith(LOW_CPU, "under a limit of CPU", () => {
   test("a program that needs a whole core is throttled", async () => {
-    const cgroup = opened(LITTLE);
-    await runs(cgroup, "while (process.cpuUsage().user < 60_000);").ended;
+    const cgroup = openCgroupForTest(LOW_CPU);
+    await startNode(cgroup, "while (process.cpuUsage().user < 60_000);").ended;
     expect(cgroup.cpu().throttledPeriods).toBeGreaterThan(5);
     expect(cgroup.cpu().periods).toBeGreaterThanOrEqual(cgroup.cpu().throttledPeriods);
     expect(cgroup.cpu().throttledMs).toBeGreaterThan(0);
   });
 });
 
-const HELD = "const held = []; for (let n = 0; n < 64; n += 1) held.push(Buffer.alloc(4 << 20, 1));";
+const ALLOCATE_256_MIB = "const held = []; for (let n = 0; n < 64; n += 1) held.push(Buffer.alloc(4 << 20, 1));";
 
 describeWith({ memoryMib: 100 }, "under a limit of memory", () => {
   test("a program that exceeds the limit is killed and counted", async () => {
-    const cgroup = opened({ memoryMib: 100 });
-    expect(await runs(cgroup, HELD).ended).toBe("SIGKILL");
-    expect(cgroup.memory().kills).toBe(1);
+    const cgroup = openCgroupForTest({ memoryMib: 100 });
+    expect(await startNode(cgroup, ALLOCATE_256_MIB).ended).toBe("SIGKILL");
+    expect(cgroup.memory().outOfMemoryKills).toBe(1);
     expect(cgroup.memory().peakBytes).toBe(100 * 1024 * 1024);
   });
 
   test("a program below the limit exits, and its peak of memory is still readable", async () => {
-    const cgroup = opened({ memoryMib: 600, milliCpu: 2_000 });
-    expect(await runs(cgroup, HELD).ended).toBe("0");
-    expect(cgroup.memory().kills).toBe(0);
+    const cgroup = openCgroupForTest({ memoryMib: 600, milliCpu: 2_000 });
+    expect(await startNode(cgroup, ALLOCATE_256_MIB).ended).toBe("0");
+    expect(cgroup.memory().outOfMemoryKills).toBe(0);
     expect(cgroup.memory().peakBytes).toBeGreaterThan(256 * 1024 * 1024);
     expect(cgroup.memory().nowBytes).toBeLessThan(cgroup.memory().peakBytes);
   });
 
   test("a program that does not exit is killed when its cgroup is removed", async () => {
     const cgroup = openCgroup({ memoryMib: 600 });
-    const { pid, ended } = runs(cgroup, "setInterval(() => {}, 1_000);");
+    const { pid, ended } = startNode(cgroup, "setInterval(() => {}, 1_000);");
     while (cgroup.memory().nowBytes === 0) await new Promise((resolve) => setImmediate(resolve));
     await cgroup.close();
     expect(await ended).toBe("SIGKILL");

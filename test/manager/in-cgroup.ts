@@ -23,13 +23,13 @@ export type Cgroup = {
   readonly close: () => Promise<void>;
 };
 
-/** The reason for skipping; empty if this host supports such a cgroup. */
-export function whyNoCgroup(limits: Limits): string {
+/** @returns why tests are skipped; empty if this host supports such a cgroup */
+export function cgroupSkipReason(limits: Limits): string {
   try {
     for (const folder of foldersOf(limits)) rmdirSync(folder.path);
     return "";
   } catch (error) {
-    return `no cgroup with ${wantedBy(limits).join(" and ")} here: ${error instanceof Error ? error.message : String(error)}`;
+    return `no cgroup with ${controllersOf(limits).join(" and ")} here: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
@@ -46,25 +46,25 @@ export function openCgroup(limits: Limits): Cgroup {
     cpu: () => folderOf("cpu").hierarchy.cpuUsage(folderOf("cpu").path),
     memory: () => folderOf("memory").hierarchy.memoryUsage(folderOf("memory").path),
     close: async () => {
-      for (const { path } of folders) await removed(path);
+      for (const { path } of folders) await removeCgroup(path);
     },
   };
 }
 
 type Folder = { readonly controller: Controller; readonly hierarchy: Hierarchy; readonly path: string };
 
-function wantedBy(limits: Limits): readonly Controller[] {
+function controllersOf(limits: Limits): readonly Controller[] {
   return CONTROLLERS.filter((one) => (one === "cpu" ? limits.milliCpu : limits.memoryMib) !== undefined);
 }
 
 const PREFIX = "lastcall-test-";
 let lastNumber = 0;
 
-/** Both limits may share a hierarchy. The name is unique for each process. */
+/** Creates a cgroup for each limit; in version 2 both limits have the same cgroup. */
 function foldersOf(limits: Limits): readonly Folder[] {
   lastNumber += 1;
   const name = `${PREFIX}${process.pid}-${lastNumber}`;
-  return wantedBy(limits).map((controller) => {
+  return controllersOf(limits).map((controller) => {
     const hierarchy = hierarchyOf(controller);
     removeLeftovers(hierarchy.root);
     const path = join(hierarchy.root, name);
@@ -75,7 +75,7 @@ function foldersOf(limits: Limits): readonly Folder[] {
   });
 }
 
-/** Removes cgroups of killed runs. The kernel keeps those with a process. */
+/** Removes cgroups that killed runs left. The kernel refuses to remove a cgroup that has processes. */
 function removeLeftovers(root: string): void {
   for (const entry of readdirSync(root)) {
     const owner = entry.startsWith(PREFIX) ? entry.slice(PREFIX.length).split("-")[0] : undefined;
@@ -83,12 +83,12 @@ function removeLeftovers(root: string): void {
     try {
       rmdirSync(join(root, entry));
     } catch {
-      // A process outlived its test, or another test removed it.
+      // The cgroup still has a process, or another test removed the cgroup.
     }
   }
 }
 
-async function removed(path: string): Promise<void> {
+async function removeCgroup(path: string): Promise<void> {
   // Killed processes leave the cgroup with a delay.
   await eventually(() => {
     if (!existsSync(path)) return;

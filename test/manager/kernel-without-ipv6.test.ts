@@ -1,4 +1,4 @@
-/** Tests the manager on a kernel without IPv6, simulated by a /proc without its tables. */
+/** Tests the manager on a kernel without IPv6, simulated by a /proc without the IPv6 tables. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ const drainedBy = async (build: Build): Promise<unknown> => {
 
 describeBuilds("on a kernel without IPv6", (build) => {
   test.skipIf(refusal.status !== 0)(
-    "a drain ends with outcome drained and reads the sockets over netlink",
+    "a drain ends with outcome `drained` and reads the sockets over netlink",
     async () => {
       expect(await drainedBy(build)).toMatchObject({ outcome: "drained", evidenceSource: "netlink" });
     },

@@ -10,10 +10,10 @@ import { ONE_APP } from "./drain-script.ts";
 import { call, endApp, endManagers, type Manager, startApp, startManager, TOKEN } from "./manager-process.ts";
 import { describeOnClock, onClock } from "./on-clock.ts";
 
-const leaving: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 
 afterAll(async () => {
-  for (const leave of leaving.splice(0)) await leave();
+  for (const cleanup of cleanups.splice(0)) await cleanup();
   endManagers();
 });
 
@@ -26,7 +26,7 @@ type Proxy = {
   hangs: boolean;
 };
 
-/** `/shutdown` is disabled by default; `/metrics` is Prometheus text. */
+/** Starts a fake proxy with Prometheus text at `/metrics`. `/shutdown` returns 404, because Linkerd disables it by default. */
 async function startProxy(): Promise<Proxy> {
   const calls: string[] = [];
   const server = createServer((req, res) => {
@@ -35,7 +35,7 @@ async function startProxy(): Promise<Proxy> {
     if (req.url === "/metrics") res.end(metrics(proxy.clients));
     else res.writeHead(req.url === "/live" || req.url === "/ready" ? 200 : 404).end();
   });
-  leaving.push(() => closed(server));
+  cleanups.push(() => closed(server));
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const at = server.address();
   const port = typeof at === "object" && at !== null ? at.port : 0;
@@ -48,17 +48,17 @@ function closed(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()));
 }
 
-/** Inbound connections of two kinds, connections to the app, and outbound connections. */
+/** @returns metrics of inbound connections of two kinds, of connections to the app, and of outbound connections */
 function metrics(clients: number | undefined): string {
   const inbound = (peer: string, tls: string, n: number) =>
     `tcp_open_connections{direction="inbound",peer="${peer}",target_addr="10.0.0.5:8080",tls="${tls}"} ${n}\n`;
-  const ours =
+  const inboundLines =
     clients === undefined
       ? ""
       : inbound("src", "true", clients) + inbound("src", "no_identity", 0) + inbound("dst", "loopback", 3);
   return `# HELP tcp_open_connections Number of currently-open connections.
 # TYPE tcp_open_connections gauge
-${ours}tcp_open_connections{direction="outbound",peer="src",target_addr="10.0.0.9:80"} 7
+${inboundLines}tcp_open_connections{direction="outbound",peer="src",target_addr="10.0.0.9:80"} 7
 tcp_open_total{direction="inbound",peer="src"} 9
 process_start_time_seconds 1700000000
 `;
@@ -70,7 +70,7 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
     const driver = ["--driver=linkerd", `--driver-url=${proxy.url}`, "--drained-when=connections"];
     const manager = await startManager({ build, clock, flags: [...flags, ...driver] });
     const app = await startApp(manager.address, 8_080, clock);
-    leaving.push(async () => {
+    cleanups.push(async () => {
       await endApp(app);
       manager.kill("SIGKILL");
       await manager.ended;
@@ -118,8 +118,8 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
       proxy.clients = undefined;
       const manager = await podOf(clock, proxy);
       expect(await drained(manager)).toMatchObject({ outcome: "drained" });
-      const notes = manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
-      expect(notes.join("\n")).toContain(
+      const messages = manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
+      expect(messages.join("\n")).toContain(
         "driver cannot count, using samples of sockets: Linkerd's metrics do not show the connections of clients",
       );
     }),
@@ -127,43 +127,45 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
 });
 
 describe("the Linkerd driver", () => {
-  const counted = (proxy: { readonly url: string }, notes: string[] = []) => {
+  const createDriver = (proxy: { readonly url: string }, messages: string[] = []) => {
     const settings = { ...ONE_APP, driver: "linkerd" as const, driverUrl: proxy.url };
-    const driver = createLinkerdDriver(settings, streamHttp, (message, detail) => notes.push(`${message}: ${detail}`));
+    const driver = createLinkerdDriver(settings, streamHttp, (message, detail) =>
+      messages.push(`${message}: ${detail}`),
+    );
     return { driver, count: () => new Promise<number>((done) => driver.countActive(done)) };
   };
 
   test("counts the proxy's inbound connections of every kind, and not the connections of the app", async () => {
     const proxy = await startProxy();
     proxy.clients = 4;
-    expect(await counted(proxy).count()).toBe(4);
+    expect(await createDriver(proxy).count()).toBe(4);
   });
 
   test.for(["1e308", "1e9", "-1", "NaN"])("reports an unknown count if two metrics are %s", async (n) => {
     const lines = ["true", "no_identity"].map(
       (tls) => `tcp_open_connections{direction="inbound",peer="src",tls="${tls}"} ${n}\n`,
     );
-    const notes: string[] = [];
+    const messages: string[] = [];
     const driver = createLinkerdDriver(
       { ...ONE_APP, driver: "linkerd", driverUrl: "" },
       (_call, onChunk, done) => {
         onChunk(Buffer.from(lines.join("")));
         done({ status: 200, failure: "", timedOut: false });
       },
-      (message, detail) => notes.push(`${message}: ${detail}`),
+      (message, detail) => messages.push(`${message}: ${detail}`),
     );
     expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     expect(driver.canCount()).toBe(false);
-    expect(notes.join()).toContain("do not show the connections of clients");
+    expect(messages.join()).toContain("do not show the connections of clients");
   });
 
   test.for(["unix:/run/linkerd.sock", "http://linkerd:4191"])(
     "rejects the proxy address %s without a connection",
     (url) => {
-      const notes: string[] = [];
-      const { driver } = counted({ url }, notes);
+      const messages: string[] = [];
+      const { driver } = createDriver({ url }, messages);
       expect(driver.canCount()).toBe(false);
-      expect(notes).toEqual([
+      expect(messages).toEqual([
         `driver cannot count, using samples of sockets: ${url} is not an http URL with an IP, such as http://127.0.0.1:4191`,
       ]);
     },
@@ -172,21 +174,21 @@ describe("the Linkerd driver", () => {
   test("reports an unknown count if the proxy hangs, so that the drain continues", async () => {
     const proxy = await startProxy();
     proxy.hangs = true;
-    const { driver, count } = counted(proxy);
-    // Longer than the limit of an absence.
+    const { driver, count } = createDriver(proxy);
+    // Two counts take longer than the limit of an absence.
     expect(await count()).toBe(-1);
     expect(await count()).toBe(-1);
     expect(driver.canCount()).toBe(true);
   });
 
   test("stops counting after the proxy was absent for two seconds", async () => {
-    const notes: string[] = [];
-    const { driver, count } = counted({ url: `http://${ownAddress()}:4191` }, notes);
+    const messages: string[] = [];
+    const { driver, count } = createDriver({ url: `http://${ownAddress()}:4191` }, messages);
     expect(await count()).toBe(-1);
     expect(driver.canCount()).toBe(true);
-    await pause(2_100, "longer than a proxy may be away");
+    await pause(2_100, "longer than the limit of an absence");
     await count();
     expect(driver.canCount()).toBe(false);
-    expect(notes.join()).toContain("Linkerd's metrics cannot be read");
+    expect(messages.join()).toContain("Linkerd's metrics cannot be read");
   });
 });

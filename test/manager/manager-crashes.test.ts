@@ -1,4 +1,4 @@
-/** Tests drains while the manager is killed, starved or crowded: one test for each row of docs/manager-crashes.md. */
+/** Tests drains while the manager is killed, overloaded or without resources: one test for each row of docs/manager-crashes.md. */
 import { execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -34,17 +34,17 @@ const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"]
 
 const withdrawing = (line: Record<string, unknown>) => line["phase"] === "withdrawing";
 
-async function crowd(manager: Manager, size: number): Promise<Socket[]> {
-  const dialled = await Promise.all(Array.from({ length: size }, () => dial(manager).catch(() => undefined)));
-  return dialled.flatMap((socket) => {
+async function openConnections(manager: Manager, size: number): Promise<Socket[]> {
+  const opened = await Promise.all(Array.from({ length: size }, () => dial(manager).catch(() => undefined)));
+  return opened.flatMap((socket) => {
     socket?.on("error", () => {});
     socket?.resume();
     return socket === undefined ? [] : [socket];
   });
 }
 
-/** Returns the limit of open files that leaves this many free. */
-function tableWith(free: number, pid: number): number {
+/** @returns the limit of open files with which the process can open `free` more files */
+function fileLimitWith(free: number, pid: number): number {
   const used = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   let size = 0;
   for (let found = 0; found < free; size += 1) if (!used.has(size)) found += 1;
@@ -52,7 +52,7 @@ function tableWith(free: number, pid: number): number {
 }
 
 /** Drains an idle Pod, which proves that the manager works. */
-async function outcomeNow(manager: Manager): Promise<unknown> {
+async function drainOutcome(manager: Manager): Promise<unknown> {
   const held = call(manager, hookPath());
   const own = await call(manager, `/${TOKEN}/drain`, "POST");
   expect((await held).status).toBe(200);
@@ -64,12 +64,12 @@ describeBuilds("a manager that is killed during a drain", (build) => {
     const manager = await startManager({ build, flags: LONG });
     const app = await startApp(manager.address);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
-    await manager.until(withdrawing);
+    await manager.untilLogged(withdrawing);
     const hook = call(manager, hookPath()).then(
       () => "answered",
       (error: NodeJS.ErrnoException) => error.code,
     );
-    await pause(300, "the hook comes to the manager");
+    await pause(300, "the hook reaches the manager");
     manager.kill("SIGKILL");
     expect(await hook).toBe("ECONNRESET");
     const end = await own;
@@ -84,7 +84,7 @@ describeBuilds("a manager that is killed during a drain", (build) => {
     const { address } = first;
     const app = await startApp(address);
     void call(first, `/${TOKEN}/drain`, "POST").catch(() => {});
-    await first.until(withdrawing);
+    await first.untilLogged(withdrawing);
     first.kill("SIGKILL");
     await first.ended;
     const second = await startManager({ build, address, flags: [...SHORT.slice(0, 2), "--hooks=app:app,other:app"] });
@@ -113,7 +113,7 @@ describeBuilds("a manager with an unread log", (build) => {
     const address = ownAddress();
     const folder = mkdtempSync(`${tmpdir()}/lastcall-pipe-`);
     execFileSync("mkfifo", [`${folder}/log`]);
-    // An open pipe, filled up to its last page.
+    // A pipe of 64 KiB, filled except for its last 4 KiB.
     const pipe = openSync(`${folder}/log`, "r+");
     writeSync(pipe, Buffer.alloc(61_440));
     const args = [...build.args, "serve", `--address-scope=${address}`, ...SHORT];
@@ -139,13 +139,13 @@ describeBuilds("a manager with too many connections", (build) => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: SHORT });
     const app = await startApp(manager.address);
     const before = openSockets(manager.pid);
-    const sockets = await crowd(manager, 1_000);
+    const sockets = await openConnections(manager, 1_000);
     expect(sockets.length).toBe(1_000);
     await statusOf(manager);
     await eventually(() => expect(openSockets(manager.pid) - before).toBeLessThanOrEqual(256 + 2));
-    expect(await outcomeNow(manager)).toBe("drained");
+    expect(await drainOutcome(manager)).toBe("drained");
     await Promise.all(sockets.map((socket) => (socket.destroyed ? undefined : closed(socket))));
-    // The client's side closes before the manager's.
+    // The client's socket closes before the manager's socket.
     await eventually(() => expect(openSockets(manager.pid)).toBeLessThanOrEqual(before + 1));
     manager.kill("SIGKILL");
     await endApp(app);
@@ -170,7 +170,7 @@ describeBuilds("a manager with too many connections", (build) => {
   });
 });
 
-// Limits of memory and files concern the native build only, which is shipped.
+// Limits of memory and files are tested only with the native build, which is the released one.
 describeBuilds(
   "a manager that has no more",
   (build) => {
@@ -178,31 +178,31 @@ describeBuilds(
       const wrapper = [...WITHOUT_PORT_GUARD, "prlimit", "--nofile=40", "--"];
       const manager = await startManager({ build, wrapper, flags: SHORT });
       const app = await startApp(manager.address);
-      const sockets = await crowd(manager, 200);
-      // The wall time includes the CPU reading, because the test may be preempted in between.
+      const sockets = await openConnections(manager, 200);
+      // The wall time encloses both readings of the CPU time, because the test may be preempted in between.
       const startedMs = performance.now();
       const cpuBeforeMs = cpuMs(manager.pid);
       expect(await statusOf(manager)).toMatchObject({ version: 1 });
       const usedMs = cpuMs(manager.pid) - cpuBeforeMs;
       const tookMs = performance.now() - startedMs;
-      // The runtime polls while the table is full: one core at most, until unauthenticated connections are closed.
-      expect(usedMs).toBeLessThanOrEqual(tookMs + 100); // bound: time of the CPU, beside the time that passed
+      // While no descriptor is free, the runtime polls on at most one core, until it closes unauthenticated connections.
+      expect(usedMs).toBeLessThanOrEqual(tookMs + 100); // bound: CPU time, compared with the elapsed time
       for (const socket of sockets) socket.destroy();
-      expect(await outcomeNow(manager)).toBe("drained");
-      const restMs = cpuMs(manager.pid);
-      await pause(1_000, "time of rest, whose CPU is counted");
-      expect(cpuMs(manager.pid) - restMs).toBeLessThan(500); // bound: time of the CPU, which no other program lengthens
+      expect(await drainOutcome(manager)).toBe("drained");
+      const idleCpuMs = cpuMs(manager.pid);
+      await pause(1_000, "idle time, whose CPU time is measured");
+      expect(cpuMs(manager.pid) - idleCpuMs).toBeLessThan(500); // bound: CPU time, which other programs do not lengthen
       manager.kill("SIGKILL");
       await endApp(app);
     });
 
     test.concurrent("file descriptors for the relay's client drains after its delay and reports the failure", async () => {
       const relay = await startRelay();
-      // Two for the hook and its own call; the others are too few for the pipes, then for a child process.
+      // Two descriptors are for calls. The others are too few for the pipes, or for the child process.
       for (const free of [3, 4, 5, 6]) {
         const manager = await startManager({ build, env: relay.env, flags: SHORT });
         const app = await startApp(manager.address);
-        const limit = tableWith(free, manager.pid);
+        const limit = fileLimitWith(free, manager.pid);
         execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
         const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
         expect(report).toMatchObject({ outcome: "drained", relay: expect.stringMatching(/^unknown: .*EMFILE$/) });
@@ -215,8 +215,8 @@ describeBuilds(
     test.concurrent("file descriptors for its samples answers the hooks at the deadline", async () => {
       const manager = await startManager({ build, flags: [...SHORT, "--drain-timeout=1s"] });
       const app = await startApp(manager.address);
-      // One file for the call.
-      const limit = tableWith(1, manager.pid);
+      // One descriptor for the call.
+      const limit = fileLimitWith(1, manager.pid);
       execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
       const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
       expect(report).toMatchObject({
@@ -230,17 +230,17 @@ describeBuilds(
 
     test.concurrent("memory exits with a message", async () => {
       const manager = await startManager({ build, wrapper: ["prlimit", "--as=4000000", "--"], flags: LONG });
-      let over = false;
+      let hasEnded = false;
       void manager.ended.then(() => {
-        over = true;
+        hasEnded = true;
       });
       const sockets: Socket[] = [];
-      // Unterminated headers stay in memory for two seconds, so that one crowd may arrive too slowly.
-      while (!over) {
-        const some = await crowd(manager, 200);
-        for (const socket of some) socket.write(`GET /${TOKEN}/ HTTP/1.1\r\nA: ${"a".repeat(60_000)}`);
-        sockets.push(...some);
-        await Promise.race([manager.ended, pause(500, "between two crowds")]);
+      // The manager discards unterminated headers after two seconds, so one batch of connections may not fill the memory.
+      while (!hasEnded) {
+        const batch = await openConnections(manager, 200);
+        for (const socket of batch) socket.write(`GET /${TOKEN}/ HTTP/1.1\r\nA: ${"a".repeat(60_000)}`);
+        sockets.push(...batch);
+        await Promise.race([manager.ended, pause(500, "between two batches of connections")]);
       }
       const end = await manager.ended;
       expect(end.err).toContain("out of memory");

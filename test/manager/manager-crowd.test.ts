@@ -1,4 +1,4 @@
-/** Compares both builds in one Pod with 20 000 connections of external clients, of both families. */
+/** Compares both builds in one Pod with 20 000 connections of external clients, over IPv4 and IPv6. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,12 +7,12 @@ import { startCrowdManager } from "../../bench/crowd-drain.ts";
 import { type CrowdPod, crowdRefusal, startCrowdPod } from "../../bench/crowd-pod.ts";
 import { eventually } from "../time/eventually.ts";
 import { type Build, NATIVE_BUILD, NODE_BUILD } from "./builds.ts";
-import { openCgroup, whyNoCgroup } from "./in-cgroup.ts";
+import { cgroupSkipReason, openCgroup } from "./in-cgroup.ts";
 
 const CONNECTIONS = 20_000;
-/** Limits of the manager in a Guaranteed Pod. */
+/** The manager's memory limit in a Pod of the QoS class Guaranteed. */
 const LIMITS = { memoryMib: 16 };
-/** A connection takes ten words and two slots; with an object for each it was 11 MiB. */
+/** A connection takes ten words and two slots. With one object per connection the peak was 11 MiB. */
 const PEAK_KIB = 4 * 1_024;
 
 const FLAGS = ["--drain-delay=1s", "--drain-timeout=90s", "--quiet-period=1s"];
@@ -38,7 +38,7 @@ test.skipIf(refusal !== "")(
   "both builds drain a Pod of 20 000 connections equally, the native build within its memory limit",
   { timeout: 120_000 },
   async () => {
-    const unbounded = whyNoCgroup(LIMITS);
+    const unbounded = cgroupSkipReason(LIMITS);
     if (unbounded !== "") process.stdout.write(`the manager's memory is not bounded: ${unbounded}\n`);
     const cgroup = unbounded === "" ? openCgroup(LIMITS) : undefined;
     const start = (build: Build, port: number, wrapper: readonly string[]) =>
@@ -47,14 +47,14 @@ test.skipIf(refusal !== "")(
     const node = await start(NODE_BUILD, 17_891, []);
     try {
       const drains = Promise.all([native.drain(), node.drain()]);
-      let over = false;
+      let hasEnded = false;
       void drains.finally(() => {
-        over = true;
+        hasEnded = true;
       });
       // Samples are seconds apart. A third of the clients waits for a response, which delays the drain for several samples.
       const before = native.cost().cpuMs;
-      await eventually(() => expect(over || native.cost().cpuMs >= before + 200).toBe(true));
-      expect(over).toBe(false);
+      await eventually(() => expect(hasEnded || native.cost().cpuMs >= before + 200).toBe(true));
+      expect(hasEnded).toBe(false);
       await pod.closeBusy();
       const reports = (await drains).map(({ outcome, evidenceSource, leftTotal, untracked, left }) => {
         return { outcome, evidenceSource, leftTotal, untracked, named: left.length };

@@ -21,7 +21,7 @@ afterAll(endManagers);
 const phase = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
-// Only Node's wall clock can be changed without the host's.
+// Only the Node build's wall clock can be changed without changing the host's clock.
 describeBuilds(
   "a jump of the system's wall clock",
   (build) => {
@@ -70,7 +70,7 @@ describeBuilds("the serve command", (build) => {
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
     const own = call(manager, `/${TOKEN}/drain`, "POST");
-    await manager.until(phase("withdrawing"));
+    await manager.untilLogged(phase("withdrawing"));
     await pause(200, "both callers are held");
     manager.kill("SIGTERM");
     expect(JSON.parse((await own).body)).toMatchObject({ outcome: "forced" });
@@ -86,7 +86,7 @@ describeBuilds("the serve command", (build) => {
     const manager = await startManager({ build, address });
     expect(manager.lines()[0]).toMatchObject({ level: "warn", message: "cannot listen, trying again in 5s" });
     await new Promise<void>((resolve) => blocker.close(() => resolve()));
-    await manager.until((line) => line["message"] === "listening");
+    await manager.untilLogged((line) => line["message"] === "listening");
     expect(await statusOf(manager)).toMatchObject({ phase: "idle" });
     manager.kill("SIGKILL");
   });
@@ -138,7 +138,7 @@ describeBuilds("the drain and status commands", (build) => {
     const manager = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
-    await manager.until(phase("withdrawing"));
+    await manager.untilLogged(phase("withdrawing"));
     manager.kill("SIGKILL");
     expect((await own).code).toBe(4);
     await endApp(app);

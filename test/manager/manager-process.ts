@@ -22,13 +22,13 @@ export type Manager = {
   readonly lines: () => readonly Record<string, unknown>[];
   readonly pid: number;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Closes the reading end of its stdout. */
+  /** Closes the reading end of the manager's stdout. */
   readonly closeLog: () => void;
   readonly ended: Promise<Finished>;
-  readonly until: (what: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
+  readonly untilLogged: (matches: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
 };
 
-export type Start = {
+export type StartOptions = {
   readonly build?: Build;
   /** Command prefix, such as `prlimit --as=…`. */
   readonly wrapper?: readonly string[];
@@ -46,7 +46,7 @@ export function endManagers(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-type Launch = {
+type LaunchOptions = {
   readonly build?: Build | undefined;
   readonly wrapper?: readonly string[] | undefined;
   readonly args: readonly string[];
@@ -54,12 +54,12 @@ type Launch = {
   readonly clock?: TestClock | undefined;
 };
 
-function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> } {
+function launch(options: LaunchOptions): { child: ChildProcess; ended: Promise<Finished> } {
   const startedMs = performance.now();
-  const build = what.build ?? NODE_BUILD;
-  const [command = "", ...args] = [...(what.wrapper ?? []), build.command, ...build.args, ...what.args];
+  const build = options.build ?? NODE_BUILD;
+  const [command = "", ...args] = [...(options.wrapper ?? []), build.command, ...build.args, ...options.args];
   const child = spawn(command, args, {
-    env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...what.clock?.environment, ...what.env },
+    env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN, ...options.clock?.environment, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
@@ -77,12 +77,12 @@ function launch(what: Launch): { child: ChildProcess; ended: Promise<Finished> }
       resolve({ code, ms: performance.now() - startedMs, out, err });
     });
   });
-  what.clock?.follow(child.pid ?? 0, ended);
+  options.clock?.follow(child.pid ?? 0, ended);
   return { child, ended };
 }
 
-/** Starts `serve` and waits until it listens or reports that it cannot. */
-export async function startManager(start: Start = {}): Promise<Manager> {
+/** Starts `serve` and waits until the manager listens or reports that it cannot listen. */
+export async function startManager(start: StartOptions = {}): Promise<Manager> {
   const address = start.address ?? ownAddress();
   const flags = start.flags ?? ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
   const args = ["serve", `--address-scope=${address}`, ...flags];
@@ -100,19 +100,19 @@ export async function startManager(start: Start = {}): Promise<Manager> {
     }
     changes.notify();
   });
-  const until: Manager["until"] = (what) => {
-    const atItsEnd = ended.then((end) => {
-      const found = lines.find(what);
+  const untilLogged: Manager["untilLogged"] = (matches) => {
+    const atExit = ended.then((end) => {
+      const found = lines.find(matches);
       if (found === undefined) throw new Error(`the manager ended: ${JSON.stringify(end)}`);
       return found;
     });
     const logged = changes.find(
-      () => lines.find(what),
+      () => lines.find(matches),
       () => `a line of the manager's log, which is ${JSON.stringify(lines)}`,
     );
-    return Promise.race([logged, atItsEnd]);
+    return Promise.race([logged, atExit]);
   };
-  await until((line) => String(line["message"]).includes("listen"));
+  await untilLogged((line) => String(line["message"]).includes("listen"));
   return {
     address,
     lines: () => lines,
@@ -120,7 +120,7 @@ export async function startManager(start: Start = {}): Promise<Manager> {
     kill: (signal) => child.kill(signal),
     closeLog: () => child.stdout?.destroy(),
     ended,
-    until,
+    untilLogged,
   };
 }
 
@@ -133,10 +133,15 @@ export function run(
   return launch({ build, args, env, clock }).ended;
 }
 
-export type Answer = { readonly status: number; readonly body: string; readonly ms: number; readonly closes: boolean };
+export type CallResponse = {
+  readonly status: number;
+  readonly body: string;
+  readonly ms: number;
+  readonly closes: boolean;
+};
 
 /** Sends a request like the kubelet's. */
-export function call(manager: { readonly address: string }, path: string, method = "GET"): Promise<Answer> {
+export function call(manager: { readonly address: string }, path: string, method = "GET"): Promise<CallResponse> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {
     const sent = request({ host: manager.address, port: PORT, path, method, agent: false }, (res) => {
@@ -161,8 +166,8 @@ export function call(manager: { readonly address: string }, path: string, method
 export const hookPath = (container = "app") => `/${TOKEN}/prestop/${container}`;
 
 export async function statusOf(manager: { readonly address: string }): Promise<Record<string, unknown>> {
-  const answer = await call(manager, `/${TOKEN}/status`);
-  return JSON.parse(answer.body);
+  const response = await call(manager, `/${TOKEN}/status`);
+  return JSON.parse(response.body);
 }
 
 /** Opens a TCP connection to the manager. Ignores errors, because tests provoke them. */
@@ -188,9 +193,9 @@ export type App = {
   readonly requests: string[];
 };
 
-/** Starts an app in the Pod. `slow` sends it a request of the given duration, by the test clock if there is one. */
+/** Starts an app in the Pod. `slow` sends the app a request of the given duration, on the test clock if there is one. */
 export async function startApp(address: string, port = 8_080, clock?: TestClock): Promise<App> {
-  const after = clock?.after ?? ((ms, what) => void setTimeout(what, ms));
+  const after = clock?.after ?? ((ms, callback) => void setTimeout(callback, ms));
   const requests: string[] = [];
   const server = createServer((req, res) => {
     requests.push(req.url ?? "");

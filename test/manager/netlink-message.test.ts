@@ -95,7 +95,7 @@ describe("one part of a netlink dump", () => {
     },
     { title: "an error of the kernel", end: "refused", bytes: REFUSED },
     { title: "the end message", end: "done", bytes: DONE },
-  ])("ends as $end on $title", ({ end, bytes }) => {
+  ])("ends as `$end` on $title", ({ end, bytes }) => {
     expect(read(bytes).end).toBe(end);
   });
 

@@ -29,22 +29,22 @@ export function message(type: number, body: Buffer, flags = 2, sequence = 1): Bu
 export const DONE = message(3, Buffer.alloc(4));
 export const REFUSED = message(2, Buffer.alloc(20));
 
-export function socketMessage(made: SocketFields = {}, flags = 2): Buffer {
+export function socketMessage(fields: SocketFields = {}, flags = 2): Buffer {
   const body = Buffer.alloc(72);
-  body.writeUInt8(made.family ?? 2, 0);
-  body.writeUInt8(made.state ?? 1, 1);
-  body.writeUInt8(made.timer ?? 0, 2);
-  body.writeUInt16BE(made.localPort ?? 8080, 4);
-  body.writeUInt16BE(made.peerPort ?? 50_000, 6);
-  for (const [n, byte] of (made.local ?? [10, 1, 0, 7]).entries()) body.writeUInt8(byte, 8 + n);
-  for (const [n, byte] of (made.peer ?? [10, 2, 0, 9]).entries()) body.writeUInt8(byte, 24 + n);
-  body.writeUInt32LE(made.expiresMs ?? 0, 52);
-  body.writeUInt32LE(made.receiveQueue ?? 0, 56);
-  body.writeUInt32LE(made.sendQueue ?? 0, 60);
-  body.writeUInt32LE(made.uid ?? 1000, 64);
-  if (made.info === undefined) return message(20, body, flags);
-  // Another attribute precedes the wanted one.
-  return message(20, Buffer.concat([body, attribute(8, Buffer.from([0])), attribute(2, made.info)]), flags);
+  body.writeUInt8(fields.family ?? 2, 0);
+  body.writeUInt8(fields.state ?? 1, 1);
+  body.writeUInt8(fields.timer ?? 0, 2);
+  body.writeUInt16BE(fields.localPort ?? 8080, 4);
+  body.writeUInt16BE(fields.peerPort ?? 50_000, 6);
+  for (const [n, byte] of (fields.local ?? [10, 1, 0, 7]).entries()) body.writeUInt8(byte, 8 + n);
+  for (const [n, byte] of (fields.peer ?? [10, 2, 0, 9]).entries()) body.writeUInt8(byte, 24 + n);
+  body.writeUInt32LE(fields.expiresMs ?? 0, 52);
+  body.writeUInt32LE(fields.receiveQueue ?? 0, 56);
+  body.writeUInt32LE(fields.sendQueue ?? 0, 60);
+  body.writeUInt32LE(fields.uid ?? 1000, 64);
+  if (fields.info === undefined) return message(20, body, flags);
+  // Another attribute precedes tcp_info.
+  return message(20, Buffer.concat([body, attribute(8, Buffer.from([0])), attribute(2, fields.info)]), flags);
 }
 
 export function tcpInfo(sent: number, received: number, ack: number, bytesReceived: number, length = 248): Buffer {
@@ -70,7 +70,7 @@ export type Playback = { readonly libc: Libc; readonly open: () => number };
 
 /** Replays one list of parts per family: `recv` copies the next part, and returns -1 after the last. */
 export function playback(byFamily: { readonly [family: number]: readonly Buffer[] }): Playback {
-  const waiting = new Map<number, Buffer[]>();
+  const remainingParts = new Map<number, Buffer[]>();
   let fds = 10;
   let open = 0;
   return {
@@ -83,11 +83,11 @@ export function playback(byFamily: { readonly [family: number]: readonly Buffer[
         return fds;
       },
       send: (fd, bytes) => {
-        waiting.set(fd, [...(byFamily[bytes[16] ?? 0] ?? [])]);
+        remainingParts.set(fd, [...(byFamily[bytes[16] ?? 0] ?? [])]);
         return bytes.length;
       },
       recv: (fd, bytes) => {
-        const part = waiting.get(fd)?.shift();
+        const part = remainingParts.get(fd)?.shift();
         if (part === undefined) return -1;
         bytes.set(part.subarray(0, bytes.length));
         return part.length;

@@ -33,7 +33,7 @@ function readerOf(libc: Libc, changed: Changed) {
   const scan: ScanText = (path, take) => {
     const whole = text(path);
     if (whole === undefined) return "missing";
-    // The pieces cut lines.
+    // The pieces end within lines.
     for (let at = 0; at < whole.length; at += 100) if (!take(whole.slice(at, at + 100))) break;
     return "read";
   };
@@ -45,10 +45,10 @@ const NO_LIBC: Libc = { ...playback({}).libc, available: false };
 describe("a sample of the sockets", () => {
   test("includes sockets of IPv4 and IPv6 and the kernel's counters", () => {
     const { libc } = playback({ 2: [socketMessage(), DONE], 10: [socketMessage({ family: 10, localPort: 81 }), DONE] });
-    const seen = readWith(libc);
-    expect(seen).toMatchObject({ source: "netlink", udpPorts: [5_000], passiveOpens: 6, activeOpens: 5 });
-    expect(seen?.connections.map((s) => s.localPort)).toEqual([8080, 81]);
-    expect(seen?.sockets).toBe(5);
+    const lists = readWith(libc);
+    expect(lists).toMatchObject({ source: "netlink", udpPorts: [5_000], passiveOpens: 6, activeOpens: 5 });
+    expect(lists?.connections.map((s) => s.localPort)).toEqual([8080, 81]);
+    expect(lists?.sockets).toBe(5);
   });
 
   test("falls back to /proc/net if the kernel refuses netlink", () => {
@@ -168,9 +168,9 @@ describe("the visibility of the sockets at the start", () => {
   const interrupted = () => playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc;
   const interruptedLate = () => {
     const first = [socketMessage({ state: 10 }), DONE];
-    const plays = [playback({ 2: first, 10: [DONE] }).libc, playback({ 2: first, 10: [DONE] }).libc, interrupted()];
+    const playbacks = [playback({ 2: first, 10: [DONE] }).libc, playback({ 2: first, 10: [DONE] }).libc, interrupted()];
     let dumps = 0;
-    const at = () => plays[Math.min(dumps - 1, 2)] ?? NO_LIBC;
+    const at = () => playbacks[Math.min(dumps - 1, 2)] ?? NO_LIBC;
     const libc: Libc = {
       ...NO_LIBC,
       available: true,
@@ -207,7 +207,7 @@ describe("the visibility of the sockets at the start", () => {
     ["without netlink and tables is", refused, { "/proc/net/tcp": undefined }, "nothing"],
     ["with netlink for listeners only is", refusedLate, {}, "nothing"],
     ["with tables in another format is", refused, { "/proc/net/tcp": "sl state\n0 1\n" }, "nothing"],
-  ])("%s %4$s", ([, libc, changed, visibility]) => {
+  ])("%s `%4$s`", ([, libc, changed, visibility]) => {
     expect(visibilityOf(readerOf(libc(), changed))).toBe(visibility);
   });
 });

@@ -4,44 +4,44 @@ import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import { nextWake } from "../../src/manager/drain/drain-machine.ts";
 import { type DrainState, type Hold, idleState } from "../../src/manager/drain/drain-state.ts";
 import { holdOf } from "../../src/manager/drain/hook-calls.ts";
-import { ONE_APP, QUIET, type SeenPod } from "./drain-script.ts";
+import { type ObservedPod, ONE_APP, QUIET } from "./drain-script.ts";
 import { done, draining, holding, type Parts, withdrawing } from "./drain-states.ts";
 
-/** A delay of 5 s, a quiet period of 2 s, a timeout of 60 s, an app's grace period of 30 s. */
+/** The defaults are a drain delay of 5 s, a quiet period of 2 s, a drain timeout of 60 s and an app's grace period of 30 s. */
 const REQUESTS: DrainSettings = {
   ...{ ...ONE_APP, driver: "http", drainedWhen: "requests" },
   activeUrl: "http://127.0.0.1/active",
 };
 const DEADLINE: DrainSettings = { ...ONE_APP, drainedWhen: "deadline" };
-const BUSY: SeenPod = { ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: 5_000 };
-const IDLE: SeenPod = { ...BUSY, activity: "quiet" };
-const CROWD = { sockets: 100_000 };
+const BUSY: ObservedPod = { ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: 5_000 };
+const IDLE: ObservedPod = { ...BUSY, activity: "quiet" };
+const MANY_SOCKETS = { sockets: 100_000 };
 
-const held = (role: Hold["role"], over: Partial<Hold> = {}): Hold => ({
+const held = (role: Hold["role"], overrides: Partial<Hold> = {}): Hold => ({
   ...holdOf(1, 0, "c", role, "10.0.0.1"),
-  ...over,
+  ...overrides,
 });
 
 const holds = (...calls: readonly Hold[]): Parts => ({
   more: { hooks: { ...idleState([]).hooks, holds: calls } },
 });
 
-type Row = readonly [
+type WakeCase = readonly [
   title: string,
-  over: Parts,
+  overrides: Parts,
   nowMs: number,
   wake: readonly [wakeAtMs: number, sampleAtMs: number],
   settings?: DrainSettings,
 ];
 
-function wakesAt(stateOf: (over: Parts) => DrainState, rows: readonly Row[]): void {
-  test.for(rows)("%s", ([, over, nowMs, [wakeAtMs, sampleAtMs], settings = ONE_APP]) => {
-    expect(nextWake(settings, stateOf(over), nowMs)).toEqual({ wakeAtMs, sampleAtMs });
+function testWakes(stateOf: (overrides: Parts) => DrainState, rows: readonly WakeCase[]): void {
+  test.for(rows)("%s", ([, overrides, nowMs, [wakeAtMs, sampleAtMs], settings = ONE_APP]) => {
+    expect(nextWake(settings, stateOf(overrides), nowMs)).toEqual({ wakeAtMs, sampleAtMs });
   });
 }
 
 describe("before a drain", () => {
-  wakesAt(
+  testWakes(
     ({ more }) => ({ ...idleState([]), ...more }),
     [
       ["no timer is set", {}, 700, [-1, -1]],
@@ -51,13 +51,13 @@ describe("before a drain", () => {
         10,
         [5_000, -1],
       ],
-      ["a manager that got SIGTERM samples immediately", { more: { stopRequested: true } }, 700, [700, 700]],
+      ["a manager that received SIGTERM samples immediately", { more: { stopRequested: true } }, 700, [700, 700]],
     ],
   );
 });
 
 describe("during the delays of a drain", () => {
-  wakesAt(withdrawing, [
+  testWakes(withdrawing, [
     ["the first sample is immediate", {}, 40, [40, 40]],
     [
       "the next sample is at the start of the last quiet period of the delays",
@@ -68,9 +68,14 @@ describe("during the delays of a drain", () => {
     ["samples are frequent in the last quiet period of the delays", { sample: { atMs: 2_850 } }, 2_850, [3_000, 3_000]],
     ["there is a sample at the end of the delays", { sample: { atMs: 4_900 } }, 4_900, [5_000, 5_000]],
     ["a timer that fired early is set again", { sample: { atMs: 5_000 } }, 5_000, [5_001, 5_001]],
-    ["an expensive sample is delayed beyond the quiet period", { sample: { atMs: 0, ...CROWD } }, 0, [5_000, 25_000]],
     [
-      "no sample is taken before the deadline if drained-when is deadline",
+      "an expensive sample is delayed beyond the quiet period",
+      { sample: { atMs: 0, ...MANY_SOCKETS } },
+      0,
+      [5_000, 25_000],
+    ],
+    [
+      "no sample is taken before the deadline if `drained-when` is `deadline`",
       { sample: { atMs: 0 } },
       0,
       [5_000, 65_000],
@@ -100,10 +105,10 @@ describe("during the delays of a drain", () => {
 });
 
 describe("after the delays of a drain", () => {
-  const busy = (over: Parts): DrainState =>
-    draining({ ...over, sample: { atMs: 5_000, observation: BUSY, ...over.sample } });
+  const busy = (overrides: Parts): DrainState =>
+    draining({ ...overrides, sample: { atMs: 5_000, observation: BUSY, ...overrides.sample } });
   const LONG = { drain: { deadlineMs: 600_000 } };
-  wakesAt(busy, [
+  testWakes(busy, [
     ["busy connections are sampled frequently", {}, 5_000, [5_150, 5_150]],
     [
       "samples are frequent for a minute after the delays",
@@ -131,7 +136,7 @@ describe("after the delays of a drain", () => {
     ],
     ["a timer that fires late does not cause two samples", { sample: { atMs: 5_000 } }, 9_000, [9_001, 9_001]],
     ["there is a sample at the deadline", { sample: { atMs: 64_950 } }, 64_950, [65_000, 65_000]],
-    ["the timer fires only at the deadline if drained-when is deadline", {}, 5_000, [65_000, 65_000], DEADLINE],
+    ["the timer fires only at the deadline if `drained-when` is `deadline`", {}, 5_000, [65_000, 65_000], DEADLINE],
     ["a driver counts requests five times a second", { count: { atMs: 5_000 } }, 5_000, [5_200, 5_200], REQUESTS],
     [
       "a driver does not start a count before its last count has ended",
@@ -156,7 +161,7 @@ describe("after the delays of a drain", () => {
     ],
     [
       "the sockets are not sampled if the driver counts and the Pod has many connections",
-      { count: { atMs: 5_000 }, sample: CROWD },
+      { count: { atMs: 5_000 }, sample: MANY_SOCKETS },
       5_000,
       [5_200, 30_000],
       REQUESTS,
@@ -165,10 +170,10 @@ describe("after the delays of a drain", () => {
 });
 
 describe("after a drain, while hooks wait for their answers", () => {
-  const held10s = (over: Parts): DrainState =>
-    holding({ ...over, sample: { atMs: 10_000, observation: QUIET, ...over.sample } });
+  const holdingAt10s = (overrides: Parts): DrainState =>
+    holding({ ...overrides, sample: { atMs: 10_000, observation: QUIET, ...overrides.sample } });
   const CLASSIC: DrainSettings = { ...ONE_APP, classic: true };
-  wakesAt(held10s, [
+  testWakes(holdingAt10s, [
     ["the answer to a hook is delayed at most by the app's grace period", holds(held("drain")), 10_000, [95_000, -1]],
     ["samples of other processes' sockets continue for a proxy", holds(held("mesh-proxy")), 10_000, [10_250, 10_250]],
     [

@@ -13,17 +13,17 @@ const canIsolate = refusal.status === 0 && spawnSync("ip", ["-V"]).status === 0;
 if (!canIsolate)
   process.stdout.write(`skipped: cannot create network namespaces: ${refusal.stderr ?? refusal.error}\n`);
 
-const ROOM = new URL("./observation-room.ts", import.meta.url).href;
+const SAMPLER_MODULE = new URL("./observation-room.ts", import.meta.url).href;
 
 /** Runs one command per line of input: `sample` prints an observation as JSON, `answer` completes `/slow`. */
 const POD_PROGRAM = `
 import { createServer } from "node:http"; import { createInterface } from "node:readline"; import { readFileSync, writeSync } from "node:fs";
-import { createSampler } from ${JSON.stringify(ROOM)};
+import { createSampler } from ${JSON.stringify(SAMPLER_MODULE)};
 const sample = createSampler({ kubeletProbes: [] });
 let slow;
 const server = createServer({ keepAliveTimeout: 60000 }, (req, res) => {
   if (req.url === "/slow") slow = res; else res.end("x"); });
-// Until the kernel shows no connection of port 8080 (1F90) beside the listener (state 0A).
+// Waits until the kernel lists no socket of port 8080 (1F90) except the listener (state 0A).
 const settle = () => / [0-9A-F]+:1F90 [0-9A-F]+:[0-9A-F]+ (?!0A)/.test(readFileSync("/proc/self/net/tcp6", "utf8"))
   ? setTimeout(settle, 5) : writeSync(1, "settled\\n");
 const answer = () => slow === undefined ? setTimeout(answer, 5) : slow.end("x", () => writeSync(1, "answered\\n"));
@@ -56,16 +56,16 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
   beforeAll(async () => {
     pod = (await startNode(POD_PROGRAM, [], ["unshare", "-n"])).child;
     client = (await startNode(CLIENT_PROGRAM, [], ["unshare", "-n"])).child;
-    inside(pod, "link", "set", "lo", "up");
-    inside(pod, "link", "add", "v0", "type", "veth", "peer", "name", "v1", "netns", String(client.pid));
+    runIp(pod, "link", "set", "lo", "up");
+    runIp(pod, "link", "add", "v0", "type", "veth", "peer", "name", "v1", "netns", String(client.pid));
     for (const [side, address, link] of [
       [pod, POD, "v0"],
       [client, CLIENT, "v1"],
     ] as const) {
-      inside(side, "addr", "add", `${address}/24`, "dev", link);
-      inside(side, "link", "set", link, "up");
+      runIp(side, "addr", "add", `${address}/24`, "dev", link);
+      runIp(side, "link", "set", link, "up");
     }
-    expect(await ask(pod, "listen")).toBe("listening");
+    expect(await sendCommand(pod, "listen")).toBe("listening");
   }, 60_000);
 
   afterAll(async () => {
@@ -73,7 +73,7 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
     await stop(client);
   });
 
-  test("is quiet with a listener on all addresses of both families", async () => {
+  test("is quiet with a listener on all addresses of IPv4 and IPv6", async () => {
     expect(await sample(pod)).toMatchObject({
       known: true,
       hasTcpListener: true,
@@ -85,44 +85,44 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
 
   test("is not quiet if connections opened and closed between two samples", async () => {
     await sample(pod);
-    await ask(client, "short");
-    expect(await ask(pod, "settle")).toBe("settled");
-    const seen = await sample(pod);
-    expect(seen).toMatchObject({
+    await sendCommand(client, "short");
+    expect(await sendCommand(pod, "settle")).toBe("settled");
+    const observation = await sample(pod);
+    expect(observation).toMatchObject({
       activity: "quiet",
       openConnections: 0,
       evidenceSource: "passive-opens",
-      lastEvidenceMs: seen["atMs"],
+      lastEvidenceMs: observation["atMs"],
     });
   });
 
   test("is busy during the request of a client, whose address has IPv4 form", async () => {
-    await ask(client, "kept");
+    await sendCommand(client, "kept");
     expect(await sample(pod)).toMatchObject({
       openConnections: 1,
       left: [{ local: `${POD}:8080`, peer: expect.stringContaining(`${CLIENT}:`) }],
     });
-    await ask(client, "slow");
-    // The answered request may be ambiguous, which is not quiet either; only an open request is evidence at the time of the sample.
-    let seen = await sample(pod);
-    while (seen["lastEvidenceMs"] !== seen["atMs"]) seen = await sample(pod);
-    expect(seen).toMatchObject({ activity: "busy", openConnections: 1 });
-    expect(await ask(pod, "answer")).toBe("answered");
+    await sendCommand(client, "slow");
+    // An answered request may be ambiguous, so only evidence at the time of the sample proves an open request.
+    let observation = await sample(pod);
+    while (observation["lastEvidenceMs"] !== observation["atMs"]) observation = await sample(pod);
+    expect(observation).toMatchObject({ activity: "busy", openConnections: 1 });
+    expect(await sendCommand(pod, "answer")).toBe("answered");
   });
 
   test("has no new evidence of traffic if nothing happened between two samples", async () => {
-    let seen = await sample(pod);
-    while (seen["activity"] !== "quiet") seen = await sample(pod);
-    expect((await sample(pod))["lastEvidenceMs"]).toBe(seen["lastEvidenceMs"]);
+    let observation = await sample(pod);
+    while (observation["activity"] !== "quiet") observation = await sample(pod);
+    expect((await sample(pod))["lastEvidenceMs"]).toBe(observation["lastEvidenceMs"]);
   });
 });
 
-function inside(child: ChildProcess, ...args: readonly string[]): void {
+function runIp(child: ChildProcess, ...args: readonly string[]): void {
   const ran = spawnSync("nsenter", ["-t", String(child.pid), "-n", "ip", ...args], { encoding: "utf8" });
   if (ran.status !== 0) throw new Error(`ip ${args.join(" ")}: ${ran.stderr}`);
 }
 
-async function ask(child: ChildProcess, line: string): Promise<string> {
+async function sendCommand(child: ChildProcess, line: string): Promise<string> {
   if (child.stdin === null || child.stdout === null) throw new Error("the child has no pipes");
   const answer = once(child.stdout, "data");
   child.stdin.write(`${line}\n`);
@@ -131,6 +131,6 @@ async function ask(child: ChildProcess, line: string): Promise<string> {
 }
 
 async function sample(pod: ChildProcess): Promise<Record<string, unknown>> {
-  const seen: Record<string, unknown> = JSON.parse(await ask(pod, "sample"));
-  return seen;
+  const observation: Record<string, unknown> = JSON.parse(await sendCommand(pod, "sample"));
+  return observation;
 }

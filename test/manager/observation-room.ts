@@ -17,24 +17,24 @@ import {
 } from "../../src/manager/traffic/traffic-monitor.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** `tookMs`: duration of the reading, which bounds the accuracy of its ages. */
+/** `tookMs` is the duration of the read, which limits the accuracy of the ages. */
 export type DatedObservation = Extract<Observation, { known: true }> & {
   readonly atMs: number;
   readonly tookMs: number;
 };
 
-/** @returns a function that samples once, and throws when the observation is unknown */
-export function createSampler(over: Partial<DrainSettings>): () => DatedObservation {
-  const read = createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, over.port ?? DEFAULT_SETTINGS.port);
-  const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, createConnectionMemory(Math.random));
+/** @returns a function that samples once, and throws if the observation is unknown */
+export function createSampler(overrides: Partial<DrainSettings>): () => DatedObservation {
+  const read = createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, overrides.port ?? DEFAULT_SETTINGS.port);
+  const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...overrides }, createConnectionMemory(Math.random));
   return () => {
     const fromMs = performance.now();
     monitor.startSample(fromMs);
     const reading = read(60_000, visitorOf(monitor));
     const atMs = performance.now();
-    const seen = monitor.finishSample(reading, atMs, NO_CONNECTIONS);
-    if (!seen.known) throw new Error(seen.why);
-    return { ...seen, atMs, tookMs: atMs - fromMs };
+    const observation = monitor.finishSample(reading, atMs, NO_CONNECTIONS);
+    if (!observation.known) throw new Error(observation.why);
+    return { ...observation, atMs, tookMs: atMs - fromMs };
   };
 }
 
@@ -56,12 +56,12 @@ export async function listen(server: Server, host: string): Promise<number> {
 
 export function sampleUntil(
   sample: () => DatedObservation,
-  wanted: Readonly<Record<string, unknown>>,
+  expected: Readonly<Record<string, unknown>>,
 ): Promise<DatedObservation> {
   return eventually(() => {
-    const seen = sample();
-    expect(seen).toMatchObject(wanted);
-    return seen;
+    const observation = sample();
+    expect(observation).toMatchObject(expected);
+    return observation;
   });
 }
 
@@ -80,7 +80,7 @@ export async function startNode(source: string, args: readonly string[] = [], wr
 
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
+  const exited = once(child, "exit");
   child.kill("SIGKILL");
-  await gone;
+  await exited;
 }

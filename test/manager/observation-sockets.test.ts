@@ -11,40 +11,44 @@ import { createSampler, type DatedObservation, listen, sampleUntil, startNode, s
 import { readSocketLists, type TextSocket } from "./socket-lists.ts";
 
 /** Tolerance of the kernel's times, which are in jiffies of at most 10 ms. */
-const JIFFIES_MS = 20;
+const JIFFY_TOLERANCE_MS = 20;
 
-const endings: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 
 afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
 type Handle = (req: IncomingMessage, res: ServerResponse) => void;
 
-async function web(host: string, handle: Handle, onSocket: (socket: Socket) => void = () => {}): Promise<number> {
+async function startHttpServer(
+  host: string,
+  handle: Handle,
+  onSocket: (socket: Socket) => void = () => {},
+): Promise<number> {
   const server = createServer({ keepAliveTimeout: 60_000 }, handle);
   server.on("connection", onSocket);
-  endings.push(() => {
+  cleanups.push(() => {
     server.closeAllConnections();
     server.close();
   });
   return listen(server, host);
 }
 
-async function tcp(host: string, options: object, handle: (socket: Socket) => void): Promise<number> {
+async function startTcpServer(host: string, options: object, handle: (socket: Socket) => void): Promise<number> {
   const server = createTcpServer(options, (socket) => {
     socket.on("error", () => undefined);
-    endings.push(() => socket.destroy());
+    cleanups.push(() => socket.destroy());
     handle(socket);
   });
-  endings.push(() => server.close());
+  cleanups.push(() => server.close());
   return listen(server, host);
 }
 
 async function dial(host: string, port: number): Promise<Socket> {
   const socket = connect({ host, port, allowHalfOpen: true });
   socket.on("error", () => undefined);
-  endings.push(() => socket.destroy());
+  cleanups.push(() => socket.destroy());
   await once(socket, "connect");
   return socket;
 }
@@ -62,31 +66,31 @@ function fetchOnce(host: string, port: number, agent: Agent): Promise<Span> {
   });
 }
 
-function expectDated(seen: DatedObservation, span: Span): void {
-  expect(seen.lastEvidenceMs).toBeGreaterThan(span.fromMs - JIFFIES_MS);
-  expect(seen.lastEvidenceMs).toBeLessThan(span.toMs + JIFFIES_MS + seen.tookMs);
+function expectDated(observation: DatedObservation, span: Span): void {
+  expect(observation.lastEvidenceMs).toBeGreaterThan(span.fromMs - JIFFY_TOLERANCE_MS);
+  expect(observation.lastEvidenceMs).toBeLessThan(span.toMs + JIFFY_TOLERANCE_MS + observation.tookMs);
 }
 
 function keepAlive(): Agent {
   const agent = new Agent({ keepAlive: true });
-  endings.push(() => agent.destroy());
+  cleanups.push(() => agent.destroy());
   return agent;
 }
 
 describe("the sockets in a sample", () => {
   test("exclude connections of the manager's port, but include its listener", async () => {
     const host = ownAddress();
-    const [own, other] = [await tcp(host, {}, () => {}), await tcp(host, {}, () => {})];
+    const [own, other] = [await startTcpServer(host, {}, () => {}), await startTcpServer(host, {}, () => {})];
     const [toOwn, toOther] = [await dial(host, own), await dial(host, other)];
-    const shown = readSocketLists(createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, own));
-    expect(shown?.source).toBe("netlink");
+    const lists = readSocketLists(createSocketReader(loadNodeLibc(), readTextFile, scanTextFile, own));
+    expect(lists?.source).toBe("netlink");
     const portsOf = (sockets: readonly TextSocket[] = []) =>
       sockets.filter((socket) => socket.localAddress === host).map((socket) => socket.localPort);
-    expect(portsOf(shown?.listeners).sort()).toEqual([own, other].sort());
-    expect(portsOf(shown?.connections)).toContain(other);
-    expect(portsOf(shown?.connections)).not.toContain(own);
-    // The filter compares local ports, so the clients' ends in the same namespace are included.
-    const clients = (shown?.connections ?? []).map((socket) => socket.localPort);
+    expect(portsOf(lists?.listeners).sort()).toEqual([own, other].sort());
+    expect(portsOf(lists?.connections)).toContain(other);
+    expect(portsOf(lists?.connections)).not.toContain(own);
+    // The filter compares local ports, so the clients' sockets in the same namespace are included.
+    const clients = (lists?.connections ?? []).map((socket) => socket.localPort);
     expect(clients).toEqual(expect.arrayContaining([toOwn.localPort, toOther.localPort]));
   });
 
@@ -94,7 +98,7 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     expect(sample()).toMatchObject({ hasTcpListener: false, openConnections: 0 });
-    await web(host, (_, res) => res.end());
+    await startHttpServer(host, (_, res) => res.end());
     expect(sample()).toMatchObject({
       hasTcpListener: true,
       activity: "quiet",
@@ -106,14 +110,14 @@ describe("the sockets in a sample", () => {
   test("are quiet with an idle keep-alive connection, dated by its last response", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    const port = await web(host, (_, res) => res.end("hello"));
+    const port = await startHttpServer(host, (_, res) => res.end("hello"));
     sample();
     const answered = await fetchOnce(host, port, keepAlive());
-    await pause(400, "an age to date back by");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
-    expectDated(seen, answered);
-    expect(seen.left).toEqual([
+    await pause(400, "the last data gets an age");
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "quiet", openConnections: 1 });
+    expectDated(observation, answered);
+    expect(observation.left).toEqual([
       { local: `${host}:${port}`, peer: expect.stringMatching(/^127\.0\.0\.1:/), ageMs: 0, state: "ESTABLISHED" },
     ]);
   });
@@ -122,7 +126,7 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let answer = (): void => undefined;
-    const port = await web(host, (_, res) => {
+    const port = await startHttpServer(host, (_, res) => {
       answer = () => res.end("late");
     });
     const answered = fetchOnce(host, port, keepAlive());
@@ -130,72 +134,72 @@ describe("the sockets in a sample", () => {
     await sampleUntil(sample, { openConnections: 1, activity: "busy" });
     for (let n = 0; n < 10; n += 1) {
       await pause(30, "samples at several times of the request");
-      const seen = sample();
-      expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
+      const observation = sample();
+      expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: observation.atMs });
     }
     const fromMs = performance.now();
     answer();
     const { toMs } = await answered;
-    const seen = await sampleUntil(sample, { activity: "quiet" });
-    expectDated(seen, { fromMs, toMs });
+    const observation = await sampleUntil(sample, { activity: "quiet" });
+    expectDated(observation, { fromMs, toMs });
   });
 
   test("have new evidence in each sample while a client sends requests without pauses", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    const port = await web(host, (_, res) => setTimeout(() => res.end("x"), 5));
+    const port = await startHttpServer(host, (_, res) => setTimeout(() => res.end("x"), 5));
     const agent = keepAlive();
-    let going = true;
+    let isRunning = true;
     let answeredMs = 0;
     const loop = (async () => {
-      while (going) answeredMs = (await fetchOnce(host, port, agent)).toMs;
+      while (isRunning) answeredMs = (await fetchOnce(host, port, agent)).toMs;
     })();
     await pause(100, "some requests have completed");
     for (let n = 0; n < 30; n += 1) {
       await pause(17, "samples that are not in step with the client's requests");
-      const seen = sample();
-      expect(seen.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFIES_MS);
+      const observation = sample();
+      expect(observation.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFY_TOLERANCE_MS);
     }
-    going = false;
+    isRunning = false;
     await loop;
   });
 
   test("are busy with a connection whose bytes the server has not read", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    const port = await tcp(host, { pauseOnConnect: true }, () => undefined);
+    const port = await startTcpServer(host, { pauseOnConnect: true }, () => undefined);
     const client = await dial(host, port);
     await sampleUntil(sample, { openConnections: 1, activity: "quiet" });
     client.write("0123456789");
     await sampleUntil(sample, { activity: "busy" });
     await pause(200, "bytes that are left unread for a while");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: observation.atMs });
   });
 
   test("are busy with a connection in the backlog that has sent nothing", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    // Listens, then never comes back to its event loop.
+    // Listens and then blocks its event loop.
     const { child, line } = await startNode(
       `import {createServer} from "node:net"; import {writeSync} from "node:fs";
        const s = createServer(); s.listen(0, "${host}", () => {
          writeSync(1, String(s.address().port) + "\\n");
          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600000); });`,
     );
-    endings.push(() => stop(child));
+    cleanups.push(() => stop(child));
     expect(sample()).toMatchObject({ activity: "quiet", hasTcpListener: true });
     await dial(host, Number(line));
     await pause(200, "a connection that waits for a while");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: seen.atMs });
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: observation.atMs });
   });
 
   test("are quiet between the events of a stream, dated by the last event", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let stream: ServerResponse | undefined;
-    const port = await web(host, (_, res) => {
+    const port = await startHttpServer(host, (_, res) => {
       res.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
       stream = res;
     });
@@ -213,29 +217,29 @@ describe("the sockets in a sample", () => {
       stream?.write("data: 2\n\n");
     });
     const toMs = performance.now();
-    await pause(300, "an age to date back by");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "quiet", openConnections: 1 });
-    expectDated(seen, { fromMs, toMs });
+    await pause(300, "the last data gets an age");
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "quiet", openConnections: 1 });
+    expectDated(observation, { fromMs, toMs });
   });
 
   test("are busy with a half-closed connection that waits for its response", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let served: Socket | undefined;
-    const port = await tcp(host, { allowHalfOpen: true }, (socket) => {
+    const port = await startTcpServer(host, { allowHalfOpen: true }, (socket) => {
       served = socket;
       socket.resume();
     });
     const client = await dial(host, port);
     await pause(50, "the server accepts it first");
     client.end("request");
-    const seen = await sampleUntil(sample, { left: [{ state: "CLOSE_WAIT" }] });
+    const observation = await sampleUntil(sample, { left: [{ state: "CLOSE_WAIT" }] });
     await pause(100, "a half-closed connection that waits for a while");
     expect(sample()).toMatchObject({ activity: "busy", openConnections: 1 });
     served?.write("answer");
     expect(await sampleUntil(sample, { activity: "quiet" })).toMatchObject({ openConnections: 1 });
-    expect(seen.openConnections).toBe(1);
+    expect(observation.openConnections).toBe(1);
   });
 
   test.for([
@@ -245,7 +249,7 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let served = Promise.resolve();
-    const port = await web(
+    const port = await startHttpServer(
       host,
       (_, res) => res.setHeader("connection", header).end("bye"),
       (socket) => {
@@ -259,16 +263,16 @@ describe("the sockets in a sample", () => {
     // TIME_WAIT starts at the end of the connection, which on a busy machine is long after the response.
     await served;
     const toMs = performance.now();
-    await pause(500, "an age to date back by");
-    const seen = sample();
-    expect(seen).toMatchObject({ activity: "quiet", openConnections: 0 });
-    expectDated(seen, { fromMs, toMs });
+    await pause(500, "the last data gets an age");
+    const observation = sample();
+    expect(observation).toMatchObject({ activity: "quiet", openConnections: 0 });
+    expectDated(observation, { fromMs, toMs });
   });
 
   test("have IPv4 form if an IPv6 listener has a mapped address", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    const port = await web(`::ffff:${host}`, (_, res) => res.end("x"));
+    const port = await startHttpServer(`::ffff:${host}`, (_, res) => res.end("x"));
     await fetchOnce(host, port, keepAlive());
     expect(sample()).toMatchObject({ hasTcpListener: true, openConnections: 1, left: [{ local: `${host}:${port}` }] });
   });

@@ -6,7 +6,7 @@ export function describeOnClock(title: string, cases: (build: Build) => void): v
   describeBuilds(title, cases, [CLOCKED_NODE_BUILD, CLOCKED_NATIVE_BUILD]);
 }
 
-/** Wraps a test; its waits advance the clock. */
+/** Wraps a test body, whose waits advance the test clock. */
 export function onClock<Row extends readonly unknown[]>(
   body: (clock: TestClock, ...row: Row) => Promise<void>,
 ): (...row: Row) => Promise<void> {

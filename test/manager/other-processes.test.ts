@@ -43,24 +43,28 @@ const proxyListens = socket(PROXY, 10, 15_006);
 
 describe("the users of processes other than the proxy", () => {
   test.for([
-    { title: "the proxy's own sockets", sockets: [proxyListens, socket(PROXY, 1, 40_000, 443)], others: false },
-    { title: "an app with an outbound connection", sockets: [proxyListens, socket(APP, 1, 40_000, 443)], others: true },
-    { title: "an app that listens", sockets: [proxyListens, socket(APP, 10, 8_080)], others: true },
-    { title: "a TIME_WAIT entry of an app", sockets: [proxyListens, socket(0, 6, 8_080, 50_000)], others: false },
+    { title: "the proxy's own sockets", sockets: [proxyListens, socket(PROXY, 1, 40_000, 443)], hasOthers: false },
+    {
+      title: "an app with an outbound connection",
+      sockets: [proxyListens, socket(APP, 1, 40_000, 443)],
+      hasOthers: true,
+    },
+    { title: "an app that listens", sockets: [proxyListens, socket(APP, 10, 8_080)], hasOthers: true },
+    { title: "a TIME_WAIT entry of an app", sockets: [proxyListens, socket(0, 6, 8_080, 50_000)], hasOthers: false },
     {
       title: "the manager's listener, as the app's user",
       sockets: [proxyListens, socket(APP, 10, MANAGER_PORT)],
-      others: false,
+      hasOthers: false,
     },
     {
       title: "a hook's connection to the manager",
       sockets: [proxyListens, socket(APP, 1, 40_000, MANAGER_PORT)],
-      others: false,
+      hasOthers: false,
     },
-  ])("include the owner of $title: $others", ({ sockets, others }) => {
+  ])("include the owner of $title: $hasOthers", ({ sockets, hasOthers }) => {
     expect(processesIn(sockets)).toEqual({
       known: true,
-      others,
+      hasOthers,
       sharedUser: false,
     });
   });
@@ -68,7 +72,7 @@ describe("the users of processes other than the proxy", () => {
   test("include the proxy's user if that user listens on a port that is not a mesh port", () => {
     expect(processesIn([proxyListens, socket(PROXY, 10, 8_080)])).toEqual({
       known: true,
-      others: false,
+      hasOthers: false,
       sharedUser: true,
     });
   });
@@ -96,6 +100,6 @@ describe("the users of processes other than the proxy", () => {
 
   test("are reported as present if there are more users than the limit", () => {
     const many = Array.from({ length: 1_000 }, (_, uid) => socket(10_000 + uid, 10, 15_006));
-    expect(processesIn(many)).toMatchObject({ known: true, others: true });
+    expect(processesIn(many)).toMatchObject({ known: true, hasOthers: true });
   });
 });

@@ -3,7 +3,7 @@ import { endpointText } from "../../src/manager/sockets/address-text.ts";
 import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
 import type { ConnectionMemory, TrackedConnection } from "../../src/manager/traffic/connection-memory.ts";
 
-type Entry = { readonly key: string; seen: TrackedConnection | undefined; kept: boolean };
+type Entry = { readonly key: string; connection: TrackedConnection | undefined; isStored: boolean };
 
 export function createPlainMemory(): ConnectionMemory {
   let entries: Entry[] = [];
@@ -17,35 +17,35 @@ export function createPlainMemory(): ConnectionMemory {
   };
   return {
     startSample: () => {
-      for (const entry of entries) entry.kept = false;
+      for (const entry of entries) entry.isStored = false;
     },
     find: (socket) => byKey.get(keyOf(socket)) ?? -1,
     add: (socket) => {
       const key = keyOf(socket);
       byKey.set(key, entries.length);
-      entries.push({ key, seen: undefined, kept: false });
+      entries.push({ key, connection: undefined, isStored: false });
       return entries.length - 1;
     },
-    isStored: (record) => at(record).kept,
+    isStored: (record) => at(record).isStored,
     load: (record) => {
-      const { seen } = at(record);
-      if (seen === undefined) throw new Error(`record ${record} was never stored`);
-      return seen;
+      const { connection } = at(record);
+      if (connection === undefined) throw new Error(`record ${record} was never stored`);
+      return connection;
     },
-    store: (record, seen) => {
-      at(record).seen = seen;
-      at(record).kept = true;
+    store: (record, connection) => {
+      at(record).connection = connection;
+      at(record).isStored = true;
     },
-    // Disables the fast path.
+    // Disables the fast path for unchanged connections.
     isUnchanged: () => false,
-    firstSeenMs: (record) => at(record).seen?.firstSeenMs ?? -1,
+    firstSeenMs: (record) => at(record).connection?.firstSeenMs ?? -1,
     storeUnchanged: () => undefined,
     dropMissing: () => {
-      const gone = entries.filter((entry) => !entry.kept);
-      entries = entries.filter((entry) => entry.kept);
+      const removed = entries.filter((entry) => !entry.isStored);
+      entries = entries.filter((entry) => entry.isStored);
       byKey = new Map(entries.map(({ key }, record) => [key, record]));
-      for (const entry of entries) entry.kept = false;
-      return gone.filter((entry) => entry.seen?.working === true).length;
+      for (const entry of entries) entry.isStored = false;
+      return removed.filter((entry) => entry.connection?.working === true).length;
     },
   };
 }

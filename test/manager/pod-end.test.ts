@@ -1,4 +1,4 @@
-/** Tests the manager at its Pod's end and at restarts of containers. */
+/** Tests the manager at the termination of its Pod and at restarts of containers. */
 import { createServer } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { listenOnOwnPort } from "../leases/own-port.ts";
@@ -18,7 +18,7 @@ import { describeOnClock, onClock } from "./on-clock.ts";
 
 afterAll(endManagers);
 
-/** A port without a listener for the whole run. */
+/** @returns a port on which no program listens until this process ends */
 async function closedPort(): Promise<number> {
   const server = createServer();
   const port = await listenOnOwnPort(server, "127.0.0.1");
@@ -37,7 +37,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
       const command = run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
-      await manager.until(phase("withdrawing"));
+      await manager.untilLogged(phase("withdrawing"));
       const [answer, own] = await Promise.all([call(manager, hookPath()), command]);
       expect(own.code).toBe(0);
       const report = JSON.parse(own.out);
@@ -149,7 +149,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
         await statusOf(manager);
         socket.resetAndDestroy();
       }
-      await manager.until(phase("done"));
+      await manager.untilLogged(phase("done"));
       expect(await statusOf(manager)).toMatchObject({ outcome: "drained", trigger: "hook" });
       const late = await call(manager, hookPath());
       expect(late.status).toBe(200);
@@ -217,7 +217,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
 
 describeOnClock("a failure of the original hook", (build) => {
   const WARNED = ["cannot read chained hooks", "chained hook failed"];
-  const calling = (port: number) => JSON.stringify({ chain: { app: { httpGet: { port, path: "/bye" } } } });
+  const httpHook = (port: number) => JSON.stringify({ chain: { app: { httpGet: { port, path: "/bye" } } } });
   test.concurrent.for([
     {
       title: "the settings of the hook are invalid",
@@ -227,15 +227,15 @@ describeOnClock("a failure of the original hook", (build) => {
     },
     {
       title: "no program listens on the hook's port",
-      original: calling,
+      original: httpHook,
       message: "chained hook failed",
       detail: "container app: GET port",
     },
   ])(
     "is logged once and does not prevent the drain if $title",
-    onClock(async (clock, tried: { original: (port: number) => string; message: string; detail: string }) => {
-      const { message, detail } = tried;
-      const original = tried.original(await closedPort());
+    onClock(async (clock, failure: { original: (port: number) => string; message: string; detail: string }) => {
+      const { message, detail } = failure;
+      const original = failure.original(await closedPort());
       const manager = await startManager({ build, clock, env: { LASTCALL_ORIGINAL: original } });
       const app = await startApp(manager.address, 8_080, clock);
       const held = call(manager, hookPath());
@@ -274,10 +274,10 @@ describeOnClock("a manager whose own hook is not called", (build) => {
       const manager = await startManager({ build, clock, flags: ["--drain-delay=50s", "--hooks=app:app,other:app"] });
       const app = await startApp(manager.address, 8_080, clock);
       const startedMs = clock.nowMs();
-      const lone = await call(manager, hookPath());
+      const single = await call(manager, hookPath());
       const pairFromMs = clock.nowMs();
       const pair = await Promise.all([call(manager, hookPath()), call(manager, hookPath("other"))]);
-      for (const { body } of [lone, ...pair])
+      for (const { body } of [single, ...pair])
         expect(JSON.parse(body)).toMatchObject({ outcome: "restarted", trigger: "none" });
       expect(pairFromMs - startedMs).toBe(5_000);
       expect(clock.nowMs() - pairFromMs).toBe(15_000);

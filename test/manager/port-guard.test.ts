@@ -4,24 +4,25 @@ import { beginsWithToken, guardPort } from "../../src/manager/calls/port-guard.t
 import type { PortGuard } from "../../src/manager/ports.ts";
 
 const token = fc.stringMatching(/^[A-Za-z0-9_-]{1,128}$/);
-const begins = (text: string, ours: string): boolean => beginsWithToken(Buffer.from(text), `/${ours}/`);
+const begins = (text: string, expectedToken: string): boolean =>
+  beginsWithToken(Buffer.from(text), `/${expectedToken}/`);
 
 describe("the filter for the first bytes of a request", () => {
   test("matches the right token in the path, for any later bytes", () => {
     fc.assert(
-      fc.property(token, fc.string(), (ours, rest) => {
-        expect(begins(`GET /${ours}/${rest}`, ours)).toBe(true);
-        expect(begins(`POST /${ours}/${rest}`, ours)).toBe(true);
+      fc.property(token, fc.string(), (expectedToken, rest) => {
+        expect(begins(`GET /${expectedToken}/${rest}`, expectedToken)).toBe(true);
+        expect(begins(`POST /${expectedToken}/${rest}`, expectedToken)).toBe(true);
       }),
     );
   });
 
   test("does not match another token", () => {
     fc.assert(
-      fc.property(token, token, (ours, theirs) => {
-        fc.pre(ours !== theirs);
-        expect(begins(`GET /${theirs}/status HTTP/1.1\r\n`, ours)).toBe(false);
-        expect(begins(`POST /${theirs}/drain HTTP/1.1\r\n`, ours)).toBe(false);
+      fc.property(token, token, (expectedToken, otherToken) => {
+        fc.pre(expectedToken !== otherToken);
+        expect(begins(`GET /${otherToken}/status HTTP/1.1\r\n`, expectedToken)).toBe(false);
+        expect(begins(`POST /${otherToken}/drain HTTP/1.1\r\n`, expectedToken)).toBe(false);
       }),
     );
   });
@@ -42,10 +43,10 @@ describe("the filter for the first bytes of a request", () => {
 });
 
 describe("the port guard", () => {
-  const guard = (taken: boolean, prepared: string[]): PortGuard => ({
+  const guard = (isSupported: boolean, prepared: string[]): PortGuard => ({
     prepare: (path) => {
       prepared.push(path);
-      return taken;
+      return isSupported;
     },
     attach: () => {},
     admits: () => true,
@@ -58,7 +59,7 @@ describe("the port guard", () => {
     expect(prepared).toEqual(["/t0ken/"]);
   });
 
-  test("reports if the kernel lacks the option TCP_DEFER_ACCEPT", () => {
+  test("reports that the kernel lacks the option TCP_DEFER_ACCEPT", () => {
     expect(guardPort(guard(false, []), "t0ken")).toContain("TCP_DEFER_ACCEPT");
   });
 });

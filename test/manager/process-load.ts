@@ -1,13 +1,13 @@
 /** Reads the sockets, state and CPU time of a process from /proc. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** Counts sockets, not descriptors: the native runtime has two for a connection. */
+/** Counts sockets, not descriptors, because the native runtime has two descriptors per connection. */
 export function openSockets(pid: number): number {
   const names = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
   return new Set(names.filter((name) => name.startsWith("socket:"))).size;
 }
 
-/** A descriptor may be closed during the count. */
+/** @returns an empty text if the descriptor was closed during the count */
 function targetOf(path: string): string {
   try {
     return readlinkSync(path);

@@ -5,7 +5,7 @@ import { activityOf, dataAgeMs } from "../../src/manager/traffic/quiet.ts";
 import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
 import { socket as textSocket } from "./traffic-room.ts";
 
-const socket = (over: Partial<TextSocket>) => toTcpSocket(textSocket(over));
+const socket = (overrides: Partial<TextSocket>) => toTcpSocket(textSocket(overrides));
 
 const ages = (sent: number, received: number, ack: number) => ({
   lastDataSentMs: sent,
@@ -15,85 +15,85 @@ const ages = (sent: number, received: number, ack: number) => ({
 
 describe("the activity of a connection", () => {
   test.for([
-    { title: "idle after its response is acknowledged", activity: "idle", over: ages(2_000, 2_004, 1_960) },
+    { title: "idle after its response is acknowledged", activity: "idle", overrides: ages(2_000, 2_004, 1_960) },
     {
       title: "idle if request and response are in the same jiffy and the acknowledgement came later",
       activity: "idle",
-      over: ages(2_000, 2_000, 1_956),
+      overrides: ages(2_000, 2_000, 1_956),
     },
-    { title: "busy if the peer sent the last data", activity: "busy", over: ages(2_000, 1_200, 1_200) },
-    { title: "busy if the peer sent data one jiffy after the Pod", activity: "busy", over: ages(104, 100, 100) },
+    { title: "busy if the peer sent the last data", activity: "busy", overrides: ages(2_000, 1_200, 1_200) },
+    { title: "busy if the peer sent data one jiffy after the Pod", activity: "busy", overrides: ages(104, 100, 100) },
     {
       title: "ambiguous if request, response and acknowledgement are in the same jiffy",
       activity: "ambiguous",
-      over: ages(300, 300, 300),
+      overrides: ages(300, 300, 300),
     },
     {
       title: "ambiguous if the last data is almost ten seconds old and its order unclear",
       activity: "ambiguous",
-      over: ages(9_996, 9_996, 9_996),
+      overrides: ages(9_996, 9_996, 9_996),
     },
     {
       title: "idle if the order of the last data has been unclear for ten seconds",
       activity: "idle",
-      over: ages(10_000, 10_000, 10_000),
+      overrides: ages(10_000, 10_000, 10_000),
     },
     {
       title: "idle if the client never sent a byte",
       activity: "idle",
-      over: { ...ages(700, 700, 700), bytesReceived: 0 },
+      overrides: { ...ages(700, 700, 700), bytesReceived: 0 },
     },
     {
       title: "busy if the client has sent data and the server has not",
       activity: "busy",
-      over: { ...ages(700, 700, 700), dataSegmentsSent: 0 },
+      overrides: { ...ages(700, 700, 700), dataSegmentsSent: 0 },
     },
-    { title: "idle between the events of a stream", activity: "idle", over: ages(800, 4_000, 760) },
-    { title: "busy with unread bytes", activity: "busy", over: { receiveQueue: 1 } },
-    { title: "busy with unsent bytes", activity: "busy", over: { sendQueue: 1 } },
+    { title: "idle between the events of a stream", activity: "idle", overrides: ages(800, 4_000, 760) },
+    { title: "busy with unread bytes", activity: "busy", overrides: { receiveQueue: 1 } },
+    { title: "busy with unsent bytes", activity: "busy", overrides: { sendQueue: 1 } },
     {
       title: "idle if only the FIN of the client is unread",
       activity: "idle",
-      over: { state: tcp.CLOSE_WAIT, receiveQueue: 1 },
+      overrides: { state: tcp.CLOSE_WAIT, receiveQueue: 1 },
     },
     {
       title: "busy if more than the client's FIN is unread",
       activity: "busy",
-      over: { state: tcp.CLOSE_WAIT, receiveQueue: 2 },
+      overrides: { state: tcp.CLOSE_WAIT, receiveQueue: 2 },
     },
     {
       title: "busy if a half-closed client waits for its response",
       activity: "busy",
-      over: { state: tcp.CLOSE_WAIT, receiveQueue: 1, ...ages(900, 300, 300) },
+      overrides: { state: tcp.CLOSE_WAIT, receiveQueue: 1, ...ages(900, 300, 300) },
     },
     {
       title: "idle if only the server's FIN is unacknowledged",
       activity: "idle",
-      over: { state: tcp.FIN_WAIT1, sendQueue: 1 },
+      overrides: { state: tcp.FIN_WAIT1, sendQueue: 1 },
     },
     {
       title: "idle in LAST_ACK with both FINs queued",
       activity: "idle",
-      over: { state: tcp.LAST_ACK, sendQueue: 1, receiveQueue: 1 },
+      overrides: { state: tcp.LAST_ACK, sendQueue: 1, receiveQueue: 1 },
     },
     {
       title: "busy if data is queued before the server's FIN",
       activity: "busy",
-      over: { state: tcp.FIN_WAIT1, sendQueue: 900 },
+      overrides: { state: tcp.FIN_WAIT1, sendQueue: 900 },
     },
     {
       title: "idle if the server closed the connection without a response",
       activity: "idle",
-      over: { state: tcp.CLOSING, receiveQueue: 1, sendQueue: 1, ...ages(900, 300, 300) },
+      overrides: { state: tcp.CLOSING, receiveQueue: 1, sendQueue: 1, ...ages(900, 300, 300) },
     },
-    { title: "unknown without ages", activity: "unknown", over: ages(-1, -1, -1) },
+    { title: "unknown without ages", activity: "unknown", overrides: ages(-1, -1, -1) },
     {
       title: "busy with unread bytes even without ages",
       activity: "busy",
-      over: { ...ages(-1, -1, -1), receiveQueue: 3 },
+      overrides: { ...ages(-1, -1, -1), receiveQueue: 3 },
     },
-  ] as const)("is $title", ({ activity, over }) => {
-    expect(activityOf(socket(over))).toBe(activity);
+  ] as const)("is $title", ({ activity, overrides }) => {
+    expect(activityOf(socket(overrides))).toBe(activity);
   });
 
   test("is busy with unread or unsent bytes, at any ages", () => {

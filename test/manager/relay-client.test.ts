@@ -12,8 +12,8 @@ import { CLIENT, createTestMonitor, listener, POD, reading, socket } from "./tra
 const WANTS_STATUS: RelayDemand = { kind: "status", delayEndMs: -1 };
 const STATUS_LINE = 'status {"state":"in","terminating":true,"reason":""}\n';
 
-/** The manager's side, with clients played by the test. */
-function manager() {
+/** Creates the manager's side of the connection to its relay client, with fake client processes. */
+function createHarness() {
   const statuses: WithdrawalStatus[] = [];
   const reports: string[] = [];
   const clients: { readonly callbacks: ClientCallbacks; readonly commands: string[]; killed: boolean }[] = [];
@@ -45,7 +45,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("runs the client only while a drain needs the relay's status", () => {
-    const { relay, clients } = manager();
+    const { relay, clients } = createHarness();
     relay.setDemand({ kind: "none" });
     expect(clients).toEqual([]);
     relay.setDemand(WANTS_STATUS);
@@ -56,7 +56,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("passes each status of the relay to the drain once", () => {
-    const { relay, statuses, writes } = manager();
+    const { relay, statuses, writes } = createHarness();
     relay.setDemand(WANTS_STATUS);
     expect(statuses.map((status) => status.reason)).toEqual([NO_RESPONSE_YET]);
     writes(STATUS_LINE.slice(0, 20));
@@ -69,7 +69,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("sends the client the end of the drain delay once and the disconnect command once", () => {
-    const { relay, clients } = manager();
+    const { relay, clients } = createHarness();
     relay.setDemand(WANTS_STATUS);
     relay.setDemand({ kind: "status", delayEndMs: Date.now() + 4_000 });
     relay.setDemand({ kind: "status", delayEndMs: Date.now() + 4_000 });
@@ -78,8 +78,8 @@ describe("the manager's control of the relay's client process", () => {
     expect(clients[0]?.commands).toEqual(["drain-delay 4000\n", "disconnect\n"]);
   });
 
-  test("passes the status unknown when the client exits, and restarts the client at most three times", () => {
-    const { relay, clients, writes, last } = manager();
+  test("passes the status `unknown` when the client exits, and restarts the client at most three times", () => {
+    const { relay, clients, writes, last } = createHarness();
     for (let count = 0; count < 10; count += 1) {
       relay.setDemand(WANTS_STATUS);
       vi.advanceTimersByTime(1_100);
@@ -91,7 +91,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("ends a client that exceeds its output limit, and ignores its later output", () => {
-    const { relay, clients, writes, last, statuses } = manager();
+    const { relay, clients, writes, last, statuses } = createHarness();
     relay.setDemand(WANTS_STATUS);
     writes("dial\n".repeat(201));
     expect(clients[0]?.killed).toBe(true);
@@ -102,14 +102,14 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("ends a client whose line exceeds the limit", () => {
-    const { relay, clients, writes } = manager();
+    const { relay, clients, writes } = createHarness();
     relay.setDemand(WANTS_STATUS);
     for (let count = 0; count < 5; count += 1) writes("x".repeat(4_096));
     expect(clients[0]?.killed).toBe(true);
   });
 
   test("ends a client that hangs while a drain waits for the status", () => {
-    const { relay, clients, writes, last } = manager();
+    const { relay, clients, writes, last } = createHarness();
     relay.setDemand({ kind: "status", delayEndMs: Date.now() + 1_000 });
     writes(STATUS_LINE);
     vi.advanceTimersByTime(4_900);
@@ -120,7 +120,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("starts a client to send a report, logs the result, and ends the client if it does not exit", () => {
-    const { relay, clients, writes, reports } = manager();
+    const { relay, clients, writes, reports } = createHarness();
     relay.deliver("{}");
     relay.setDemand({ kind: "none" });
     expect(clients[0]?.commands).toEqual(["report {}\n"]);
@@ -133,7 +133,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("waits at most 100 ms for a report before the manager's exit", () => {
-    const { relay, clients } = manager();
+    const { relay, clients } = createHarness();
     const done = vi.fn();
     relay.awaitDelivery(done);
     expect(done).toHaveBeenCalledTimes(1);
@@ -147,7 +147,7 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("counts the client's connections", () => {
-    const { relay, writes } = manager();
+    const { relay, writes } = createHarness();
     relay.setDemand(WANTS_STATUS);
     writes("dial\ndial\nwhat\n");
     expect(relay.dials()).toBe(2);
@@ -160,7 +160,7 @@ describe("connections of the relay's client", () => {
   test("do not hide a client's connection that opened and closed between two samples", () => {
     const { sample } = createTestMonitor();
     sample(opens(100, 50), 1_000);
-    // One by a client, one by the relay's client.
+    // One connection of a client and one of the relay's client.
     expect(sample(opens(101, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(2_000);
   });
 
@@ -173,11 +173,16 @@ describe("connections of the relay's client", () => {
   test("do not delay the answer to the hook of a mesh proxy", () => {
     const relay: RelayEndpoint = { address: "10.96.0.9", port: 443 };
     const proxy = { ...listener(), localPort: 15_006, uid: 1_337 };
-    const ours = socket({ localPort: 40_000, peerAddress: relay.address, peerPort: relay.port, uid: 65_532 });
+    const relayConnection = socket({
+      localPort: 40_000,
+      peerAddress: relay.address,
+      peerPort: relay.port,
+      uid: 65_532,
+    });
     const others = (endpoint: RelayEndpoint) => {
       const watch = createProcessWatch(17_890, endpoint);
       watch.startSample();
-      for (const one of [proxy, ours]) watch.add(toTcpSocket(one));
+      for (const one of [proxy, relayConnection]) watch.add(toTcpSocket(one));
       return watch.finishSample().hasOthers;
     };
     expect(others(relay)).toBe(false);

@@ -5,7 +5,7 @@ import {
   endRelays,
   type FakeRelay,
   RELAY_NAME,
-  type Relaying,
+  type RelayOptions,
   startRelay,
   statusLine,
 } from "./fake-relay.ts";
@@ -26,20 +26,20 @@ import { alive, childrenOf } from "./processes.ts";
 afterAll(endRelays);
 afterAll(endManagers);
 
-const KILLED_EACH_MS = 100;
+const KILL_INTERVAL_MS = 100;
 const UNREACHABLE = "unknown: its address refuses connections";
 const FLAGS = ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=20s", "--app-grace=5s", "--hooks=app:app"];
 
 const drain = async (manager: Manager) => JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
 type ScenarioParts = { readonly clock: TestClock; readonly relay: FakeRelay; readonly manager: Manager };
-type Choice = Omit<Relaying, "clock"> & { readonly flags?: readonly string[] };
+type ScenarioOptions = Omit<RelayOptions, "clock"> & { readonly flags?: readonly string[] };
 
 describeOnClock("a drain with a relay", (build) => {
   /** Runs a case with a relay, a manager that uses it, and an app in its Pod. */
   const scenario = (
     title: string,
-    { flags = FLAGS, ...relaying }: Choice,
+    { flags = FLAGS, ...relaying }: ScenarioOptions,
     play: (parts: ScenarioParts) => Promise<void>,
   ) =>
     test.concurrent(
@@ -59,7 +59,7 @@ describeOnClock("a drain with a relay", (build) => {
     {},
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.requested(2);
+      await relay.untilRequested(2);
       await clock.wait(5_000);
       expect(await statusOf(manager)).toMatchObject({ phase: "withdrawing", relay: "offered", withdrawnAfterMs: -1 });
       relay.send(statusLine({ state: "out" }));
@@ -68,9 +68,9 @@ describeOnClock("a drain with a relay", (build) => {
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(4_500);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(4_500);
       expect(report.why).toMatch(/The Pod was out of rotation after \d/);
-      const notice = await relay.reported();
-      expect(notice).toMatchObject({ namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"] });
-      expect(notice["report"]).toMatchObject({ phase: "done", outcome: "drained", relay: "withdrawn" });
+      const delivered = await relay.untilReported();
+      expect(delivered).toMatchObject({ namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"] });
+      expect(delivered["report"]).toMatchObject({ phase: "done", outcome: "drained", relay: "withdrawn" });
       expect(relay.requests[0]).toEqual({
         path: "/v1/withdrawal",
         authorization: `Lastcall ${CREDENTIAL}`,
@@ -90,8 +90,8 @@ describeOnClock("a drain with a relay", (build) => {
       const report = await drain(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.milliseconds.withdrawing).toBe(3_000);
-      // The answer takes no time of the tests' clock, or a step of it.
-      expect(report.withdrawnAfterMs).toBeLessThan(100); // bound: on the tests' clock
+      // The relay's response takes no time on the test clock, or one step.
+      expect(report.withdrawnAfterMs).toBeLessThan(100); // bound: on the test clock
     },
   );
 
@@ -123,12 +123,12 @@ describeOnClock("a drain with a relay", (build) => {
     { first: statusLine({ terminating: false }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
     async ({ clock, relay, manager }) => {
       const held = call(manager, hookPath());
-      await relay.requested();
+      await relay.untilRequested();
       expect(childrenOf(manager.pid)).toHaveLength(1);
       expect(JSON.parse((await held).body)).toMatchObject({ outcome: "restarted", relay: "none" });
-      await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
-      await relay.settled();
-      expect(relay.notices).toEqual([]);
+      await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streamCount() === 0);
+      await relay.untilSynchronized();
+      expect(relay.reports).toEqual([]);
     },
   );
 
@@ -136,7 +136,7 @@ describeOnClock("a drain with a relay", (build) => {
     "starts at the manager's own hook, even a late one, if the relay is unreachable",
     onClock(async (clock) => {
       const relay = await startRelay({ clock });
-      await relay.die();
+      await relay.crash();
       const manager = await startManager({ build, clock, env: relay.env, flags: FLAGS });
       const app = await startApp(manager.address);
       const held = call(manager, hookPath());
@@ -153,10 +153,10 @@ describeOnClock("a drain with a relay", (build) => {
     {},
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.requested();
-      await relay.die();
-      await relay.rise();
-      await relay.requested(2);
+      await relay.untilRequested();
+      await relay.crash();
+      await relay.restart();
+      await relay.untilRequested(2);
       await clock.wait(8_000);
       expect((await statusOf(manager))["phase"]).toBe("withdrawing");
       relay.send(statusLine({ state: "out" }));
@@ -169,7 +169,7 @@ describeOnClock("a drain with a relay", (build) => {
     { heartbeat: false },
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.requested(4);
+      await relay.untilRequested(4);
       await clock.wait(4_000);
       expect((await statusOf(manager))["phase"]).toBe("withdrawing");
       relay.send(statusLine({ state: "out" }));
@@ -182,7 +182,7 @@ describeOnClock("a drain with a relay", (build) => {
     { first: statusLine({ graceSeconds: 12 }) },
     async ({ manager }) => {
       const report = await drain(manager);
-      // 12 s, less the app's 5 s and the margin of 2 s.
+      // 12 s minus the app's grace period of 5 s and a margin of 2 s.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
       expect(report.why).toContain("shortened from 23s");
@@ -195,11 +195,11 @@ describeOnClock("a drain with a relay", (build) => {
     async ({ clock, relay, manager }) => {
       expect(childrenOf(manager.pid)).toEqual([]);
       const own = drain(manager);
-      await relay.requested();
+      await relay.untilRequested();
       expect(childrenOf(manager.pid)).toHaveLength(1);
       await own;
-      await relay.reported();
-      await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streams() === 0);
+      await relay.untilReported();
+      await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streamCount() === 0);
       expect(manager.lines().filter((line) => line["level"] === "warn")).toEqual([]);
       expect(JSON.stringify(manager.lines())).not.toContain(CREDENTIAL);
     },
@@ -210,29 +210,29 @@ describeOnClock("a drain with a relay", (build) => {
     {},
     async ({ clock, relay, manager }) => {
       const own = drain(manager).catch(() => {});
-      await relay.requested();
+      await relay.untilRequested();
       const clients = childrenOf(manager.pid);
       expect(clients).toHaveLength(1);
       manager.kill("SIGKILL");
-      await clock.until(() => !clients.some(alive) && relay.streams() === 0);
+      await clock.until(() => !clients.some(alive) && relay.streamCount() === 0);
       await own;
     },
   );
 
   scenario("ends after its delay if the relay's client is killed repeatedly", {}, async ({ clock, manager }) => {
-    let over = false;
+    let hasEnded = false;
     const own = drain(manager).finally(() => {
-      over = true;
+      hasEnded = true;
     });
-    while (!over) {
+    while (!hasEnded) {
       for (const pid of childrenOf(manager.pid)) process.kill(pid, "SIGKILL");
-      await clock.wait(KILLED_EACH_MS);
+      await clock.wait(KILL_INTERVAL_MS);
     }
     const report = await own;
     expect(report.outcome).toBe("drained");
     expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(3_000);
-    // A client that had time to report "in" delays the drain until it is killed.
-    expect(report.milliseconds.withdrawing).toBeLessThan(3_000 + 2 * KILLED_EACH_MS); // bound: by the clock of the test
+    // A relay client that reported "in" delays the drain until the client is killed.
+    expect(report.milliseconds.withdrawing).toBeLessThan(3_000 + 2 * KILL_INTERVAL_MS); // bound: on the test clock
     expect(report.relay).toMatch(/^unknown: (the relay client ended: |no answer yet)/);
   });
 
@@ -241,11 +241,11 @@ describeOnClock("a drain with a relay", (build) => {
     { first: statusLine({ state: "out" }) },
     async ({ clock, relay, manager }) => {
       const own = drain(manager);
-      await relay.requested();
-      await manager.until((line) => line["message"] === "relay");
-      await relay.die();
+      await relay.untilRequested();
+      await manager.untilLogged((line) => line["message"] === "relay");
+      await relay.crash();
       expect(await own).toMatchObject({ outcome: "drained" });
-      const lost = await manager.until((line) => line["message"] === "cannot report to the relay");
+      const lost = await manager.untilLogged((line) => line["message"] === "cannot report to the relay");
       expect(lost).toMatchObject({ level: "warn", pod: "web-0", namespace: "shop" });
       await clock.until(() => childrenOf(manager.pid).length === 0);
       manager.kill("SIGTERM");
@@ -255,11 +255,11 @@ describeOnClock("a drain with a relay", (build) => {
 
   scenario("sends the report if SIGTERM ends the drain", {}, async ({ relay, manager }) => {
     const own = drain(manager);
-    await manager.until((line) => line["message"] === "relay");
+    await manager.untilLogged((line) => line["message"] === "relay");
     manager.kill("SIGTERM");
     expect(await own).toMatchObject({ outcome: "forced", relay: "offered" });
     expect((await manager.ended).code).toBe(3);
-    expect(await relay.reported()).toMatchObject({ report: { outcome: "forced" } });
+    expect(await relay.untilReported()).toMatchObject({ report: { outcome: "forced" } });
   });
 });
 
@@ -267,33 +267,33 @@ describeOnClock("a manager with invalid relay variables", (build) => {
   test.concurrent.for([
     {
       title: "the relay's address has no port",
-      over: { LASTCALL_RELAY_ADDRESS: "10.0.0.10" },
-      names: "LASTCALL_RELAY_ADDRESS",
+      overrides: { LASTCALL_RELAY_ADDRESS: "10.0.0.10" },
+      variable: "LASTCALL_RELAY_ADDRESS",
     },
-    { title: "the CA is missing", over: { LASTCALL_RELAY_CA: "" }, names: "LASTCALL_RELAY_CA" },
+    { title: "the CA is missing", overrides: { LASTCALL_RELAY_CA: "" }, variable: "LASTCALL_RELAY_CA" },
     {
       title: "the CA is not a certificate",
-      over: { LASTCALL_RELAY_CA: "A".repeat(400) },
-      names: "LASTCALL_RELAY_CA",
+      overrides: { LASTCALL_RELAY_CA: "A".repeat(400) },
+      variable: "LASTCALL_RELAY_CA",
     },
     {
       title: "the credential is incomplete",
-      over: { LASTCALL_RELAY_CREDENTIAL: "k1.abc" },
-      names: "LASTCALL_RELAY_CREDENTIAL",
+      overrides: { LASTCALL_RELAY_CREDENTIAL: "k1.abc" },
+      variable: "LASTCALL_RELAY_CREDENTIAL",
     },
-    { title: "the Pod's UID is missing", over: { POD_UID: "" }, names: "POD_UID" },
+    { title: "the Pod's UID is missing", overrides: { POD_UID: "" }, variable: "POD_UID" },
   ])(
     "logs the variable's name and drains without the relay if $title",
-    onClock(async (clock, { over, names }) => {
+    onClock(async (clock, { overrides, variable }) => {
       const relay = await startRelay({ clock });
       const flags = ["--drain-delay=300ms", "--quiet-period=300ms", "--hooks=app:app"];
-      const manager = await startManager({ build, clock, env: { ...relay.env, ...over }, flags });
+      const manager = await startManager({ build, clock, env: { ...relay.env, ...overrides }, flags });
       const app = await startApp(manager.address);
       const warning = manager.lines().find((line) => line["message"] === "the relay is not used");
-      expect(warning?.["detail"]).toContain(names);
+      expect(warning?.["detail"]).toContain(variable);
       expect(await drain(manager)).toMatchObject({ outcome: "drained", relay: "none", withdrawnAfterMs: -1 });
       expect(childrenOf(manager.pid)).toEqual([]);
-      await relay.settled();
+      await relay.untilSynchronized();
       expect(relay.requests).toEqual([]);
       manager.kill("SIGKILL");
       await endApp(app);

@@ -7,46 +7,49 @@ import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
 import type { Offered } from "../../src/manager/drain/drain-state.ts";
 import { hook, ONE_APP, ownHook, play, relayReported } from "./drain-script.ts";
 
-const END = [ownHook(100, 2), hook(110, 1)];
+const TERMINATION = [ownHook(100, 2), hook(110, 1)];
 const SETTINGS: DrainSettings = { ...ONE_APP, deregistrationDelayMs: 30_000, drainTimeoutMs: 600_000 };
 const status = (nowMs: number, offered: Offered, terminating = offered !== "unknown"): DrainEvent =>
   relayReported(nowMs, offered, terminating, { reason: "the reason" });
-const endOf = (statuses: readonly DrainEvent[], settings = SETTINGS): number =>
-  play({ settings, events: [...END, ...statuses], untilMs: 900_000 }).answered.get(1) ?? -1;
+const answeredAtMs = (statuses: readonly DrainEvent[], settings = SETTINGS): number =>
+  play({ settings, events: [...TERMINATION, ...statuses], untilMs: 900_000 }).answered.get(1) ?? -1;
 
 describe("a drain whose connection to the relay is interrupted", () => {
   test("does not wait for the withdrawal again if the Pod was withdrawn before the interruption", () => {
-    const steady = endOf([status(200, "out")]);
-    expect(steady).toBe(35_100);
-    expect(endOf([status(200, "out"), status(10_000, "unknown"), status(12_000, "out")])).toBe(steady);
+    const uninterruptedMs = answeredAtMs([status(200, "out")]);
+    expect(uninterruptedMs).toBe(35_100);
+    expect(answeredAtMs([status(200, "out"), status(10_000, "unknown"), status(12_000, "out")])).toBe(uninterruptedMs);
   });
 
   test("lasts as long as without a relay if the first status comes late", () => {
-    const none = endOf([]);
+    const none = answeredAtMs([]);
     expect(none).toBe(35_100);
-    expect(endOf([status(20_000, "out")])).toBe(none);
+    expect(answeredAtMs([status(20_000, "out")])).toBe(none);
   });
 
   test("starts the deregistration delay at the interruption at the latest", () => {
-    expect(endOf([status(200, "in"), status(9_000, "unknown"), status(12_000, "out")])).toBe(39_000);
+    expect(answeredAtMs([status(200, "in"), status(9_000, "unknown"), status(12_000, "out")])).toBe(39_000);
   });
 
   test("waits the whole deregistration delay if the interruption follows the withdrawal", () => {
-    const steady = endOf([status(200, "in"), status(20_000, "out")]);
-    expect(steady).toBe(50_000);
-    expect(endOf([status(200, "in"), status(20_000, "out"), status(25_000, "unknown")])).toBe(steady);
-    expect(endOf([status(200, "in"), status(20_000, "out"), status(25_000, "unknown"), status(26_000, "out")])).toBe(
-      steady,
-    );
+    const uninterruptedMs = answeredAtMs([status(200, "in"), status(20_000, "out")]);
+    expect(uninterruptedMs).toBe(50_000);
+    expect(answeredAtMs([status(200, "in"), status(20_000, "out"), status(25_000, "unknown")])).toBe(uninterruptedMs);
+    expect(
+      answeredAtMs([status(200, "in"), status(20_000, "out"), status(25_000, "unknown"), status(26_000, "out")]),
+    ).toBe(uninterruptedMs);
   });
 
   test("waits for another withdrawal if an EndpointSlice offered the Pod again", () => {
-    expect(endOf([status(200, "out"), status(6_000, "in"), status(8_000, "out")])).toBe(38_000);
+    expect(answeredAtMs([status(200, "out"), status(6_000, "in"), status(8_000, "out")])).toBe(38_000);
   });
 
   test("reports the withdrawal and the interruption", () => {
-    const played = play({ settings: SETTINGS, events: [...END, status(2_100, "out"), status(10_000, "unknown")] });
-    const report = drainReportOf(played.full, 90_000, -1, 0);
+    const played = play({
+      settings: SETTINGS,
+      events: [...TERMINATION, status(2_100, "out"), status(10_000, "unknown")],
+    });
+    const report = drainReportOf(played.fullState, 90_000, -1, 0);
     expect(report).toMatchObject({ relay: "unknown: the reason", withdrawnAfterMs: 2_000 });
     expect(report.why).toContain("The Pod was out of rotation after 2s; later updates were lost (the reason).");
   });
@@ -55,28 +58,32 @@ describe("a drain whose connection to the relay is interrupted", () => {
 describe("a relay replica that does not report the Pod as terminating yet", () => {
   test("does not end the drain's wait for the withdrawal, which another replica started", () => {
     const statuses = [status(200, "in"), status(9_000, "in", false), status(50_000, "out", false)];
-    expect(endOf(statuses)).toBe(80_000);
+    expect(answeredAtMs(statuses)).toBe(80_000);
   });
 
   test("does not end the wait after an interruption, and the report does not contain still_in_rotation", () => {
     const statuses = [status(200, "in"), status(3_000, "unknown"), status(3_500, "in", false)];
-    const played = play({ settings: { ...ONE_APP, drainTimeoutMs: 20_000 }, events: [...END, ...statuses] });
+    const played = play({ settings: { ...ONE_APP, drainTimeoutMs: 20_000 }, events: [...TERMINATION, ...statuses] });
     expect(played.state.outcome).toBe("timeout");
-    expect(drainReportOf(played.full, 90_000, -1, 0).relay).toBe("offered");
+    expect(drainReportOf(played.fullState, 90_000, -1, 0).relay).toBe("offered");
     expect(played.state.why).toContain("still in rotation: the reason");
   });
 
   test("does not affect the next drain if it responded during a container restart", () => {
-    const events = [hook(0, 1), status(100, "in", false), ...END.map((one) => ({ ...one, nowMs: one.nowMs + 20_000 }))];
+    const events = [
+      hook(0, 1),
+      status(100, "in", false),
+      ...TERMINATION.map((one) => ({ ...one, nowMs: one.nowMs + 20_000 })),
+    ];
     const next = [...events, status(20_300, "in", false)];
-    expect(drainReportOf(play({ settings: ONE_APP, events: next }).full, 90_000, -1, 0).relay).toBe(
+    expect(drainReportOf(play({ settings: ONE_APP, events: next }).fullState, 90_000, -1, 0).relay).toBe(
       "still_in_rotation",
     );
   });
 });
 
 describe("for arbitrary sequences of correct relay statuses", () => {
-  const outages = fc.array(
+  const anyOutages = fc.array(
     fc.record({ atMs: fc.integer({ min: 150, max: 60_000 }), forMs: fc.integer({ min: 1, max: 20_000 }) }),
     {
       maxLength: 4,
@@ -84,29 +91,29 @@ describe("for arbitrary sequences of correct relay statuses", () => {
   );
   const outAtMs = fc.integer({ min: 200, max: 60_000 });
 
-  const statusesOf = (outMs: number, silences: readonly { atMs: number; forMs: number }[]): DrainEvent[] => {
-    const silent = (ms: number) => silences.some((one) => ms >= one.atMs && ms < one.atMs + one.forMs);
-    const moments = [150, outMs, ...silences.flatMap((one) => [one.atMs, one.atMs + one.forMs])];
-    return [...new Set(moments)]
+  const statusesOf = (outMs: number, outages: readonly { atMs: number; forMs: number }[]): DrainEvent[] => {
+    const silent = (ms: number) => outages.some((one) => ms >= one.atMs && ms < one.atMs + one.forMs);
+    const changeTimes = [150, outMs, ...outages.flatMap((one) => [one.atMs, one.atMs + one.forMs])];
+    return [...new Set(changeTimes)]
       .sort((a, b) => a - b)
       .map((ms) => status(ms, silent(ms) ? "unknown" : ms < outMs ? "in" : "out"));
   };
 
   test("interruptions do not extend a drain", () => {
     fc.assert(
-      fc.property(outAtMs, outages, (outMs, silences) => {
-        expect(endOf(statusesOf(outMs, silences))).toBeLessThanOrEqual(endOf(statusesOf(outMs, [])));
+      fc.property(outAtMs, anyOutages, (outMs, outages) => {
+        expect(answeredAtMs(statusesOf(outMs, outages))).toBeLessThanOrEqual(answeredAtMs(statusesOf(outMs, [])));
       }),
     );
   });
 
   test("a drain does not end before the withdrawal, whichever replica responds", () => {
-    const doubts = fc.array(fc.integer({ min: 151, max: 60_000 }), { maxLength: 4 });
+    const anyTimes = fc.array(fc.integer({ min: 151, max: 60_000 }), { maxLength: 4 });
     fc.assert(
-      fc.property(outAtMs, doubts, (outMs, laggards) => {
-        const denials = laggards.filter((ms) => ms < outMs).map((ms) => status(ms, "in", false));
-        const statuses = [...statusesOf(outMs, []), ...denials].sort((a, b) => a.nowMs - b.nowMs);
-        expect(endOf(statuses, { ...SETTINGS, deregistrationDelayMs: 0 })).toBeGreaterThanOrEqual(outMs);
+      fc.property(outAtMs, anyTimes, (outMs, times) => {
+        const contradictions = times.filter((ms) => ms < outMs).map((ms) => status(ms, "in", false));
+        const statuses = [...statusesOf(outMs, []), ...contradictions].sort((a, b) => a.nowMs - b.nowMs);
+        expect(answeredAtMs(statuses, { ...SETTINGS, deregistrationDelayMs: 0 })).toBeGreaterThanOrEqual(outMs);
       }),
     );
   });

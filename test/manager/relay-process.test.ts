@@ -5,7 +5,7 @@ import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
 import { eventually } from "../time/eventually.ts";
 import { BROKEN_RELAYS, endBrokenRelays } from "./broken-relays.ts";
 import { type Build, describeBuilds } from "./builds.ts";
-import { type Authority, authority, CREDENTIAL, endRelays, startRelay, statusLine } from "./fake-relay.ts";
+import { type Authority, CREDENTIAL, createAuthority, endRelays, startRelay, statusLine } from "./fake-relay.ts";
 import { cpuMs } from "./process-load.ts";
 
 const running = new Set<ChildProcessWithoutNullStreams>();
@@ -18,7 +18,7 @@ afterAll(() => {
 
 let ca: Authority;
 beforeAll(async () => {
-  ca = await authority();
+  ca = await createAuthority();
 });
 
 type Client = {
@@ -28,7 +28,7 @@ type Client = {
   readonly ended: Promise<number | null>;
 };
 
-/** The client as the manager starts it. */
+/** Starts the relay's client like the manager. */
 function startClient(build: Build, env: Record<string, string>): Client {
   const child = spawn(build.command, [...build.args, "relay-client"], { env, stdio: ["pipe", "pipe", "pipe"] });
   running.add(child);
@@ -54,14 +54,14 @@ function startClient(build: Build, env: Record<string, string>): Client {
 
 describeBuilds("the relay's client", (build) => {
   test.concurrent.for([...BROKEN_RELAYS])(
-    "reports the status unknown and connects again if the relay $behaviour",
+    "reports that the status is lost, and connects again, if the relay $behaviour",
     async (broken) => {
-      const { env, during } = await broken.start(ca);
+      const { env, causeFault } = await broken.start(ca);
       const client = startClient(build, env);
       client.child.stdin.write("drain-delay 0\n");
-      void during?.();
+      void causeFault?.();
       expect(await client.line(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
-      // It has dialled again by then, or will.
+      // The client may already have connected again.
       const dials = () => client.lines.filter((one) => one === "dial").length;
       const before = dials();
       await eventually(() => expect(dials()).toBeGreaterThan(before));
@@ -72,14 +72,14 @@ describeBuilds("the relay's client", (build) => {
   );
 
   test.concurrent("uses no CPU while it waits for a TLS handshake", async () => {
-    const silent = BROKEN_RELAYS.find(({ behaviour }) => behaviour === "accepts connections and sends nothing");
-    const { env = {} } = (await silent?.start(ca)) ?? {};
+    const silentRelay = BROKEN_RELAYS.find(({ behaviour }) => behaviour === "accepts connections and sends nothing");
+    const { env = {} } = (await silentRelay?.start(ca)) ?? {};
     const client = startClient(build, env);
     await client.line(/^dial$/);
     const beforeMs = cpuMs(client.child.pid ?? 0);
-    // By its own clock two seconds later.
+    // The client reports this two seconds later.
     await client.line(/^lost no answer within/);
-    expect(cpuMs(client.child.pid ?? 0) - beforeMs).toBeLessThan(500); // bound: time of the CPU, which no other program lengthens
+    expect(cpuMs(client.child.pid ?? 0) - beforeMs).toBeLessThan(500); // bound: CPU time, which other programs do not lengthen
     client.child.kill("SIGKILL");
   });
 
@@ -104,24 +104,24 @@ describeBuilds("the relay's client", (build) => {
     const client = startClient(build, relay.env);
     await client.line(/^status /);
     client.child.stdin.write("disconnect\n");
-    await eventually(() => expect(relay.streams()).toBe(0));
-    await relay.settled();
+    await eventually(() => expect(relay.streamCount()).toBe(0));
+    await relay.untilSynchronized();
     const requestCount = () => relay.requests.filter(({ path }) => path.startsWith(WITHDRAWAL_PATH)).length;
     const before = requestCount();
     client.child.stdin.write('report {"version":1,"why":"Ümläut"}\n');
     await client.line(/^delivered$/);
     expect(await client.ended).toBe(0);
-    await relay.settled();
+    await relay.untilSynchronized();
     expect(requestCount()).toBe(before);
-    expect(relay.notices).toEqual([
+    expect(relay.reports).toEqual([
       { namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"], report: { version: 1, why: "Ümläut" } },
     ]);
   });
 
-  test.concurrent("sends a report again after status 503, and then prints that the report was not sent", async () => {
+  test.concurrent("sends a report again after status 503, and then prints that the report was not delivered", async () => {
     let attempts = 0;
     const relay = await startRelay({
-      answers: (_, res) => {
+      respond: (_, res) => {
         attempts += 1;
         res.writeHead(503).end();
       },
@@ -136,7 +136,7 @@ describeBuilds("the relay's client", (build) => {
   test.concurrent("does not repeat a report that the relay refused", async () => {
     const paths: string[] = [];
     const relay = await startRelay({
-      answers: (req, res) => {
+      respond: (req, res) => {
         paths.push(req.url ?? "");
         res.writeHead(413).end();
       },

@@ -12,7 +12,7 @@ import {
 
 type Timed = SessionAction & { readonly atMs: number };
 
-/** Plays a client whose timers are exact, until `untilMs`. */
+/** Runs a client's session with exact timers until `untilMs`. */
 function play(events: readonly SessionEvent[], untilMs = 60_000) {
   let session: RelaySession = newSession(0);
   let wakeAtMs = 0;
@@ -25,7 +25,7 @@ function play(events: readonly SessionEvent[], untilMs = 60_000) {
   };
   const tickUntil = (ms: number) => {
     for (let count = 0; wakeAtMs >= 0 && wakeAtMs <= ms; count += 1) {
-      if (count > 10_000) throw new Error("it never stops ticking");
+      if (count > 10_000) throw new Error("the session never stops ticking");
       handle({ kind: "tick", nowMs: wakeAtMs, lateMs: 0 });
     }
   };
@@ -74,7 +74,7 @@ describe("the client's session with the relay", () => {
     expect(played.lost).toEqual([0]);
   });
 
-  test("reports unknown if the relay closes every connection after one line, even if it was slow once", () => {
+  test("reports a lost status if the relay closes every connection after one line, even if it was slow once", () => {
     const events: SessionEvent[] = [received(1_000, 1), closed(1_001, 1)];
     let dialledAtMs = 1_101;
     for (const [id, retryMs] of [200, 400, 800, 1_600, 2_000, 2_000, 2_000].entries()) {
@@ -113,7 +113,7 @@ describe("the client's session with the relay", () => {
     ]);
   });
 
-  test.for(["out", "unknown"] as const)("does not request a heartbeat if the state is %s", (offered) => {
+  test.for(["out", "unknown"] as const)("does not request a heartbeat if the state is `%s`", (offered) => {
     expect(play([delay(0, 5_000), received(10, 1, offered)], 20_000).dials).toEqual([0]);
   });
 
@@ -123,11 +123,11 @@ describe("the client's session with the relay", () => {
     expect(played.dials).toEqual([0, 500]);
   });
 
-  test("reports unknown at the end of the delay if the relay is silent", () => {
+  test("reports a lost status at the end of the delay if the relay is silent", () => {
     expect(play([delay(0, 5_000), received(10, 1)], 20_000).lost).toEqual([5_000]);
   });
 
-  test("reports unknown half a second after the relay's last heartbeat", () => {
+  test("reports a lost status half a second after the relay's last heartbeat", () => {
     const played = play([delay(0, 2_000), received(10, 1), ...heartbeats(2, 510, 9_110)], 20_000);
     expect(played.lost).toEqual([9_610]);
     expect(played.dials[2]).toBe(9_410);
@@ -159,7 +159,7 @@ describe("the client's session with the relay", () => {
     expect(until).toBeGreaterThan(25_000);
   });
 
-  test("does not report unknown because its own process was suspended", () => {
+  test("does not report a lost status because its own process was suspended", () => {
     let session = newSession(0);
     for (const event of [
       { kind: "tick", nowMs: 0, lateMs: 0 } as const,
@@ -178,19 +178,19 @@ describe("the client's session with the relay", () => {
     expect(played.wakeAtMs).toBe(-1);
   });
 
-  test("has at most two connections, one interruption for each status, and always a next timer", () => {
+  test("has at most two connections, reports each lost status once, and always has a next timer", () => {
     const move = fc.record({
       gapMs: fc.integer({ min: 0, max: 3_000 }),
       what: fc.constantFrom("received", "closed", "delay", "disconnect" as const),
-      which: fc.integer({ min: 0, max: 2 }),
+      connectionIndex: fc.integer({ min: 0, max: 2 }),
       offered: fc.constantFrom("in", "out", "unknown" as const),
     });
     fc.assert(
       fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
-        const watched = watchedClient();
-        for (const { gapMs, what, which, offered } of moves) {
+        const watched = createCheckedSession();
+        for (const { gapMs, what, connectionIndex, offered } of moves) {
           const nowMs = watched.wait(gapMs);
-          const id = watched.open()[which] ?? 99;
+          const id = watched.open()[connectionIndex] ?? 99;
           const events = {
             received: received(nowMs, id, offered),
             closed: closed(nowMs, id),
@@ -204,8 +204,8 @@ describe("the client's session with the relay", () => {
   });
 });
 
-/** A client whose invariants are checked after each event. */
-function watchedClient() {
+/** Creates a client's session whose invariants are checked after each event. */
+function createCheckedSession() {
   let session = newSession(0);
   let nowMs = 0;
   let wakeAtMs = -1;

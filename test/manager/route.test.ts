@@ -30,16 +30,16 @@ describe("the routes of the manager's port", () => {
 
   test("require exactly the manager's token, which is never empty", () => {
     fc.assert(
-      fc.property(fc.string(), fc.string(), (given, expected) => {
-        expect(isSameSecret(given, expected)).toBe(given === expected && expected !== "");
+      fc.property(fc.string(), fc.string(), (presented, expected) => {
+        expect(isSameSecret(presented, expected)).toBe(presented === expected && expected !== "");
         expect(isSameSecret(expected, expected)).toBe(expected !== "");
       }),
     );
   });
 
-  test.for(["ab", "abcd", "abd", "Abc", ""])("reject the token '%s' instead of 'abc'", (given) => {
-    expect(isSameSecret(given, "abc")).toBe(false);
-    expect(at("GET", `/${given}/status`)).toEqual({ kind: "nothing" });
+  test.for(["ab", "abcd", "abd", "Abc", ""])("reject the token '%s' instead of 'abc'", (presented) => {
+    expect(isSameSecret(presented, "abc")).toBe(false);
+    expect(at("GET", `/${presented}/status`)).toEqual({ kind: "nothing" });
   });
 
   test.for([

@@ -1,4 +1,4 @@
-/** Tests how the runner reports failed readings: as blind, or as incomplete. */
+/** Tests drains whose samples fail because the sockets cannot be read, or cannot be read completely. */
 import { expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
@@ -12,7 +12,7 @@ import { createTrafficMonitor } from "../../src/manager/traffic/traffic-monitor.
 import { eventually } from "../time/eventually.ts";
 import { playback } from "./netlink-room.ts";
 
-/** More than the ten failed samples after which a drain is blind. */
+/** More than the ten failed samples after which a drain ends with the outcome `blind`. */
 const SAMPLES = 13;
 
 async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainReport> {
@@ -55,7 +55,7 @@ async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainRepor
   return report;
 }
 
-test("a drain ends with outcome blind if no source of sockets can be read", async () => {
+test("a drain ends with outcome `blind` if no source of sockets can be read", async () => {
   expect(await reportAfterFailedSamples(false)).toMatchObject({
     phase: "done",
     outcome: "blind",

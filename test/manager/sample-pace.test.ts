@@ -5,22 +5,22 @@ import { outcomeOf } from "../../src/manager/drain/drain-report-of.ts";
 import { NO_SAMPLE } from "../../src/manager/drain/drain-state.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET } from "./drain-script.ts";
 
-const END = [hook(100, 1), ownHook(110, 2)];
+const TERMINATION = [hook(100, 1), ownHook(110, 2)];
 const DRAIN_DELAY_MS = 5_000;
 const { quietPeriodMs } = ONE_APP;
 const QUIET_POD: PodAt = () => QUIET;
 
 test("samples are rare in a busy Pod with thousands of sockets", () => {
-  const few = play({ events: END, pod: busyUntil(999_999), sockets: 200 });
-  const many = play({ events: END, pod: busyUntil(999_999), sockets: 3_000 });
+  const few = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 200 });
+  const many = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 3_000 });
   expect(few.wakes).toBeGreaterThan(350);
   // One minute with a sample every 1.5 s, and the samples of the drain delay.
   expect(many.wakes).toBeLessThan(70);
 });
 
 test("samples are more frequent in a quiet Pod with thousands of sockets, to detect short traffic", () => {
-  const passing: PodAt = (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs - 10 });
-  const many = play({ events: END, pod: passing, sockets: 3_000 });
+  const shortTraffic: PodAt = (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs - 10 });
+  const many = play({ events: TERMINATION, pod: shortTraffic, sockets: 3_000 });
   // One minute with a sample every 0.3 s.
   expect(many.wakes).toBeGreaterThan(200);
   expect(many.wakes).toBeLessThan(230);
@@ -28,7 +28,7 @@ test("samples are more frequent in a quiet Pod with thousands of sockets, to det
 
 test("samples are rare during the drain delay in a Pod with thousands of sockets, at any quiet period", () => {
   const settings = { ...ONE_APP, drainDelayMs: 60_000, quietPeriodMs: 60_000 };
-  const many = play({ settings, events: END, pod: busyUntil(1_000), sockets: 3_000, untilMs: 60_000 });
+  const many = play({ settings, events: TERMINATION, pod: busyUntil(1_000), sockets: 3_000, untilMs: 60_000 });
   // A sample every 1.5 s while the Pod is busy, then every 0.3 s; not every 0.15 s.
   expect(many.wakes).toBeGreaterThan(150);
   expect(many.wakes).toBeLessThan(220);
@@ -36,22 +36,22 @@ test("samples are rare during the drain delay in a Pod with thousands of sockets
 
 test("failed samples are at most as frequent as successful ones in a Pod with thousands of sockets", () => {
   const pod: PodAt = (nowMs) => (nowMs < 10_000 ? busyUntil(999_999)(nowMs) : NO_SAMPLE.observation);
-  const failing = play({ events: END, pod, sockets: (nowMs) => (nowMs < 10_000 ? 3_000 : -1) });
+  const failing = play({ events: TERMINATION, pod, sockets: (nowMs) => (nowMs < 10_000 ? 3_000 : -1) });
   expect(failing.wakes).toBeLessThan(70);
 });
 
 test("samples are at most a quiet period apart if this needs at most 5 % of a core", () => {
-  const played = play({ events: END, pod: busyUntil(999_999), sockets: MOST_EXACT });
+  const played = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: MAX_EXACT_SOCKETS });
   expect(played.wakes).toBeGreaterThanOrEqual(60_000 / quietPeriodMs);
 });
 
-/** CPU time of a sample per socket, the limit of a core's share, and the samples of the shortest drain. */
-const SAMPLE_US = 6.25;
-const SHARE = 0.05;
-const LEAST_SAMPLES = 2;
-const paceMs = (sockets: number) => (LEAST_SAMPLES * sockets * SAMPLE_US) / 1_000 / SHARE;
+/** CPU time of a sample for each socket, the maximum share of a core, and the minimum number of samples in a drain. */
+const SAMPLE_US_PER_SOCKET = 6.25;
+const CORE_SHARE = 0.05;
+const MIN_SAMPLES = 2;
+const paceMs = (sockets: number) => (MIN_SAMPLES * sockets * SAMPLE_US_PER_SOCKET) / 1_000 / CORE_SHARE;
 /** Largest number of sockets with a sample in each quiet period. */
-const MOST_EXACT = 8_000;
+const MAX_EXACT_SOCKETS = 8_000;
 
 const PODS = {
   "is always busy": busyUntil(999_999),
@@ -61,21 +61,21 @@ const PODS = {
 
 test.for(Object.entries(PODS))("samples use at most 5 % of a core if a Pod %s", ([, pod]) => {
   fc.assert(
-    fc.property(fc.integer({ min: MOST_EXACT + 1, max: 200_000 }), (sockets) => {
+    fc.property(fc.integer({ min: MAX_EXACT_SOCKETS + 1, max: 200_000 }), (sockets) => {
       let samples = 0;
       const counted: PodAt = (nowMs) => {
         samples += 1;
         return pod(nowMs);
       };
-      play({ events: END, pod: counted, sockets });
-      // Samples at the trigger and at the deadline are unconditional.
+      play({ events: TERMINATION, pod: counted, sockets });
+      // The samples at the trigger and at the deadline do not count towards the limit.
       expect(samples - 2).toBeLessThanOrEqual((DRAIN_DELAY_MS + 60_000) / paceMs(sockets));
     }),
   );
 });
 
 test.for(["requests", "auto"] as const)(
-  "a driver's counts of requests do not make samples more expensive if drained-when is %s",
+  "a driver's counts of requests do not make samples more expensive if `drained-when` is `%s`",
   (drainedWhen) => {
     const settings: DrainSettings = { ...ONE_APP, driver: "envoy", drainedWhen };
     let samples = 0;
@@ -83,12 +83,12 @@ test.for(["requests", "auto"] as const)(
       samples += 1;
       return { ...QUIET, openConnections: 9 };
     };
-    const counted = { settings, events: END, pod, active: () => 5 };
+    const counted = { settings, events: TERMINATION, pod, active: () => 5 };
     play({ ...counted, sockets: 100 });
     const withFew = samples;
     samples = 0;
     const { wakes } = play({ ...counted, sockets: 100_000 });
-    // Counts continue five times a second, each with a sample if it is cheap.
+    // The driver counts five times a second; each count has a sample if the sample is cheap.
     expect(withFew).toBeGreaterThan(200);
     expect(wakes).toBeGreaterThan(200);
     expect(samples - 2).toBeLessThanOrEqual((DRAIN_DELAY_MS + 60_000) / paceMs(100_000));
@@ -100,8 +100,8 @@ const dueAt = (endMs: number) =>
 
 test("a drain ends on time in a Pod with up to 4000 sockets for each second of the quiet period", () => {
   fc.assert(
-    fc.property(fc.nat(60_000), fc.nat(MOST_EXACT), (endMs, sockets) => {
-      const played = play({ events: END, pod: busyUntil(endMs), sockets });
+    fc.property(fc.nat(60_000), fc.nat(MAX_EXACT_SOCKETS), (endMs, sockets) => {
+      const played = play({ events: TERMINATION, pod: busyUntil(endMs), sockets });
       expect(played.answered.get(1)).toBeGreaterThanOrEqual(dueAt(endMs));
       expect(played.answered.get(1)).toBeLessThanOrEqual(dueAt(endMs) + 1);
     }),
@@ -110,8 +110,8 @@ test("a drain ends on time in a Pod with up to 4000 sockets for each second of t
 
 test("a drain in a Pod with more sockets ends at the next sample that 5 % of a core allow", () => {
   fc.assert(
-    fc.property(fc.nat(60_000), fc.integer({ min: MOST_EXACT, max: 200_000 }), (endMs, sockets) => {
-      const played = play({ events: END, pod: busyUntil(endMs), sockets });
+    fc.property(fc.nat(60_000), fc.integer({ min: MAX_EXACT_SOCKETS, max: 200_000 }), (endMs, sockets) => {
+      const played = play({ events: TERMINATION, pod: busyUntil(endMs), sockets });
       expect(played.answered.get(1)).toBeGreaterThanOrEqual(dueAt(endMs));
       expect(played.answered.get(1)).toBeLessThanOrEqual(dueAt(endMs) + paceMs(sockets) + 1);
     }),
@@ -121,18 +121,18 @@ test("a drain in a Pod with more sockets ends at the next sample that 5 % of a c
 test("a timer that fires a fraction of a millisecond early does not delay the sample at the end of the delay", () => {
   const endMs = 110 + DRAIN_DELAY_MS;
   const nothing = (nowMs: number) => ({ kind: "caller-left" as const, nowMs, holdId: 99 });
-  const played = play({ events: [...END, nothing(endMs - 0.4), nothing(endMs + 0.1)], lateMs: 0.05 });
+  const played = play({ events: [...TERMINATION, nothing(endMs - 0.4), nothing(endMs + 0.1)], lateMs: 0.05 });
   expect(played.answered.get(1)).toBeCloseTo(endMs + 0.05, 5);
 });
 
 test("a phase is reported with its initial state even if the next phase follows in the same step", () => {
   const reportedDraining = (lateMs: number, pod: PodAt) =>
-    play({ events: END, pod, lateMs }).actions.flatMap((action) =>
+    play({ events: TERMINATION, pod, lateMs }).actions.flatMap((action) =>
       action.kind === "entered" && action.at.phase.name === "draining"
         ? [{ outcome: outcomeOf(action.at.phase), holds: action.at.hooks.holds.length }]
         : [],
     );
-  const atOnce = reportedDraining(3, QUIET_POD);
-  expect(atOnce).toEqual([{ outcome: "none", holds: 2 }]);
-  expect(reportedDraining(0, busyUntil(6_000))).toEqual(atOnce);
+  const immediate = reportedDraining(3, QUIET_POD);
+  expect(immediate).toEqual([{ outcome: "none", holds: 2 }]);
+  expect(reportedDraining(0, busyUntil(6_000))).toEqual(immediate);
 });

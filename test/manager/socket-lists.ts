@@ -1,4 +1,4 @@
-/** Collects streamed sockets into lists, with addresses as text. Keeps to the plain subset. */
+/** Collects streamed sockets into lists, with addresses as text. Uses the plain subset (decision 3). */
 import type { Libc } from "../../src/manager/ports.ts";
 import { type Address, addressText, parseAddress } from "../../src/manager/sockets/address-text.ts";
 import { type DumpEnd, dumpTcp } from "../../src/manager/sockets/netlink-exchange.ts";
@@ -32,7 +32,7 @@ export function addressOf(text: string): Address {
   return address;
 }
 
-/** Lists the fields, because both builds print them in this order. */
+/** Lists the fields explicitly, because both builds print them in this order. */
 export function toTextSocket(socket: TcpSocket): TextSocket {
   return {
     family: socket.family,
@@ -103,7 +103,7 @@ export type SocketLists = SocketReading & {
   readonly manyUdp: boolean;
 };
 
-/** @param enoughUdp number of ports after which no more are needed */
+/** @param enoughUdp number of UDP ports after which the read may stop */
 export function readSocketLists(read: SocketReader, tracesMs = 60_000, enoughUdp = 1_000): SocketLists | undefined {
   const listeners: TextSocket[] = [];
   const connections: TextSocket[] = [];

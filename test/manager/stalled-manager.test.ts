@@ -18,7 +18,7 @@ import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 /** Longer than the limit of an unauthenticated connection. */
 const STALL_MS = 2_600;
-/** A migrated virtual machine or an overloaded node. */
+/** As during a migration of a virtual machine, or on an overloaded node. */
 const LONG_STALL_MS = 8_000;
 
 afterAll(endManagers);
@@ -39,13 +39,13 @@ describeBuilds("a manager whose process is stopped", (build) => {
       socket.on("data", (chunk: Buffer) => {
         answer += chunk.toString("utf8");
       });
-      const gone = closed(socket);
+      const socketClosed = closed(socket);
       await eventually(() => expect(openSockets(manager.pid)).toBeGreaterThan(before));
       await stop(manager);
       socket.write(`GET ${hookPath()} HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
-      await pause(stallMs, "the stall itself");
+      await pause(stallMs, "the duration of the stall");
       manager.kill("SIGCONT");
-      await gone;
+      await socketClosed;
       expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
     },
   );
@@ -57,7 +57,7 @@ describeBuilds("a manager whose process is stopped", (build) => {
     const own = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     expect(own).toMatchObject({ code: 4, out: "" });
     manager.kill("SIGCONT");
-    expect(await manager.until((line) => line["phase"] === "withdrawing")).toMatchObject({ trigger: "hook" });
+    expect(await manager.untilLogged((line) => line["phase"] === "withdrawing")).toMatchObject({ trigger: "hook" });
     manager.kill("SIGKILL");
     await endApp(app);
   });
@@ -66,17 +66,17 @@ describeBuilds("a manager whose process is stopped", (build) => {
     const manager = await startManager({ build });
     await stop(manager);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
-    await pause(STALL_MS, "the stall itself");
+    await pause(STALL_MS, "the duration of the stall");
     manager.kill("SIGCONT");
     expect(await own).toMatchObject({ code: 0, err: "" });
   });
 
   test.concurrent("closes a silent connection after it continues", async () => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
-    const gone = closed(await dial(manager));
+    const socketClosed = closed(await dial(manager));
     await stop(manager);
-    await pause(STALL_MS, "the stall itself");
+    await pause(STALL_MS, "the duration of the stall");
     manager.kill("SIGCONT");
-    await gone;
+    await socketClosed;
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createTestMonitor, listener, reading } from "./traffic-room.ts";
 
 const AT_LOOPBACK = { driver: "http", activeUrl: "http://127.0.0.1:8081/active" } as const;
-const status = (localAddress: string) => listener({ localAddress, localPort: 8081 });
+const statusListener = (localAddress: string) => listener({ localAddress, localPort: 8081 });
 
 describe("the listener of active-url", () => {
   test.for([
@@ -14,17 +14,17 @@ describe("the listener of active-url", () => {
     },
     { title: "all addresses", settings: { ...AT_LOOPBACK, ignorePorts: [8081] }, at: "0.0.0.0" },
     {
-      title: "loopback with drained-when set to requests",
+      title: "a loopback address if `drained-when` is `requests`",
       settings: { ...AT_LOOPBACK, drainedWhen: "requests" },
       at: "127.0.0.1",
     },
-  ] as const)("keeps the drain waiting on $title", ({ settings, at }) => {
-    expect(createTestMonitor(settings).sample(reading([status(at)]), 0).hasTcpListener).toBe(true);
+  ] as const)("counts as a listener of the Pod on $title", ({ settings, at }) => {
+    expect(createTestMonitor(settings).sample(reading([statusListener(at)]), 0).hasTcpListener).toBe(true);
   });
 
   test("does not make the Pod reachable after it is closed", () => {
     const { sample } = createTestMonitor(AT_LOOPBACK);
-    sample(reading([status("127.0.0.1")]), 0);
+    sample(reading([statusListener("127.0.0.1")]), 0);
     expect(sample(reading([]), 200).hasTcpListener).toBe(false);
   });
 
@@ -45,16 +45,16 @@ describe("the listener of active-url", () => {
       socket: { localAddress: "127.0.0.1", localPort: 8081 },
     },
     {
-      title: "a criterion other than requests",
+      title: "a criterion other than `requests`",
       settings: { ...AT_LOOPBACK, drainedWhen: "quiet" },
       socket: { localAddress: "127.0.0.1", localPort: 8081 },
     },
-  ] as const)("does not keep the drain waiting on $title", ({ settings, socket }) => {
+  ] as const)("does not count as a listener of the Pod with $title", ({ settings, socket }) => {
     expect(createTestMonitor(settings).sample(reading([listener(socket)]), 0).hasTcpListener).toBe(false);
   });
 
   test("adds no connections and no evidence of traffic", () => {
     const { sample } = createTestMonitor(AT_LOOPBACK);
-    expect(sample(reading([status("127.0.0.1")]), 0)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
+    expect(sample(reading([statusListener("127.0.0.1")]), 0)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
   });
 });

@@ -11,12 +11,12 @@ const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceiv
 
 describe("a sample of sockets", () => {
   test("is unknown and blind if the socket tables could not be read", () => {
-    const seen = createTrafficMonitor(DEFAULT_SETTINGS, createConnectionMemory(Math.random)).finishSample(
+    const observation = createTrafficMonitor(DEFAULT_SETTINGS, createConnectionMemory(Math.random)).finishSample(
       undefined,
       10,
       NO_CONNECTIONS,
     );
-    expect(seen).toEqual({ known: false, why: expect.stringContaining("could not be read"), blind: true });
+    expect(observation).toEqual({ known: false, why: expect.stringContaining("could not be read"), blind: true });
   });
 
   test("is unknown but not blind if the socket tables changed during the sample", () => {
@@ -36,13 +36,13 @@ describe("a sample of sockets", () => {
     ["a handshake", { state: tcp.SYN_RECV }, false],
     ["an ended connection", { state: tcp.TIME_WAIT }, false],
     ["the ages of an idle connection", { lastDataSentMs: 300, lastDataReceivedMs: 304, bytesReceived: 1 }, false],
-  ])("of %s has unknown activity: %o", ([, over, isUnknown]) => {
+  ])("of %s has unknown activity: %o", ([, overrides, isUnknown]) => {
     const ageless = { lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
-    const seen = createTestMonitor().sample(
-      reading([listener(), socket({ ...ageless, ...over })], { source: "proc" }),
+    const observation = createTestMonitor().sample(
+      reading([listener(), socket({ ...ageless, ...overrides })], { source: "proc" }),
       10_000,
     );
-    expect(seen.activity === "unknown").toBe(isUnknown);
+    expect(observation.activity === "unknown").toBe(isUnknown);
   });
 
   test.for<[string, readonly TextSocket[]]>([
@@ -50,16 +50,16 @@ describe("a sample of sockets", () => {
     ["a connection waits in the backlog", [listener({ receiveQueue: 1 })]],
   ])("is busy, even with a connection without ages, if %s", ([, others]) => {
     const ageless = socket({ lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 });
-    const seen = createTestMonitor().sample(reading([...others, ageless], { source: "proc" }), 10_000);
-    expect(seen).toMatchObject({ activity: "busy" });
+    const observation = createTestMonitor().sample(reading([...others, ageless], { source: "proc" }), 10_000);
+    expect(observation).toMatchObject({ activity: "busy" });
   });
 
   test("is quiet with an idle connection, and the evidence has the time of the last byte", () => {
-    const seen = createTestMonitor().sample(
+    const observation = createTestMonitor().sample(
       reading([listener(), socket({ lastDataSentMs: 300, lastDataReceivedMs: 304, lastAckReceivedMs: 260 })]),
       10_000,
     );
-    expect(seen).toMatchObject({
+    expect(observation).toMatchObject({
       activity: "quiet",
       lastEvidenceMs: 9_700,
       openConnections: 1,
@@ -69,32 +69,32 @@ describe("a sample of sockets", () => {
   });
 
   test("is busy during a request, and the evidence has the time of the sample", () => {
-    const seen = createTestMonitor().sample(
+    const observation = createTestMonitor().sample(
       reading([listener(), socket({ lastDataSentMs: 9_000, lastDataReceivedMs: 700 })]),
       10_000,
     );
-    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000 });
+    expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000 });
   });
 
   test("is ambiguous if the order of the last data is unclear, and the evidence has the time of the data", () => {
-    const seen = createTestMonitor().sample(
+    const observation = createTestMonitor().sample(
       reading([listener(), socket({ lastDataSentMs: 200, lastDataReceivedMs: 200, lastAckReceivedMs: 200 })]),
       10_000,
     );
-    expect(seen).toMatchObject({ activity: "ambiguous", lastEvidenceMs: 9_800, evidenceSource: "ambiguous" });
+    expect(observation).toMatchObject({ activity: "ambiguous", lastEvidenceMs: 9_800, evidenceSource: "ambiguous" });
   });
 
   test("is busy while connections wait in the backlog", () => {
-    const seen = createTestMonitor().sample(reading([listener({ receiveQueue: 3 })]), 10_000);
-    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000 });
+    const observation = createTestMonitor().sample(reading([listener({ receiveQueue: 3 })]), 10_000);
+    expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000 });
   });
 
   test("is busy during a handshake", () => {
-    const seen = createTestMonitor().sample(
+    const observation = createTestMonitor().sample(
       reading([listener(), socket({ state: tcp.SYN_RECV, lastDataSentMs: -1, lastDataReceivedMs: -1 })]),
       10_000,
     );
-    expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000, openConnections: 0 });
+    expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: 10_000, openConnections: 0 });
   });
 
   test("ignores a handshake that is incomplete for more than five seconds", () => {
@@ -153,19 +153,19 @@ describe("an unclear order of the last data", () => {
   };
 
   test("means an answered request if no pure acknowledgement was sent since the last sample", () => {
-    const seen = sampleTwice(
+    const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...ambiguous, pureAcksSent: 4, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400, evidenceSource: "netlink" });
+    expect(observation).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400, evidenceSource: "netlink" });
   });
 
   test("means an answered request if one segment was received since the last response, and data was sent", () => {
-    const seen = sampleTwice(
+    const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
     );
-    expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400 });
+    expect(observation).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400 });
   });
 
   test("remains resolved in later samples", () => {
@@ -178,36 +178,36 @@ describe("an unclear order of the last data", () => {
   });
 
   test("stays ambiguous if only an acknowledgement was sent", () => {
-    const seen = sampleTwice(
+    const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
+    expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("stays ambiguous after two received segments, because the sent data may answer only one", () => {
-    const seen = sampleTwice(
+    const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 6 },
       { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
     );
-    expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
+    expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("stays ambiguous if the last sample is newer than the data", () => {
-    const seen = sampleTwice(
+    const observation = sampleTwice(
       { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
       { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
+    expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("stays ambiguous while the kernel may still delay the acknowledgement", () => {
     const recent = { lastDataSentMs: 200, lastDataReceivedMs: 200, lastAckReceivedMs: 200 };
-    const seen = sampleTwice(
+    const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
       { ...recent, pureAcksSent: 4, dataSegmentsReceived: 8 },
     );
-    expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
+    expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("means an answered request if only one segment was ever received, and data was sent", () => {
@@ -239,8 +239,8 @@ describe("connections that change between two samples", () => {
   test("are evidence at the time in their TIME_WAIT entry if they ended", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
-    const seen = sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 60 })]), 1_150);
-    expect(seen).toMatchObject({ activity: "quiet", lastEvidenceMs: 1_090, openConnections: 0 });
+    const observation = sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 60 })]), 1_150);
+    expect(observation).toMatchObject({ activity: "quiet", lastEvidenceMs: 1_090, openConnections: 0 });
   });
 
   test("are not evidence if they ended before the first sample", () => {
@@ -263,9 +263,9 @@ describe("connections that change between two samples", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 500 })]), 1_000);
     const fresh = socket({ lastDataSentMs: 20, lastDataReceivedMs: 20, lastAckReceivedMs: 20, bytesReceived: 0 });
-    const seen = sample(reading([listener(), fresh]), 2_000);
-    expect(seen.lastEvidenceMs).toBe(1_980);
-    expect(seen.left[0]?.ageMs).toBe(0);
+    const observation = sample(reading([listener(), fresh]), 2_000);
+    expect(observation.lastEvidenceMs).toBe(1_980);
+    expect(observation.left[0]?.ageMs).toBe(0);
   });
 
   test("are evidence at the time of the sample if they were busy before and are gone", () => {
@@ -298,10 +298,15 @@ describe("connections that change between two samples", () => {
     const many = Array.from({ length: 300 }, (_, n) => socket({ peerPort: 20_000 + n }));
     const { sample } = createTestMonitor();
     sample(reading([listener(), ...many]), 1_000);
-    const seen = sample(reading([listener(), ...many]), 4_000);
-    expect(seen.left).toHaveLength(20);
-    expect(seen.leftTotal).toBe(300);
-    expect(seen.left[0]).toEqual({ local: `${POD}:8080`, peer: `${CLIENT}:20000`, ageMs: 3_000, state: "ESTABLISHED" });
+    const observation = sample(reading([listener(), ...many]), 4_000);
+    expect(observation.left).toHaveLength(20);
+    expect(observation.leftTotal).toBe(300);
+    expect(observation.left[0]).toEqual({
+      local: `${POD}:8080`,
+      peer: `${CLIENT}:20000`,
+      ageMs: 3_000,
+      state: "ESTABLISHED",
+    });
   });
 });
 
@@ -317,26 +322,31 @@ describe("the kernel's counter of passive opens", () => {
   });
 
   test.for([
-    { title: "connections that the manager accepted", dials: 0, accepts: 3, over: { passiveOpens: 103 } },
+    { title: "connections that the manager accepted", dials: 0, accepts: 3, overrides: { passiveOpens: 103 } },
     {
       title: "connections that the manager opened",
       dials: 2,
       accepts: 0,
-      over: { passiveOpens: 102, activeOpens: 52 },
+      overrides: { passiveOpens: 102, activeOpens: 52 },
     },
-    { title: "connections between containers", dials: 0, accepts: 0, over: { passiveOpens: 104, activeOpens: 54 } },
+    {
+      title: "connections between containers",
+      dials: 0,
+      accepts: 0,
+      overrides: { passiveOpens: 104, activeOpens: 54 },
+    },
     {
       title: "opened connections that outnumber accepted ones",
       dials: 0,
       accepts: 0,
-      over: { passiveOpens: 101, activeOpens: 53 },
+      overrides: { passiveOpens: 101, activeOpens: 53 },
     },
-    { title: "a counter that cannot be read", dials: 0, accepts: 0, over: { passiveOpens: -1 } },
-    { title: "a counter that decreased", dials: 0, accepts: 0, over: { passiveOpens: 3, activeOpens: 1 } },
-  ])("is not evidence on $title", ({ dials, accepts, over }) => {
+    { title: "a counter that cannot be read", dials: 0, accepts: 0, overrides: { passiveOpens: -1 } },
+    { title: "a counter that decreased", dials: 0, accepts: 0, overrides: { passiveOpens: 3, activeOpens: 1 } },
+  ])("is not evidence on $title", ({ dials, accepts, overrides }) => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
-    expect(sample(reading([listener()], over), 1_150, dials, accepts).lastEvidenceMs).toBe(-1);
+    expect(sample(reading([listener()], overrides), 1_150, dials, accepts).lastEvidenceMs).toBe(-1);
   });
 
   test("is evidence of connections beyond the manager's own", () => {
@@ -392,29 +402,29 @@ describe("the kernel's counter of passive opens", () => {
 
 describe("the ports that a drain observes", () => {
   test.for([
-    { title: "a port on the loopback address", over: { localAddress: "127.0.0.1" } },
-    { title: "a port on the IPv6 loopback address", over: { family: 10, localAddress: "::1" } },
-    { title: "the manager's port", over: { localPort: 17_890 } },
-    { title: "Istio's inbound port", over: { localPort: 15_006 } },
-    { title: "Istio's last port", over: { localPort: 15_090 } },
-    { title: "Linkerd's inbound port", over: { localPort: 4_143 } },
-    { title: "an ignored port", over: { localPort: 9_100 } },
-  ])("exclude $title", ({ over }) => {
-    const at = listener(over);
-    const seen = createTestMonitor({ ignorePorts: [9_100] }).sample(
+    { title: "a port on the loopback address", overrides: { localAddress: "127.0.0.1" } },
+    { title: "a port on the IPv6 loopback address", overrides: { family: 10, localAddress: "::1" } },
+    { title: "the manager's port", overrides: { localPort: 17_890 } },
+    { title: "Istio's inbound port", overrides: { localPort: 15_006 } },
+    { title: "Istio's last port", overrides: { localPort: 15_090 } },
+    { title: "Linkerd's inbound port", overrides: { localPort: 4_143 } },
+    { title: "an ignored port", overrides: { localPort: 9_100 } },
+  ])("exclude $title", ({ overrides }) => {
+    const at = listener(overrides);
+    const observation = createTestMonitor({ ignorePorts: [9_100] }).sample(
       reading([at, socket({ localPort: at.localPort, receiveQueue: 8 }), { ...at, receiveQueue: 4 }]),
       1_000,
     );
-    expect(seen).toMatchObject({ hasTcpListener: false, openConnections: 0, activity: "quiet" });
+    expect(observation).toMatchObject({ hasTcpListener: false, openConnections: 0, activity: "quiet" });
   });
 
   test("are only the ports in drain-ports if this is set, even on loopback", () => {
     const { sample } = createTestMonitor({ drainPorts: [9_000] });
-    const seen = sample(
+    const observation = sample(
       reading([listener({ localPort: 9_000, localAddress: "127.0.0.1" }), listener({ receiveQueue: 4 })]),
       1_000,
     );
-    expect(seen).toMatchObject({ hasTcpListener: true, activity: "quiet" });
+    expect(observation).toMatchObject({ hasTcpListener: true, activity: "quiet" });
     expect(sample(reading([listener({ receiveQueue: 4 })]), 2_000).hasTcpListener).toBe(false);
   });
 
@@ -430,7 +440,7 @@ describe("the ports that a drain observes", () => {
     const { sample } = createTestMonitor({ addressScope: "127.0.1.5" });
     const mine = { localAddress: "127.0.1.5" };
     const other = { localAddress: "127.0.1.6" };
-    const seen = sample(
+    const observation = sample(
       reading([
         listener(mine),
         listener(other),
@@ -439,7 +449,12 @@ describe("the ports that a drain observes", () => {
       ]),
       9_000,
     );
-    expect(seen).toMatchObject({ hasTcpListener: true, openConnections: 1, activity: "quiet", lastEvidenceMs: 4_000 });
+    expect(observation).toMatchObject({
+      hasTcpListener: true,
+      openConnections: 1,
+      activity: "quiet",
+      lastEvidenceMs: 4_000,
+    });
     expect(sample(reading([listener(other), listener({ receiveQueue: 3 })]), 9_500)).toMatchObject({
       hasTcpListener: false,
       activity: "quiet",
@@ -507,16 +522,16 @@ describe("peers of connections", () => {
       fc.property(delays, before, fc.integer({ min: 150, max: 4_500 }), (late, ended, gapMs) => {
         const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs }] });
         monitor.addKubelet(NODE);
-        const seen = Array.from({ length: ended }, (_, index) => probe(40_000 + index));
-        sample(reading([listener(), ...seen]), 1_000);
+        const sockets = Array.from({ length: ended }, (_, index) => probe(40_000 + index));
+        sample(reading([listener(), ...sockets]), 1_000);
         const foundAt = new Map<number, TextSocket[]>();
         for (const [index, delayMs] of late.entries()) {
           const atMs = Math.max(1_000 + gapMs, 1_100 + index * periodMs + delayMs);
           foundAt.set(atMs, [...(foundAt.get(atMs) ?? []), probe(1_000 + index)]);
         }
         for (const [atMs, found] of [...foundAt].sort(([a], [b]) => a - b)) {
-          seen.push(...found);
-          expect(sample(reading([listener(), ...seen]), atMs).lastEvidenceMs).toBe(-1);
+          sockets.push(...found);
+          expect(sample(reading([listener(), ...sockets]), atMs).lastEvidenceMs).toBe(-1);
         }
       }),
       { numRuns: 200 },
@@ -526,13 +541,13 @@ describe("peers of connections", () => {
   test("at the kubelet's address are evidence at twice the configured rate of probes", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
     monitor.addKubelet(NODE);
-    const seen: TextSocket[] = [];
+    const sockets: TextSocket[] = [];
     sample(reading([listener()]), 1_000);
     let evidence = 0;
     for (let index = 0; index < 20; index += 1) {
-      seen.push(probe(1_000 + index));
+      sockets.push(probe(1_000 + index));
       const atMs = 1_500 + index * 500;
-      if (sample(reading([listener(), ...seen]), atMs).lastEvidenceMs === atMs - 5) evidence += 1;
+      if (sample(reading([listener(), ...sockets]), atMs).lastEvidenceMs === atMs - 5) evidence += 1;
     }
     expect(evidence).toBeGreaterThanOrEqual(7);
   });
@@ -601,11 +616,11 @@ describe("for arbitrary sockets", () => {
           for (const [sockets, laterMs, opens] of samples) {
             nowMs += laterMs;
             passiveOpens += opens;
-            const seen = sample(reading([listener(), ...sockets], { passiveOpens }), nowMs);
-            expect(seen.lastEvidenceMs).toBeLessThanOrEqual(nowMs);
-            expect(seen.lastEvidenceMs).toBeGreaterThanOrEqual(before);
-            expect(seen.left.length).toBe(Math.min(20, seen.leftTotal));
-            before = seen.lastEvidenceMs;
+            const observation = sample(reading([listener(), ...sockets], { passiveOpens }), nowMs);
+            expect(observation.lastEvidenceMs).toBeLessThanOrEqual(nowMs);
+            expect(observation.lastEvidenceMs).toBeGreaterThanOrEqual(before);
+            expect(observation.left.length).toBe(Math.min(20, observation.leftTotal));
+            before = observation.lastEvidenceMs;
           }
         },
       ),

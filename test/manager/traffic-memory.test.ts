@@ -45,10 +45,10 @@ test("the result of samples does not depend on the kernel's order of connections
       for (const [index, { connections, reversed, shownTwice }] of samples.entries()) {
         const sockets = connections.map(socketOf);
         const shuffled = reversed ? [...sockets].reverse() : sockets;
-        const again = shownTwice ? [...shuffled, ...sockets] : shuffled;
+        const mixedSockets = shownTwice ? [...shuffled, ...sockets] : shuffled;
         const nowMs = 10_000 + index * 150;
         const { left: expectedLeft, ...expected } = plain.sample(reading([listener(), ...sockets]), nowMs);
-        const { left, ...found } = mixed.sample(reading([...again, listener()]), nowMs);
+        const { left, ...found } = mixed.sample(reading([...mixedSockets, listener()]), nowMs);
         expect(found).toEqual(expected);
         expect(new Set(left)).toEqual(new Set(expectedLeft));
       }
@@ -59,27 +59,27 @@ test("the result of samples does not depend on the kernel's order of connections
 
 test("a connection keeps its age if the kernel's list changes before its entry", () => {
   const { sample } = createTestMonitor();
-  const kept = socket({ peerPort: 50_009 });
+  const unchanged = socket({ peerPort: 50_009 });
   const others = [1, 2, 3].map((n) => socket({ peerPort: 50_000 + n }));
-  sample(reading([listener(), ...others, kept]), 1_000);
-  sample(reading([listener(), others[2] ?? kept, kept]), 1_500);
-  const seen = sample(reading([listener(), socket({ peerPort: 50_004 }), kept]), 2_000);
-  expect(seen.left.find(({ peer }) => peer.endsWith(":50009"))).toMatchObject({ ageMs: 1_000 });
-  expect(seen.left.find(({ peer }) => peer.endsWith(":50004"))).toMatchObject({ ageMs: 0 });
-  expect(seen.leftTotal).toBe(2);
+  sample(reading([listener(), ...others, unchanged]), 1_000);
+  sample(reading([listener(), others[2] ?? unchanged, unchanged]), 1_500);
+  const observation = sample(reading([listener(), socket({ peerPort: 50_004 }), unchanged]), 2_000);
+  expect(observation.left.find(({ peer }) => peer.endsWith(":50009"))).toMatchObject({ ageMs: 1_000 });
+  expect(observation.left.find(({ peer }) => peer.endsWith(":50004"))).toMatchObject({ ageMs: 0 });
+  expect(observation.leftTotal).toBe(2);
 });
 
-/** Often equal, for an ambiguous order. The kernel delays no acknowledgement by 300 ms. */
+/** Ages in ms, often equal, so their order is ambiguous. The kernel never delays an acknowledgement by 300 ms. */
 const anyAge = fc.oneof(fc.nat(400), fc.constantFrom(0, 300));
 
-/** One connection over several samples. Counters only grow, unless another connection reuses the addresses. */
+/** One connection over several samples. Its counters never decrease, unless another connection reuses the addresses. */
 const anyLife = fc.record({
   peer: fc.constantFrom(CLIENT, NODE, POD, "2001:db8::7", "::ffff:10.9.9.9", "127.0.0.1"),
   local: fc.constantFrom(POD, "2001:db8::1"),
   peerPort: fc.integer({ min: FIRST_PORT, max: FIRST_PORT + 3 }),
   steps: fc.array(
     fc.record({
-      shown: fc.boolean(),
+      isListed: fc.boolean(),
       state: fc.constantFrom(
         tcp.ESTABLISHED,
         tcp.ESTABLISHED,
@@ -88,11 +88,11 @@ const anyLife = fc.record({
         tcp.SYN_RECV,
         tcp.FIN_WAIT1,
       ),
-      came: fc.nat(2),
-      went: fc.nat(2),
-      acked: fc.nat(1),
-      again: fc.boolean(),
-      counted: fc.constantFrom(true, true, true, false),
+      receivedSegments: fc.nat(2),
+      sentSegments: fc.nat(2),
+      sentAcks: fc.nat(1),
+      reusesAddresses: fc.boolean(),
+      hasCounters: fc.constantFrom(true, true, true, false),
       receivedMs: anyAge,
       sentMs: anyAge,
       ackMs: anyAge,
@@ -109,11 +109,11 @@ function socketsOf(life: Life): (TextSocket | undefined)[] {
   let sent = 0;
   let acks = 0;
   return life.steps.map((step) => {
-    received = (step.again && step.state === tcp.TIME_WAIT ? 0 : received) + step.came;
-    sent += step.went;
-    acks += step.acked;
-    if (!step.shown) return undefined;
-    const counts = step.counted && step.state !== tcp.TIME_WAIT && step.state !== tcp.SYN_RECV;
+    received = (step.reusesAddresses && step.state === tcp.TIME_WAIT ? 0 : received) + step.receivedSegments;
+    sent += step.sentSegments;
+    acks += step.sentAcks;
+    if (!step.isListed) return undefined;
+    const counts = step.hasCounters && step.state !== tcp.TIME_WAIT && step.state !== tcp.SYN_RECV;
     return socket({
       localAddress: life.local,
       peerAddress: life.peer,
@@ -135,11 +135,11 @@ const anyHistory = fc.record({
     selector: ({ local, peer, peerPort }) => `${local} ${peer} ${peerPort}`,
     maxLength: 12,
   }),
-  /** Samples that fail, after this many sockets. */
+  /** Samples that fail, and the number of sockets that they read before. */
   broken: fc.array(fc.record({ sample: fc.nat(5), after: fc.nat(12) }), { maxLength: 2 }),
   /** Index of the sample before which the kubelet's address is added. */
   kubeletAt: fc.nat(5),
-  /** Growth of PassiveOpens before each sample. */
+  /** Increase of PassiveOpens before each sample. */
   opened: fc.array(fc.nat(2), { minLength: 6, maxLength: 6 }),
 });
 
@@ -149,12 +149,12 @@ const PROBED = { kubeletProbes: [{ port: 8080, periodMs: 1_000 }] };
 function replay(
   { lives, broken, kubeletAt, opened }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
   monitors: readonly ReturnType<typeof createTestMonitor>[],
-  each: (seen: readonly KnownObservation[]) => void,
+  each: (observation: readonly KnownObservation[]) => void,
 ): void {
-  const shown = lives.map(socketsOf);
+  const socketsByLife = lives.map(socketsOf);
   let passiveOpens = 100;
   for (let index = 0; index < 6; index += 1) {
-    const sockets = [listener(), ...shown.flatMap((life) => life[index] ?? [])];
+    const sockets = [listener(), ...socketsByLife.flatMap((life) => life[index] ?? [])];
     const nowMs = 10_000 + index * 150;
     passiveOpens += opened[index] ?? 0;
     if (index === kubeletAt) for (const { monitor } of monitors) monitor.addKubelet(NODE);
@@ -172,10 +172,10 @@ function replay(
 test("the table of tracked connections leads to the same results as a map of objects", () => {
   fc.assert(
     fc.property(anyHistory, fc.boolean(), (history, sameSlot) => {
-      // Constant factors put all connections into one slot, where they must stay distinct.
-      const flat = createTestMonitor(PROBED, createConnectionMemory(sameSlot ? () => 0 : Math.random));
+      // Constant hash factors put all connections into one slot, where they must stay distinct.
+      const table = createTestMonitor(PROBED, createConnectionMemory(sameSlot ? () => 0 : Math.random));
       const plain = createTestMonitor(PROBED, createPlainMemory());
-      replay(history, [flat, plain], ([one, other]) => expect(one).toEqual(other));
+      replay(history, [table, plain], ([one, other]) => expect(one).toEqual(other));
     }),
     { numRuns: 2_000 },
   );
@@ -196,7 +196,7 @@ test("a table with too few slots never makes a Pod quieter or its last traffic o
   );
 });
 
-test("a sample without counters invalidates what earlier counters proved about answered data", () => {
+test("a sample without counters invalidates the proof of earlier counters that data was answered", () => {
   const ages = (ms: number) => ({ lastDataReceivedMs: ms, lastDataSentMs: ms, lastAckReceivedMs: ms });
   const uncounted = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1, ...ages(-1) };
   for (const received of [0, 1]) {
@@ -243,49 +243,49 @@ describe("connections beyond the number that the manager tracks", () => {
   });
 
   describe("after the manager tracks them", () => {
-    const room = () => createConnectionMemory(Math.random, 1);
+    const createSmallMemory = () => createConnectionMemory(Math.random, 1);
     /** Another connection occupies the only record, which is free after the second sample. */
-    const crowd = ({ sample }: ReturnType<typeof createTestMonitor>, ...others: readonly TextSocket[]) => {
+    const occupyRecord = ({ sample }: ReturnType<typeof createTestMonitor>, ...others: readonly TextSocket[]) => {
       sample(reading([listener(), socket({ localAddress: "2001:db8::1" }), ...others]), 10_000);
       sample(reading([listener(), ...others]), 11_000);
     };
 
-    test("count as clients' even if their address becomes known as the Pod's own", () => {
+    test("count as clients' even if their address is later added to the Pod's own", () => {
       const ours = { localAddress: "2001:db8::1", peerAddress: POD };
-      for (const memory of [room(), createPlainMemory()]) {
-        const harness = createTestMonitor({}, memory);
+      for (const memory of [createSmallMemory(), createPlainMemory()]) {
+        const testMonitor = createTestMonitor({}, memory);
         // The second connection adds the peer's address to the Pod's own, after the first was classified.
-        crowd(harness, socket(ours), socket());
-        harness.sample(reading([listener(), socket(ours)]), 12_000);
-        const seen = harness.sample(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
-        expect(seen).toMatchObject({ activity: "busy", lastEvidenceMs: 13_000, untracked: 0 });
+        occupyRecord(testMonitor, socket(ours), socket());
+        testMonitor.sample(reading([listener(), socket(ours)]), 12_000);
+        const observation = testMonitor.sample(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
+        expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: 13_000, untracked: 0 });
       }
     });
 
-    test("do not count as probes even if the kubelet's address is known then", () => {
-      const harness = createTestMonitor(PROBED, room());
+    test("do not count as probes even if the kubelet's address is added later", () => {
+      const testMonitor = createTestMonitor(PROBED, createSmallMemory());
       const fromNode = socket({ peerAddress: NODE });
-      crowd(harness, fromNode);
-      harness.monitor.addKubelet(NODE);
-      const seen = harness.sample(reading([listener(), fromNode]), 12_000);
-      expect(seen).toMatchObject({ openConnections: 1, untracked: 0 });
+      occupyRecord(testMonitor, fromNode);
+      testMonitor.monitor.addKubelet(NODE);
+      const observation = testMonitor.sample(reading([listener(), fromNode]), 12_000);
+      expect(observation).toMatchObject({ openConnections: 1, untracked: 0 });
     });
 
     test("do not count as answered, because the sent data could be a greeting", () => {
-      const harness = createTestMonitor({}, room());
+      const testMonitor = createTestMonitor({}, createSmallMemory());
       const counts = { dataSegmentsSent: 1, pureAcksSent: 0, lastDataSentMs: 400, lastAckReceivedMs: 400 };
-      crowd(harness, socket({ ...counts, dataSegmentsReceived: 0, bytesReceived: 0 }));
+      occupyRecord(testMonitor, socket({ ...counts, dataSegmentsReceived: 0, bytesReceived: 0 }));
       const request = socket({ ...counts, dataSegmentsReceived: 1, lastDataReceivedMs: 400 });
-      const seen = harness.sample(reading([listener(), request]), 12_000);
-      expect(seen).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous", untracked: 0 });
+      const observation = testMonitor.sample(reading([listener(), request]), 12_000);
+      expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous", untracked: 0 });
     });
 
     test("do not explain the counter of a connection that opened and closed between two samples", () => {
-      const harness = createTestMonitor({}, room());
-      crowd(harness, socket());
-      harness.sample(reading([listener(), socket()]), 12_000);
-      const seen = harness.sample(reading([listener(), socket()], { passiveOpens: 101 }), 13_000);
-      expect(seen).toMatchObject({ lastEvidenceMs: 13_000, evidenceSource: "passive-opens" });
+      const testMonitor = createTestMonitor({}, createSmallMemory());
+      occupyRecord(testMonitor, socket());
+      testMonitor.sample(reading([listener(), socket()]), 12_000);
+      const observation = testMonitor.sample(reading([listener(), socket()], { passiveOpens: 101 }), 13_000);
+      expect(observation).toMatchObject({ lastEvidenceMs: 13_000, evidenceSource: "passive-opens" });
     });
   });
 
@@ -317,7 +317,7 @@ test("addresses and ports that a client chooses collide in the table at most as 
     }
     expect(Math.min(...taken.keys())).toBeGreaterThanOrEqual(0);
     expect(Math.max(...taken.keys())).toBeLessThan(SLOTS);
-    // 60 000 random connections in 262 144 slots hardly ever put 9 into one.
+    // 60 000 random connections in 262 144 slots rarely put 9 into one slot.
     expect(Math.max(...taken.values())).toBeLessThan(24);
   }
 });
@@ -334,7 +334,7 @@ test("a hundred thousand connections of IPv4 and IPv6 are found again, and use t
       const connection = at(n);
       const found = memory.find(connection);
       const record = found >= 0 ? found : memory.add(connection);
-      memory.store(record, { ...SEEN, dataSegmentsSent: n });
+      memory.store(record, { ...TRACKED, dataSegmentsSent: n });
     }
     memory.dropMissing();
   };
@@ -344,7 +344,7 @@ test("a hundred thousand connections of IPv4 and IPv6 are found again, and use t
   for (let n = 50_000; n < 120_000; n += 7) expect(memory.load(memory.find(at(n))).dataSegmentsSent).toBe(n);
 });
 
-const SEEN: TrackedConnection = {
+const TRACKED: TrackedConnection = {
   firstSeenMs: 1_000,
   open: true,
   working: false,

@@ -15,7 +15,7 @@ export const POD = "10.1.0.7";
 export const CLIENT = "10.2.0.9";
 export const NODE = "10.0.0.1";
 
-export function socket(over: Partial<TextSocket> = {}): TextSocket {
+export function socket(overrides: Partial<TextSocket> = {}): TextSocket {
   return {
     family: 2,
     state: tcp.ESTABLISHED,
@@ -33,11 +33,11 @@ export function socket(over: Partial<TextSocket> = {}): TextSocket {
     dataSegmentsReceived: 2,
     dataSegmentsSent: 2,
     pureAcksSent: 1,
-    ...over,
+    ...overrides,
   };
 }
 
-export function listener(over: Partial<TextSocket> = {}): TextSocket {
+export function listener(overrides: Partial<TextSocket> = {}): TextSocket {
   return socket({
     state: tcp.LISTEN,
     localAddress: "0.0.0.0",
@@ -47,7 +47,7 @@ export function listener(over: Partial<TextSocket> = {}): TextSocket {
     lastDataReceivedMs: -1,
     lastAckReceivedMs: -1,
     bytesReceived: -1,
-    ...over,
+    ...overrides,
   });
 }
 
@@ -56,8 +56,8 @@ export type SampleInput = Omit<SocketReading, "sockets"> & {
   readonly udpPorts: readonly number[];
 };
 
-export function reading(sockets: readonly TextSocket[], over: Partial<SampleInput> = {}): SampleInput {
-  return { source: "netlink", sockets, udpPorts: [], passiveOpens: 100, activeOpens: 50, ...over };
+export function reading(sockets: readonly TextSocket[], overrides: Partial<SampleInput> = {}): SampleInput {
+  return { source: "netlink", sockets, udpPorts: [], passiveOpens: 100, activeOpens: 50, ...overrides };
 }
 
 /** Feeds a monitor in the order of the socket reader: UDP ports, listeners, connections. */
@@ -77,8 +77,11 @@ export function observe(monitor: TrafficMonitor, input: SampleInput, nowMs: numb
 export type KnownObservation = Extract<Observation, { known: true }>;
 
 /** The returned `sample` throws when the observation is unknown. */
-export function createTestMonitor(over: Partial<DrainSettings> = {}, memory = createConnectionMemory(Math.random)) {
-  const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...over }, memory);
+export function createTestMonitor(
+  overrides: Partial<DrainSettings> = {},
+  memory = createConnectionMemory(Math.random),
+) {
+  const monitor = createTrafficMonitor({ ...DEFAULT_SETTINGS, ...overrides }, memory);
   return {
     monitor,
     sample: (input: SampleInput, nowMs: number, dials = 0, accepts = 0, relayDials = 0): KnownObservation => {

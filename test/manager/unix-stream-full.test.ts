@@ -1,4 +1,4 @@
-/** Tests a Unix socket with a full backlog, for which the kernel refuses connections as without a listener. */
+/** Tests a Unix socket with a full backlog. Connecting to it fails, as it does without a listener. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,10 +11,10 @@ import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 const folder = mkdtempSync(join(tmpdir(), "lastcall-full-"));
 const path = join(folder, "admin.sock");
 const libc = loadNodeLibc();
-const leaving: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 
 afterAll(async () => {
-  for (const leave of leaving.splice(0)) await leave();
+  for (const cleanup of cleanups.splice(0)) await cleanup();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -33,13 +33,13 @@ function send(): Promise<HttpEnd> {
 
 test("a Unix socket with a full backlog is reported as a timeout, and one without a listener as a refusal", async () => {
   const worker = new Worker(NEVER_ACCEPTS, { eval: true, workerData: path });
-  leaving.push(() => worker.terminate());
+  cleanups.push(() => worker.terminate());
   await new Promise((done) => worker.once("message", done));
   const ends: HttpEnd[] = [];
   for (let sent = 0; sent < 5; sent += 1) ends.push(await send());
   expect(ends.map((end) => end.timedOut)).toEqual([true, true, true, true, true]);
   expect(ends.at(-1)?.failure).toBe("a program listens on the socket, and its backlog is full");
   await worker.terminate();
-  const gone = await send();
-  expect(gone).toMatchObject({ status: 0, timedOut: false });
+  const withoutListener = await send();
+  expect(withoutListener).toMatchObject({ status: 0, timedOut: false });
 });

@@ -1,4 +1,4 @@
-/** Tests that the guarded port responds to every wrong request alike, so that the token cannot be guessed in parts. */
+/** Tests that the guarded port treats all wrong requests in the same way, so the token cannot be guessed in parts. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeBuilds } from "./builds.ts";
 import { endManagers, type Manager, startManager, TOKEN } from "./manager-process.ts";
@@ -6,8 +6,8 @@ import { exchange } from "./raw-http/exchange.ts";
 
 afterAll(endManagers);
 
-/** Everything that a client observes, except the time. */
-async function endOf(manager: Manager, sent: string) {
+/** @returns everything that a client observes, except the time */
+async function observedEnd(manager: Manager, sent: string) {
   const { statuses, rest, error } = await exchange(manager.address, { pieces: [sent] });
   return { statuses, rest, error };
 }
@@ -22,15 +22,20 @@ describeBuilds("an unauthenticated client at the manager's port", (build) => {
     manager = await startManager({ build });
   });
 
-  test("gets the same close for a wrong request and for each prefix of a right request", async () => {
-    const wrong = await endOf(manager, "GET /wrong/status HTTP/1.1\r\n\r\n");
+  test("is disconnected in the same way after a wrong request and after each prefix of a valid request", async () => {
+    const wrong = await observedEnd(manager, "GET /wrong/status HTTP/1.1\r\n\r\n");
     expect(wrong).toMatchObject({ statuses: [], rest: "" });
-    const ends = await Promise.all(PREFIXES.map(async (prefix) => ({ prefix, ...(await endOf(manager, prefix)) })));
+    const ends = await Promise.all(
+      PREFIXES.map(async (prefix) => ({ prefix, ...(await observedEnd(manager, prefix)) })),
+    );
     expect(ends).toEqual(PREFIXES.map((prefix) => ({ prefix, ...wrong })));
   });
 
   test("gets a response if its first bytes contain the whole token", async () => {
-    const { statuses } = await endOf(manager, `GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const { statuses } = await observedEnd(
+      manager,
+      `GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
     expect(statuses).toEqual([200]);
   });
 });

@@ -21,7 +21,7 @@ const TCP_DEFER_ACCEPT = 9;
 /** Offsets in `struct seccomp_data`: syscall number, architecture, lower halves of the second and third argument. */
 const [NUMBER, ARCH, LEVEL, OPTION] = [0, 4, 24, 32];
 
-const words = process.argv.slice(2);
+const args = process.argv.slice(2);
 const instructions = [
   [LOAD_WORD, 0, 0, ARCH],
   [JUMP_IF_EQUAL, 0, 7, AUDIT_ARCH[process.arch]],
@@ -50,4 +50,4 @@ if (flag(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) !== 0) throw new Error("PR_SET_NO_NEW_
 if (filter(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, { instructions: instructions.length, program }, 0, 0) !== 0)
   throw new Error("PR_SET_SECCOMP was refused");
 // env searches PATH for the program.
-process.execve("/usr/bin/env", ["env", ...words], process.env);
+process.execve("/usr/bin/env", ["env", ...args], process.env);

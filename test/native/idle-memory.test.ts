@@ -5,10 +5,10 @@ import { expect, inject, test } from "vitest";
 import { ownAddress } from "../leases/own-address.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** The limit of the file's bytes in memory while the manager is idle. The start reads nine tenths of the file. */
-const MOST_OF_THE_FILE = 2 / 3;
+/** The maximum part of the binary in memory while the manager is idle. Its start reads nine tenths of the binary. */
+const MAX_RESIDENT_PART = 2 / 3;
 
-/** Returns the bytes of this file in a process' memory. */
+/** @returns the bytes of the file in the process's memory */
 function residentBytes(pid: number, file: string): number {
   const maps = readFileSync(`/proc/${pid}/smaps`, "utf8").split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m);
   const own = maps.filter((map) => map.split("\n")[0]?.endsWith(` ${file}`));
@@ -26,7 +26,7 @@ test.skipIf(inject("nativeManager") === "")(
     const ended = once(child, "close");
     try {
       await once(child.stdout, "data");
-      const limit = statSync(binary).size * MOST_OF_THE_FILE;
+      const limit = statSync(binary).size * MAX_RESIDENT_PART;
       await eventually(() => {
         const resident = residentBytes(child.pid ?? 0, binary);
         expect(resident).toBeGreaterThan(0);

@@ -1,11 +1,11 @@
-/** Builds the manager from a copy of its source in another folder; the binaries must be identical. */
+/** Builds the manager again from a copy of its source in another folder, and compares the binaries. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { buildManager } from "../../native/build/build.ts";
 import { ROOT } from "../../native/build/places.ts";
 import { runProgram } from "../../native/build/run-program.ts";
 
-/** Inputs of the build; installed packages are linked, since their lock files pin them. */
+/** Inputs of the build. Installed packages are linked instead, because their lock files pin their versions. */
 const COPIED = [
   "native/build",
   "native/libc.json",

@@ -12,7 +12,7 @@ const PATCH = `--- a/src/a.c
  three
 `;
 
-describe("the patch on the compiler's runtime", () => {
+describe("the patch of the compiler's runtime", () => {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(`${tmpdir()}/lastcall-patch-`);

@@ -14,12 +14,12 @@ import {
 import { runProgram } from "../../native/build/run-program.ts";
 import { shippedVariant, VARIANTS } from "../../native/build/variants.ts";
 
-/** Each process maps the file. On arm64 most of it is alignment to pages of 64 KiB. */
+/** Each app process maps the library. On arm64 most of its size is alignment to pages of 64 KiB. */
 const LIMIT_BYTES = { x64: 16 * 1024, arm64: 68 * 1024 };
-/** Values and offset of e_machine in an ELF file. */
+/** Values of e_machine in an ELF file, and its offset in bytes. */
 const MACHINE = { x64: 62, arm64: 183 };
-const MACHINE_AT = 18;
-/** Short enough to be reviewed completely. */
+const MACHINE_OFFSET = 18;
+/** Short enough for a complete review. */
 const LIMIT_LINES = 500;
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-preload-build-"));
@@ -46,7 +46,7 @@ describe.each(PROCESSOR_NAMES)("the preloaded library for %s", (name) => {
       const output = await runProgram(process.execPath, ["native/build/preload-main.ts"], elsewhere);
       expect(output).toContain(`sha256 ${here.sha256}`);
       const bytes = readFileSync(here.file);
-      expect(bytes.readUInt16LE(MACHINE_AT)).toBe(MACHINE[name]);
+      expect(bytes.readUInt16LE(MACHINE_OFFSET)).toBe(MACHINE[name]);
       if (name !== process.arch) return;
       const native = join(elsewhere, "build/native");
       expect(readFileSync(join(native, "lastcall-preload.so")).equals(bytes)).toBe(true);
@@ -66,7 +66,7 @@ function copiedFromBuild(): readonly string[] {
   return files;
 }
 
-describe.each(PROCESSOR_NAMES)("on a host of %s", (host) => {
+describe.each(PROCESSOR_NAMES)("on a host with processor %s", (host) => {
   test("the native compiler has no prefix, and its flags match the processor", () => {
     const [own, other] = host === "x64" ? (["x64", "arm64"] as const) : (["arm64", "x64"] as const);
     expect(processorOf(own, host).compiler).toBe("gcc");

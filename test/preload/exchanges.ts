@@ -3,21 +3,21 @@ import { Finding, type Part } from "../manager/fuzz/sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, start } from "../manager/fuzz/sanitized-process.ts";
 import { compileSanitized } from "./sanitized.ts";
 
-/** About a tenth of a second. */
+/** Takes about 0.1 s. */
 const BATCH = 10_000;
 
-export const preloadExchanges: Part = async ({ random, goesOn }) => {
+export const preloadExchanges: Part = async ({ random, shouldContinue }) => {
   const program = compileSanitized("shim-cases", FUZZ_FOLDER);
-  let held = 0;
+  let checked = 0;
   let changed = 0;
-  while (goesOn(held)) {
-    const words = [String(random.below(0x7fffffff)), String(BATCH)];
-    const end = await start(program, words).ended;
-    const input = Buffer.from(words.join(" "));
+  while (shouldContinue(checked)) {
+    const args = [String(random.below(0x7fffffff)), String(BATCH)];
+    const end = await start(program, args).ended;
+    const input = Buffer.from(args.join(" "));
     demandCleanEnd(end, [0, 1], input);
     if (end.code === 1) throw new Finding(end.out, input);
-    held += BATCH;
+    checked += BATCH;
     changed += Number(/^([0-9]+) changed/.exec(end.out)?.[1]);
   }
-  return `${held} exchanges, ${changed} responses with the header`;
+  return `${checked} exchanges, ${changed} responses with the header`;
 };

@@ -1,11 +1,11 @@
-/* Cases of native/preload/head.c, and each of them truncated and damaged. Prints the first failing case. */
+/* Tests native/preload/head.c with complete, truncated and damaged heads. Prints the first failing case. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../native/preload/head.h"
 
-struct request_case { const char *bytes; enum request is; bytes_t body_left; };
-struct response_case { const char *bytes; enum response is; long long length; };
+struct request_case { const char *bytes; enum request expected; bytes_t body_left; };
+struct response_case { const char *bytes; enum response expected; long long length; };
 
 static const struct request_case REQUESTS[] = {
   {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", REQUEST_ONE, 0},
@@ -24,7 +24,7 @@ static const struct request_case REQUESTS[] = {
   {"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", REQUEST_UNSURE, 0},
   {"GET / HTTP/1.1\n\r\n\r\n", REQUEST_UNSURE, 0},
 };
-static const struct response_case ANSWERS[] = {
+static const struct response_case RESPONSES[] = {
   {"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", RESPONSE_FINAL, -1}, {"HTTP/1.1 503 \r\n\r\n", RESPONSE_FINAL, -1},
   {"HTTP/1.1 200 OK\r\ncontent-LENGTH: 4\r\n\r\nbody", RESPONSE_FINAL, 4},
   {"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n", RESPONSE_FINAL, -1},
@@ -39,7 +39,7 @@ static const struct response_case ANSWERS[] = {
 };
 
 /* Uses a copy of exactly n bytes, so that the address sanitizer detects a read beyond them. */
-static void damage(const char *bytes, bytes_t n) {
+static void check_damaged(const char *bytes, bytes_t n) {
   u8 *copy = malloc(n ? n : 1);
   memcpy(copy, bytes, n);
   for (int turn = 0; turn < 200; turn++) {
@@ -56,16 +56,16 @@ int main(void) {
   for (bytes_t i = 0; i < sizeof REQUESTS / sizeof *REQUESTS; i++) {
     const char *bytes = REQUESTS[i].bytes;
     bytes_t left = 0;
-    enum request is = head_of_request((const u8 *)bytes, strlen(bytes), &left);
-    if (is != REQUESTS[i].is || (is == REQUEST_ONE && left != REQUESTS[i].body_left)) return printf("request: %s\n", bytes), 1;
-    for (bytes_t n = 0; n <= strlen(bytes); n++) damage(bytes, n);
+    enum request actual = head_of_request((const u8 *)bytes, strlen(bytes), &left);
+    if (actual != REQUESTS[i].expected || (actual == REQUEST_ONE && left != REQUESTS[i].body_left)) return printf("request: %s\n", bytes), 1;
+    for (bytes_t n = 0; n <= strlen(bytes); n++) check_damaged(bytes, n);
   }
-  for (bytes_t i = 0; i < sizeof ANSWERS / sizeof *ANSWERS; i++) {
-    const char *bytes = ANSWERS[i].bytes;
+  for (bytes_t i = 0; i < sizeof RESPONSES / sizeof *RESPONSES; i++) {
+    const char *bytes = RESPONSES[i].bytes;
     struct response_head head = {0, 0, 0};
-    enum response is = head_of_response((const u8 *)bytes, strlen(bytes), &head);
-    if (is != ANSWERS[i].is || (is == RESPONSE_FINAL && head.length != ANSWERS[i].length)) return printf("response: %s\n", bytes), 1;
-    for (bytes_t n = 0; n <= strlen(bytes); n++) damage(bytes, n);
+    enum response actual = head_of_response((const u8 *)bytes, strlen(bytes), &head);
+    if (actual != RESPONSES[i].expected || (actual == RESPONSE_FINAL && head.length != RESPONSES[i].length)) return printf("response: %s\n", bytes), 1;
+    for (bytes_t n = 0; n <= strlen(bytes); n++) check_damaged(bytes, n);
   }
   return 0;
 }

@@ -12,8 +12,8 @@ const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const SERVER = join(import.meta.dirname, "servers/node-http.ts");
 const CLIENTS = 5;
-/** Unused by other programs of this host, because the kernel counts descriptors per user. */
-const USER = 64_137;
+/** A user ID without other processes on this host, because the kernel counts descriptors in flight per user. */
+const TEST_UID = 64_137;
 
 if (process.getuid?.() !== 0)
   process.stdout.write(
@@ -44,25 +44,25 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
   describeBuilds("a manager with preload", (build) => {
     const flags = ["--preload=http1", "--drain-delay=500ms", "--quiet-period=500ms", `--drain-ports=${PORT}`];
 
-    test("closes endless connections after the delay, ends the drain by quiet, and reports their number", async () => {
+    test("closes busy keep-alive connections after the drain delay, ends the drain when they are quiet, and reports their number", async () => {
       manager = await startManager({ build, address, flags });
       await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
       const clients = await Promise.all(Array.from({ length: CLIENTS }, () => scenario.connect(address)));
       const untilClosing = clients.map(async (client) => {
-        let answers = 0;
-        while (!(await client.request(GET, BODY)).includes(CLOSE_HEADER)) answers += 1;
+        let responses = 0;
+        while (!(await client.request(GET, BODY)).includes(CLOSE_HEADER)) responses += 1;
         client.close();
-        return answers;
+        return responses;
       });
       const drained = await call(manager, `/${TOKEN}/drain`, "POST");
-      const answers = await Promise.all(untilClosing);
-      expect(answers.every((count) => count > 0)).toBe(true);
+      const responses = await Promise.all(untilClosing);
+      expect(responses.every((count) => count > 0)).toBe(true);
       const report = JSON.parse(drained.body);
       expect(report).toMatchObject({ outcome: "drained", leftTotal: 0, preload: { connections: CLIENTS } });
       expect(report.preload.processes).toBeGreaterThan(0);
     });
 
-    test("is detected by processes whose previous manager was killed", async () => {
+    test("is detected by app processes whose previous manager was killed", async () => {
       manager = await startManager({ build, address, flags });
       await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
       const client = await scenario.connect(address);
@@ -91,36 +91,38 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
     });
 
     test.skipIf(process.getuid?.() !== 0).for([
-      { hardLimit: 20_000, pages: "mode 0, ports, sealed", preload: { processes: 1, missed: 0 } },
-      { hardLimit: 1_024, pages: "no page", preload: { processes: 0, missed: 1 } },
+      { hardLimit: 20_000, page: "mode 0, ports, sealed", preload: { processes: 1, missed: 0 } },
+      { hardLimit: 1_024, page: "no page", preload: { processes: 0, missed: 1 } },
     ])(
-      "sends its shared page beside 1,100 descriptors in flight, with a limit of $hardLimit files: $pages",
-      async ({ hardLimit, pages, preload }) => {
-        const asUser = ["setpriv", `--reuid=${USER}`, `--regid=${USER}`, "--clear-groups"];
+      "sends its shared memory page with 1,100 descriptors in flight and a limit of $hardLimit files: $page",
+      async ({ hardLimit, page, preload }) => {
+        const asUser = ["setpriv", `--reuid=${TEST_UID}`, `--regid=${TEST_UID}`, "--clear-groups"];
         const limited = ["prlimit", `--nofile=1024:${hardLimit}`, ...asUser];
         manager = await startManager({ build, address, flags, wrapper: limited });
-        const flood = await scenario.floods([...asUser, scenario.compile("flood.c", "gcc"), "1100"]);
-        expect(scenario.runs(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(pages);
+        const flood = await scenario.startUntilOutput([...asUser, scenario.compile("flood.c", "gcc"), "1100"]);
+        expect(scenario.outputOf(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(page);
         expect(await statusOf(manager)).toMatchObject({ preload });
         flood.kill("SIGKILL");
       },
     );
 
-    test("sends its shared page before and during a drain, and no receiver can write to the page", async () => {
+    test("sends its shared memory page before and during a drain, and no receiver can write to the page", async () => {
       manager = await startManager({ build, address, flags });
       const reader = scenario.compile("page-reader.c", "gcc");
-      expect(scenario.runs(reader, `${FLAG_SOCKET}/${address}`)).toBe("mode 0, ports, sealed");
+      expect(scenario.outputOf(reader, `${FLAG_SOCKET}/${address}`)).toBe("mode 0, ports, sealed");
       await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
       await call(manager, `/${TOKEN}/drain`, "POST");
-      expect(scenario.runs(reader, `${FLAG_SOCKET}/${address}`)).toBe(`mode 1, ports ${PORT}, sealed`);
+      expect(scenario.outputOf(reader, `${FLAG_SOCKET}/${address}`)).toBe(`mode 1, ports ${PORT}, sealed`);
       expect(await statusOf(manager)).toMatchObject({ preload: { processes: 3, connections: 0 } });
     });
   });
 
   describeBuilds("a manager without preload", (build) => {
-    test("opens no socket for the library, and its report omits preload", async () => {
+    test("opens no socket for the library, and its status omits `preload`", async () => {
       manager = await startManager({ build, address });
-      expect(scenario.runs(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe("no manager");
+      expect(scenario.outputOf(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(
+        "no manager",
+      );
       expect(await statusOf(manager)).not.toHaveProperty("preload");
     });
   });

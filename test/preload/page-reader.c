@@ -1,4 +1,4 @@
-/* Requests the page at the abstract socket named by its argument, and prints its content. */
+/* Receives the shared memory page from the abstract Unix socket given as argument, and prints the page's fields. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stddef.h>
@@ -19,12 +19,12 @@ static int receive(int from) {
   return fd;
 }
 
-int main(int count, char **words) {
+int main(int count, char **args) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (count != 2 || strlen(words[1]) >= sizeof address.sun_path) return 2;
-  strcpy(address.sun_path + 1, words[1]);
+  if (count != 2 || strlen(args[1]) >= sizeof address.sun_path) return 2;
+  strcpy(address.sun_path + 1, args[1]);
   int from = socket(AF_UNIX, SOCK_STREAM, 0);
-  if (connect(from, (void *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(words[1])))) {
+  if (connect(from, (void *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(args[1])))) {
     printf("no manager");
     return 0;
   }

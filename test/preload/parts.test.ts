@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, expect, inject, test } from "vitest";
 import { compileSanitized } from "./sanitized.ts";
 
-const EXCHANGES = 60_000;
-const RESPONSES = 1_000_000;
+const MIN_EXCHANGES = 60_000;
+const MIN_RESPONSES = 1_000_000;
 
 const hasCompiler = spawnSync("gcc", ["--version"]).status === 0;
 const reason = "the parts of the preloaded library are not tested: the host lacks gcc (Debian: apt-get install gcc)";
@@ -20,16 +20,16 @@ const run = (name: string, args: readonly string[]) =>
   spawnSync(compileSanitized(name, folder), args, { encoding: "utf8" });
 
 test.skipIf(!hasCompiler)(
-  "the preloaded library's parser decides every case and reads only within truncated or damaged input",
+  "the preloaded library's parser classifies every case and does not read beyond truncated or damaged input",
   () => {
     expect(run("head-cases", [])).toMatchObject({ status: 0, stdout: "", stderr: "" });
   },
 );
 
 test.skipIf(!hasCompiler)(
-  "the preloaded library writes its caller's bytes, and adds only a header after a status line",
+  "the preloaded library writes its caller's bytes unchanged, and adds only a header after a status line",
   () => {
-    const ran = run("shim-cases", [String(inject("seed")), String(EXCHANGES)]);
+    const ran = run("shim-cases", [String(inject("seed")), String(MIN_EXCHANGES)]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });
     expect(ran.stdout).toMatch(/^[1-9][0-9]+ changed, [1-9][0-9]* ended\n$/);
   },
@@ -38,10 +38,10 @@ test.skipIf(!hasCompiler)(
 test.skipIf(!hasCompiler)(
   "bodies that contain bytes of a response are not changed, for any write calls and any pipelining",
   () => {
-    const ran = run("response-cases", [String(inject("seed")), String(RESPONSES)]);
+    const ran = run("response-cases", [String(inject("seed")), String(MIN_RESPONSES)]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });
     expect(
       Number(/^([0-9]+) responses, [1-9][0-9]* changed, [1-9][0-9]* ended\n$/.exec(ran.stdout)?.[1]),
-    ).toBeGreaterThanOrEqual(RESPONSES);
+    ).toBeGreaterThanOrEqual(MIN_RESPONSES);
   },
 );

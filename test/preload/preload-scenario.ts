@@ -1,4 +1,4 @@
-/** Runs a process with the library, a fake manager that sends the flag page, and clients. */
+/** Runs a process with the preload library, a fake manager that sends the shared memory page, and clients. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { eventually } from "../time/eventually.ts";
 export const CLOSE_HEADER = "Connection: close\r\n";
 export const MODE = { wait: "0", close: "1", off: "2" } as const;
 
-/** Free, because each test has its own address. */
+/** Free in every test, because each test has its own address. */
 export const PORT = 8080;
 const OTHER_PORT = 8081;
 
@@ -21,13 +21,13 @@ export type PreloadScenario = {
   readonly folder: string;
   readonly library: string;
   compile(source: string, compiler: string, flags?: readonly string[]): string;
-  /** @returns the output of a program with one argument; the test fails if the program fails */
-  runs(program: string, word: string): string;
-  /** Only processes started with the same socket name find it. */
+  /** Runs a program with one argument. The test fails if the program fails. @returns the program's output */
+  outputOf(program: string, word: string): string;
+  /** Opens a fake manager. Only processes that were started with its socket name connect to it. */
   openManager(settings?: ManagerSettings): Promise<Manager>;
   start(command: readonly string[], address: string, env?: Readonly<Record<string, string>>): Promise<ChildProcess>;
   /** Starts a program and waits for its first output. */
-  floods(command: readonly string[]): Promise<ChildProcess>;
+  startUntilOutput(command: readonly string[]): Promise<ChildProcess>;
   connect(address: string): Promise<Client>;
   /** Ends all processes and connections since the last call. */
   endAll(): Promise<void>;
@@ -38,26 +38,26 @@ export type ManagerSettings = { readonly port?: "another"; readonly unsealed?: b
 
 export type Manager = {
   readonly process: ChildProcess;
-  /** Number of processes that received the page. */
-  readonly pages: () => number;
-  flip(mode: string): Promise<void>;
+  /** Number of processes that received the shared memory page. */
+  readonly sentPages: () => number;
+  setMode(mode: string): Promise<void>;
 };
 
-/** Long limits for a busy host, and no pause before the next request. */
-const PATIENT = { FIRST_WAIT_NS: "60000000000L", RETRY_WAIT_NS: "60000000000L", RETRY_PAUSE_SECONDS: "0" };
+/** Long time limits for a busy host, and no pause between two requests for the page. */
+const LONG_LIMITS = { FIRST_WAIT_NS: "60000000000L", RETRY_WAIT_NS: "60000000000L", RETRY_PAUSE_SECONDS: "0" };
 
 export type ScenarioSettings = {
   readonly processor?: ProcessorName;
-  /** Of another manager than the fake one. */
+  /** Name of a real manager's socket, if the scenario does not use the fake manager. */
   readonly socket?: string;
-  /** Uses the shipped time limits. */
-  readonly isImpatient?: boolean;
+  /** Uses the library's released time limits. */
+  readonly usesReleasedLimits?: boolean;
 };
 
 export async function openScenario(settings: ScenarioSettings = {}): Promise<PreloadScenario> {
-  const { processor = "x64", socket = `lastcall/test/${randomUUID()}`, isImpatient = false } = settings;
+  const { processor = "x64", socket = `lastcall/test/${randomUUID()}`, usesReleasedLimits = false } = settings;
   const folder = mkdtempSync(join(tmpdir(), "lastcall-preload-"));
-  const macros = { FLAG_SOCKET: `"${socket}"`, ...(isImpatient ? {} : PATIENT) };
+  const macros = { FLAG_SOCKET: `"${socket}"`, ...(usesReleasedLimits ? {} : LONG_LIMITS) };
   const library = (await buildPreload(processor, join(folder, "preload.so"), macros)).file;
   let started: ChildProcess[] = [];
   let clients: Client[] = [];
@@ -70,7 +70,7 @@ export async function openScenario(settings: ScenarioSettings = {}): Promise<Pre
       expect(spawnSync(compiler, args, { encoding: "utf8" }).stderr).toBe("");
       return program;
     },
-    runs(program, word) {
+    outputOf(program, word) {
       const { status, stdout } = spawnSync(program, [word], { encoding: "utf8" });
       expect(status).toBe(0);
       return stdout;
@@ -88,8 +88,8 @@ export async function openScenario(settings: ScenarioSettings = {}): Promise<Pre
       await eventually(() => expect(output).toContain("l"));
       return {
         process: child,
-        pages: () => output.split("p").length - 1,
-        async flip(mode) {
+        sentPages: () => output.split("p").length - 1,
+        async setMode(mode) {
           child.stdin.write(mode);
           await eventually(() => expect(output).toContain(mode));
         },
@@ -102,7 +102,7 @@ export async function openScenario(settings: ScenarioSettings = {}): Promise<Pre
       await eventually(async () => (await Client.connect(address)).close());
       return child;
     },
-    async floods([program = "", ...args]) {
+    async startUntilOutput([program = "", ...args]) {
       const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
       started.push(child);
       await once(child.stdout, "data");

@@ -1,6 +1,6 @@
 /*
- * Random exchanges through the whole library, HTTP or not, with responses cut anywhere.
- * Arguments: a seed and the number of exchanges. Prints how many responses got the header; fails with the difference.
+ * Random exchanges through the whole library, of HTTP or other bytes, with responses split anywhere.
+  * Arguments: a seed and the number of exchanges. Prints the number of responses with the header, or both outputs if they differ.
  */
 #include "shim.h"
 
@@ -27,7 +27,7 @@ static const char *const PIECES[] = {
   "HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "data: x\n\n", "HTTP/1.1 200 OK\r\nA: b\r\n", "\r\n",
 };
 
-static void converse(void) {
+static void run_connection(void) {
   open_connection();
   for (unsigned turn = 0; turn < 8; turn++) {
     const char *request = ANY(REQUESTS), *piece = ANY(PIECES);
@@ -46,12 +46,12 @@ static void converse(void) {
   }
 }
 
-int main(int count, char **words) {
+int main(int count, char **args) {
   long changed = 0;
   if (count < 3) return 2;
-  state = strtoull(words[1], 0, 10);
-  for (long turn = 0; turn < atol(words[2]); turn++) {
-    converse();
+  state = strtoull(args[1], 0, 10);
+  for (long turn = 0; turn < atol(args[2]); turn++) {
+    run_connection();
     int found = close_headers();
     if (found < 0) return printf("exchange %ld\nexpected: %.*s\ngot: %.*s\n", turn, (int)meant_bytes, meant, (int)out_bytes, out), 1;
     changed += found;

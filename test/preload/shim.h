@@ -1,6 +1,6 @@
 /*
- * The whole library on a fake kernel with one connection: reads cut anywhere, short writes and EAGAIN at any byte. The
- * output without the allowed headers must equal the input.
+ * Includes the whole library with a fake kernel and one connection. Reads are split anywhere, and short writes and EAGAIN occur
+  * at any byte. Without the headers that the library may add, the output must equal the bytes that the server wrote.
  */
 #pragma once
 #define _GNU_SOURCE
@@ -12,7 +12,7 @@
 
 static long fake_call(long n, long a, long b, long c, long d, long e, long f);
 #define raw_call fake_call
-/* Renamed, because this program uses the C library's calls itself. */
+/* Renamed, because the test program itself calls these functions of the C library. */
 #define write shim_write
 #define writev shim_writev
 #define send shim_send
@@ -67,10 +67,10 @@ static long take(const struct iovec *v, bytes_t count) {
 }
 
 static long give(const struct iovec *v, bytes_t count) {
-  bytes_t start = in_at, wish = 1 + below(4) * 400;
+  bytes_t start = in_at, requested_bytes = 1 + below(4) * 400;
   if (in_at == in_bytes) return -EAGAIN;
-  for (bytes_t i = 0; i < count && wish; i++)
-    for (bytes_t k = 0; k < v[i].iov_len && wish && in_at < in_bytes; k++, wish--) ((u8 *)v[i].iov_base)[k] = in[in_at++];
+  for (bytes_t i = 0; i < count && requested_bytes; i++)
+    for (bytes_t k = 0; k < v[i].iov_len && requested_bytes && in_at < in_bytes; k++, requested_bytes--) ((u8 *)v[i].iov_base)[k] = in[in_at++];
   return (long)(in_at - start);
 }
 
@@ -106,7 +106,7 @@ static void read_some(void) {
   }
 }
 
-/* One call with up to nine parts, some of them empty; with `is_whole` all bytes are in the first. */
+/* Makes one call with up to nine parts, some of them empty. With `is_whole` the first part contains all bytes. */
 static long write_once(const u8 *p, bytes_t n, int is_whole) {
   struct iovec parts[9];
   bytes_t count = 1 + below(9), at = 0;
@@ -135,13 +135,13 @@ static void open_connection(void) {
 
 static void receive(const char *bytes) { memcpy(in + in_bytes, bytes, strlen(bytes)), in_bytes += strlen(bytes); }
 
-/* @returns the number of headers; -1 if the rest differs from the input */
+/* @returns the number of added headers; -1 if the output differs otherwise */
 static int close_headers(void) {
   int found = 0;
   bytes_t i = 0, o = 0;
   while (o < out_bytes) {
     if (may_have_header[i] && out_bytes - o >= CLOSE_HEADER_BYTES && !memcmp(out + o, CLOSE_HEADER, CLOSE_HEADER_BYTES)) o += CLOSE_HEADER_BYTES, found++;
-    /* A connection may be shut down within a header only. */
+    /* The library may shut the connection down after a part of its header. */
     else if (is_ended && may_have_header[i] && out_bytes - o < CLOSE_HEADER_BYTES && !memcmp(out + o, CLOSE_HEADER, out_bytes - o)) return found;
     else if (i >= meant_bytes || out[o++] != meant[i++]) return -1;
   }

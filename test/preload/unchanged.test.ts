@@ -38,36 +38,36 @@ const callServer = (address: string, call: string): readonly string[] => [
   ...[address, String(PORT), call],
 ];
 
-/** A client of a Node server in a drain. */
-async function clientOfDrainingNode(): Promise<Client> {
+/** @returns a client of a Node server that is draining */
+async function connectToDrainingServer(): Promise<Client> {
   const address = ownAddress();
   const manager = await scenario.openManager();
   await scenario.start(nodeServer(address), address);
-  await manager.flip(MODE.close);
+  await manager.setMode(MODE.close);
   return scenario.connect(address);
 }
 
 describe.skipIf(!hasCompiler)("the preloaded library does not change responses", () => {
   test.for([
-    { why: "disables the library by its environment variable", env: { LASTCALL_PRELOAD: "off" }, pages: 0 },
-    { why: "receives a shared page that can be truncated", settings: { unsealed: true }, pages: 1 },
-    { why: "serves a port that the shared page does not list", settings: { port: "another" }, pages: 1 },
-    { why: "runs while the manager disables the library", mode: MODE.off, pages: 1 },
+    { condition: "disables the library by its environment variable", env: { LASTCALL_PRELOAD: "off" }, pages: 0 },
+    { condition: "receives a shared memory page that can be truncated", settings: { unsealed: true }, pages: 1 },
+    { condition: "serves a port that the shared memory page does not list", settings: { port: "another" }, pages: 1 },
+    { condition: "runs while the manager disables the library", mode: MODE.off, pages: 1 },
   ] as readonly {
-    readonly why: string;
+    readonly condition: string;
     readonly env?: Readonly<Record<string, string>>;
     readonly settings?: ManagerSettings;
     readonly mode?: string;
     readonly pages: number;
-  }[])("in a process that $why", async ({ env, settings, mode, pages }) => {
+  }[])("in a process that $condition", async ({ env, settings, mode, pages }) => {
     const address = ownAddress();
     const manager = await scenario.openManager(settings);
     await scenario.start(nodeServer(address), address, env);
-    expect(manager.pages()).toBe(pages);
+    expect(manager.sentPages()).toBe(pages);
     const client = await scenario.connect(address);
     const before = await client.request(GET, BODY);
-    await manager.flip(MODE.close);
-    if (mode !== undefined) await manager.flip(mode);
+    await manager.setMode(MODE.close);
+    if (mode !== undefined) await manager.setMode(mode);
     expect(await client.request(GET, BODY)).toBe(before);
   });
 
@@ -77,49 +77,49 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     const client = await scenario.connect(address);
     const before = await client.request(GET, BODY);
     const manager = await scenario.openManager();
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     expect(await client.request(GET, BODY)).toBe(before);
   });
 
-  test("in a process whose manager does not respond, and delays its start only briefly", async () => {
+  test("in a process whose manager does not respond, and delays the process's start only briefly", async () => {
     const address = ownAddress();
-    const impatient = await openScenario({ isImpatient: true });
+    const impatient = await openScenario({ usesReleasedLimits: true });
     const manager = await impatient.openManager();
     manager.process.kill("SIGSTOP");
     await impatient.start(nodeServer(address), address);
     manager.process.kill("SIGCONT");
-    await manager.flip(MODE.close);
-    expect(manager.pages()).toBe(0);
+    await manager.setMode(MODE.close);
+    expect(manager.sentPages()).toBe(0);
     expect(await (await impatient.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
     await impatient.close();
   });
 
-  test("for a client of HTTP/1.0", async () => {
+  test("for an HTTP/1.0 client", async () => {
     const address = ownAddress();
     const manager = await scenario.openManager();
     await scenario.start(nodeServer(address), address);
     // The app closes the connection.
     const before = await (await scenario.connect(address)).request(OLD_GET, BODY);
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     expect(await (await scenario.connect(address)).request(OLD_GET, BODY)).toBe(before);
   });
 
   test("for a chunked request until it is complete, and adds the header to the next response", async () => {
-    const client = await clientOfDrainingNode();
+    const client = await connectToDrainingServer();
     expect(await client.request(CHUNKED, BODY)).not.toContain(CLOSE_HEADER);
     expect(await client.request(GET, BODY)).toContain(CLOSE_HEADER);
   });
 
   test("for a client that pipelines requests, until the client disconnects", async () => {
-    const client = await clientOfDrainingNode();
+    const client = await connectToDrainingServer();
     client.send(GET + GET);
     await eventually(() => expect(client.received.split("Content-Length")).toHaveLength(3));
     expect(client.received).not.toContain(CLOSE_HEADER);
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
   });
 
-  test("in a tunnel, for any bytes", async () => {
-    const client = await clientOfDrainingNode();
+  test("on an upgraded connection, for any bytes", async () => {
+    const client = await connectToDrainingServer();
     expect(await client.request(UPGRADE, "Upgrade: echo\r\n\r\n")).not.toContain(CLOSE_HEADER);
     expect(await client.request(GET, BODY)).toBe(BODY);
   });
@@ -130,7 +130,7 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     await scenario.start(nodeServer(address), address);
     const client = await scenario.connect(address);
     const before = await client.request(EVENTS, LAST_EVENT);
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     const after = await client.request(EVENTS, LAST_EVENT);
     expect(after).toBe(before.replace("\r\n", `\r\n${CLOSE_HEADER}`));
   });
@@ -139,7 +139,7 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     const address = ownAddress();
     const manager = await scenario.openManager();
     await scenario.start(callServer(address, "dup"), address);
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     const client = await scenario.connect(address);
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
@@ -149,7 +149,7 @@ describe.skipIf(!hasCompiler)("the preloaded library does not change responses",
     const address = ownAddress();
     const manager = await scenario.openManager();
     await scenario.start(callServer(address, "silent"), address);
-    await manager.flip(MODE.close);
+    await manager.setMode(MODE.close);
     const first = await scenario.connect(address);
     first.send(GET);
     await eventually(() => expect(first.isClosed).toBe(true));

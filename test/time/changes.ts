@@ -1,4 +1,4 @@
-/** Waits for a change that a fake announces, and resumes in the same turn, as scenarios on a virtual clock need. */
+/** Waits for a change that a fake reports, and resumes in the same turn, because scenarios run on a virtual clock. */
 import { EVENTUALLY_LIMIT_MS } from "./eventually.ts";
 
 export type Changes = {

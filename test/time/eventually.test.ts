@@ -23,7 +23,7 @@ test("a synchronous or asynchronous check is repeated until it passes", async ()
   expect(found).toBe(3);
 });
 
-test("a check that never passes is reported with its last failure and the line that waited", async () => {
+test("a check that never passes fails with its last error and the line of the test that waited", async () => {
   let seen = 0;
   const waiting = eventuallyWithin(LIMIT_MS)(() => {
     seen += 1;
@@ -36,9 +36,9 @@ test("a check that never passes is reported with its last failure and the line t
   expect(error.message).toMatch(/^did not come within 0\.3 s; seen last: .*'web-0'.*'web-1'/);
   expect(error.stack).toContain("eventually.test.ts");
   expect(error.cause).toMatchObject({ actual: "web-0" });
-  const before = seen;
+  const checksAtLimit = seen;
   await new Promise((resolve) => setImmediate(resolve));
-  expect([before > 3, seen]).toEqual([true, before]);
+  expect([checksAtLimit > 3, seen]).toEqual([true, checksAtLimit]);
 });
 
 test("a check that never settles fails at the time limit", async () => {

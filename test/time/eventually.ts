@@ -1,25 +1,25 @@
-/** The only way in which a test waits for an event. `pause.ts` lets time pass. */
+/** Tests wait for an event only with this function; `pause.ts` waits for a fixed time. */
 
 /**
- * Reached only if the event never happens: a host may be busy with ten other suites, or pause for seconds. The
- * limit of a whole test is longer, so that this one reports the awaited event first.
+ * Long, because a host may be busy with ten other suites or pause for seconds. Shorter than the time limit of a whole test,
+ * because an error of this function names the awaited event.
  */
 export const EVENTUALLY_LIMIT_MS = 100_000;
 const BETWEEN_CHECKS_MS = 20;
 
 /**
- * Repeats the check until it no longer throws; expectations belong into it, since they report the last value.
+ * Repeats the check until it does not throw. Checks contain the expectations, because their errors contain the last value.
  *
  * @returns the result of the check
  * @throws the last error at the limit, even if the last check never settles
  */
 export const eventually = eventuallyWithin(EVENTUALLY_LIMIT_MS);
 
-/** @param limitMs differs only in tests of `eventually` itself */
+/** @param limitMs a shorter limit for the tests of `eventually` */
 export function eventuallyWithin(limitMs: number): <T>(check: () => T | Promise<T>) => Promise<T> {
   return (check) => {
-    // Created here and not at the limit, so that its stack names the waiting line.
-    const gaveUp = new Error();
+    // Created before the wait, because its stack then contains the line of the test that waits.
+    const timeoutError = new Error();
     return new Promise((resolve, reject) => {
       let isOver = false;
       let last: unknown = "the first check did not settle";
@@ -27,21 +27,21 @@ export function eventuallyWithin(limitMs: number): <T>(check: () => T | Promise<
       const limit = setTimeout(() => {
         isOver = true;
         clearTimeout(next);
-        gaveUp.message = `did not come within ${limitMs / 1_000} s; seen last: ${messageOf(last)}`;
-        gaveUp.cause = last;
-        reject(gaveUp);
+        timeoutError.message = `did not come within ${limitMs / 1_000} s; seen last: ${messageOf(last)}`;
+        timeoutError.cause = last;
+        reject(timeoutError);
       }, limitMs);
-      const again = async () => {
+      const checkAgain = async () => {
         try {
           const found = await check();
           clearTimeout(limit);
           resolve(found);
         } catch (error) {
           last = error;
-          if (!isOver) next = setTimeout(again, BETWEEN_CHECKS_MS);
+          if (!isOver) next = setTimeout(checkAgain, BETWEEN_CHECKS_MS);
         }
       };
-      void again();
+      void checkAgain();
     });
   };
 }

@@ -17,7 +17,7 @@ import { createSliceWatches } from "../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../src/relay/withdrawal/withdrawal-route.ts";
 import { fakeApiServer } from "../api-server/fake-api-server.ts";
 import { type Conditions, entryOf, READY, sliceWith, TERMINATING, WEB_0 } from "../kubernetes/rotation/raw-slices.ts";
-import { authority, leafOf, relayEnvironment } from "../manager/fake-relay.ts";
+import { createAuthority, issueLeaf, relayEnvironment } from "../manager/fake-relay.ts";
 import { eventually } from "../time/eventually.ts";
 import { startCoverage } from "./executed-files.ts";
 import { startManager } from "./walked-manager.ts";
@@ -43,8 +43,8 @@ const { watchPod } = createSliceWatches({
   registry,
   log,
 });
-const ca = await authority();
-const leaf = await leafOf(ca);
+const ca = await createAuthority();
+const leaf = await issueLeaf(ca);
 const relay = relayServer(log, () => createSecureContext({ cert: leaf.cert, key: leaf.key }));
 addWithdrawalRoute(relay, {
   checkCredential: () => ({ namespace: "shop", ownerKind: "", ownerName: "", ownerUid: "", nonce: "n" }),

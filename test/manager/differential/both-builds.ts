@@ -1,10 +1,13 @@
-/** Plays each scenario on both builds at the same time, in separate Pods, and compares the transcripts. Node is the oracle. */
+/** Runs a scenario on both builds in separate simulated Pods and compares the transcripts; the Node build is the reference. */
 import { expect } from "vitest";
 import { CLOCKED_NATIVE_BUILD, CLOCKED_NODE_BUILD } from "../builds.ts";
 import type { Scenario } from "./scenario.ts";
-import { playIn } from "./simulated-pod.ts";
+import { transcriptOf } from "./simulated-pod.ts";
 
 export async function compare({ play }: Scenario): Promise<void> {
-  const [node, native] = await Promise.all([playIn(CLOCKED_NODE_BUILD, play), playIn(CLOCKED_NATIVE_BUILD, play)]);
+  const [node, native] = await Promise.all([
+    transcriptOf(CLOCKED_NODE_BUILD, play),
+    transcriptOf(CLOCKED_NATIVE_BUILD, play),
+  ]);
   expect(native).toEqual(node);
 }

@@ -1,12 +1,12 @@
 /** Scenarios of the command line: commands that exit immediately, and commands without a manager. */
 import { createServer, type Socket } from "node:net";
-import { authority, relayEnvironment } from "../fake-relay.ts";
+import { createAuthority, relayEnvironment } from "../fake-relay.ts";
 import { PORT } from "../manager-process.ts";
 import { ONE_APP, type Scenario } from "./scenario.ts";
 import type { SimulatedPod } from "./simulated-pod.ts";
 
-/** Each list is a command that exits by itself. */
-const LINES: readonly (readonly string[])[] = [
+/** Arguments of commands that exit by themselves. */
+const ARGUMENT_LISTS: readonly (readonly string[])[] = [
   [],
   [""],
   ["version"],
@@ -32,39 +32,39 @@ const LINES: readonly (readonly string[])[] = [
   ["relay-client", "--port=1"],
 ];
 
-const TOKENS: readonly string[] = ["", "a b", "a/b", "ä", "x".repeat(129), "a\r\nb"];
+const INVALID_TOKENS: readonly string[] = ["", "a b", "a/b", "ä", "x".repeat(129), "a\r\nb"];
 
-/** Servers in place of a manager. */
-const OTHER_SERVERS: readonly { readonly title: string; readonly answers: (socket: Socket) => void }[] = [
-  { title: "never responds", answers: () => {} },
-  { title: "closes the connection", answers: (socket) => socket.destroy() },
-  { title: "resets the connection", answers: (socket) => socket.resetAndDestroy() },
-  { title: "does not support HTTP", answers: (socket) => void socket.end("220 mail ready\r\n") },
+/** Servers that listen on the manager's port instead of a manager. */
+const OTHER_SERVERS: readonly { readonly title: string; readonly respond: (socket: Socket) => void }[] = [
+  { title: "never responds", respond: () => {} },
+  { title: "closes the connection", respond: (socket) => socket.destroy() },
+  { title: "resets the connection", respond: (socket) => socket.resetAndDestroy() },
+  { title: "does not support HTTP", respond: (socket) => void socket.end("220 mail ready\r\n") },
   {
     title: "interrupts its response",
-    answers: (socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"),
+    respond: (socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"),
   },
   {
     title: "responds with 500",
-    answers: (socket) => void socket.end("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}"),
+    respond: (socket) => void socket.end("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}"),
   },
-  { title: "sends an endless response", answers: (socket) => void socket.write("x".repeat(100_000)) },
+  { title: "sends an endless response", respond: (socket) => void socket.write("x".repeat(100_000)) },
 ];
 
-async function bothCommands(pod: SimulatedPod): Promise<void> {
+async function runBothCommands(pod: SimulatedPod): Promise<void> {
   await Promise.all(["drain", "status"].map((name) => pod.command(name, [name, `--address-scope=${pod.address}`])));
 }
 
-async function withOtherServer(pod: SimulatedPod, answers: (socket: Socket) => void): Promise<void> {
+async function withOtherServer(pod: SimulatedPod, respond: (socket: Socket) => void): Promise<void> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
     socket.on("error", () => {});
-    // Closing before the request is read would reset the connection.
-    socket.once("data", () => answers(socket));
+    // A close before the request was read would reset the connection.
+    socket.once("data", () => respond(socket));
   });
   await new Promise<void>((resolve) => server.listen(PORT, pod.address, resolve));
-  await bothCommands(pod);
+  await runBothCommands(pod);
   for (const socket of sockets) socket.destroy();
   await new Promise<void>((resolve) => server.close(() => resolve()));
 }
@@ -73,13 +73,13 @@ export const COMMANDS: readonly Scenario[] = [
   {
     title: "the arguments are invalid",
     play: async (pod) => {
-      await Promise.all(LINES.map((args) => pod.command(JSON.stringify(args), args)));
+      await Promise.all(ARGUMENT_LISTS.map((args) => pod.command(JSON.stringify(args), args)));
     },
   },
   {
     title: "the token is invalid",
     play: async (pod) => {
-      const commands = TOKENS.flatMap((token) => [
+      const commands = INVALID_TOKENS.flatMap((token) => [
         pod.command(`serve ${token}`, ["serve"], { LASTCALL_TOKEN: token }),
         pod.command(`drain ${token}`, ["drain"], { LASTCALL_TOKEN: token }),
       ]);
@@ -89,27 +89,31 @@ export const COMMANDS: readonly Scenario[] = [
   {
     title: "the relay's variables are invalid",
     play: async (pod) => {
-      const right = relayEnvironment({ address: "127.0.0.1", port: 8_443 }, await authority());
-      const wrong: readonly Record<string, string>[] = [
+      const validVariables = relayEnvironment({ address: "127.0.0.1", port: 8_443 }, await createAuthority());
+      const invalidOverrides: readonly Record<string, string>[] = [
         { LASTCALL_RELAY_ADDRESS: "relay:8443" },
         { LASTCALL_RELAY_ADDRESS: "10.0.0.300:8443" },
         { LASTCALL_RELAY_ADDRESS: "fd00::1:8443" },
         { LASTCALL_RELAY_ADDRESS: "[fd00::1]:65536" },
         { LASTCALL_RELAY_NAME: "relay\r\nx" },
         { LASTCALL_RELAY_CA: "not base64" },
-        { LASTCALL_RELAY_CA: `${right["LASTCALL_RELAY_CA"]}AAAA` },
+        { LASTCALL_RELAY_CA: `${validVariables["LASTCALL_RELAY_CA"]}AAAA` },
         { LASTCALL_RELAY_CREDENTIAL: "one" },
         { LASTCALL_RELAY_CREDENTIAL: "a.b.c\r\nd" },
         { POD_NAME: "" },
         { POD_NAMESPACE: "a/b" },
         { POD_UID: "a b" },
       ];
-      await Promise.all(wrong.map((over, at) => pod.command(`wrong ${at}`, ["relay-client"], { ...right, ...over })));
+      await Promise.all(
+        invalidOverrides.map((overrides, at) =>
+          pod.command(`wrong ${at}`, ["relay-client"], { ...validVariables, ...overrides }),
+        ),
+      );
     },
   },
   {
     title: "no manager is running",
-    play: bothCommands,
+    play: runBothCommands,
   },
   {
     title: "unauthorized calls arrive",
@@ -140,7 +144,7 @@ export const COMMANDS: readonly Scenario[] = [
   },
 ];
 
-export const WITHOUT_MANAGER: readonly Scenario[] = OTHER_SERVERS.map(({ title, answers }) => ({
+export const OTHER_SERVER_SCENARIOS: readonly Scenario[] = OTHER_SERVERS.map(({ title, respond }) => ({
   title: `the other server on the port ${title}`,
-  play: (pod) => withOtherServer(pod, answers),
+  play: (pod) => withOtherServer(pod, respond),
 }));

@@ -1,7 +1,7 @@
 /** Scenarios of drains. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { ONE_APP, podEnds, type Scenario, SHORT } from "./scenario.ts";
+import { ONE_APP, type Scenario, SHORT_DRAIN, terminatePod } from "./scenario.ts";
 
 export const DRAINS: readonly Scenario[] = [
   {
@@ -10,7 +10,7 @@ export const DRAINS: readonly Scenario[] = [
       await pod.app();
       await pod.serve(ONE_APP, { POD_NAME: "web-0", POD_NAMESPACE: "shop" });
       await pod.status("before");
-      await podEnds(pod);
+      await terminatePod(pod);
       await pod.status("after");
       await pod.hook("late hook");
       await pod.drain("late own");
@@ -21,7 +21,7 @@ export const DRAINS: readonly Scenario[] = [
     title: "the manager's own hook is an exec command",
     play: async (pod) => {
       await pod.app();
-      // Long enough for the hook after the start of the command.
+      // The drain delay is long enough for the hook, which is called after the start of the command.
       await pod.serve(["--drain-delay=4s", ...ONE_APP.slice(1)]);
       const own = pod.command("own", ["drain", `--address-scope=${pod.address}`]);
       await pod.phase("withdrawing");
@@ -34,9 +34,9 @@ export const DRAINS: readonly Scenario[] = [
     title: "two containers restart and call their hooks",
     play: async (pod) => {
       await pod.app();
-      await pod.serve([...SHORT, "--hooks=web:app,job:app"]);
+      await pod.serve([...SHORT_DRAIN, "--hooks=web:app,job:app"]);
       const web = pod.hook("web", "web");
-      // Separate release times: with equal ones, the log may list either hook as held.
+      // Separate release times: at equal times the log may list either hook as still held.
       await pod.clock.wait(2_000);
       await Promise.all([web, pod.hook("job", "job")]);
       await pod.status("after");
@@ -46,7 +46,7 @@ export const DRAINS: readonly Scenario[] = [
     title: "a Pod of two containers terminates and a client requests the status in each phase",
     play: async (pod) => {
       await pod.app();
-      await pod.serve([...SHORT, "--deregistration-delay=1s", "--hooks=web:app,job:app"]);
+      await pod.serve([...SHORT_DRAIN, "--deregistration-delay=1s", "--hooks=web:app,job:app"]);
       const web = pod.hook("web", "web");
       await pod.clock.wait(100);
       const job = pod.hook("job", "job");
@@ -65,7 +65,7 @@ export const DRAINS: readonly Scenario[] = [
     title: "one container restarts and the Pod terminates later",
     play: async (pod) => {
       await pod.app();
-      await pod.serve([...SHORT, "--hooks=app:app,other:app"]);
+      await pod.serve([...SHORT_DRAIN, "--hooks=app:app,other:app"]);
       await pod.hook("restarted");
       await pod.status("between");
       await Promise.all([pod.hook("other", "other"), pod.drain("own")]);
@@ -79,7 +79,7 @@ export const DRAINS: readonly Scenario[] = [
       await pod.serve(ONE_APP);
       const visit = pod.visit("/?ms=3500").then(() => pod.record("visited", "whole"));
       await pod.clock.wait(300);
-      await Promise.all([podEnds(pod), visit]);
+      await Promise.all([terminatePod(pod), visit]);
     },
   },
   {
@@ -89,28 +89,28 @@ export const DRAINS: readonly Scenario[] = [
       await pod.serve(["--drain-delay=300ms", "--quiet-period=10s", "--drain-timeout=2s", "--hooks=app:app"]);
       const visits = Array.from({ length: 5 }, () => pod.visit("/?ms=60000"));
       await pod.clock.wait(300);
-      await podEnds(pod);
+      await terminatePod(pod);
       await pod.status("after");
       await pod.stop();
       void visits;
     },
   },
   {
-    title: "drained-when is deadline",
+    title: "`drained-when` is `deadline`",
     play: async (pod) => {
       await pod.app();
       await pod.serve(["--drain-delay=300ms", "--drain-timeout=2s", "--drained-when=deadline", "--hooks=app:app"]);
-      await podEnds(pod);
+      await terminatePod(pod);
     },
   },
   {
-    title: "an idle connection is open and drained-when is connections",
+    title: "an idle connection is open and `drained-when` is `connections`",
     play: async (pod) => {
       await pod.app();
       await pod.serve([...ONE_APP, "--drained-when=connections"]);
       const idle = await pod.dialApp();
-      const gone = pod.clock.wait(3_000).then(() => idle.end());
-      await Promise.all([podEnds(pod), gone]);
+      const clientCloses = pod.clock.wait(3_000).then(() => idle.end());
+      await Promise.all([terminatePod(pod), clientCloses]);
     },
   },
   {
@@ -121,7 +121,7 @@ export const DRAINS: readonly Scenario[] = [
       await pod.serve([...ONE_APP, "--drain-ports=8081"]);
       void pod.visit("/?ms=8000", 8_080);
       await pod.clock.wait(300);
-      await podEnds(pod);
+      await terminatePod(pod);
     },
   },
   {
@@ -131,7 +131,7 @@ export const DRAINS: readonly Scenario[] = [
       await pod.serve([...ONE_APP, "--ignore-ports=8080", "--kubelet-probes=8080:10s"]);
       void pod.visit("/?ms=8000");
       await pod.clock.wait(300);
-      await podEnds(pod);
+      await terminatePod(pod);
     },
   },
   {
@@ -139,7 +139,7 @@ export const DRAINS: readonly Scenario[] = [
     play: async (pod) => {
       const app = await pod.app();
       await pod.serve(["--drain-delay=4s", "--quiet-period=500ms", "--hooks=app:app"]);
-      const ends = podEnds(pod);
+      const ends = terminatePod(pod);
       await pod.clock.wait(1_000);
       await once(app.close(), "close");
       await ends;
@@ -149,7 +149,7 @@ export const DRAINS: readonly Scenario[] = [
     title: "the Pod has no listener",
     play: async (pod) => {
       await pod.serve(["--drain-delay=30s", "--hooks=app:app"]);
-      await podEnds(pod);
+      await terminatePod(pod);
       await pod.stop();
     },
   },
@@ -160,7 +160,7 @@ export const DRAINS: readonly Scenario[] = [
       socket.bind(8_080, pod.address);
       await once(socket, "listening");
       await pod.serve(["--drain-delay=1s", "--deregistration-delay=1s", "--quiet-period=10s", "--hooks=app:app"]);
-      await podEnds(pod);
+      await terminatePod(pod);
       socket.close();
     },
   },
@@ -178,7 +178,7 @@ export const DRAINS: readonly Scenario[] = [
     play: async (pod) => {
       await pod.app();
       await pod.serve([...ONE_APP, "--completes"]);
-      await podEnds(pod);
+      await terminatePod(pod);
       await pod.stop();
     },
   },
@@ -206,7 +206,7 @@ export const DRAINS: readonly Scenario[] = [
         "--app-grace=4s",
         "--hooks=app:app,mesh:mesh-proxy",
       ]);
-      await Promise.all([pod.hook("mesh", "mesh"), podEnds(pod)]);
+      await Promise.all([pod.hook("mesh", "mesh"), terminatePod(pod)]);
     },
   },
   {
@@ -249,7 +249,7 @@ export const DRAINS: readonly Scenario[] = [
       await pod.app();
       const manager = await pod.serve(ONE_APP);
       manager.closeLog();
-      await podEnds(pod);
+      await terminatePod(pod);
       await pod.status("after");
       await pod.stop();
     },

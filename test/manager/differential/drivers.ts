@@ -2,28 +2,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Manager } from "../manager-process.ts";
-import { ONE_APP, podEnds, type Scenario } from "./scenario.ts";
+import { ONE_APP, type Scenario, terminatePod } from "./scenario.ts";
 import type { SimulatedPod } from "./simulated-pod.ts";
 
-type Answers = (req: IncomingMessage, res: ServerResponse) => void;
+type RequestHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Starts an app that records its requests and then responds with `answers`. */
-async function listeningApp(pod: SimulatedPod, answers: Answers, host?: string): Promise<number> {
+/** Starts an app that records each request and then calls `respond`. */
+async function startRecordingApp(pod: SimulatedPod, respond: RequestHandler, host?: string): Promise<number> {
   let calls = 0;
   const server = await pod.app({
     ...(host === undefined ? { port: 8_081 } : { host, port: 0 }),
-    answers: (req, res) => {
+    respond: (req, res) => {
       calls += 1;
       const { host: _, ...headers } = req.headers;
       pod.record(`call ${calls}`, { method: req.method, url: req.url, headers });
-      answers(req, res);
+      respond(req, res);
     },
   });
   return (server.address() as AddressInfo).port;
 }
 
 function httpDriver(pod: SimulatedPod, active: string): string[] {
-  // Ignored, because the driver's own connection may or may not be open at the deadline.
+  // The port is ignored, because the driver's own connection may or may not be open at the deadline.
   const at = `http://${pod.address}:8081`;
   return [
     ...ONE_APP,
@@ -34,7 +34,7 @@ function httpDriver(pod: SimulatedPod, active: string): string[] {
   ];
 }
 
-/** Client traffic uses the default port. */
+/** Drains a Pod that also has an app on the default port, for client traffic. */
 async function drainWith(
   pod: SimulatedPod,
   flags: readonly string[],
@@ -42,13 +42,13 @@ async function drainWith(
 ): Promise<Manager> {
   await pod.app();
   const manager = await pod.serve(flags, env);
-  await podEnds(pod);
+  await terminatePod(pod);
   await pod.status("after");
   return manager;
 }
 
-/** Counts down with each request, so that both builds read the same values at any pace. */
-function countingDown(from: number, bodyOf: (count: number) => string): Answers {
+/** Decrements the count with each request, so both builds read the same values, independent of their speed. */
+function countingDown(from: number, bodyOf: (count: number) => string): RequestHandler {
   let left = from;
   return (req, res) => {
     if (req.method === "POST") {
@@ -60,40 +60,40 @@ function countingDown(from: number, bodyOf: (count: number) => string): Answers 
   };
 }
 
-function answering(status: number, body: string): Answers {
+function respondingWith(status: number, body: string): RequestHandler {
   return (_, res) => {
     res.statusCode = status;
     res.end(body);
   };
 }
 
-/** Invalid counts, with which the drain lasts until its deadline. */
-const NO_COUNTS: readonly { readonly title: string; readonly answers: Answers }[] = [
-  { title: "text", answers: answering(200, "none") },
-  { title: "an empty body", answers: answering(200, "") },
-  { title: "an error", answers: answering(404, "0") },
-  { title: "an unfinished response", answers: (_, res) => void res.write("0") },
+/** Responses without a valid count, with which the drain lasts until its deadline. */
+const INVALID_COUNTS: readonly { readonly title: string; readonly respond: RequestHandler }[] = [
+  { title: "text", respond: respondingWith(200, "none") },
+  { title: "an empty body", respond: respondingWith(200, "") },
+  { title: "an error", respond: respondingWith(404, "0") },
+  { title: "an unfinished response", respond: (_, res) => void res.write("0") },
   {
     title: "an interrupted response",
-    answers: (req) => void req.socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n0"),
+    respond: (req) => void req.socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n0"),
   },
-  { title: "another protocol", answers: (req) => void req.socket.end("hello\r\n\r\n") },
-  { title: "deeply nested JSON", answers: answering(200, `${"[".repeat(5_000)}0${"]".repeat(5_000)}`) },
-  { title: "a body beyond the size limit", answers: answering(200, "0".repeat(100_000)) },
+  { title: "another protocol", respond: (req) => void req.socket.end("hello\r\n\r\n") },
+  { title: "deeply nested JSON", respond: respondingWith(200, `${"[".repeat(5_000)}0${"]".repeat(5_000)}`) },
+  { title: "a body beyond the size limit", respond: respondingWith(200, "0".repeat(100_000)) },
 ];
 
 export const DRIVERS: readonly Scenario[] = [
   {
     title: "an app that counts its requests down",
     play: async (pod) => {
-      await listeningApp(pod, countingDown(4, String));
+      await startRecordingApp(pod, countingDown(4, String));
       await drainWith(pod, httpDriver(pod, "active"));
     },
   },
   {
     title: "an app that counts in JSON",
     play: async (pod) => {
-      await listeningApp(
+      await startRecordingApp(
         pod,
         countingDown(2, (count) => JSON.stringify({ load: { requests: count, of: "täglich" } })),
       );
@@ -103,21 +103,21 @@ export const DRIVERS: readonly Scenario[] = [
   {
     title: "an app that counts in metrics",
     play: async (pod) => {
-      await listeningApp(
+      await startRecordingApp(
         pod,
         countingDown(2, (count) => `# TYPE busy gauge\nbusy{a="b"} ${count}\nidle 7\n`),
       );
       await drainWith(pod, httpDriver(pod, "metrics#busy"));
     },
   },
-  ...NO_COUNTS.map(
-    ({ title, answers }): Scenario => ({
+  ...INVALID_COUNTS.map(
+    ({ title, respond }): Scenario => ({
       title: `an app that responds with ${title} to active-url`,
       play: async (pod) => {
-        // The number of requests depends on the machine's speed, so they are not recorded.
+        // Requests are not recorded, because their number depends on the machine's speed.
         await pod.app({
           port: 8_081,
-          answers: (req, res) => (req.method === "POST" ? res.end() : answers(req, res)),
+          respond: (req, res) => (req.method === "POST" ? res.end() : respond(req, res)),
         });
         const flags = httpDriver(pod, "active").filter((flag) => !flag.startsWith("--drain-timeout"));
         await drainWith(pod, [...flags, "--drain-timeout=2500ms"]);
@@ -127,18 +127,18 @@ export const DRIVERS: readonly Scenario[] = [
   {
     title: "an app that refuses to drain",
     play: async (pod) => {
-      await listeningApp(pod, answering(403, "no"));
+      await startRecordingApp(pod, respondingWith(403, "no"));
       const at = `--drain-url=http://${pod.address}:8081/drain`;
       const manager = await drainWith(pod, [...ONE_APP, "--driver=http", at]);
-      // The drain does not wait for the response, which may follow its end.
-      await manager.until((line) => line["message"] === "driver's drain was not started");
+      // The drain does not wait for the response, which may arrive after the drain's end.
+      await manager.untilLogged((line) => line["message"] === "driver's drain was not started");
     },
   },
   {
     title: "an app whose drain fails twice",
     play: async (pod) => {
       let calls = 0;
-      await listeningApp(pod, (_, res) => {
+      await startRecordingApp(pod, (_, res) => {
         calls += 1;
         res.statusCode = calls < 3 ? 503 : 200;
         res.end();
@@ -160,8 +160,8 @@ export const DRIVERS: readonly Scenario[] = [
   {
     title: "an original preStop hook",
     play: async (pod) => {
-      const slowHook: Answers = (_, res) => pod.clock.after(2_000, () => res.end("bye"));
-      const port = await listeningApp(pod, slowHook, "127.0.0.1");
+      const slowHook: RequestHandler = (_, res) => pod.clock.after(2_000, () => res.end("bye"));
+      const port = await startRecordingApp(pod, slowHook, "127.0.0.1");
       const httpHeaders = [{ name: "X-Reason", value: "stop, please" }];
       const chain = { app: { httpGet: { port, path: "/bye?now=1", httpHeaders } } };
       await drainWith(pod, ONE_APP, { LASTCALL_ORIGINAL: JSON.stringify({ chain }) });
@@ -170,7 +170,7 @@ export const DRIVERS: readonly Scenario[] = [
   {
     title: "an original preStop hook that fails",
     play: async (pod) => {
-      const port = await listeningApp(pod, (req) => void req.socket.destroy(), "127.0.0.1");
+      const port = await startRecordingApp(pod, (req) => void req.socket.destroy(), "127.0.0.1");
       await drainWith(pod, ONE_APP, { LASTCALL_ORIGINAL: `{"chain":{"app":{"httpGet":{"port":${port}}}}}` });
     },
   },

@@ -1,12 +1,12 @@
-/** Scenarios of drains with a relay. Delays exceed the start of the client in either build. */
+/** Scenarios of drains with a relay. The drain delays are longer than the start of the relay client in either build. */
 import { startRelay, statusLine } from "../fake-relay.ts";
 import type { Scenario } from "./scenario.ts";
 import type { SimulatedPod } from "./simulated-pod.ts";
 
 const FLAGS = ["--drain-delay=20s", "--quiet-period=300ms", "--drain-timeout=40s", "--app-grace=1s", "--hooks=app:app"];
 
-/** The manager's own hook is first, because a native client may reach the relay before the next hook. */
-async function podIsDeleted(pod: SimulatedPod): Promise<void> {
+/** Calls the manager's own hook first, because a native relay client may reach the relay before the app's hook is called. */
+async function deletePod(pod: SimulatedPod): Promise<void> {
   const own = pod.drain("own");
   await pod.phase("withdrawing");
   await Promise.all([own, pod.hook("hook")]);
@@ -22,8 +22,8 @@ export const RELAYS: readonly Scenario[] = [
       });
       await pod.app();
       await pod.serve(FLAGS, relay.env);
-      await podIsDeleted(pod);
-      pod.record("notice", { ...(await relay.reported()), report: "compared in the log" });
+      await deletePod(pod);
+      pod.record("report", { ...(await relay.untilReported()), report: "compared in the log" });
       await pod.stop();
     },
   },
@@ -33,12 +33,12 @@ export const RELAYS: readonly Scenario[] = [
       const relay = await startRelay({ clock: pod.clock });
       await pod.app();
       await pod.serve(FLAGS, relay.env);
-      const ends = podIsDeleted(pod);
+      const ends = deletePod(pod);
       await pod.clock.wait(25_000);
       await pod.status("offered");
       relay.send(statusLine({ state: "out" }));
       await ends;
-      await relay.reported();
+      await relay.untilReported();
       await pod.stop();
     },
   },
@@ -46,11 +46,11 @@ export const RELAYS: readonly Scenario[] = [
     title: "the relay is unreachable when the manager sends its report",
     play: async (pod) => {
       const relay = await startRelay({ first: statusLine({ terminating: false }), clock: pod.clock });
-      await relay.die();
+      await relay.crash();
       await pod.app();
       const manager = await pod.serve(FLAGS, relay.env);
-      await podIsDeleted(pod);
-      await manager.until((line) => line["message"] === "cannot report to the relay");
+      await deletePod(pod);
+      await manager.untilLogged((line) => line["message"] === "cannot report to the relay");
       await pod.stop();
     },
   },
@@ -60,7 +60,7 @@ export const RELAYS: readonly Scenario[] = [
       const relay = await startRelay({ clock: pod.clock });
       await pod.app();
       await pod.serve(["--drain-delay=4s", ...FLAGS.slice(1)], { ...relay.env, LASTCALL_RELAY_NAME: "" });
-      await podIsDeleted(pod);
+      await deletePod(pod);
       await pod.stop();
     },
   },

@@ -8,14 +8,14 @@ export type Scenario = {
 };
 
 /**
- * A short drain. The quiet period ends well before the delay: with equal ends, the coarse ages of the kernel would decide
- * whether one sample or two end the drain.
+ * Flags of a short drain. The quiet period ends well before the drain delay. If both ended together, the kernel's rounded
+ * ages would decide whether the drain needs one sample or two.
  */
-export const SHORT = ["--drain-delay=1s", "--quiet-period=300ms", "--drain-timeout=20s", "--app-grace=1s"];
-export const ONE_APP = [...SHORT, "--hooks=app:app"];
+export const SHORT_DRAIN = ["--drain-delay=1s", "--quiet-period=300ms", "--drain-timeout=20s", "--app-grace=1s"];
+export const ONE_APP = [...SHORT_DRAIN, "--hooks=app:app"];
 
-/** Calls the hooks like the kubelet, but far enough apart for a fixed order. */
-export async function podEnds(pod: SimulatedPod): Promise<void> {
+/** Calls the hooks like the kubelet, but 100 ms apart, so their order is fixed. */
+export async function terminatePod(pod: SimulatedPod): Promise<void> {
   const hook = pod.hook("hook");
   await pod.clock.wait(100);
   await Promise.all([hook, pod.drain("own")]);

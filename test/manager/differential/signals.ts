@@ -1,16 +1,16 @@
 /** Scenarios of SIGTERM in every phase, and of an address in use. */
 import { createServer } from "node:net";
 import { PORT } from "../manager-process.ts";
-import { ONE_APP, podEnds, type Scenario, SHORT } from "./scenario.ts";
+import { ONE_APP, type Scenario, SHORT_DRAIN, terminatePod } from "./scenario.ts";
 import type { SimulatedPod } from "./simulated-pod.ts";
 
 const LONG = ["--drain-delay=40s", "--hooks=app:app"];
 
-/** Starts a drain; `held` are its two calls. */
+/** Starts a drain. `held` resolves when both hook calls are answered. */
 async function startDrain(pod: SimulatedPod, flags: readonly string[]): Promise<{ readonly held: Promise<unknown> }> {
   await pod.app();
   await pod.serve(flags);
-  return { held: podEnds(pod) };
+  return { held: terminatePod(pod) };
 }
 
 export const SIGNALS: readonly Scenario[] = [
@@ -67,7 +67,7 @@ export const SIGNALS: readonly Scenario[] = [
     title: "SIGTERM arrives while the proxy's hook waits for its answer",
     play: async (pod) => {
       await pod.app();
-      await pod.serve([...SHORT.slice(0, 3), "--app-grace=30s", "--hooks=app:app,mesh:mesh-proxy"]);
+      await pod.serve([...SHORT_DRAIN.slice(0, 3), "--app-grace=30s", "--hooks=app:app,mesh:mesh-proxy"]);
       const held = [pod.hook("hook"), pod.hook("mesh", "mesh"), pod.drain("own")];
       await pod.phase("holding");
       await pod.clock.wait(500);
@@ -118,7 +118,7 @@ export const SIGNALS: readonly Scenario[] = [
       await new Promise<void>((resolve) => blocker.listen(PORT, pod.address, resolve));
       const manager = await pod.serve(ONE_APP);
       await new Promise<void>((resolve) => blocker.close(() => resolve()));
-      await manager.until((line) => line["message"] === "listening");
+      await manager.untilLogged((line) => line["message"] === "listening");
       await pod.status("after");
       await pod.stop();
     },

@@ -23,12 +23,12 @@ export type SimulatedPod = {
   /** Runs a command of the manager and records its exit. */
   readonly command: (name: string, args: readonly string[], env?: Record<string, string>) => Promise<void>;
   /** Starts an app in the Pod, which delays responses by the query parameter `ms`. */
-  readonly app: (serving?: AppServing) => Promise<Server>;
+  readonly app: (serving?: AppOptions) => Promise<Server>;
   /** Sends the app a client's request, which may fail. */
   readonly visit: (path: string, port?: number) => Promise<void>;
-  /** Waits for the phase and its first sample, after which the status of both builds is the same. */
+  /** Waits for the phase and its first sample, after which both builds report the same status. */
   readonly phase: (name: PhaseName) => Promise<void>;
-  /** Resolves when the manager has read all earlier bytes. */
+  /** Waits until the manager has read all bytes that were sent before. */
   readonly processed: () => Promise<void>;
   /** Opens a TCP connection to the manager, for the raw requests below. */
   readonly dial: () => Promise<Socket>;
@@ -36,31 +36,31 @@ export type SimulatedPod = {
   readonly drainRequest: string;
   /** Opens a TCP connection of a client to the app. */
   readonly dialApp: () => Promise<Socket>;
-  readonly record: (name: string, what: unknown) => void;
+  readonly record: (name: string, value: unknown) => void;
   readonly clock: TestClock;
 };
 
-export type AppServing = {
+export type AppOptions = {
   readonly port?: number;
   readonly host?: string;
-  readonly answers?: (req: IncomingMessage, res: ServerResponse) => void;
+  readonly respond?: (req: IncomingMessage, res: ServerResponse) => void;
 };
 
-/** @returns the records until the scenario's end */
-export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<void>): Promise<Transcript> {
+/** @returns the transcript of the scenario */
+export async function transcriptOf(build: Build, play: (pod: SimulatedPod) => Promise<void>): Promise<Transcript> {
   const address = ownAddress();
   const recorder = createRecorder(address);
   const clock = await createTestClock();
   const servers: Server[] = [];
   let manager: Manager | undefined;
-  const record = (name: string, what: unknown) => recorder.record(name, what, clock.nowMs());
+  const record = (name: string, value: unknown) => recorder.record(name, value, clock.nowMs());
   const send: SimulatedPod["send"] = async (name, path, method = "GET") =>
-    record(name, await answerOf(address, path, method));
-  const running = (): Manager => {
+    record(name, await responseOf(address, path, method));
+  const startedManager = (): Manager => {
     if (manager === undefined) throw new Error("no manager has been started");
     return manager;
   };
-  const processed = async () => void (await answerOf(address, `/${TOKEN}/status`, "GET"));
+  const processed = async () => void (await responseOf(address, `/${TOKEN}/status`, "GET"));
   const pod: SimulatedPod = {
     address,
     serve: async (flags, env = {}) => {
@@ -75,8 +75,8 @@ export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<
       return manager;
     },
     stop: async (signal = "SIGTERM") => {
-      running().kill(signal);
-      const end = await running().ended;
+      startedManager().kill(signal);
+      const end = await startedManager().ended;
       record("exit", { code: end.code, err: end.err });
     },
     send,
@@ -87,8 +87,8 @@ export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<
       const { code, out, err } = await run(args, env, build, clock);
       record(name, { code, out: parsed(out), err });
     },
-    app: async ({ port = 8_080, host = address, answers = slowly(clock) } = {}) => {
-      const server = createServer(answers);
+    app: async ({ port = 8_080, host = address, respond = respondAfterDelay(clock) } = {}) => {
+      const server = createServer(respond);
       servers.push(server);
       await new Promise<void>((resolve) => server.listen(port, host, resolve));
       return server;
@@ -101,8 +101,8 @@ export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<
         sent.end();
       }),
     phase: async (name) => {
-      await running().until((line) => line["message"] === "drain phase" && line["phase"] === name);
-      await clock.until(async () => evidenceSourceOf(await answerOf(address, `/${TOKEN}/status`, "GET")) !== "none");
+      await startedManager().untilLogged((line) => line["message"] === "drain phase" && line["phase"] === name);
+      await clock.until(async () => evidenceSourceOf(await responseOf(address, `/${TOKEN}/status`, "GET")) !== "none");
     },
     processed,
     dial: () => dial({ address }),
@@ -112,15 +112,15 @@ export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<
     record,
     clock,
   };
-  /** The pipe contains all lines before this response, and is read completely after the manager's end. */
-  const readToTheEnd = async () => {
+  /** When the manager responds, the pipe contains all earlier log lines. The pipe is read completely after the manager's exit. */
+  const readRemainingLog = async () => {
     if (manager === undefined) return;
     await processed();
     manager.kill("SIGKILL");
     await manager.ended;
   };
   try {
-    await clock.runUntil(play(pod).then(readToTheEnd));
+    await clock.runUntil(play(pod).then(readRemainingLog));
     return recorder.transcript();
   } finally {
     manager?.kill("SIGKILL");
@@ -133,19 +133,19 @@ export async function playIn(build: Build, play: (pod: SimulatedPod) => Promise<
   }
 }
 
-function evidenceSourceOf(answer: unknown): unknown {
-  return (answer as { readonly body?: { readonly evidenceSource?: unknown } }).body?.evidenceSource;
+function evidenceSourceOf(response: unknown): unknown {
+  return (response as { readonly body?: { readonly evidenceSource?: unknown } }).body?.evidenceSource;
 }
 
-function slowly(clock: TestClock): (req: IncomingMessage, res: ServerResponse) => void {
+function respondAfterDelay(clock: TestClock): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
     const ms = Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0");
     clock.after(ms, () => res.end("done"));
   };
 }
 
-/** Status, headers and body, or how it ended instead. The date may differ, and the length with the digits of a time. */
-function answerOf(host: string, path: string, method: string): Promise<unknown> {
+/** @returns status, headers and body, or the error code; without the date and the length, which differ between runs */
+function responseOf(host: string, path: string, method: string): Promise<unknown> {
   return new Promise((resolve) => {
     const sent = request({ host, port: PORT, path, method, agent: false }, (res) => {
       let body = "";
@@ -154,8 +154,8 @@ function answerOf(host: string, path: string, method: string): Promise<unknown> 
       });
       res.on("close", () => {
         const { date: _, "content-length": length, ...headers } = res.headers;
-        const fits = method === "HEAD" ? length : length === String(Buffer.byteLength(body));
-        resolve({ status: res.statusCode, headers, length: fits, body: parsed(body), whole: res.complete });
+        const lengthMatches = method === "HEAD" ? length : length === String(Buffer.byteLength(body));
+        resolve({ status: res.statusCode, headers, length: lengthMatches, body: parsed(body), whole: res.complete });
       });
     });
     sent.on("error", (error: NodeJS.ErrnoException) => resolve({ failed: error.code }));

@@ -1,9 +1,9 @@
 /** Records the log and responses of one build in one scenario, for the comparison of two builds. Pure. */
 
 export type Entry = {
-  /** On the test clock. */
+  /** Time on the test clock. */
   readonly atMs: number;
-  readonly what: unknown;
+  readonly value: unknown;
 };
 
 export type Transcript = {
@@ -14,38 +14,38 @@ export type Transcript = {
 
 export type Recorder = {
   readonly line: (line: Record<string, unknown>, atMs: number) => void;
-  readonly record: (name: string, what: unknown, atMs: number) => void;
+  readonly record: (name: string, value: unknown, atMs: number) => void;
   readonly transcript: () => Transcript;
 };
 
-/** @param address differs for each build */
+/** @param address the Pod's address, which differs between the builds */
 export function createRecorder(address: string): Recorder {
   const log: Entry[] = [];
   const recorded: Record<string, Entry> = {};
   return {
-    line: (line, atMs) => void log.push({ atMs, what: withoutChance(line, address) }),
-    record: (name, what, atMs) => {
+    line: (line, atMs) => void log.push({ atMs, value: normalized(line, address) }),
+    record: (name, value, atMs) => {
       if (recorded[name] !== undefined) throw new Error(`two records have the name ${name}`);
-      recorded[name] = { atMs, what: withoutChance(what, address) };
+      recorded[name] = { atMs, value: normalized(value, address) };
     },
     transcript: () => ({ log, records: recorded }),
   };
 }
 
 /** Replaces addresses and ephemeral ports, which differ between runs, by placeholders. */
-function withoutChance(value: unknown, address: string): unknown {
-  if (typeof value === "string") return textWithoutChance(value, address);
-  if (Array.isArray(value)) return value.map((one) => withoutChance(one, address));
+function normalized(value: unknown, address: string): unknown {
+  if (typeof value === "string") return normalizedText(value, address);
+  if (Array.isArray(value)) return value.map((one) => normalized(one, address));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutChance(inner, address)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, normalized(inner, address)]));
 }
 
 const FIXED_PORTS = [8_080, 8_081, 17_890];
 
-function textWithoutChance(text: string, address: string): string {
+function normalizedText(text: string, address: string): string {
   return text
     .replaceAll(address, "POD")
-    .replace(/(POD|127\.0\.0\.1|\bport)([: ])([0-9]{2,5})\b/g, (whole, host, mark, port) =>
-      FIXED_PORTS.includes(Number(port)) ? whole : `${host}${mark}<port>`,
+    .replace(/(POD|127\.0\.0\.1|\bport)([: ])([0-9]{2,5})\b/g, (whole, host, separator, port) =>
+      FIXED_PORTS.includes(Number(port)) ? whole : `${host}${separator}<port>`,
     );
 }

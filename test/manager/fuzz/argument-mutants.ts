@@ -1,4 +1,4 @@
-/** Starts the manager with damaged flags and variables: it exits with 64 and a message, or it runs. */
+/** Starts the manager with damaged flags and variables: it must exit with status 64 and a message, or run. */
 import { spawnSync } from "node:child_process";
 import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
@@ -7,16 +7,16 @@ import { type Budget, Finding } from "./sanitize-part.ts";
 import { demandCleanEnd, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
 import type { Random } from "./seeded-random.ts";
 
-/** A network namespace, because damaged flags may contain any port and address. */
-const ALONE = ["--net", "--map-root-user", "sh", "-c", 'ip link set lo up 2>/dev/null; exec "$0" "$@"'];
+/** Arguments of `unshare` for a network namespace, because damaged flags may contain any port and address. */
+const NETWORK_NAMESPACE = ["--net", "--map-root-user", "sh", "-c", 'ip link set lo up 2>/dev/null; exec "$0" "$@"'];
 const LIMIT_MS = 30_000;
 
 export async function argumentMutants(budget: Budget): Promise<string> {
-  if (spawnSync("unshare", [...ALONE, "true"]).status !== 0)
-    return "left out: this host makes no network namespaces, and damaged flags belong in one";
+  if (spawnSync("unshare", [...NETWORK_NAMESPACE, "true"]).status !== 0)
+    return "skipped: this host does not allow network namespaces, which damaged flags require";
   let refused = 0;
   let ran = 0;
-  while (budget.goesOn(refused + ran)) {
+  while (budget.shouldContinue(refused + ran)) {
     const args = argumentsOf(budget.random);
     const env = variablesOf(budget.random);
     const input = Buffer.from(JSON.stringify({ args, env }));
@@ -27,20 +27,20 @@ export async function argumentMutants(budget: Budget): Promise<string> {
 }
 
 async function isRefused(args: readonly string[], env: Record<string, string>, input: Buffer): Promise<boolean> {
-  const manager = start("unshare", [...ALONE, SANITIZED_MANAGER, ...args], env);
-  const giveUpMs = performance.now() + LIMIT_MS;
+  const manager = start("unshare", [...NETWORK_NAMESPACE, SANITIZED_MANAGER, ...args], env);
+  const deadlineMs = performance.now() + LIMIT_MS;
   let ended = false;
   void manager.ended.then(() => {
     ended = true;
   });
   while (!ended && !/listen/.test(manager.out())) {
-    if (performance.now() > giveUpMs)
+    if (performance.now() > deadlineMs)
       throw new Finding("the manager neither exited nor reported that it listens", input);
-    await pause(5, "the program comes up or ends in its own time");
+    await pause(5, "the program starts or exits");
   }
   if (!ended) manager.child.kill("SIGTERM");
   const end = await manager.ended;
-  // 4: `drain` and `status` run without a manager.
+  // Status 4: `drain` and `status` run without a manager.
   demandCleanEnd(end, [0, 3, 4, 64], input);
   if (end.code === 64 && end.err.trim() === "") throw new Finding("status 64 without a message", input);
   return end.code === 64;
@@ -75,7 +75,7 @@ function variablesOf(random: Random): Record<string, string> {
   };
 }
 
-/** Removes zero bytes, which arguments cannot contain. */
+/** Damages a text, and removes zero bytes, which arguments cannot contain. */
 function damaged(text: string, random: Random): string {
   return mutated(Buffer.from(text === "" ? "x" : text), random)
     .toString("latin1")

@@ -11,11 +11,11 @@ export type Growth = {
   /** Slope of the linear regression. */
   readonly kibPerDay: number;
   readonly descriptors: number;
-  /** The growth as text; empty without growth. */
+  /** Describes the growth; empty if there is none. */
   readonly problem: string;
 };
 
-/** A third of the manager's memory budget. Pages of 4 KiB prevent a finer limit in a short run. */
+/** A third of the manager's memory budget. Memory is measured in pages of 4 KiB, so a short run cannot verify a lower limit. */
 const LIMIT_KIB_PER_DAY = 256;
 /** The first rounds fill the allocator's caches. */
 const WARM_UP_ROUNDS = 2;
@@ -42,13 +42,13 @@ function problemOf(kibPerDay: number, descriptors: number, isLarger: boolean): s
 function slope(rounds: readonly Round[]): number {
   const meanHours = mean(rounds.map(({ hours }) => hours));
   const meanKib = mean(rounds.map(({ residentKib }) => residentKib));
-  let above = 0;
-  let below = 0;
+  let covariance = 0;
+  let variance = 0;
   for (const { hours, residentKib } of rounds) {
-    above += (hours - meanHours) * (residentKib - meanKib);
-    below += (hours - meanHours) ** 2;
+    covariance += (hours - meanHours) * (residentKib - meanKib);
+    variance += (hours - meanHours) ** 2;
   }
-  return below === 0 ? 0 : above / below;
+  return variance === 0 ? 0 : covariance / variance;
 }
 
 function mean(numbers: readonly number[]): number {

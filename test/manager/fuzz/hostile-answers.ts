@@ -24,7 +24,7 @@ const FRAMED = [
   chunked("1", "2\n"),
   chunked(METRICS.slice(0, 50), METRICS.slice(50)),
 ];
-const ANSWERS = [
+const RESPONSES = [
   ...FRAMED,
   Buffer.from("HTTP/1.0 200 OK\r\n\r\n0"),
   Buffer.from("HTTP/1.1 204 No Content\r\n\r\n"),
@@ -36,32 +36,32 @@ const ANSWERS = [
   Buffer.from("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"),
 ];
 
-type Answer = { readonly bytes: Buffer; readonly cut: boolean; readonly manner: number };
+type PlannedResponse = { readonly bytes: Buffer; readonly cut: boolean; readonly deliveryMode: number };
 
-/** The response depends only on the number, not on the time or the caller. */
-function answerTo(seed: number, n: number): Answer {
+/** The response depends only on the number of the call, not on its time or kind. */
+function responseTo(seed: number, n: number): PlannedResponse {
   const random: Random = createRandom(seedOf(seed, String(n)));
-  // An original hook waits five seconds without a response, so it rarely gets none.
-  const manner = random.below(n % 4 === 1 && random.chance(0.9) ? SILENT : SILENT + 1);
+  // An original hook waits five seconds for a response, so its calls rarely get no response.
+  const deliveryMode = random.below(n % 4 === 1 && random.chance(0.9) ? SILENT : SILENT + 1);
   const framed = random.pick(FRAMED);
-  if (random.chance(0.15)) return { bytes: framed.subarray(0, random.below(framed.length)), cut: true, manner };
-  const answer = random.pick(ANSWERS);
-  return { bytes: random.chance(0.1) ? answer : mutated(answer, random), cut: false, manner };
+  if (random.chance(0.15)) return { bytes: framed.subarray(0, random.below(framed.length)), cut: true, deliveryMode };
+  const response = random.pick(RESPONSES);
+  return { bytes: random.chance(0.1) ? response : mutated(response, random), cut: false, deliveryMode };
 }
 
-const DRIP_MS = 5;
-/** Leaves the response unfinished. */
+const PIECE_INTERVAL_MS = 5;
+/** The delivery mode that leaves the response unfinished. */
 const SILENT = 59;
 
-async function answer(socket: Socket, { bytes, manner }: Answer): Promise<void> {
-  const pieces = manner < 50 ? 1 + (manner % 3) : 6;
+async function respond(socket: Socket, { bytes, deliveryMode }: PlannedResponse): Promise<void> {
+  const pieces = deliveryMode < 50 ? 1 + (deliveryMode % 3) : 6;
   const size = Math.max(1, Math.ceil(bytes.length / pieces));
   for (let at = 0; at < bytes.length; at += size) {
     socket.write(bytes.subarray(at, at + size));
-    if (pieces > 1) await pause(DRIP_MS, "each piece is a segment of its own");
+    if (pieces > 1) await pause(PIECE_INTERVAL_MS, "each piece is a segment of its own");
   }
-  if (manner === SILENT) return;
-  if (manner % 8 === 7) socket.resetAndDestroy();
+  if (deliveryMode === SILENT) return;
+  if (deliveryMode % 8 === 7) socket.resetAndDestroy();
   else socket.end();
 }
 
@@ -73,7 +73,7 @@ function openApp(seed: number): Promise<{ readonly server: Server; readonly port
       if (received.includes("\r\n\r\n")) return;
       received += chunk.toString("latin1");
       const n = /^GET \/([0-9]+) /.exec(received)?.[1];
-      if (received.includes("\r\n\r\n")) void answer(socket, answerTo(seed, Number(n ?? "0")));
+      if (received.includes("\r\n\r\n")) void respond(socket, responseTo(seed, Number(n ?? "0")));
     });
   });
   return new Promise((resolve) => {
@@ -90,29 +90,29 @@ export async function hostileAnswers(budget: Budget): Promise<string> {
   const seed = budget.random.below(0xffffffff);
   const app = await openApp(seed);
   let called = 0;
-  let whole = 0;
+  let accepted = 0;
   try {
-    while (budget.goesOn(called)) {
+    while (budget.shouldContinue(called)) {
       const end = await start(CALLER, [String(app.port), String(called), String(BATCH)]).ended;
       const input = Buffer.from(`answers of seed ${seed}, numbers ${called} to ${called + BATCH - 1}\n${end.out}`);
       demandCleanEnd(end, [0], input);
-      whole += demandHonest(end.out, seed, input);
+      accepted += countAccepted(end.out, seed, input);
       called += BATCH;
     }
   } finally {
     app.server.close();
   }
-  return `${called} calls, ${whole} accepted as complete`;
+  return `${called} calls, ${accepted} accepted as complete`;
 }
 
-/** Each call has one result, and truncated responses are not accepted. */
-function demandHonest(out: string, seed: number, input: Buffer): number {
+/** @returns the number of accepted responses. @throws Finding if a call has no result or a truncated response was accepted */
+function countAccepted(out: string, seed: number, input: Buffer): number {
   const lines = out.trimEnd().split("\n");
   if (lines.length !== BATCH) throw new Finding(`${BATCH} calls had ${lines.length} results`, input);
-  const taken = lines.filter((line) => / whole | answered$/.test(line));
-  for (const line of taken) {
+  const acceptedLines = lines.filter((line) => / whole | answered$/.test(line));
+  for (const line of acceptedLines) {
     const n = Number(line.split(" ")[0]);
-    if (answerTo(seed, n).cut) throw new Finding(`a truncated response was accepted as complete: ${line}`, input);
+    if (responseTo(seed, n).cut) throw new Finding(`a truncated response was accepted as complete: ${line}`, input);
   }
-  return taken.length;
+  return acceptedLines.length;
 }

@@ -6,14 +6,14 @@ import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
 import { createRandom, seedOf } from "./seeded-random.ts";
 
-/** The certificate has a name for each call, so that the proxy identifies the call by its SNI. */
+/** The certificate has a server name for each call, so the proxy identifies the call by the SNI. */
 export const CALLS_PER_PROXY = 50;
 
 const STATUS_IN = '{"state":"in","terminating":true,"reason":""}\n';
 const STATUS_OUT = '{"state":"out","terminating":true,"reason":"no Service offers the Pod"}\n';
 const STREAM = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
-const ANSWERS = [
+const RESPONSES = [
   `${STREAM}${chunk(STATUS_IN)}${chunk(STATUS_OUT)}${chunk(STATUS_IN)}0\r\n\r\n`,
   `${STREAM}${chunk(STATUS_IN)}${chunk(STATUS_IN.slice(0, 20))}${chunk(STATUS_IN.slice(20))}${chunk(STATUS_OUT)}`,
   `${STREAM}${chunk(STATUS_IN.repeat(120))}`,
@@ -37,11 +37,11 @@ export type TlsDamage =
 export function tlsDamageOf(seed: number, n: number): TlsDamage {
   const random = createRandom(seedOf(seed, `tls ${n}`));
   if (random.chance(0.5)) return { kind: "none" };
-  return random.chance(0.5) ? { kind: "garbled", at: random.below(GARBLED_UP_TO) } : { kind: "mutated" };
+  return random.chance(0.5) ? { kind: "garbled", at: random.below(GARBLED_OFFSET_LIMIT) } : { kind: "mutated" };
 }
 
-/** Less than the server's part of a handshake with a certificate. */
-const GARBLED_UP_TO = 600;
+/** In bytes. Less than the server sends in a handshake with a certificate. */
+const GARBLED_OFFSET_LIMIT = 600;
 const GARBLED_BYTES = 8;
 
 export type HostileRelay = {
@@ -55,37 +55,37 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
   const { ca, leaf } = await certificates();
   const servers: Server[] = [];
   const open = new Set<Socket>();
-  const keep = (socket: Socket) => {
+  const track = (socket: Socket) => {
     open.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => open.delete(socket));
   };
   const relay = createTlsServer(leaf, (socket) => {
-    keep(socket);
+    track(socket);
     let received = "";
     socket.on("data", (bytes: Buffer) => {
       const before = /"pod":"web-([0-9]+)"/.exec(received);
       received += bytes.toString("latin1");
       const n = /"pod":"web-([0-9]+)"/.exec(received)?.[1];
-      if (before === null && n !== undefined) void answer(socket, seed, Number(n));
+      if (before === null && n !== undefined) void respond(socket, seed, Number(n));
     });
   });
-  relay.on("connection", keep);
+  relay.on("connection", track);
   relay.on("tlsClientError", () => {});
   servers.push(relay);
   const relayPort = await listening(relay);
   return {
     ca,
     proxyFor: async (first) => {
-      const proxy = createServer((near) => {
-        keep(near);
-        near.once("data", (hello: Buffer) => {
+      const proxy = createServer((clientSocket) => {
+        track(clientSocket);
+        clientSocket.once("data", (hello: Buffer) => {
           const name = /r([0-9]+)\.relay\.internal/.exec(hello.toString("latin1"))?.[1];
-          const far = connect({ host: "127.0.0.1", port: relayPort });
-          keep(far);
-          far.write(hello);
-          near.pipe(far);
-          sendDamaged(far, near, seed, first + Number(name ?? "0"));
+          const relaySocket = connect({ host: "127.0.0.1", port: relayPort });
+          track(relaySocket);
+          relaySocket.write(hello);
+          clientSocket.pipe(relaySocket);
+          sendDamaged(relaySocket, clientSocket, seed, first + Number(name ?? "0"));
         });
       });
       servers.push(proxy);
@@ -98,11 +98,11 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
   };
 }
 
-function sendDamaged(far: Socket, near: Socket, seed: number, n: number): void {
+function sendDamaged(relaySocket: Socket, clientSocket: Socket, seed: number, n: number): void {
   const damage = tlsDamageOf(seed, n);
   const random = createRandom(seedOf(seed, `proxy ${n}`));
   let passed = 0;
-  far.on("data", (bytes: Buffer) => {
+  relaySocket.on("data", (bytes: Buffer) => {
     let sent = bytes;
     if (damage.kind === "mutated" && passed === 0) sent = mutated(bytes, random);
     if (damage.kind === "garbled")
@@ -113,28 +113,28 @@ function sendDamaged(far: Socket, near: Socket, seed: number, n: number): void {
         }),
       );
     passed += bytes.length;
-    near.write(sent);
+    clientSocket.write(sent);
   });
-  far.on("close", () => near.destroy());
-  near.on("close", () => far.destroy());
+  relaySocket.on("close", () => clientSocket.destroy());
+  clientSocket.on("close", () => relaySocket.destroy());
 }
 
-const DRIP_MS = 5;
+const PIECE_INTERVAL_MS = 5;
 
-async function answer(socket: Socket, seed: number, n: number): Promise<void> {
+async function respond(socket: Socket, seed: number, n: number): Promise<void> {
   const random = createRandom(seedOf(seed, `answer ${n}`));
-  const whole = random.pick(ANSWERS);
+  const whole = random.pick(RESPONSES);
   const bytes = random.chance(0.15) ? whole : mutated(whole, random);
   const pieces = random.chance(0.7) ? 1 : 2 + random.below(5);
   const size = Math.max(1, Math.ceil(bytes.length / pieces));
   for (let at = 0; at < bytes.length && !socket.destroyed; at += size) {
     socket.write(bytes.subarray(at, at + size));
-    if (pieces > 1) await pause(DRIP_MS, "each piece is a segment of its own");
+    if (pieces > 1) await pause(PIECE_INTERVAL_MS, "each piece is a segment of its own");
   }
-  // Without a response, a stream waits its limit and a report twice its own.
-  const manner = random.below(n % 3 === 2 ? 8 : 10);
-  if (manner < 5) socket.end();
-  else if (manner < 8) socket.destroy();
+  // Some streams get no end and wait for their limit. Reports always get an end, because they would wait for twice their limit.
+  const closingMode = random.below(n % 3 === 2 ? 8 : 10);
+  if (closingMode < 5) socket.end();
+  else if (closingMode < 8) socket.destroy();
 }
 
 async function certificates(): Promise<{ readonly ca: string; readonly leaf: { cert: string; key: string } }> {

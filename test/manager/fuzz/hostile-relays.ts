@@ -1,4 +1,4 @@
-/** Calls a hostile TLS relay: each call has one result, and no response after a damaged handshake is trusted. */
+/** Calls a hostile TLS relay: each call must have one result, and no response after a damaged handshake may be trusted. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
 
 export const RELAY_CLIENT = `${FUZZ_FOLDER}/relay-sanitize`;
 
-/** More than the cores, because they mostly wait. */
-const AT_ONCE = 4;
-/** Enough calls for an undamaged response, which one in fifteen gets. */
+/** Number of parallel callers, which may exceed the cores, because the callers mostly wait. */
+const PARALLEL_CALLERS = 4;
+/** After this many calls a response must have been trusted; one call in fifteen gets an undamaged response. */
 const ENOUGH_CALLS = 400;
 
 export async function hostileRelays(budget: Budget): Promise<string> {
@@ -22,10 +22,10 @@ export async function hostileRelays(budget: Budget): Promise<string> {
   let called = 0;
   let trusted = 0;
   try {
-    while (budget.goesOn(called)) {
-      const firsts = Array.from({ length: AT_ONCE }, (_, at) => called + at * CALLS_PER_PROXY);
+    while (budget.shouldContinue(called)) {
+      const firsts = Array.from({ length: PARALLEL_CALLERS }, (_, at) => called + at * CALLS_PER_PROXY);
       const counts = await Promise.all(firsts.map((first) => callAll(relay, { seed, first, caFile })));
-      called += AT_ONCE * CALLS_PER_PROXY;
+      called += PARALLEL_CALLERS * CALLS_PER_PROXY;
       trusted += counts.reduce((sum, one) => sum + one, 0);
     }
   } finally {

@@ -1,4 +1,4 @@
-/** Sends damaged requests to the manager's port, after which a valid request must be answered. */
+/** Sends damaged requests to the manager's port. The manager must still respond to a valid request afterwards. */
 import { connect } from "node:net";
 import { ownAddress } from "../../leases/own-address.ts";
 import { pause } from "../../time/pause.ts";
@@ -35,7 +35,7 @@ const REQUESTS = [
 const VALID = Buffer.from(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
 const BATCH = 60;
-/** Longer than the limit of an unauthenticated connection, on a busy host. */
+/** Longer than the limit of an unauthenticated connection, even on a busy host. */
 const ANSWER_LIMIT_MS = 30_000;
 const REPORT_MS = 5_000;
 
@@ -43,7 +43,7 @@ export async function httpMutants(budget: Budget): Promise<string> {
   // Without the port guard, all bytes reach the parser.
   const managers = [await startedManager([]), await startedManager(WITHOUT_PORT_GUARD)];
   let sent = 0;
-  while (budget.goesOn(sent))
+  while (budget.shouldContinue(sent))
     for (const manager of managers) {
       await sendBatch(manager, budget.random);
       sent += BATCH;
@@ -71,11 +71,11 @@ async function sendBatch({ running, address }: Manager, random: Random): Promise
   // Chosen in advance, because the order of connections varies.
   const closings = batch.map(() => ({
     pieces: 1 + random.below(4),
-    leaves: random.below(4),
+    endMode: random.below(4),
     waitMs: random.below(60),
   }));
   await Promise.all(batch.map((bytes, n) => send(address, bytes, closings[n] ?? IMMEDIATE)));
-  await demandAnswer(running, address, Buffer.concat(batch));
+  await demandResponse(running, address, Buffer.concat(batch));
 }
 
 function endTimeout(): Promise<never> {
@@ -88,7 +88,7 @@ function requestMutant(random: Random): Buffer {
   const request = random.pick(REQUESTS);
   const base = random.chance(0.15) ? spliced(request, random.pick(REQUESTS), random) : request;
   if (random.chance(0.05)) return base;
-  // The port guard drops requests without the token unread, so half of them keep the token and are damaged after it.
+  // The port guard rejects requests whose first bytes lack the token, so half of the requests are damaged only after the token.
   return random.chance(0.5) ? damagedAfterToken(base, random) : mutated(base, random);
 }
 
@@ -101,10 +101,10 @@ function damagedAfterToken(bytes: Buffer, random: Random): Buffer {
   return Buffer.concat([random.pick(PREFIXES), mutated(bytes.subarray(path < 0 ? 0 : path + 2), random)]);
 }
 
-type Closing = { readonly pieces: number; readonly leaves: number; readonly waitMs: number };
-const IMMEDIATE: Closing = { pieces: 1, leaves: 0, waitMs: 0 };
+type Closing = { readonly pieces: number; readonly endMode: number; readonly waitMs: number };
+const IMMEDIATE: Closing = { pieces: 1, endMode: 0, waitMs: 0 };
 
-/** Sends the bytes in pieces, then closes the connection, ends the sending side, resets it, or waits. */
+/** Sends the bytes in pieces, and then closes the connection, ends the sending side, resets the connection, or waits. */
 function send(address: string, bytes: Buffer, closing: Closing): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port: MANAGER_PORT });
@@ -114,23 +114,20 @@ function send(address: string, bytes: Buffer, closing: Closing): Promise<void> {
     socket.on("connect", () => {
       const size = Math.ceil(bytes.length / closing.pieces);
       for (let at = 0; at < bytes.length; at += size) socket.write(bytes.subarray(at, at + size));
-      if (closing.leaves === 0) socket.destroySoon();
-      if (closing.leaves === 1) socket.end();
-      setTimeout(() => (closing.leaves === 2 ? socket.resetAndDestroy() : socket.destroy()), closing.waitMs);
+      if (closing.endMode === 0) socket.destroySoon();
+      if (closing.endMode === 1) socket.end();
+      setTimeout(() => (closing.endMode === 2 ? socket.resetAndDestroy() : socket.destroy()), closing.waitMs);
     });
   });
 }
 
-async function demandAnswer(manager: Running, address: string, batch: Buffer): Promise<void> {
+async function demandResponse(manager: Running, address: string, batch: Buffer): Promise<void> {
   const sentMs = performance.now();
-  const answer = await exchange(address, VALID, ANSWER_LIMIT_MS);
+  const response = await exchange(address, VALID, ANSWER_LIMIT_MS);
   const tookMs = Math.round(performance.now() - sentMs);
-  if (/^HTTP\/1\.1 200 .*"version":1/s.test(answer)) return;
+  if (/^HTTP\/1\.1 200 .*"version":1/s.test(response)) return;
   // The exit with a sanitizer's report explains more than the missing response.
-  const end = await Promise.race([
-    manager.ended,
-    pause(REPORT_MS, "a sanitizer's report takes its time to be written"),
-  ]);
+  const end = await Promise.race([manager.ended, pause(REPORT_MS, "a sanitizer needs time to write its report")]);
   if (end !== undefined) demandCleanEnd(end, [], batch);
-  throw new Finding(`a valid request was answered after ${tookMs} ms with: "${answer.slice(0, 500)}"`, batch);
+  throw new Finding(`a valid request was answered after ${tookMs} ms with: "${response.slice(0, 500)}"`, batch);
 }

@@ -1,4 +1,4 @@
-/** Damages valid input like an interrupted connection, another kernel, a hostile peer or faulty memory. */
+/** Damages valid input as an interrupted connection, another kernel, a hostile peer or faulty memory would. */
 import type { Random } from "./seeded-random.ts";
 
 type Mutation = (bytes: Buffer, random: Random) => Buffer;
@@ -21,7 +21,7 @@ const overwriteByte: Mutation = (bytes, random) => {
   return copy;
 };
 
-const cut: Mutation = (bytes, random) => bytes.subarray(0, random.below(bytes.length));
+const truncate: Mutation = (bytes, random) => bytes.subarray(0, random.below(bytes.length));
 
 const wrongLength: Mutation = (bytes, random) => {
   const wide = random.chance(0.5) && bytes.length >= 4;
@@ -68,7 +68,7 @@ const replaceValue: Mutation = (bytes, random) => {
 const MUTATIONS = [
   flipBit,
   overwriteByte,
-  cut,
+  truncate,
   wrongLength,
   repeatChunk,
   dropChunk,

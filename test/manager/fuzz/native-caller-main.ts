@@ -1,6 +1,6 @@
 /**
- * Makes the manager's kinds of calls to a port of 127.0.0.1, and exits. Runs on Node and compiles natively; the leak
- * sanitizer reports values that remain at the exit. Arguments: port, first number, count.
+ * Makes each kind of call of the manager to a port of 127.0.0.1, and exits. Runs on Node and compiles natively; the leak
+ * sanitizer reports memory that is not freed at the exit. Arguments: port, first number, count.
  */
 import { runChainedHook } from "../../../src/manager/calls/chained-hook-call.ts";
 import { callManager } from "../../../src/manager/calls/manager-call.ts";
@@ -14,20 +14,20 @@ const port = Number(process.argv[2] ?? "0");
 const first = Number(process.argv[3] ?? "0");
 const end = first + Number(process.argv[4] ?? "0");
 
-function print(n: number, what: string): void {
-  process.stdout.write(`${n} ${what}\n`);
+function print(n: number, result: string): void {
+  process.stdout.write(`${n} ${result}\n`);
 }
 
 function call(n: number): void {
   if (n >= end) return;
   let settled = 0;
-  const next = (what: string): void => {
+  const next = (result: string): void => {
     settled = settled + 1;
     if (settled > 1) {
       print(n, "SETTLED TWICE");
       return;
     }
-    print(n, what);
+    print(n, result);
     call(n + 1);
   };
   const path = `/${n}`;
@@ -40,15 +40,15 @@ function call(n: number): void {
     callManager(
       { host: "127.0.0.1", port, method: "GET", path, timeoutMs: LIMIT_MS, waitsForResponse: false },
       () => performance.now(),
-      (answer) => next(`manager ${answer.kind}`),
+      (response) => next(`manager ${response.kind}`),
     );
   } else {
     callHttp(
       { target: { host: "127.0.0.1", port, path, selector: "" }, method: "GET", timeoutMs: LIMIT_MS },
-      (answer) => {
-        const counts = `${parseActiveCount(answer.body, "")} ${parseActiveCount(answer.body, "http_active")}`;
-        const whole = answer.status > 0 && answer.failure === "";
-        next(`app ${whole ? "whole" : "failed"} ${answer.status} ${counts} ${answer.body.length}`);
+      (response) => {
+        const counts = `${parseActiveCount(response.body, "")} ${parseActiveCount(response.body, "http_active")}`;
+        const isComplete = response.status > 0 && response.failure === "";
+        next(`app ${isComplete ? "whole" : "failed"} ${response.status} ${counts} ${response.body.length}`);
       },
     );
   }

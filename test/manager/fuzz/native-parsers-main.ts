@@ -1,9 +1,9 @@
 /**
- * Feeds a file of cases to the parsers and prints one line per case. Runs on Node and compiles natively: the same file
- * must print the same text. A case is a byte for the parser, two 32-bit lengths, the bytes, and the other argument.
+ * Reads a file of cases, calls the parsers and prints one line per case. Runs on Node and compiles natively; both must print
+ * the same. A case is the parser's index as a byte, two 32-bit lengths, the bytes, and the parser's other argument.
  */
 import { readFileSync } from "node:fs";
-import { PARSERS, parsed } from "./parser-calls.ts";
+import { callParser, PARSERS } from "./parser-calls.ts";
 
 const CASE_HEAD_BYTES = 9;
 
@@ -13,15 +13,15 @@ function run(file: string): void {
   while (at + CASE_HEAD_BYTES <= cases.length) {
     const parser = PARSERS[cases.readUInt8(at)] ?? "";
     const length = cases.readUInt32LE(at + 1);
-    const moreLength = cases.readUInt32LE(at + 5);
+    const extraLength = cases.readUInt32LE(at + 5);
     const from = at + CASE_HEAD_BYTES;
-    // A separate buffer for each, so that the sanitizer detects reads beyond it.
+    // A separate buffer for each case, so that the sanitizer detects reads beyond its end.
     const bytes = Buffer.alloc(length);
     cases.copy(bytes, 0, from, from + length);
-    const more = Buffer.alloc(moreLength);
-    cases.copy(more, 0, from + length, from + length + moreLength);
-    process.stdout.write(`${parser} ${parsed(parser, bytes, more.toString("utf8"))}\n`);
-    at = from + length + moreLength;
+    const extraArgument = Buffer.alloc(extraLength);
+    cases.copy(extraArgument, 0, from + length, from + length + extraLength);
+    process.stdout.write(`${parser} ${callParser(parser, bytes, extraArgument.toString("utf8"))}\n`);
+    at = from + length + extraLength;
   }
 }
 

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { deliverReport, openWithdrawal } from "../../../src/manager/relay/relay-connection.ts";
 import type { RelaySettings } from "../../../src/manager/relay/relay-settings.ts";
 
-/** For streams, which may stay open; reports have separate limits. */
+/** The limit of a stream, which may stay open; reports have separate limits. */
 const LIMIT_MS = 300;
 const ENOUGH_STATUSES = 3;
 
@@ -31,35 +31,35 @@ function settingsFor(n: number): RelaySettings {
 function call(n: number): void {
   if (n >= end) return;
   let settled = 0;
-  const next = (what: string): void => {
+  const next = (result: string): void => {
     settled = settled + 1;
-    process.stdout.write(settled > 1 ? `${n} SETTLED TWICE\n` : `${n} ${what}\n`);
+    process.stdout.write(settled > 1 ? `${n} SETTLED TWICE\n` : `${n} ${result}\n`);
     if (settled === 1) call(n + 1);
   };
   if (n % 3 === 2) report(n, next);
   else followStatus(n, next);
 }
 
-function report(n: number, next: (what: string) => void): void {
+function report(n: number, next: (result: string) => void): void {
   deliverReport(settingsFor(n), '{"version":1}', {
     onDial: () => {},
     onEnd: (failure) => next(failure === "" ? "delivered" : `undelivered ${failure}`),
   });
 }
 
-function followStatus(n: number, next: (what: string) => void): void {
+function followStatus(n: number, next: (result: string) => void): void {
   let statuses = 0;
-  let drop = (): void => {};
+  let disconnect = (): void => {};
   const timer = setTimeout(() => {
-    drop();
+    disconnect();
     next(statuses > 0 ? "status and open" : "silent");
   }, LIMIT_MS);
-  drop = openWithdrawal(settingsFor(n), n % 2 === 0, () => performance.now(), {
+  disconnect = openWithdrawal(settingsFor(n), n % 2 === 0, () => performance.now(), {
     onStatus: () => {
       statuses = statuses + 1;
       if (statuses !== ENOUGH_STATUSES) return;
       clearTimeout(timer);
-      drop();
+      disconnect();
       next("status enough");
     },
     onClosed: (reason) => {

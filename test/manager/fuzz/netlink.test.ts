@@ -16,10 +16,10 @@ function damagedPart(from: number): Buffer {
   return mutated(base, random);
 }
 
-/** -1 for unknown, otherwise an unsigned 32-bit number. */
+/** A counter is -1 if it is unknown, otherwise an unsigned 32-bit number. */
 const isCounter = (value: number) => Number.isInteger(value) && value >= -1 && value <= 0xffffffff;
 
-function isSound(socket: TextSocket): boolean {
+function isValidSocket(socket: TextSocket): boolean {
   const counters = [
     socket.lastDataSentMs,
     socket.lastDataReceivedMs,
@@ -39,7 +39,7 @@ describe("a damaged part of a netlink dump", () => {
       fc.property(seed, (from) => {
         const { end, sockets } = read(damagedPart(from));
         expect(["more", "done", "inconsistent", "refused", "garbled"]).toContain(end);
-        expect(sockets.every(isSound)).toBe(true);
+        expect(sockets.every(isValidSocket)).toBe(true);
       }),
       RUNS,
     );
@@ -81,7 +81,7 @@ describe("a netlink dump", () => {
       fc.property(fc.array(seed, { minLength: 1, maxLength: 4 }), (seeds) => {
         const made = dump(seeds.map(damagedPart));
         expect(made.open).toBe(0);
-        expect(made.dump.sockets.every(isSound)).toBe(true);
+        expect(made.dump.sockets.every(isValidSocket)).toBe(true);
       }),
       RUNS,
     );

@@ -1,4 +1,4 @@
-/** Calls every parser of the manager by name, so that both builds can read the same bytes. Keeps to the plain subset. */
+/** Calls every parser of the manager by name, so both builds can parse the same bytes. Uses the plain subset (decision 3). */
 import { parseDurationMs } from "../../../src/contract/duration.ts";
 import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
 import { routeOf } from "../../../src/manager/calls/call-route.ts";
@@ -43,13 +43,13 @@ export const PARSERS: readonly string[] = [
 ];
 
 /**
- * @param more other argument of the parser: received length (netlink), selector (count), method (route)
+ * @param extraArgument other argument of the parser: received length (netlink), selector (count), method (route)
  * @returns the result as one line
  */
-export function parsed(parser: string, bytes: Buffer, more: string): string {
-  if (parser === "netlink") return netlink(bytes, Number(more));
+export function callParser(parser: string, bytes: Buffer, extraArgument: string): string {
+  if (parser === "netlink") return netlink(bytes, Number(extraArgument));
   if (parser === "relay-lines") return linesText(bytes);
-  return JSON.stringify(textParsed(parser, bytes.toString("utf8"), more));
+  return JSON.stringify(textParsed(parser, bytes.toString("utf8"), extraArgument));
 }
 
 function netlink(bytes: Buffer, length: number): string {
@@ -57,7 +57,7 @@ function netlink(bytes: Buffer, length: number): string {
   return `${end} ${socketsText(sockets)}`;
 }
 
-function textParsed(parser: string, text: string, more: string): string {
+function textParsed(parser: string, text: string, extraArgument: string): string {
   switch (parser) {
     case "tcp-table":
       return tableText(text, 2);
@@ -70,7 +70,7 @@ function textParsed(parser: string, text: string, more: string): string {
     case "original":
       return originalText(text);
     case "count":
-      return String(parseActiveCount(text, more));
+      return String(parseActiveCount(text, extraArgument));
     case "target":
       return targetText(text);
     case "depth":
@@ -78,7 +78,7 @@ function textParsed(parser: string, text: string, more: string): string {
     case "address":
       return canonicalAddress(text);
     case "route":
-      return JSON.stringify(routeOf({ method: more, url: text, isLocal: true }, "t0ken", ["app", "web-1"]));
+      return JSON.stringify(routeOf({ method: extraArgument, url: text, isLocal: true }, "t0ken", ["app", "web-1"]));
     case "relay-status":
       return statusText(text);
     case "relay-message":
@@ -94,7 +94,7 @@ function textParsed(parser: string, text: string, more: string): string {
   }
 }
 
-/** Chunks of seven bytes. */
+/** Splits the bytes into chunks of seven bytes. */
 function linesText(bytes: Buffer): string {
   const buffer = createLineBuffer(64);
   let text = "";
@@ -120,7 +120,7 @@ function commandText(text: string): string {
   return command === undefined ? "refused" : formatCommand(command);
 }
 
-/** Lines of `NAME=value`. */
+/** @param text lines of `NAME=value` */
 function settingsText(text: string): string {
   const lines = text.split("\n");
   const environment = environmentOf((name) => {

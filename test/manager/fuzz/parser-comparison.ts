@@ -1,9 +1,9 @@
-/** Compares the parsers of both builds on damaged bytes, without a report of the sanitizers. */
+/** Compares the parsers of both builds on damaged input. The sanitizers must not report a defect. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { caseBytes, mutant } from "./case-file.ts";
-import { parsed } from "./parser-calls.ts";
+import { callParser } from "./parser-calls.ts";
 import type { Sample } from "./samples.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
@@ -17,12 +17,12 @@ export async function parserComparison(budget: Budget): Promise<string> {
   const file = join(folder, "cases.bin");
   let tried = 0;
   try {
-    while (budget.goesOn(tried)) {
+    while (budget.shouldContinue(tried)) {
       const cases = Array.from({ length: BATCH }, () => mutant(budget.random));
       const bytes = Buffer.concat(cases.map(caseBytes));
       writeFileSync(file, bytes);
       const results = join(folder, "results.txt");
-      // A file, because the runtime drops lines if a pipe is full.
+      // The output is a file, because the runtime drops lines if a pipe is full.
       const end = await start("sh", ["-c", 'exec "$0" "$1" > "$2"', PARSERS_PROGRAM, file, results]).ended;
       demandCleanEnd(end, [0], bytes);
       demandSame(cases, readFileSync(results, "utf8").split("\n"));
@@ -36,10 +36,10 @@ export async function parserComparison(budget: Budget): Promise<string> {
 
 function demandSame(cases: readonly Sample[], native: readonly string[]): void {
   for (const [n, one] of cases.entries()) {
-    const onNode = `${one.parser} ${parsed(one.parser, one.bytes, one.more)}`;
+    const onNode = `${one.parser} ${callParser(one.parser, one.bytes, one.extraArgument)}`;
     if (onNode !== native[n]) {
       const both = `on Node: ${onNode}\nnatively: ${native[n] ?? "nothing"}`;
-      throw new Finding(`${one.parser} (${JSON.stringify(one.more)}) differs\n${both}`, caseBytes(one));
+      throw new Finding(`${one.parser} (${JSON.stringify(one.extraArgument)}) differs\n${both}`, caseBytes(one));
     }
   }
 }

@@ -119,17 +119,17 @@ describe("damaged responses of an app", () => {
   });
 
   test("are never zero if the line of a counted metric is truncated", () => {
-    const page = "http_active 30\n";
-    for (let cut = 0; cut < page.length; cut += 1)
-      expect(parseActiveCount(page.slice(0, cut), "http_active")).not.toBe(0);
+    const metricsText = "http_active 30\n";
+    for (let cut = 0; cut < metricsText.length; cut += 1)
+      expect(parseActiveCount(metricsText.slice(0, cut), "http_active")).not.toBe(0);
   });
 
   test("do not depend on other metrics", () => {
     const other = fc.array(fc.constantFrom("# HELP x", "up 1", "http_actives 5", "", 'y{a="}"} NaN'), { maxLength: 9 });
     fc.assert(
       fc.property(other, other, (before, after) => {
-        const page = [...before, METRICS.trimEnd(), ...after].join("\n");
-        expect(parseActiveCount(page, "http_active")).toBe(7);
+        const metricsText = [...before, METRICS.trimEnd(), ...after].join("\n");
+        expect(parseActiveCount(metricsText, "http_active")).toBe(7);
       }),
     );
   });
@@ -185,7 +185,7 @@ describe("damaged settings of original hooks", () => {
 });
 
 describe("damaged input of the manager", () => {
-  test("results, as flags, in settings within their limits and a message for each invalid flag", () => {
+  test("as flags results in settings within their limits and a message for each invalid flag", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const { settings, problems } = parseServeFlags(damaged("flags", from).split("\n"));
@@ -199,7 +199,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("does not change a setting as an unknown flag", () => {
+  test("as an unknown flag does not change a setting", () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !/^--(c|[pdqahik])/.test(text)),
@@ -212,7 +212,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("is, as a URL, rejected or valid for a connection", () => {
+  test("as a URL is rejected or valid for a connection", () => {
     fc.assert(
       fc.property(seed, (from) => {
         const target = parseHttpTarget(damaged("target", from));
@@ -225,7 +225,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("has no route as a path without the whole token", () => {
+  test("as a path without the whole token has no route", () => {
     fc.assert(
       fc.property(seed, fc.constantFrom("GET", "POST", "PUT", ""), (from, method) => {
         const url = damaged("route", from);
@@ -237,7 +237,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("has, as JSON, the same measured depth as its parsed value", () => {
+  test("as JSON has the same measured depth as its parsed value", () => {
     const deep = (value: unknown): number =>
       typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(deep));
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 12 }), (value) => depthOf(JSON.stringify(value)) === deep(value)));

@@ -6,18 +6,18 @@ import { demandCleanEnd, FUZZ_FOLDER, ROOT, SANITIZED_MANAGER, start } from "./s
 const WRAPPER = `${FUZZ_FOLDER}/sanitized-manager`;
 const REPORT = "report";
 
-/** Sanitizers write files, because some tests compare stderr. */
+/** The sanitizers write their reports to files, because some tests compare stderr. */
 const SCRIPT = `#!/bin/sh
 export ASAN_OPTIONS=log_path=${FUZZ_FOLDER}/${REPORT} UBSAN_OPTIONS=print_stacktrace=1
 exec ${SANITIZED_MANAGER} "$@"
 `;
 
-/** Excludes tests with a memory limit, because the sanitizers reserve more addresses than a limit allows. */
+/** Excludes tests with a memory limit, because the sanitizers reserve more address space than a limit allows. */
 const FILES = ["manager-process", "hostile-callers", "raw-http", "stalled-manager"].map(
   (name) => `test/manager/${name}.test.ts`,
 );
 
-const ENOUGH_FOR_ANY_HOST_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 
 export async function processCases(): Promise<string> {
   for (const name of reports()) rmSync(`${FUZZ_FOLDER}/${name}`);
@@ -26,7 +26,7 @@ export async function processCases(): Promise<string> {
   const run = start(`${ROOT}/node_modules/.bin/vitest`, [...args], {
     LASTCALL_MANAGER_BINARY: WRAPPER,
   });
-  const timer = setTimeout(() => run.child.kill("SIGTERM"), ENOUGH_FOR_ANY_HOST_MS);
+  const timer = setTimeout(() => run.child.kill("SIGTERM"), TIMEOUT_MS);
   const end = await run.ended;
   clearTimeout(timer);
   const defects = reports().map((name) => readFileSync(`${FUZZ_FOLDER}/${name}`, "utf8"));

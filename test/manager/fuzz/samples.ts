@@ -1,4 +1,4 @@
-/** Lists valid input of every parser, the base of mutations. */
+/** Lists valid input of every parser, from which the fuzz tests derive damaged input. */
 import { DONE, message, REFUSED, socketMessage, tcpInfo } from "../netlink-room.ts";
 import type { Random } from "./seeded-random.ts";
 
@@ -67,7 +67,7 @@ const JSON_COUNT = '{"server":{"active":[1,2,{"n":3}],"a/b":{"c~d":4},"text":"5"
 
 const RELAY_STATUS =
   '{"state":"in","terminating":true,"reason":"Service web still offers the Pod \\u00e9","graceSeconds":30}';
-/** A SEQUENCE of 252 bytes; the parser checks only this outer form of a certificate. */
+/** An ASN.1 SEQUENCE of 252 bytes; the parser checks only this outer structure of a certificate. */
 const DER = Buffer.concat([Buffer.from([0x30, 0x82, 0, 0xfc]), Buffer.alloc(0xfc, 7)]).toString("base64");
 const RELAY_VARIABLES = `LASTCALL_RELAY_ADDRESS=[fd00::10]:443
 LASTCALL_RELAY_NAME=relay-1.lastcall.internal
@@ -78,12 +78,16 @@ POD_NAME=web-0
 POD_UID=11111111-2222-3333-4444-555555555555
 POD_IPS=10.0.0.7,fd00::7`;
 
-export type Sample = { readonly parser: string; readonly bytes: Buffer; readonly more: string };
+export type Sample = { readonly parser: string; readonly bytes: Buffer; readonly extraArgument: string };
 
-const text = (parser: string, value: string, more = ""): Sample => ({ parser, bytes: Buffer.from(value), more });
+const text = (parser: string, value: string, extraArgument = ""): Sample => ({
+  parser,
+  bytes: Buffer.from(value),
+  extraArgument,
+});
 
 export const SAMPLES: readonly Sample[] = [
-  ...NETLINK.map((bytes) => ({ parser: "netlink", bytes, more: "" })),
+  ...NETLINK.map((bytes) => ({ parser: "netlink", bytes, extraArgument: "" })),
   text("tcp-table", TCP_TABLE),
   text("tcp-table", ` ${TCP_TABLE}`),
   text("tcp6-table", TCP6_TABLE),
@@ -91,11 +95,11 @@ export const SAMPLES: readonly Sample[] = [
   text("flags", FLAGS),
   ...ORIGINALS.map((value) => text("original", value)),
   ...["12\n", "0", "1e2", " +7.5 "].map((value) => text("count", value)),
-  ...["http_active", 'http_active{route="/b"}', "no_labels", 'http_active{code="2\\"x"}'].map((more) =>
-    text("count", METRICS, more),
+  ...["http_active", 'http_active{route="/b"}', "no_labels", 'http_active{code="2\\"x"}'].map((extraArgument) =>
+    text("count", METRICS, extraArgument),
   ),
-  ...["/server/active/2/n", "/server/a~1b/c~0d", "/server/text", "/é", "/__proto__/constructor"].map((more) =>
-    text("count", JSON_COUNT, more),
+  ...["/server/active/2/n", "/server/a~1b/c~0d", "/server/text", "/é", "/__proto__/constructor"].map((extraArgument) =>
+    text("count", JSON_COUNT, extraArgument),
   ),
   ...['http://127.0.0.1:81/a?b=c#x{y="%2F"}', "http://[::1]", "http://10.0.0.1?q#/n"].map((value) =>
     text("target", value),
@@ -117,8 +121,8 @@ export const SAMPLES: readonly Sample[] = [
   ...["250ms", "30s", "999999h"].map((value) => text("duration", value)),
 ];
 
-/** The parser's other argument: for netlink the received length, which may be wrong. */
-export function moreFor(sample: Sample, bytes: Buffer, random: Random): string {
-  if (sample.parser !== "netlink") return sample.more;
+/** @returns the parser's other argument; for netlink this is the received length, which may be wrong */
+export function extraArgumentFor(sample: Sample, bytes: Buffer, random: Random): string {
+  if (sample.parser !== "netlink") return sample.extraArgument;
   return String(random.chance(0.8) ? bytes.length : random.below(bytes.length * 2 + 2));
 }

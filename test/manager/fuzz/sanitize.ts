@@ -23,33 +23,33 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 64;
 const DEFAULT_SECONDS = 75;
 
-type Row = {
+type PartEntry = {
   readonly part: Part;
-  /** Number of cases in a full run; absent for parts of a fixed size. */
-  readonly whole?: number;
+  /** Number of cases in a full run; absent for parts whose size is fixed. */
+  readonly caseCount?: number;
 };
 
-const PARTS: Readonly<Record<string, Row>> = {
-  parsers: { part: parserComparison, whole: 300_000 },
-  answers: { part: hostileAnswers, whole: 6_000 },
-  relay: { part: hostileRelays, whole: 2_400 },
-  requests: { part: httpMutants, whole: 46_000 },
-  arguments: { part: argumentMutants, whole: 1_000 },
-  documents: { part: damagedDocuments, whole: 120_000 },
-  credentials: { part: changedCredentials, whole: 30_000 },
-  pods: { part: randomPods, whole: 20_000 },
-  /** Ten million steps, as a case is eight requests. */
-  preload: { part: preloadExchanges, whole: 1_300_000 },
+const PARTS: Readonly<Record<string, PartEntry>> = {
+  parsers: { part: parserComparison, caseCount: 300_000 },
+  answers: { part: hostileAnswers, caseCount: 6_000 },
+  relay: { part: hostileRelays, caseCount: 2_400 },
+  requests: { part: httpMutants, caseCount: 46_000 },
+  arguments: { part: argumentMutants, caseCount: 1_000 },
+  documents: { part: damagedDocuments, caseCount: 120_000 },
+  credentials: { part: changedCredentials, caseCount: 30_000 },
+  pods: { part: randomPods, caseCount: 20_000 },
+  /** Ten million requests, because a case consists of eight. */
+  preload: { part: preloadExchanges, caseCount: 1_300_000 },
   drains: { part: virtualDay },
   cases: { part: processCases },
 };
 /** The process tests measure times, which the sanitizers extend, so they run only with --only=cases. */
-const BY_DEFAULT = Object.keys(PARTS).filter((name) => name !== "cases");
+const DEFAULT_PARTS = Object.keys(PARTS).filter((name) => name !== "cases");
 
 type Options = {
   readonly seed: number;
   readonly seconds: number;
-  /** Share of a full run; without it `seconds` is the limit. */
+  /** Fraction of a full run; if undefined, `seconds` is the limit. */
   readonly share: number | undefined;
   readonly only: readonly string[];
 };
@@ -58,7 +58,7 @@ function readArguments(args: readonly string[]): Options | string {
   let seed = Math.floor(Math.random() * 0xffffffff);
   let seconds = DEFAULT_SECONDS;
   let share: number | undefined;
-  let only = BY_DEFAULT;
+  let only = DEFAULT_PARTS;
   for (const arg of args) {
     const [, flag, value = ""] = /^--(seed|seconds|share|only)=(.+)$/.exec(arg) ?? [];
     if (flag === "only") only = value.split(",");
@@ -74,11 +74,14 @@ function readArguments(args: readonly string[]): Options | string {
 }
 
 async function runPart(name: string, options: Options): Promise<boolean> {
-  const beganMs = performance.now();
-  const budget = { random: createRandom(seedOf(options.seed, name)), goesOn: limitOf(name, options, beganMs) };
+  const startedMs = performance.now();
+  const budget = {
+    random: createRandom(seedOf(options.seed, name)),
+    shouldContinue: limitOf(name, options, startedMs),
+  };
   try {
     const summary = (await PARTS[name]?.part(budget)) ?? "";
-    process.stdout.write(`${name}: ok in ${Math.round((performance.now() - beganMs) / 1_000)} s, ${summary}\n`);
+    process.stdout.write(`${name}: ok in ${Math.round((performance.now() - startedMs) / 1_000)} s, ${summary}\n`);
     return true;
   } catch (error) {
     if (!(error instanceof Finding)) throw error;
@@ -91,11 +94,11 @@ async function runPart(name: string, options: Options): Promise<boolean> {
   }
 }
 
-/** The limit is a number of cases, or an equal part of the seconds. */
-function limitOf(name: string, { share, seconds, only }: Options, beganMs: number): Budget["goesOn"] {
-  if (share !== undefined) return (done) => done < (PARTS[name]?.whole ?? 0) * share;
-  const counted = only.filter((one) => PARTS[one]?.whole !== undefined).length;
-  const untilMs = beganMs + (seconds * 1_000) / Math.max(1, counted);
+/** Limits a part to a number of cases, or to an equal share of the seconds. */
+function limitOf(name: string, { share, seconds, only }: Options, startedMs: number): Budget["shouldContinue"] {
+  if (share !== undefined) return (done) => done < (PARTS[name]?.caseCount ?? 0) * share;
+  const counted = only.filter((one) => PARTS[one]?.caseCount !== undefined).length;
+  const untilMs = startedMs + (seconds * 1_000) / Math.max(1, counted);
   return () => performance.now() < untilMs;
 }
 
@@ -108,9 +111,9 @@ async function run(options: Options): Promise<boolean> {
   await buildProgram("sanitize", { source: `${folder}/native-relay-main.ts`, bindsLibc: false }, RELAY_CLIENT);
   await buildProgram("sanitize", { source: `${folder}/soak-main.ts`, bindsLibc: true }, DRAINS_PROGRAM);
   process.stdout.write(`seed ${options.seed}\n`);
-  let sound = true;
-  for (const name of options.only) sound = (await runPart(name, options)) && sound;
-  return sound;
+  let succeeded = true;
+  for (const name of options.only) succeeded = (await runPart(name, options)) && succeeded;
+  return succeeded;
 }
 
 const options = readArguments(process.argv.slice(2));

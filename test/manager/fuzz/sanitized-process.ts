@@ -23,12 +23,12 @@ export type Running = { readonly child: ChildProcess; readonly ended: Promise<En
 const REPORTS = /AddressSanitizer|LeakSanitizer|runtime error:|RC AUDIT FAILED|stack smashing/;
 const running = new Set<ChildProcess>();
 
-/** Kills the programs that a failure left. */
+/** Kills programs that still run after a failure. */
 export function endAll(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-/** Kills the programs of an interrupted run. For mains. */
+/** Kills the programs at SIGINT and SIGTERM, and exits. */
 export function endAllWhenInterrupted(): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.on(signal, () => {
@@ -70,37 +70,38 @@ export function start(command: string, args: readonly string[], env: Readonly<Re
 
 /** @throws Finding on a crash, a sanitizer's report, or a status that is not `allowed` */
 export function demandCleanEnd(end: Ended, allowed: readonly number[], input: Buffer): void {
-  const how = `status ${end.code}, signal ${end.signal}; its standard error:\n${end.err.slice(0, 20_000)}`;
-  if (REPORTS.test(end.err)) throw new Finding(`a sanitizer reports a defect: ${how}`, input);
-  if (end.code === null || !allowed.includes(end.code)) throw new Finding(`the program ended with ${how}`, input);
+  const exitDescription = `status ${end.code}, signal ${end.signal}; its standard error:\n${end.err.slice(0, 20_000)}`;
+  if (REPORTS.test(end.err)) throw new Finding(`a sanitizer reports a defect: ${exitDescription}`, input);
+  if (end.code === null || !allowed.includes(end.code))
+    throw new Finding(`the program ended with ${exitDescription}`, input);
 }
 
-/** @throws Finding when the program does not print it in time */
-export async function untilPrinted(process: Running, what: RegExp, limitMs: number): Promise<void> {
-  const giveUpMs = performance.now() + limitMs;
-  while (!what.test(process.out())) {
+/** Waits until the output matches. @throws Finding if the program does not print a match in time */
+export async function untilPrinted(process: Running, pattern: RegExp, limitMs: number): Promise<void> {
+  const deadlineMs = performance.now() + limitMs;
+  while (!pattern.test(process.out())) {
     if (process.child.exitCode !== null || process.child.signalCode !== null)
       demandCleanEnd(await process.ended, [], Buffer.from(process.out()));
-    if (performance.now() > giveUpMs)
-      throw new Finding(`the program never printed ${what}`, Buffer.from(process.out()));
-    await pause(10, "the program prints it at its own pace");
+    if (performance.now() > deadlineMs)
+      throw new Finding(`the program never printed ${pattern}`, Buffer.from(process.out()));
+    await pause(10, "the program has not printed a match yet");
   }
 }
 
 /** Sends bytes and returns the response, after the close or `limitMs`. */
 export function exchange(address: string, bytes: Buffer, limitMs: number): Promise<string> {
   return new Promise((resolve) => {
-    let answer = "";
+    let response = "";
     const socket: Socket = connect({ host: address, port: MANAGER_PORT });
     const timer = setTimeout(() => socket.destroy(), limitMs);
     socket.on("connect", () => socket.write(bytes));
     socket.on("data", (chunk: Buffer) => {
-      answer += chunk.toString("latin1");
+      response += chunk.toString("latin1");
     });
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);
-      resolve(answer);
+      resolve(response);
     });
   });
 }

@@ -28,7 +28,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Separate seeds of parts, so that a single part makes the same choices as in a full run. */
+/** Derives a seed for each part, so a part makes the same choices alone as in a full run. */
 export function seedOf(seed: number, part: string): number {
   let mixed = seed >>> 0;
   for (const letter of Buffer.from(part)) mixed = Math.imul(mixed ^ letter, 16_777_619) >>> 0;

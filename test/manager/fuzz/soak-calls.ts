@@ -12,12 +12,12 @@ const RESTART = request(`${TOKEN}/prestop/app`);
 const UNAUTHENTICATED = [request("x"), Buffer.from("\x16\x03\x01\x02"), Buffer.from("GET /half")];
 
 const LIMIT_MS = 30_000;
-/** A call every ten seconds exceeds the calls of a Pod that restarts constantly. */
+/** Assumed interval of calls in a Pod; a Pod that restarts constantly makes fewer calls. */
 const SECONDS_PER_CALL = 10;
-const AT_ONCE = 20;
-/** Unauthenticated connections are closed after 2 s. */
-const REST_MS = 2_500;
-/** Hooks of two containers at the same time would not be a single restart. */
+const PARALLEL_CALLS = 20;
+/** Longer than 2 s, after which the manager closes unauthenticated connections. */
+const CLOSE_WAIT_MS = 2_500;
+/** Restarts per round; simultaneous hooks of two containers would not be treated as separate restarts. */
 const RESTARTS = 1;
 
 export async function soakCalls(
@@ -27,23 +27,23 @@ export async function soakCalls(
   const address = ownAddress();
   const manager = start(binary, ["serve", `--address-scope=${address}`, "--hooks=app:app", "--drain-delay=1s"]);
   await untilPrinted(manager, /"listening"/, LIMIT_MS);
-  const made: Round[] = [];
+  const measuredRounds: Round[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     const restart = exchange(address, RESTART, LIMIT_MS);
-    for (let n = 0; n < calls; n += AT_ONCE)
-      await Promise.all(Array.from({ length: AT_ONCE }, (_, k) => exchange(address, callOf(k), LIMIT_MS)));
-    const answer = await restart;
-    if (!/"phase":"idle".*"outcome":"restarted"/.test(answer)) throw new Error(`a restart was answered: ${answer}`);
-    await pause(REST_MS, "the manager closes the round's connections");
+    for (let n = 0; n < calls; n += PARALLEL_CALLS)
+      await Promise.all(Array.from({ length: PARALLEL_CALLS }, (_, k) => exchange(address, callOf(k), LIMIT_MS)));
+    const response = await restart;
+    if (!/"phase":"idle".*"outcome":"restarted"/.test(response)) throw new Error(`a restart was answered: ${response}`);
+    await pause(CLOSE_WAIT_MS, "the manager closes the round's connections");
     const hours = (round * (calls + RESTARTS) * SECONDS_PER_CALL) / 3_600;
-    made.push({ hours, ...stateOf(manager.child.pid ?? 0) });
+    measuredRounds.push({ hours, ...stateOf(manager.child.pid ?? 0) });
   }
   manager.child.kill("SIGTERM");
   demandCleanEnd(await manager.ended, [0], Buffer.alloc(0));
-  return made;
+  return measuredRounds;
 }
 
-/** One in four is unauthenticated. */
+/** One call in four is unauthenticated. */
 function callOf(n: number): Buffer {
   return n % 4 === 0 ? (UNAUTHENTICATED[(n / 4) % UNAUTHENTICATED.length] ?? STATUS) : STATUS;
 }

@@ -7,44 +7,46 @@ import { openSoakPod } from "./soak-pod.ts";
 
 const SAMPLE_MS = 5;
 
-/** @throws Finding when the program does not exit cleanly */
+/** @throws Finding if the program does not exit cleanly */
 export async function soakDrains(
   program: string,
   { rounds, drains }: { readonly rounds: number; readonly drains: number },
 ): Promise<readonly Round[]> {
   const address = ownAddress();
   const pod = await openSoakPod(address);
-  const made: Round[] = [];
+  const measuredRounds: Round[] = [];
   let sampling: NodeJS.Timeout | undefined;
   try {
     const running = start(program, [address, pod.busyPort, pod.quietPort, rounds, drains].map(String));
     // The minimum of a round excludes descriptors that are open only during a sample.
-    let least = Number.POSITIVE_INFINITY;
+    let fewestDescriptors = Number.POSITIVE_INFINITY;
     sampling = setInterval(() => {
-      least = Math.min(least, descriptorsOf(running.child.pid ?? 0));
+      fewestDescriptors = Math.min(fewestDescriptors, descriptorsOf(running.child.pid ?? 0));
     }, SAMPLE_MS);
     running.child.stdout?.on("data", () => {
-      least = Math.min(least, descriptorsOf(running.child.pid ?? 0));
+      fewestDescriptors = Math.min(fewestDescriptors, descriptorsOf(running.child.pid ?? 0));
       // The program exits with its last line, so its descriptors may be unreadable.
-      const descriptors = Number.isFinite(least) ? least : (made.at(-1)?.descriptors ?? 0);
-      least = Number.POSITIVE_INFINITY;
-      for (const line of running.out().split("\n").slice(made.length, -1)) {
+      const descriptors = Number.isFinite(fewestDescriptors)
+        ? fewestDescriptors
+        : (measuredRounds.at(-1)?.descriptors ?? 0);
+      fewestDescriptors = Number.POSITIVE_INFINITY;
+      for (const line of running.out().split("\n").slice(measuredRounds.length, -1)) {
         const [, , hours, residentKib] = line.split(" ").map(Number);
-        made.push({ hours: hours ?? 0, residentKib: residentKib ?? 0, descriptors });
+        measuredRounds.push({ hours: hours ?? 0, residentKib: residentKib ?? 0, descriptors });
       }
     });
     const end = await running.ended;
     demandCleanEnd(end, [0], Buffer.from(end.out));
-    const lastly = end.out.trimEnd().split(" ").slice(-2).join(" ");
-    if (lastly !== "timeout drained") throw new Error(`the Pods ended ${lastly}, expected timeout drained`);
+    const outcomes = end.out.trimEnd().split(" ").slice(-2).join(" ");
+    if (outcomes !== "timeout drained") throw new Error(`the Pods ended ${outcomes}, expected timeout drained`);
   } finally {
     clearInterval(sampling);
     pod.close();
   }
-  return made;
+  return measuredRounds;
 }
 
-/** Number of open files; infinite when the process has exited. */
+/** Number of open files; infinite if the process has exited. */
 function descriptorsOf(pid: number): number {
   try {
     const open = readdirSync(`/proc/${pid}/fd`).length;

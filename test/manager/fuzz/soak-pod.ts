@@ -1,4 +1,4 @@
-/** Starts two apps on one address: one with a client whose bytes are never read, one without clients. */
+/** Starts two apps on one address: one with a client whose bytes the app never reads, and one without clients. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export type SoakPod = { readonly busyPort: number; readonly quietPort: number; readonly close: () => void };

@@ -1,4 +1,4 @@
-/** Part of the sanitizer run: drains on a virtual clock, without values that remain at the exit. */
+/** Part of the sanitizer run: drains on a virtual clock, which must free all memory before the exit. */
 import { ownAddress } from "../../leases/own-address.ts";
 import { Finding, type Part } from "./sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";

@@ -1,6 +1,6 @@
 /**
- * Runs drains without timers: real readings of the kernel's sockets, the real monitor and machine, and a virtual clock that
- * advances to the next wake-up. A day of drains passes in minutes. Keeps to the plain subset.
+ * Runs drains without timers: with the kernel's sockets, the manager's monitor and drain machine, and a virtual clock that
+ * advances to the next wake-up. A day of drains takes minutes. Uses the plain subset (decision 3).
  */
 import type { DrainSettings } from "../../../src/contract/drain-settings.ts";
 import type { DrainAction, DrainEvent } from "../../../src/manager/drain/drain-event.ts";
@@ -65,14 +65,14 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
     if (action.kind !== "entered") return;
     const report = drainReportOf(state, nowMs, -1, 0);
     const drain = drainOf(action.at.phase);
-    const news = {
+    const phaseReport = {
       phase: action.at.phase.name,
       outcome: outcomeOf(action.at.phase),
       trigger: drain === undefined ? "none" : drain.trigger,
       sinceTriggerMs: drain === undefined ? 0 : nowMs - drain.triggeredAtMs,
       held: ["app"],
     };
-    written = written + phaseLine(source, news).length + reportLine(source, report).length;
+    written = written + phaseLine(source, phaseReport).length + reportLine(source, report).length;
     if (action.at.phase.name === "done") outcome = report.outcome;
   };
 

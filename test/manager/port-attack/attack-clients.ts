@@ -2,7 +2,7 @@
  * Opens unauthenticated connections to the manager's port, from ADDRESSES addresses of 10.9.1.0/24:
  * `node attack-clients.ts silent HOST PORT COUNT ADDRESSES` keeps COUNT silent connections and reopens closed ones;
  * `node attack-clients.ts churn HOST PORT PER_SECOND ADDRESSES` opens connections and closes them in three ways.
- * Prints `started`, and its counts when stdin ends.
+ * Prints `started`, and the counts of connections when stdin ends.
  */
 import { connect, type Socket } from "node:net";
 
@@ -10,11 +10,11 @@ const [kind = "", host = "", portText = "", amountText = "", addressesText = ""]
 const [port, amount, addresses] = [Number(portText), Number(amountText), Number(addressesText)];
 
 const TICK_MS = 10;
-/** Bounds the burst after a pause of the process. */
-const MOST_PER_TICK = 200;
-const STAYS_MS = 50;
-/** Reopening immediately would block the event loop while the port refuses. */
-const AGAIN_MS = 1;
+/** Limits the burst after a pause of the process. */
+const MAX_PER_TICK = 200;
+const CONNECTION_MS = 50;
+/** Reopening immediately would block the event loop while the port refuses connections. */
+const REOPEN_DELAY_MS = 1;
 
 let opened = 0;
 let closedByManager = 0;
@@ -29,34 +29,34 @@ function open(): Socket {
   return socket;
 }
 
-function stay(): void {
+function openSilent(): void {
   open().on("close", () => {
     closedByManager += 1;
-    setTimeout(stay, AGAIN_MS);
+    setTimeout(openSilent, REOPEN_DELAY_MS);
   });
 }
 
 const PIECES = ["", "GET /", "GET /another-token/prestop/app HTTP/1.1\r\nHost: x\r\n\r\n"];
 
-function come(): void {
+function openBriefly(): void {
   const socket = open();
   const piece = PIECES[next % PIECES.length] ?? "";
   socket.on("connect", () => {
     if (piece === "") socket.destroy();
     else socket.write(piece);
-    setTimeout(() => socket.resetAndDestroy(), STAYS_MS);
+    setTimeout(() => socket.resetAndDestroy(), CONNECTION_MS);
   });
 }
 
-if (kind === "silent") for (let count = 0; count < amount; count += 1) stay();
+if (kind === "silent") for (let count = 0; count < amount; count += 1) openSilent();
 else {
-  let owed = 0;
+  let due = 0;
   let lastMs = performance.now();
   setInterval(() => {
     const nowMs = performance.now();
-    owed = Math.min(MOST_PER_TICK, owed + ((nowMs - lastMs) * amount) / 1_000);
+    due = Math.min(MAX_PER_TICK, due + ((nowMs - lastMs) * amount) / 1_000);
     lastMs = nowMs;
-    for (; owed >= 1; owed -= 1) come();
+    for (; due >= 1; due -= 1) openBriefly();
   }, TICK_MS);
 }
 process.stdout.write("started\n");

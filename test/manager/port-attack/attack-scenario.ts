@@ -24,11 +24,11 @@ const LIMIT_MS = 20_000;
 const WARM_UP_MS = 1_500;
 const SAMPLE_MS = 50;
 
-const seen = { sent: 0, answered: 0, reset: 0, silent: 0, slowestMs: 0 };
+const counts = { sent: 0, answered: 0, reset: 0, silent: 0, slowestMs: 0 };
 
-/** Sends the request with the end of the handshake, as the kubelet does. */
+/** Sends the request immediately after the handshake, like the kubelet. */
 function call(path: string): Promise<void> {
-  seen.sent += 1;
+  counts.sent += 1;
   const startedMs = performance.now();
   return new Promise((resolve) => {
     const socket = connect({ host: POD, port: PORT, localAddress: KUBELET });
@@ -46,8 +46,8 @@ function call(path: string): Promise<void> {
     socket.on("close", () => {
       clearTimeout(timer);
       if (/^HTTP\/1\.1 200 .*\}$/s.test(text)) end = "answered";
-      seen[end] += 1;
-      seen.slowestMs = Math.max(seen.slowestMs, Math.round(performance.now() - startedMs));
+      counts[end] += 1;
+      counts.slowestMs = Math.max(counts.slowestMs, Math.round(performance.now() - startedMs));
       resolve();
     });
   });
@@ -56,7 +56,7 @@ function call(path: string): Promise<void> {
 async function calls(path: string): Promise<void> {
   for (let count = 0; count < CALLS; count += 1) {
     await call(path);
-    await pause(BETWEEN_CALLS_MS, "calls that are a little apart");
+    await pause(BETWEEN_CALLS_MS, "an interval between two calls");
   }
 }
 
@@ -64,7 +64,7 @@ function residentKb(pid: number): number {
   return Number(/VmRSS:\s+([0-9]+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0");
 }
 
-// A separate namespace keeps the clients' sockets out of the manager's samples.
+// The clients have a separate namespace, so the manager's samples exclude their sockets.
 const [first = "", ...others] = CLIENTS_NETWORK;
 const clientsArgs = [scenario.attack, POD, String(PORT), String(scenario.amount), String(scenario.addresses)];
 const clientsProgram = [process.execPath, new URL("attack-clients.ts", import.meta.url).pathname, ...clientsArgs];
@@ -74,20 +74,20 @@ clients.stdout.on("data", (chunk: Buffer) => {
   clientsOutput += chunk.toString("utf8");
 });
 await eventually(() => {
-  if (!isApart(clients.pid ?? 0)) throw new Error("the clients have no network namespace yet");
+  if (!isInOtherNetwork(clients.pid ?? 0)) throw new Error("the clients have no network namespace yet");
 });
 execFileSync("sh", ["-c", POD_SET_UP(clients.pid ?? 0)]);
 
 /** Whether the process is in another network namespace. */
-function isApart(other: number): boolean {
+function isInOtherNetwork(other: number): boolean {
   return readlinkSync(`/proc/${other}/ns/net`) !== readlinkSync("/proc/self/ns/net");
 }
 
 const env = { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN };
 const [command = "", ...args] = scenario.manager;
-// Capabilities to configure the network would permit socket options that a restricted Pod lacks.
-const WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"] as const;
-const [unprivileged, ...without] = WITHOUT_RIGHTS;
+// Capabilities to configure the network would permit socket options that a restricted Pod cannot set.
+const WITHOUT_CAPABILITIES = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"] as const;
+const [unprivileged, ...without] = WITHOUT_CAPABILITIES;
 const manager = spawn(unprivileged, [...without, ...scenario.wrapper, command, ...args, "serve", ...FLAGS], {
   env,
   stdio: ["ignore", "pipe", "inherit"],
@@ -100,12 +100,12 @@ app.listen(8_080, POD);
 await once(app, "listening");
 await calls(`/${TOKEN}/status`);
 const beforeKb = residentKb(pid);
-Object.assign(seen, { sent: 0, answered: 0, reset: 0, silent: 0, slowestMs: 0 });
+Object.assign(counts, { sent: 0, answered: 0, reset: 0, silent: 0, slowestMs: 0 });
 
 const isAttacked = scenario.attack !== "none";
 clients.stdin.write(isAttacked ? "go\n" : "");
 if (isAttacked) await once(clients.stdout, "data");
-const attackedMs = performance.now();
+const attackStartedMs = performance.now();
 let mostKb = residentKb(pid);
 const sampler = setInterval(() => {
   mostKb = Math.max(mostKb, residentKb(pid));
@@ -113,9 +113,9 @@ const sampler = setInterval(() => {
 await pause(WARM_UP_MS, "the attack grows to its full size");
 
 await calls(`/${TOKEN}/status`);
-// Like the kubelet, calls all hooks at the same time, the manager's own included.
+// Like the kubelet, calls all hooks at the same time, including the manager's own hook.
 const [own = "", ...ownArgs] = [...scenario.wrapper, command, ...args, "drain"];
-seen.sent += 1;
+counts.sent += 1;
 const drain = spawn(own, ownArgs, { env, stdio: ["ignore", "pipe", "pipe"] });
 let report = "";
 drain.stdout.on("data", (chunk: Buffer) => {
@@ -124,25 +124,25 @@ drain.stdout.on("data", (chunk: Buffer) => {
 const drained = once(drain, "close");
 const hooks = [call(`/${TOKEN}/prestop/app`), call(`/${TOKEN}/prestop/web`)];
 const [code] = await drained;
-if (code === 0) seen.answered += 1;
-else seen.silent += 1;
+if (code === 0) counts.answered += 1;
+else counts.silent += 1;
 await Promise.all(hooks);
 await calls(`/${TOKEN}/prestop/app`);
 
 clearInterval(sampler);
-const lastedMs = performance.now() - attackedMs;
-const gone = once(clients, "close");
+const attackMs = performance.now() - attackStartedMs;
+const clientsClosed = once(clients, "close");
 clients.stdin.end();
-await gone;
+await clientsClosed;
 const { opened = 0, closedByManager = 0 } = JSON.parse(clientsOutput.split("\n")[1] || "{}");
 const { outcome = `status ${code}`, milliseconds: took = {} } = JSON.parse(report || "{}");
 const result: AttackResult = {
-  ...seen,
+  ...counts,
   outcome,
   drainMs: (took.withdrawing ?? 0) + (took.draining ?? 0) + (took.holding ?? 0),
   beforeKb,
   mostKb,
-  perSecond: Math.round((opened * 1_000) / lastedMs),
+  perSecond: Math.round((opened * 1_000) / attackMs),
   closedByManager,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -25,14 +25,14 @@ export type AttackResult = {
   readonly drainMs: number;
   readonly beforeKb: number;
   readonly mostKb: number;
-  /** Connections opened by the attack. */
+  /** Connections that the attack opened, per second. */
   readonly perSecond: number;
   readonly closedByManager: number;
 };
 
 export const NO_ATTACK = { attack: "none", amount: 0, addresses: 1, wrapper: [] } as const;
 
-const ALONE = ["--net", "--map-root-user", "sh", "-c"];
+const NETWORK_NAMESPACE = ["--net", "--map-root-user", "sh", "-c"];
 /** Sets up the address that the kubelet calls from. */
 const SET_UP = 'ip link set lo up && ip addr add 10.9.0.250/32 dev lo && exec "$0" "$@"';
 /** A local route makes all addresses of a range local, without a command for each. */
@@ -45,14 +45,20 @@ const SCENARIO_PROGRAM = new URL("attack-scenario.ts", import.meta.url).pathname
 
 /** @returns the reason for skipping; empty if this host supports such networks */
 export function networkRefusal(): string {
-  const tried = spawnSync("unshare", [...ALONE, `${SET_UP}`, "unshare", "--net", "true"], { encoding: "utf8" });
+  const tried = spawnSync("unshare", [...NETWORK_NAMESPACE, `${SET_UP}`, "unshare", "--net", "true"], {
+    encoding: "utf8",
+  });
   return tried.status === 0 ? "" : tried.stderr.trim() || String(tried.error?.message);
 }
 
 export function runAttack(scenario: AttackScenario): Promise<AttackResult> {
-  const child = spawn("unshare", [...ALONE, SET_UP, process.execPath, SCENARIO_PROGRAM, JSON.stringify(scenario)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(
+    "unshare",
+    [...NETWORK_NAMESPACE, SET_UP, process.execPath, SCENARIO_PROGRAM, JSON.stringify(scenario)],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   let out = "";
   child.stdout.on("data", (chunk: Buffer) => {
     out += chunk.toString("utf8");
@@ -66,8 +72,8 @@ export function runAttack(scenario: AttackScenario): Promise<AttackResult> {
   });
 }
 
-export function attackText(title: string, seen: AttackResult): string {
-  const { sent, answered, reset, silent, outcome, drainMs, beforeKb, mostKb, perSecond, slowestMs } = seen;
+export function attackText(title: string, result: AttackResult): string {
+  const { sent, answered, reset, silent, outcome, drainMs, beforeKb, mostKb, perSecond, slowestMs } = result;
   const calls = `${answered} of ${sent} answered, ${reset} reset, ${silent} silent, slowest ${slowestMs} ms`;
   return `${title}: ${calls}; drain ${outcome} in ${drainMs} ms; ${beforeKb} -> ${mostKb} KB; ${perSecond} connections/s`;
 }

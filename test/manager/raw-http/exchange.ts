@@ -3,12 +3,12 @@ import type { Socket } from "node:net";
 import { pause } from "../../time/pause.ts";
 import { dial, PORT } from "../manager-process.ts";
 
-export type Sent = {
+export type RawRequest = {
   /** Latin-1 texts, sent one after the other. */
   readonly pieces: readonly string[];
   /** After the last piece: ends the sending side or resets the connection. */
   readonly ending?: "half-close" | "reset";
-  /** Sent twice after the manager has ended its side. */
+  /** A text that is sent twice after the manager has ended its side. */
   readonly late?: string;
   /** For a HEAD request, whose response has a Content-Length and no body. */
   readonly bodyless?: boolean;
@@ -24,17 +24,17 @@ export type Exchange = {
 
 const PIECE_PAUSE_MS = 20;
 
-export async function exchange(address: string, sent: Sent): Promise<Exchange> {
+export async function exchange(address: string, sent: RawRequest): Promise<Exchange> {
   const socket = await dial({ address }, PORT, sent.late !== undefined);
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
   let error = "";
-  // A reset closes the connection too.
+  // After a reset the socket also emits `close`.
   socket.on("error", (cause: NodeJS.ErrnoException) => {
     error = cause.code ?? cause.message;
   });
   socket.on("end", () => void sendLate(socket, sent.late));
-  const gone = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+  const socketClosed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
   for (const piece of sent.pieces) {
     if (socket.destroyed) break;
     socket.write(piece, "latin1");
@@ -42,8 +42,8 @@ export async function exchange(address: string, sent: Sent): Promise<Exchange> {
   }
   if (sent.ending === "half-close") socket.end();
   if (sent.ending === "reset") socket.resetAndDestroy();
-  await gone;
-  return { ...answersIn(Buffer.concat(chunks).toString("latin1"), sent.bodyless ?? false), error };
+  await socketClosed;
+  return { ...parseResponses(Buffer.concat(chunks).toString("latin1"), sent.bodyless ?? false), error };
 }
 
 async function sendLate(socket: Socket, late: string | undefined): Promise<void> {
@@ -53,7 +53,7 @@ async function sendLate(socket: Socket, late: string | undefined): Promise<void>
   socket.end(late, "latin1");
 }
 
-function answersIn(text: string, bodyless: boolean): { statuses: number[]; rest: string } {
+function parseResponses(text: string, bodyless: boolean): { statuses: number[]; rest: string } {
   const statuses: number[] = [];
   let rest = text;
   for (;;) {

@@ -1,17 +1,17 @@
 /** Lists requests to the manager's port: well-formed ones like the kubelet's, and malformed ones. */
 import { TOKEN } from "../manager-process.ts";
-import type { Sent } from "./exchange.ts";
+import type { RawRequest } from "./exchange.ts";
 
-export type Request = Sent & {
+export type Request = RawRequest & {
   readonly title: string;
   /** Response statuses of both builds, or of each build. */
-  readonly answer: readonly number[] | Differing;
-  /** A reset could lose the response. */
-  readonly inOrder?: boolean;
+  readonly expectedStatuses: readonly number[] | DifferentStatuses;
+  /** Whether the connection must close without a reset, which could lose the response. */
+  readonly closesWithoutReset?: boolean;
 };
 
 /** Different statuses that are both harmless, with the reason. */
-export type Differing = {
+export type DifferentStatuses = {
   readonly node: readonly number[];
   readonly native: readonly number[];
   readonly because: string;
@@ -36,243 +36,247 @@ function post(fields: readonly string[], body: string): string {
   return `POST /x HTTP/1.1\r\n${HOST}${fields.map((field) => `${field}\r\n`).join("")}\r\n${body}`;
 }
 
-export const WELL_MEANT: readonly Request[] = [
+export const WELL_FORMED: readonly Request[] = [
   {
     title: "a GET like the kubelet's",
     pieces: [get(STATUS, "User-Agent: kube-lifecycle/1.35", "Accept: */*", "Connection: close")],
-    answer: [200],
+    expectedStatuses: [200],
   },
-  { title: "a GET with keep-alive", pieces: [get(STATUS, "Connection: keep-alive")], answer: [200] },
-  { title: "a GET without a Connection field", pieces: [get(STATUS)], answer: [200] },
-  { title: "a GET of HTTP/1.0", pieces: [`GET ${STATUS} HTTP/1.0\r\n\r\n`], answer: [200] },
+  { title: "a GET with keep-alive", pieces: [get(STATUS, "Connection: keep-alive")], expectedStatuses: [200] },
+  { title: "a GET without a Connection field", pieces: [get(STATUS)], expectedStatuses: [200] },
+  { title: "a GET of HTTP/1.0", pieces: [`GET ${STATUS} HTTP/1.0\r\n\r\n`], expectedStatuses: [200] },
   {
     title: "a GET of HTTP/1.0 with keep-alive",
     pieces: [`GET ${STATUS} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`],
-    answer: [200],
+    expectedStatuses: [200],
   },
-  { title: "a GET with a half-close", pieces: [get(STATUS)], ending: "half-close", answer: [200] },
-  { title: "a GET in pieces of 20 bytes", pieces: get(STATUS).match(/.{1,20}/gs) ?? [], answer: [200] },
-  { title: "a GET in two pieces", pieces: [get(STATUS).slice(0, 30), get(STATUS).slice(30)], answer: [200] },
-  { title: "a GET with a query", pieces: [get(`${STATUS}?now=1`)], answer: [200] },
-  { title: "a GET of an absolute URL", pieces: [get(`http://10.0.0.7:17890${STATUS}`)], answer: [404] },
-  { title: "a GET with a body", pieces: [`${get(STATUS, "Content-Length: 5")}hello`], answer: [200] },
-  { title: "a HEAD", pieces: [`HEAD ${STATUS} HTTP/1.1\r\n${HOST}\r\n`], bodyless: true, answer: [404] },
-  { title: "a POST with a body", pieces: [post(["Content-Length: 5"], "hello")], answer: [404] },
+  { title: "a GET with a half-close", pieces: [get(STATUS)], ending: "half-close", expectedStatuses: [200] },
+  { title: "a GET in pieces of 20 bytes", pieces: get(STATUS).match(/.{1,20}/gs) ?? [], expectedStatuses: [200] },
+  { title: "a GET in two pieces", pieces: [get(STATUS).slice(0, 30), get(STATUS).slice(30)], expectedStatuses: [200] },
+  { title: "a GET with a query", pieces: [get(`${STATUS}?now=1`)], expectedStatuses: [200] },
+  { title: "a GET of an absolute URL", pieces: [get(`http://10.0.0.7:17890${STATUS}`)], expectedStatuses: [404] },
+  { title: "a GET with a body", pieces: [`${get(STATUS, "Content-Length: 5")}hello`], expectedStatuses: [200] },
+  { title: "a HEAD", pieces: [`HEAD ${STATUS} HTTP/1.1\r\n${HOST}\r\n`], bodyless: true, expectedStatuses: [404] },
+  { title: "a POST with a body", pieces: [post(["Content-Length: 5"], "hello")], expectedStatuses: [404] },
   {
     title: "a POST with chunked encoding",
     pieces: [post(["Transfer-Encoding: chunked"], "5\r\nhello\r\n0\r\n\r\n")],
-    answer: [404],
+    expectedStatuses: [404],
   },
   {
     title: "a POST with chunked encoding and a trailer",
     pieces: [post(["Transfer-Encoding: chunked"], "5;a=b\r\nhello\r\n0\r\nA: b\r\n\r\n")],
-    answer: [404],
+    expectedStatuses: [404],
   },
-  { title: "an empty POST", pieces: [post(["Content-Length: 0"], "")], answer: [404] },
-  { title: "a DELETE", pieces: [`DELETE ${STATUS} HTTP/1.1\r\n${HOST}\r\n`], answer: [404] },
-  { title: "an OPTIONS *", pieces: [`OPTIONS * HTTP/1.1\r\n${HOST}\r\n`], answer: [404] },
-  { title: "a header of 8 KB", pieces: [get(STATUS, `A: ${"a".repeat(8_000)}`)], answer: [200] },
+  { title: "an empty POST", pieces: [post(["Content-Length: 0"], "")], expectedStatuses: [404] },
+  { title: "a DELETE", pieces: [`DELETE ${STATUS} HTTP/1.1\r\n${HOST}\r\n`], expectedStatuses: [404] },
+  { title: "an OPTIONS *", pieces: [`OPTIONS * HTTP/1.1\r\n${HOST}\r\n`], expectedStatuses: [404] },
+  { title: "a header of 8 KB", pieces: [get(STATUS, `A: ${"a".repeat(8_000)}`)], expectedStatuses: [200] },
   {
     title: "fifty headers",
     pieces: [get(STATUS, ...Array.from({ length: 50 }, (_, at) => `X-${at}: ${at}`))],
-    answer: [200],
+    expectedStatuses: [200],
   },
-  { title: "a header with non-ASCII characters", pieces: [get(STATUS, "A: t\u00e4glich")], answer: [200] },
+  { title: "a header with non-ASCII characters", pieces: [get(STATUS, "A: t\u00e4glich")], expectedStatuses: [200] },
   {
     title: "two pipelined requests",
     pieces: [get(STATUS) + get("/x")],
-    answer: [200],
+    expectedStatuses: [200],
   },
   {
     title: "a request with Expect: 100-continue",
     pieces: [`${post(["Content-Length: 5", "Expect: 100-continue"], "")}hello`],
-    answer: [404],
+    expectedStatuses: [404],
   },
   {
     title: "a request with an unknown Expect field",
     pieces: [post(["Content-Length: 0", "Expect: tea"], "")],
-    answer: [404],
+    expectedStatuses: [404],
   },
   {
     title: "Expect: 100-continue with a later body",
     pieces: [post(["Content-Length: 5", "Expect: 100-continue"], ""), "hello"],
-    answer: [404],
+    expectedStatuses: [404],
   },
   {
     title: "a body of 1 MB",
     pieces: [post(["Content-Length: 1000000"], "b".repeat(1_000_000))],
-    answer: [404],
-    inOrder: true,
+    expectedStatuses: [404],
+    closesWithoutReset: true,
   },
   {
     title: "a body that arrives after the response",
     pieces: [post(["Content-Length: 10"], "")],
     late: "hello",
-    answer: [404],
-    inOrder: true,
+    expectedStatuses: [404],
+    closesWithoutReset: true,
   },
   {
     title: "a request for an upgrade to WebSocket",
     pieces: [get(STATUS, "Connection: Upgrade", "Upgrade: websocket")],
-    answer: [200],
+    expectedStatuses: [200],
   },
   {
     title: "a request for an upgrade to HTTP/2",
     pieces: [get(STATUS, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AA")],
-    answer: [200],
+    expectedStatuses: [200],
   },
 ];
 
 export const HOSTILE: readonly Request[] = [
-  { title: "a request without a Host field", pieces: [`GET ${STATUS} HTTP/1.1\r\n\r\n`], answer: [400] },
-  { title: "a request with two Host fields", pieces: [get(STATUS, "Host: other")], answer: [200] },
+  { title: "a request without a Host field", pieces: [`GET ${STATUS} HTTP/1.1\r\n\r\n`], expectedStatuses: [400] },
+  { title: "a request with two Host fields", pieces: [get(STATUS, "Host: other")], expectedStatuses: [200] },
   {
     title: "two Content-Length fields",
     pieces: [post(["Content-Length: 1", "Content-Length: 2"], "ab")],
-    answer: { node: [400], native: [404], because: BODY_UNREAD },
+    expectedStatuses: { node: [400], native: [404], because: BODY_UNREAD },
   },
   {
     title: "Content-Length and chunked encoding",
     pieces: [post(["Content-Length: 5", "Transfer-Encoding: chunked"], "0\r\n\r\n")],
-    answer: { node: [400], native: [404], because: BODY_UNREAD },
+    expectedStatuses: { node: [400], native: [404], because: BODY_UNREAD },
   },
   {
     title: "a negative Content-Length",
     pieces: [post(["Content-Length: -5"], "hello")],
-    answer: { node: [400], native: [404], because: BODY_UNREAD },
+    expectedStatuses: { node: [400], native: [404], because: BODY_UNREAD },
   },
   {
     title: "a Content-Length with a sign",
     pieces: [post(["Content-Length: +5"], "hello")],
-    answer: { node: [400], native: [404], because: BODY_UNREAD },
+    expectedStatuses: { node: [400], native: [404], because: BODY_UNREAD },
   },
   {
     title: "a Content-Length beyond the integers",
     pieces: [post([`Content-Length: ${"9".repeat(30)}`], "hello")],
-    answer: { node: [400], native: [404], because: BODY_UNREAD },
+    expectedStatuses: { node: [400], native: [404], because: BODY_UNREAD },
   },
   {
     title: "a body of 1 MB without a Content-Length",
     pieces: [get(STATUS) + "b".repeat(1_000_000)],
-    answer: [200],
-    inOrder: true,
+    expectedStatuses: [200],
+    closesWithoutReset: true,
   },
   {
     title: "a body of 1 MB with a Content-Length of 5",
     pieces: [post(["Content-Length: 5"], "b".repeat(1_000_000))],
-    answer: [404],
-    inOrder: true,
+    expectedStatuses: [404],
+    closesWithoutReset: true,
   },
-  { title: "an incomplete body", pieces: [post(["Content-Length: 5"], "he")], answer: [404] },
+  { title: "an incomplete body", pieces: [post(["Content-Length: 5"], "he")], expectedStatuses: [404] },
   {
     title: "an unknown transfer encoding",
     pieces: [post(["Transfer-Encoding: xchunked"], "0\r\n\r\n")],
-    answer: [404],
+    expectedStatuses: [404],
   },
   {
     title: "a chunk without a size",
     pieces: [post(["Transfer-Encoding: chunked"], "zz\r\nhello\r\n0\r\n\r\n")],
-    answer: [404],
+    expectedStatuses: [404],
   },
   {
     title: "a chunk of the maximum size",
     pieces: [post(["Transfer-Encoding: chunked"], "ffffffffffffffff\r\nhello")],
-    answer: [404],
+    expectedStatuses: [404],
   },
   {
     title: "a space before the colon",
     pieces: [get(STATUS, "A : b")],
-    answer: { node: [400], native: [200], because: FIELDS_UNREAD },
+    expectedStatuses: { node: [400], native: [200], because: FIELDS_UNREAD },
   },
-  { title: "a folded header", pieces: [get(STATUS, "A: b", " c")], answer: [400] },
-  { title: "a header without a colon", pieces: [get(STATUS, "hello")], answer: [400] },
+  { title: "a folded header", pieces: [get(STATUS, "A: b", " c")], expectedStatuses: [400] },
+  { title: "a header without a colon", pieces: [get(STATUS, "hello")], expectedStatuses: [400] },
   {
     title: "a NUL in a header",
     pieces: [get(STATUS, "A: b\0c")],
-    answer: { node: [400], native: [200], because: FIELDS_UNREAD },
+    expectedStatuses: { node: [400], native: [200], because: FIELDS_UNREAD },
   },
   {
     title: "a NUL in the path",
     pieces: [get(`${STATUS}\0`)],
-    answer: { node: [400], native: [404], because: FIELDS_UNREAD },
+    expectedStatuses: { node: [400], native: [404], because: FIELDS_UNREAD },
   },
   {
     title: "a BEL character in a header",
     pieces: [get(STATUS, "A: \x07")],
-    answer: { node: [400], native: [200], because: FIELDS_UNREAD },
+    expectedStatuses: { node: [400], native: [200], because: FIELDS_UNREAD },
   },
   {
     title: "lines that end with LF instead of CRLF",
     pieces: [get(STATUS).replaceAll("\r\n", "\n")],
-    answer: { node: [400], native: [], because: NEVER_ENDS },
+    expectedStatuses: { node: [400], native: [], because: NEVER_ENDS },
   },
   {
     title: "an empty line before the request line",
     pieces: [`\r\n${get(STATUS)}`],
-    answer: { node: [200], native: [400], because: STRICT_LINES },
+    expectedStatuses: { node: [200], native: [400], because: STRICT_LINES },
   },
   {
     title: "a request line without a version",
     pieces: [`GET ${STATUS}\r\n\r\n`],
-    answer: { node: [200], native: [400], because: STRICT_LINES },
+    expectedStatuses: { node: [200], native: [400], because: STRICT_LINES },
   },
-  { title: "an unknown version", pieces: [get(STATUS).replace("HTTP/1.1", "HTTP/9.9")], answer: [400] },
-  { title: "the HTTP/2 preface", pieces: ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], answer: [400] },
+  { title: "an unknown version", pieces: [get(STATUS).replace("HTTP/1.1", "HTTP/9.9")], expectedStatuses: [400] },
+  { title: "the HTTP/2 preface", pieces: ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], expectedStatuses: [400] },
   {
     title: "a TLS ClientHello",
     pieces: ["\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
-    answer: { node: [400], native: [], because: NEVER_ENDS },
+    expectedStatuses: { node: [400], native: [], because: NEVER_ENDS },
   },
   {
     title: "an unknown method",
     pieces: [get(STATUS).replace("GET", "BREW")],
-    answer: { node: [400], native: [404], because: FIELDS_UNREAD },
+    expectedStatuses: { node: [400], native: [404], because: FIELDS_UNREAD },
   },
   {
     title: "a method in lower case",
     pieces: [get(STATUS).replace("GET", "get")],
-    answer: { node: [400], native: [404], because: FIELDS_UNREAD },
+    expectedStatuses: { node: [400], native: [404], because: FIELDS_UNREAD },
   },
-  { title: "a CONNECT", pieces: [`CONNECT 10.0.0.1:443 HTTP/1.1\r\n${HOST}\r\n`], answer: [] },
+  { title: "a CONNECT", pieces: [`CONNECT 10.0.0.1:443 HTTP/1.1\r\n${HOST}\r\n`], expectedStatuses: [] },
   {
     title: "a header of 100 KB",
     pieces: [get(STATUS, `A: ${"a".repeat(100_000)}`)],
-    answer: [400],
+    expectedStatuses: [400],
   },
   {
     title: "two thousand headers",
     pieces: [get(STATUS, ...Array.from({ length: 2_000 }, (_, at) => `X-${at}: ${at}`))],
-    answer: [400],
+    expectedStatuses: [400],
   },
   {
     title: "a path of 100 KB",
     pieces: [get(`/${"a".repeat(100_000)}`)],
-    answer: [400],
+    expectedStatuses: [400],
   },
   {
     title: "ten pipelined requests",
     pieces: [get("/x").repeat(10)],
-    answer: [404],
+    expectedStatuses: [404],
   },
   {
     title: "an incomplete request followed by a half-close",
     pieces: [get(STATUS).slice(0, 40)],
     ending: "half-close",
-    answer: { node: [400], native: [], because: NEVER_ENDS },
+    expectedStatuses: { node: [400], native: [], because: NEVER_ENDS },
   },
   {
     title: "an incomplete request followed by a reset",
     pieces: [get(STATUS).slice(0, 40)],
     ending: "reset",
-    answer: [],
+    expectedStatuses: [],
   },
-  { title: "a complete request followed by a reset", pieces: [get(STATUS)], ending: "reset", answer: [] },
-  { title: "an incomplete request followed by silence", pieces: [get(STATUS).slice(0, 40)], answer: [] },
-  { title: "a silent connection", pieces: [""], answer: [] },
-  { title: "a header sent in single bytes", pieces: [`GET ${STATUS} HTTP/1.1\r\nA: `, ..."a".repeat(300)], answer: [] },
+  { title: "a complete request followed by a reset", pieces: [get(STATUS)], ending: "reset", expectedStatuses: [] },
+  { title: "an incomplete request followed by silence", pieces: [get(STATUS).slice(0, 40)], expectedStatuses: [] },
+  { title: "a silent connection", pieces: [""], expectedStatuses: [] },
+  {
+    title: "a header sent in single bytes",
+    pieces: [`GET ${STATUS} HTTP/1.1\r\nA: `, ..."a".repeat(300)],
+    expectedStatuses: [],
+  },
   {
     title: "a body sent in single bytes",
     pieces: [post(["Content-Length: 1000"], ""), ..."a".repeat(300)],
-    answer: [404],
+    expectedStatuses: [404],
   },
 ];

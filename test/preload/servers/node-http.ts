@@ -1,4 +1,4 @@
-/** A Node server with plain responses, an event stream, and a tunnel with bytes like HTTP's. */
+/** A Node server with plain responses, an event stream, and an upgraded connection that carries bytes like those of HTTP. */
 import { createServer } from "node:http";
 
 const [address, port] = process.argv.slice(2);
@@ -13,7 +13,7 @@ const server = createServer((request, response) => {
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
   let sent = 0;
-  // An event for each round of the loop, so that they are writes of their own.
+  // One event per turn of the event loop, so each event is a separate write.
   const next = (): void => {
     sent += 1;
     response.write(`data: ${sent}\n\n`);

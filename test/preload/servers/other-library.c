@@ -1,4 +1,4 @@
-/* Another preloaded library: writes the total bytes of write and sendmsg to the file COUNT_FILE. */
+/* Another preloaded library: counts the bytes of write and sendmsg, and writes their total to the file COUNT_FILE. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

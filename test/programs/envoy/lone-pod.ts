@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ownAddress } from "../../leases/own-address.ts";
 import type { Build } from "../../manager/builds.ts";
-import { call, hookPath, type Manager, type Start, startManager, TOKEN } from "../../manager/manager-process.ts";
+import { call, hookPath, type Manager, type StartOptions, startManager, TOKEN } from "../../manager/manager-process.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import { type AdminPlace, LONE_HTTP_PORT, LONE_TCP_PORT, type LoneEnvoy, startLoneEnvoy } from "./lone-envoy.ts";
 
@@ -35,7 +35,7 @@ export type LonePodParts = {
   readonly unix?: boolean;
   readonly hotRestart?: boolean;
   readonly quietMs?: number;
-  readonly manager?: Partial<Start>;
+  readonly manager?: Partial<StartOptions>;
 };
 
 export async function startLonePod(parts: LonePodParts): Promise<LonePod> {
