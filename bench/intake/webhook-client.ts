@@ -25,7 +25,7 @@ export type CallResults = {
 };
 export type ClientResult = Readonly<Record<CallKind, CallResults>>;
 
-/** The timeout of the webhook configuration; a kubelet's is shorter. */
+/** `timeoutSeconds` of the webhook configuration; kubelet probes have a shorter timeout. */
 const TIMEOUT_MS = 5_000;
 
 const order: ClientOrder = JSON.parse(process.argv[2] ?? "{}");

@@ -30,7 +30,8 @@ const PHASE_DURATIONS = ["withdrawing", "deregistration", "draining", "holding"]
 const WHY_LIMIT = 1_000;
 /** In characters; the longest address with port has 53. */
 const ADDRESS_LIMIT = 56;
-const TOKEN_LIMIT = 24;
+/** In characters; the longest identifier has 13. */
+const IDENTIFIER_LIMIT = 24;
 /** In characters; the value is an identifier, or `unknown: ` and a reason. */
 const RELAY_LIMIT = 200;
 const ECHO_LIMIT = 40;
@@ -91,7 +92,7 @@ function reportOf<Outcome extends RecordedOutcome>(report: Fields, outcomes: rea
     milliseconds: durationsOf(fieldsOf(own(report, "milliseconds"), "report.milliseconds")),
     left,
     leftTotal,
-    evidenceSource: textOf(report, "evidenceSource", TOKEN_LIMIT, "report.evidenceSource"),
+    evidenceSource: textOf(report, "evidenceSource", IDENTIFIER_LIMIT, "report.evidenceSource"),
     why: textOf(report, "why", WHY_LIMIT, "report.why"),
     ...withdrawalOf(report),
     ...preloadOf(report),
@@ -150,7 +151,7 @@ function connectionsOf(value: unknown): readonly OpenConnection[] {
       local: textOf(fields, "local", ADDRESS_LIMIT, `${place}.local`),
       peer: textOf(fields, "peer", ADDRESS_LIMIT, `${place}.peer`),
       ageMs: wholeNumberUpTo(fields, "ageMs", SPAN_LIMIT_MS, `${place}.ageMs`),
-      state: textOf(fields, "state", TOKEN_LIMIT, `${place}.state`),
+      state: textOf(fields, "state", IDENTIFIER_LIMIT, `${place}.state`),
     };
   });
 }

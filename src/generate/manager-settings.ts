@@ -10,7 +10,7 @@ type ManagerField = {
   readonly key: string;
   readonly flag: string;
   readonly kind: FlagKind;
-  readonly isAlways: boolean;
+  readonly isAlwaysWritten: boolean;
   readonly doc: string;
   readonly fallback: unknown;
   readonly choices: readonly string[];
@@ -47,8 +47,8 @@ const KINDS: Readonly<Record<FlagKind, Templates>> = {
   driver: { type: () => "DriverName", format: ({ key }) => `settings.${key}`, parse: read("driverOf", true) },
   choice: {
     type: ({ key }) => typeName(key),
-    format: ({ key, isAlways, fallback }) =>
-      isAlways ? `settings.${key}` : `settings.${key} === "${fallback}" ? "" : settings.${key}`,
+    format: ({ key, isAlwaysWritten, fallback }) =>
+      isAlwaysWritten ? `settings.${key}` : `settings.${key} === "${fallback}" ? "" : settings.${key}`,
     parse: ({ key }) => `${key}Of(texts, problems)`,
   },
   hooks: {
@@ -78,7 +78,7 @@ function fieldOf(key: string, row: Row<unknown> | DerivedRow): readonly ManagerF
       key,
       flag: `--${row.name}`,
       kind,
-      isAlways: written === undefined,
+      isAlwaysWritten: written === undefined,
       doc: doc ?? ("codec" in row ? row.summary : ""),
       fallback: manager.fallback ?? row.fallback,
       choices: "codec" in row ? (row.codec.schema.enum ?? []) : [],
@@ -119,8 +119,8 @@ function drainSettingsSource(): string {
 }
 
 function managerFlagsSource(): string {
-  const always = VALUED.filter(({ isAlways }) => isAlways);
-  const optional = VALUED.filter(({ isAlways }) => !isAlways);
+  const always = VALUED.filter(({ isAlwaysWritten }) => isAlwaysWritten);
+  const optional = VALUED.filter(({ isAlwaysWritten }) => !isAlwaysWritten);
   const types = ["DEFAULT_SETTINGS", ...CHOICES.map(({ key }) => typeName(key)), "DrainSettings"];
   const values = VALUED.flatMap(({ kind }) => HELPERS[kind]);
   return [

@@ -77,7 +77,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "manager/node-port-guard.ts": ["koffi"],
 };
 
-/** Files that may import one more room. */
+/** Files that may import rooms beyond those of their own room. */
 export const COMPOSERS: Readonly<Record<string, readonly string[]>> = {
   // One process serves admissions and the relay on two threads; the two rooms do not import each other.
   "webhook/optional-parts.ts": ["relay"],

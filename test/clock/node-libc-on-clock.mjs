@@ -1,6 +1,6 @@
 /**
  * Wraps the manager's C library on Node and computes socket ages on the test clock, because the kernel uses its own clock.
-  * A counter that increased since the last step is dated at that step. `native-ages.c` does the same in the native build.
+ * A counter that increased since the last step is dated at that step. `native-ages.c` does the same in the native build.
  */
 import { loadNodeLibc as loadRealLibc } from "../../src/manager/node-libc.ts";
 

@@ -37,7 +37,7 @@ describe("a drain with the outcome lost", () => {
     );
   });
 
-  test("has one bar in its timeline, which ends with a fault", () => {
+  test("has one bar in its timeline, which is marked as a failure at its end", () => {
     const { bars, moments } = timelineOf(LOST);
     expect(bars.map(({ kind, toMs }) => [kind, toMs])).toEqual([["withdrawing", 1_200]]);
     expect(moments).toEqual([

@@ -59,7 +59,7 @@ test("a Pod with more than 1 000 containers, init containers included, is skippe
   expect(inject(pod, { request: { optIn: "label" } })).toMatchObject({ reason: "not_enabled" });
 });
 
-test("a Pod's list of ports longer than one argument is ignored, and the namespace's list is used", () => {
+test("a Pod's list of ports that exceeds the length limit of an argument is ignored, and the namespace's list is used", () => {
   const annotations = { "lastcall.dev/drain-ports": Array.from({ length: 30_000 }, (_, at) => at + 1).join() };
   const pod = { metadata: { name: "web-0", annotations }, spec: { containers: [APP] } };
   const namespaceAnnotations = { "lastcall.dev/drain-ports": "8080" };

@@ -140,11 +140,17 @@ test("a second injection recognises the hook that Istio's agent calls for the ku
 });
 
 test("in a Pod not recognised as Istio's, a hook replaced by Istio's agent is safe", () => {
-  const unknowing: Given = { request: { namespaceAnnotations: {} } };
-  const native = oursTheirsOurs({ injector: INJECTORS["Istio with a native proxy"] as Injector }, unknowing);
+  const withoutNamespaceAnnotations: Given = { request: { namespaceAnnotations: {} } };
+  const native = oursTheirsOurs(
+    { injector: INJECTORS["Istio with a native proxy"] as Injector },
+    withoutNamespaceAnnotations,
+  );
   expect(argsOf(native.pod, "istio-init")).not.toContain("17890");
   expect(codes(native.outcome)).toEqual([]);
-  const regular = oursTheirsOurs({ injector: INJECTORS["Istio with a regular proxy"] as Injector }, unknowing);
+  const regular = oursTheirsOurs(
+    { injector: INJECTORS["Istio with a regular proxy"] as Injector },
+    withoutNamespaceAnnotations,
+  );
   expect(codes(regular.outcome)).toEqual(["mesh_captures_port"]);
 });
 

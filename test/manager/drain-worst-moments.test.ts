@@ -31,11 +31,11 @@ describe("a container restart shortly before the Pod's termination", () => {
 
   test.for([3_000, 5_500, 20_000])(
     "with an original hook that runs for %i ms more is answered after the drain, and the hook runs after the drain",
-    (chainMs) => {
+    (originalHookMs) => {
       const played = play({
         events: [hook(0, 1), ownHook(6_000, 2)],
         containersWithOriginalHook: ["app"],
-        originalHookMs: chainMs,
+        originalHookMs,
       });
       const chainedRuns = played.actions.filter((action) => action.kind === "run-chained-hook");
       expect(chainedRuns.map((action) => action.atMs)).toEqual([5_000, 11_000]);

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isLocalCaller, isSameSecret, routeOf } from "../../src/manager/calls/call-route.ts";
 
-const at = (method: string, url: string, local = true) =>
-  routeOf({ method, url, isLocal: local }, "abc", ["app", "web-1"]);
+const at = (method: string, url: string, isLocal = true) => routeOf({ method, url, isLocal }, "abc", ["app", "web-1"]);
 
 describe("the routes of the manager's port", () => {
   test.for([

@@ -61,11 +61,11 @@ export function toTcpSocket(socket: TextSocket): TcpSocket {
 export function parsePart(
   bytes: Buffer,
   length = bytes.length,
-  tracesMs = 60_000,
+  timeWaitLimitMs = 60_000,
 ): { end: DatagramEnd; sockets: TextSocket[] } {
   const sockets: TextSocket[] = [];
   const end = readDatagram(bytes, length, 1, {
-    timeWaitLimitMs: tracesMs,
+    timeWaitLimitMs,
     onSocket: (socket) => sockets.push(toTextSocket(socket)),
   });
   return { end, sockets };

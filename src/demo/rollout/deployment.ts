@@ -1,7 +1,7 @@
 /** Builds the sample Deployment, and the Pods of a Deployment. Pure. */
 import { listAt, numberAt, objectAt, textAt } from "../json.ts";
 
-type SampleOptions = {
+type SampleAppOptions = {
   readonly command: readonly string[];
   /** Required if Pods share a network namespace. */
   readonly listensOnPodAddress: boolean;
@@ -10,7 +10,7 @@ type SampleOptions = {
 
 const SAMPLE_PORT = 8_080;
 
-export function sampleDeployment(options: SampleOptions): object {
+export function sampleDeployment(options: SampleAppOptions): object {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",

@@ -1,9 +1,9 @@
-/** Updates the manager's container of an earlier pass, or replaces it when it has foreign parts. */
+/** Updates the manager's container of an earlier admission, or replaces it if it has foreign parts. */
 import { covers, isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 
 /**
- * Keeps the defaults of the API server and the usual additions of other webhooks (mounts, variables, limits), or the passes
- * would undo each other. With any other part the container is replaced completely.
+ * Keeps the defaults of the API server and the usual additions of other webhooks (mounts, variables, limits), because reinvoked
+ * webhooks would otherwise undo each other's changes. If any other part differs, the container is replaced completely.
  */
 export function renewManager(existing: RawObject, wanted: RawObject): RawObject {
   if (hasForeignParts(existing, wanted)) return wanted;

@@ -137,9 +137,9 @@ export function evictionOrder(
   const newerByAddress = new Map<string, number>();
   const ranked: EvictionCandidate[] = [];
   for (const { id, address, sinceMs } of [...unauthenticated].sort(newestFirst)) {
-    const newer = newerByAddress.get(address) ?? 0;
-    newerByAddress.set(address, newer + 1);
-    ranked.push({ id, sinceMs, isPreferred: isPreferred(address), newerCount: newer });
+    const newerCount = newerByAddress.get(address) ?? 0;
+    newerByAddress.set(address, newerCount + 1);
+    ranked.push({ id, sinceMs, isPreferred: isPreferred(address), newerCount });
   }
   ranked.sort(compareEviction);
   return ranked.slice(0, count).map((one) => one.id);

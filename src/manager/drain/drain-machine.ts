@@ -137,8 +137,8 @@ function confirmEnd(
 function countOf(last: LastCount, active: number, hadTraffic: boolean, nowMs: number): LastCount {
   const firstMs = hadTraffic || last.zeroSinceMs < 0 ? nowMs : last.zeroSinceMs;
   const zeroSinceMs = active === 0 ? firstMs : -1;
-  const knownAtMs = active < 0 ? last.countedAtMs : nowMs;
-  return { active, zeroSinceMs, atMs: nowMs, countedAtMs: knownAtMs, isPending: false };
+  const countedAtMs = active < 0 ? last.countedAtMs : nowMs;
+  return { active, zeroSinceMs, atMs: nowMs, countedAtMs, isPending: false };
 }
 
 function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {

@@ -48,7 +48,7 @@ export function withDrainDelay(heartbeat: Heartbeat, nowMs: number, inMs: number
 
 export function afterFirstLine(heartbeat: Heartbeat, isRequested: boolean, responseMs: number): Heartbeat {
   // The last connection received only one line, and a new connection works. So the relay runs, but sends no heartbeat.
-  const withoutHeartbeat =
+  const connectionsWithoutHeartbeat =
     heartbeat.isRequested && heartbeat.lineCount === 1
       ? heartbeat.connectionsWithoutHeartbeat + 1
       : heartbeat.connectionsWithoutHeartbeat;
@@ -56,7 +56,7 @@ export function afterFirstLine(heartbeat: Heartbeat, isRequested: boolean, respo
     ...heartbeat,
     isRequested,
     lineCount: 1,
-    connectionsWithoutHeartbeat: withoutHeartbeat,
+    connectionsWithoutHeartbeat,
     slowestResponseMs: Math.max(heartbeat.slowestResponseMs, responseMs),
   };
 }

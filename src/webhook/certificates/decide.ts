@@ -36,7 +36,7 @@ export type ReplicaState = {
   readonly leaf: ServedLeaf | undefined;
   /** Since when every caBundle has contained the signer without interruption. Monotonic milliseconds. */
   readonly signerSeen: Sighting | undefined;
-  /** The same for the next CA, while all bundles were exactly as wanted. */
+  /** Since when every caBundle has had its desired value, which includes the next CA. Monotonic milliseconds. */
   readonly nextSeen: Sighting | undefined;
   /** Since when these retired CAs have been overdue. Monotonic milliseconds. */
   readonly overdueSeen: Sighting | undefined;

@@ -28,7 +28,7 @@ export const BENCH_SCENARIOS: readonly RolloutScenario[] = KINDS.flatMap((kind) 
   PROTOCOLS.map((protocol) => scenario({ ...kind, protocols: [protocol] }, 20)),
 );
 
-/** All protocols at once; 20 of the rollouts must lose nothing. */
+/** Each scenario runs all protocols at once. In the 20 rollouts that are `promised`, no request may fail. */
 export const TEST_SCENARIOS: readonly RolloutScenario[] = KINDS.map((kind, index) =>
   scenario({ ...kind, protocols: PROTOCOLS }, [8, 6, 6, 2][index] ?? 2),
 );

@@ -51,7 +51,7 @@ describe("a drain", () => {
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "out"]);
   });
 
-  test("receives the status in again after the status out", async () => {
+  test("receives the status `in` again after the status `out`", async () => {
     cluster.put(web({ ready: false }));
     const drainer = cluster.ask();
     await receives(drainer, { state: "out" });
@@ -59,7 +59,7 @@ describe("a drain", () => {
     await receives(drainer, { state: "in" });
   });
 
-  test("does not receive the status out while its endpoint moves to another slice", async () => {
+  test("does not receive the status `out` while its endpoint moves to another slice", async () => {
     cluster.put(web());
     const drainer = cluster.ask();
     await receives(drainer, { state: "in" });

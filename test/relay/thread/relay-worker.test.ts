@@ -95,7 +95,7 @@ test("a thread in an endless loop can be terminated", LIMIT, async () => {
   expect(await ended).toMatchObject({ message: "the thread ended with status 1" });
 });
 
-test("a signing key that the thread sends makes the same signatures in the process", LIMIT, async () => {
+test("a signing key from the worker thread creates the same signatures in the main thread", LIMIT, async () => {
   const secret = Buffer.alloc(32, 7);
   const { message } = running(
     [
