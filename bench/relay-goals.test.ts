@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readSlice } from "../src/kubernetes/rotation/read-slice.ts";
-import { rotationOf } from "../src/kubernetes/rotation/rotation-of.ts";
+import { endpointStateOf } from "../src/kubernetes/rotation/rotation-of.ts";
 import { drainingPods, PODS, requestOf, SLICES, sliceOf } from "./relay-cluster.ts";
 import { goalsOf } from "./relay-goals.ts";
 import { readOptions } from "./relay-options.ts";
@@ -102,7 +102,7 @@ test("draining Pods have different UIDs, and each is withdrawn only when its own
     const { pod: name, uid, addresses } = requestOf(pod);
     const stateWith = (terminating: ReadonlySet<number>) => {
       const slice = readSlice(JSON.parse(sliceText(sliceOf(pod), 1, terminating)));
-      return rotationOf(slice === undefined ? [] : [slice], { name, uid, addresses }).state;
+      return endpointStateOf(slice === undefined ? [] : [slice], { name, uid, addresses }).state;
     };
     expect([stateWith(new Set()), stateWith(new Set([pod])), stateWith(new Set([pod + 1]))]).toEqual([
       "in",

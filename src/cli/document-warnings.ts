@@ -1,5 +1,5 @@
 /** Warns about documents that are left unchanged although they may contain Pods. */
-import { leftAlone } from "../kubernetes/left-alone.ts";
+import { uninjectedKind } from "../kubernetes/left-alone.ts";
 import { groupOf, type ListedObject, objectsIn, type Path, pathText } from "../kubernetes/listed-objects.ts";
 import { templatesOf } from "../kubernetes/pod-template.ts";
 import { isRawObject, textAt } from "../kubernetes/raw-json.ts";
@@ -63,7 +63,7 @@ function ignoredTemplatesOf(listed: ListedObject, named: readonly TemplatePath[]
   const ignored = [...templates.map(({ path }) => path), ...podShapes].filter(
     (path) => !recognized.some((other) => isWithin(path, other)),
   );
-  const exception = leftAlone(apiVersion, kind);
+  const exception = uninjectedKind(apiVersion, kind);
   if (exception !== undefined) {
     const isRelevant = ignored.length > 0 || (exception.hasOnlyPodShape !== true && recognized.length === 0);
     return isRelevant ? [`this ${kind} is left unchanged: ${exception.reason}`] : [];

@@ -103,7 +103,7 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
 
 function loadsOf(pod: object): Pick<WorkloadExplanation, "loads"> {
   const preload = isRawObject(pod) ? findPreload(pod) : undefined;
-  return preload === undefined ? {} : { loads: [...preload.places.keys()] };
+  return preload === undefined ? {} : { loads: [...preload.positions.keys()] };
 }
 
 const SLEEP_MODE_LIMIT =

@@ -1,7 +1,7 @@
 /** Reads settings of Namespaces in the input, and warns about settings beside Pods that have no effect. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import { manifestSet } from "../lint/manifest-set.ts";
-import { settingsAroundPods } from "../lint/rules/settings.ts";
+import { settingsOutsidePods } from "../lint/rules/settings.ts";
 import { INJECT } from "../policy/fields.ts";
 import { placeOf } from "./manifest/place-of.ts";
 import type { FileProblem, OpenManifest } from "./open-manifests.ts";
@@ -39,7 +39,7 @@ export function settingWarnings(
     parsed.documents.flatMap(({ number, value, pods, tree }) => {
       const { objects } = manifestSet([{ file, number, value, pods }], namespace);
       return objects
-        .flatMap((object) => settingsAroundPods(object, config.profiles))
+        .flatMap((object) => settingsOutsidePods(object, config.profiles))
         .map(({ path, message }) => ({ file, document: number, place: placeOf(text, tree, path), message }));
     }),
   );

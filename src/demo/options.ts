@@ -30,11 +30,11 @@ const OPTIONS = {
   ),
   drainDelayMs: {
     ...waitSetting("drain-delay", DERIVED_MS, "drain delay of the Pods", DELAY_LIMIT_MS),
-    fallbackShows: "propagation + 3s, at least 5s",
+    defaultText: "propagation + 3s, at least 5s",
   },
   drainTimeoutMs: {
     ...waitSetting("drain-timeout", DERIVED_MS, "drain timeout of the Pods", TIMEOUT_LIMIT_MS),
-    fallbackShows: "60s; 8s with --endless-clients",
+    defaultText: "60s; 8s with --endless-clients",
   },
   longRequest: switchSetting("long-request", "sends a 5 s request to each Pod right before its deletion"),
   endlessClients: switchSetting("endless-clients", "adds keep-alive clients that never disconnect"),
@@ -53,9 +53,9 @@ const OPTIONS = {
   ),
   replicas: {
     flag: "replicas",
-    shows: "NUMBER",
+    placeholder: "NUMBER",
     fallback: 2,
-    fallbackShows: "2",
+    defaultText: "2",
     expects: "a number from 1 to 5",
     summary: "replicas of the sample Deployment",
     parse: (text: string) => (/^[1-5]$/.test(text) ? Number(text) : undefined),
@@ -66,9 +66,9 @@ const OPTIONS = {
   },
   path: {
     flag: "path",
-    shows: "PATH",
+    placeholder: "PATH",
     fallback: DEFAULT_PATH,
-    fallbackShows: DEFAULT_PATH,
+    defaultText: DEFAULT_PATH,
     expects: "a path that begins with /",
     summary: "path that the clients request from your own Deployment",
     parse: (text: string) => (text.startsWith("/") ? text : undefined),

@@ -21,10 +21,10 @@ import { SETTINGS } from "../webhook/settings.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 
 export function webhookFlagReference(): string {
-  const rows = Object.values(SETTINGS).map(({ flag, shows, fallbackShows, summary }) => [
+  const rows = Object.values(SETTINGS).map(({ flag, placeholder, defaultText, summary }) => [
     code(`--${flag}`),
-    shows,
-    fallbackShows,
+    placeholder,
+    defaultText,
     summary,
     code(variableOf(flag)),
   ]);

@@ -21,8 +21,8 @@ import { type ClusterFacts, type InjectionRequest, LIMITS, type Limits, type Ran
 export type { ClusterFacts, InjectionRequest, Randomness } from "./request.ts";
 
 /**
- * Deterministic and idempotent: an earlier injection is first reverted as far as its parts are unchanged, then planned again,
- * and the result is compared with the received Pod.
+ * Deterministic and idempotent: reverts an earlier injection except for values that other programs changed, plans the Pod again,
+ * and compares the result with the received Pod.
  */
 export function injectPod(
   request: InjectionRequest,
@@ -31,7 +31,7 @@ export function injectPod(
   randomness: Randomness,
 ): Outcome {
   const received: RawObject = isRawObject(request.pod) ? request.pod : {};
-  const name = shownName(request, received);
+  const name = displayNameOf(request, received);
   const where = `pod ${name}`;
   const resolved = resolvePolicy(layersOf(name, received, request, config), config.profiles);
   const limits = request.limits ?? LIMITS;
@@ -39,11 +39,11 @@ export function injectPod(
   const existing = tooManyContainers ? undefined : findExistingInjection(received);
   const { mode, problems: modeProblems } = chooseMode(resolved.policy.mode, facts, existingMode(existing), where);
   const ofLabels = labelProblems(labelsOf(received), where).map(({ problem }) => problem);
-  const known = [...ofLabels, ...resolved.problems, ...modeProblems, ...(facts.problems ?? [])];
+  const problemsBeforePlanning = [...ofLabels, ...resolved.problems, ...modeProblems, ...(facts.problems ?? [])];
   const explain = (more: readonly Problem[] = []): Explanation => ({
     policy: resolved.policy,
     origin: resolved.origin,
-    problems: withinLimit([...known, ...more], where),
+    problems: withinLimit([...problemsBeforePlanning, ...more], where),
   });
   const skip = (reason: SkipReason, more: readonly Problem[] = []): Outcome => ({
     kind: "unchanged",
@@ -51,21 +51,21 @@ export function injectPod(
     explanation: explain(more),
   });
 
-  const early = reasonToSkip({
+  const skipReason = reasonToSkip({
     pod: received,
     namespace: request.namespace,
     optIn: request.optIn,
     inject: resolved.policy.inject,
-    overridden: request.overrides.some((layer) => layer.annotations[INJECT] === "enabled"),
+    isEnabledByOverride: request.overrides.some((layer) => layer.annotations[INJECT] === "enabled"),
     systemNamespaces: facts.systemNamespaces,
     mode,
     tooManyContainers,
   });
-  if (early !== undefined) return skip(early, skipProblems(early, received, where));
+  if (skipReason !== undefined) return skip(skipReason, skipProblems(skipReason, received, where));
   const pod = originalOf(received, existing);
   if (pod === undefined) return skip("invalid_pod");
 
-  const planning: PlanRequest = {
+  const planRequest: PlanRequest = {
     pod,
     existing,
     policy: resolved.policy,
@@ -84,13 +84,14 @@ export function injectPod(
     namespace: request.namespace,
     issueRelayAccess: request.issueRelayAccess,
   };
-  const plan = mode === "sleep" ? planSleep(planning) : planManager(planning);
+  const plan = mode === "sleep" ? planSleep(planRequest) : planManager(planRequest);
   if (plan.kind === "skip") return skip(plan.reason, plan.problems);
   const explanation = explain(plan.problems);
-  const isStopped = config.onInvalid !== "warn" && [...known, ...plan.problems].some(isUnreadable);
-  if (isStopped && config.onInvalid === "deny")
-    return { kind: "refused", message: refusal(explanation.problems), explanation };
-  if (isStopped) return skip("invalid_value", plan.problems);
+  const hasBlockingProblem =
+    config.onInvalid !== "warn" && [...problemsBeforePlanning, ...plan.problems].some(isSubjectToOnInvalid);
+  if (hasBlockingProblem && config.onInvalid === "deny")
+    return { kind: "refused", message: refusalMessage(explanation.problems), explanation };
+  if (hasBlockingProblem) return skip("invalid_value", plan.problems);
 
   const changed = applyEdits(pod, plan.edits);
   const patch = diffPods(received, changed);
@@ -101,11 +102,11 @@ export function injectPod(
   return { kind: "patched", mode, pod: changed, patch, patchText, explanation };
 }
 
-function shownName({ podName: given }: InjectionRequest, pod: RawObject): string {
-  return given ?? podName(pod);
+function displayNameOf({ podName: name }: InjectionRequest, pod: RawObject): string {
+  return name ?? podName(pod);
 }
 
-/** Nearest first. */
+/** The nearest layer is the first. */
 function layersOf(name: string, pod: RawObject, request: InjectionRequest, config: ClusterConfig): readonly Layer[] {
   const annotations = objectAt(objectAt(pod, "metadata"), "annotations") ?? {};
   return [
@@ -116,7 +117,7 @@ function layersOf(name: string, pod: RawObject, request: InjectionRequest, confi
   ];
 }
 
-/** The Pod without an earlier injection; `undefined` when the API server would not accept it. */
+/** Returns the Pod without an earlier injection; `undefined` if the API server would refuse that Pod. */
 function originalOf(received: RawObject, existing: ExistingInjection | undefined): RawObject | undefined {
   if (!isWellFormed(received)) return undefined;
   if (existing === undefined) return received;
@@ -130,11 +131,11 @@ function existingMode(existing: ExistingInjection | undefined): "native" | "clas
 }
 
 /** Whether `onInvalid` applies. Misspelt names and limits are warnings only. */
-function isUnreadable(problem: Problem): boolean {
+function isSubjectToOnInvalid(problem: Problem): boolean {
   return ["bad_value", "list_too_long", "unknown_profile"].includes(problem.code);
 }
 
-function refusal(problems: readonly Problem[]): string {
+function refusalMessage(problems: readonly Problem[]): string {
   return `lastcall refused the Pod (onInvalid: deny): ${problems.map(({ where, message }) => `${where}: ${message}`).join(" ")}`;
 }
 
@@ -142,14 +143,14 @@ function hasTooManyContainers(pod: RawObject, { containers }: Limits): boolean {
   return countContainers(pod) > containers;
 }
 
-/** Problems of one outcome, including the one that counts the rest. */
+/** Maximum number of problems per outcome, including the problem that counts the omitted ones. */
 const PROBLEM_LIMIT = 50;
 
 function withinLimit(problems: readonly Problem[], where: string): readonly Problem[] {
   if (problems.length <= PROBLEM_LIMIT) return problems;
-  const named = problems.slice(0, PROBLEM_LIMIT - 1);
-  const message = `${problems.length - named.length} more problems are not shown.`;
-  return [...named, { code: "more_problems", where, message }];
+  const shown = problems.slice(0, PROBLEM_LIMIT - 1);
+  const message = `${problems.length - shown.length} more problems are not shown.`;
+  return [...shown, { code: "more_problems", where, message }];
 }
 
 function isTooLong(patchText: string, { patchBytes }: Limits): boolean {

@@ -19,7 +19,7 @@ export type Outcome =
   | {
       readonly kind: "patched";
       readonly mode: Mode;
-      /** Shares unchanged parts with the received Pod. */
+      /** Shares unchanged objects with the received Pod. */
       readonly pod: object;
       readonly patch: readonly Operation[];
       readonly patchText: string;

@@ -3,70 +3,76 @@ import jsonPatch, { type Operation } from "fast-json-patch";
 import { isRawObject, objectAt, type RawObject, sameJson, valueAt } from "../kubernetes/raw-json.ts";
 
 /**
- * Operations that turn `before`, the received object, into `after`. Identical objects are skipped without comparing their
- * content.
+ * Returns the operations that change `before`, the received object, to `after`. Identical references are skipped without a
+ * comparison of their content.
  */
 export function diffPods(before: RawObject, after: RawObject): readonly Operation[] {
-  const inserted = insertedFirst(before, after);
-  const found: Operation[] = [];
+  const inserted = insertedInFront(before, after);
+  const operations: Operation[] = [];
   if (inserted === undefined) {
-    collect(before, after, "", found);
-    return found;
+    collect(before, after, "", operations);
+    return operations;
   }
   // Lists are compared by position, so a container inserted in front would rewrite all others.
   const spec = objectAt(before, "spec");
   const list = [inserted, ...listOf(spec)];
-  found.push({ op: "add", path: "/spec/initContainers/0", value: inserted });
-  collect({ ...before, spec: { ...spec, initContainers: list } }, after, "", found);
-  return found;
+  operations.push({ op: "add", path: "/spec/initContainers/0", value: inserted });
+  collect({ ...before, spec: { ...spec, initContainers: list } }, after, "", operations);
+  return operations;
 }
 
 /**
- * Compares recursively, in the order of fast-json-patch. That library copies each added value through JSON, which was most of
- * the cost; here values are immutable and need no copy.
+ * Compares recursively, in the order of fast-json-patch. The library copies each added value through JSON, which took most of
+ * the time. Values here are immutable, so no copy is necessary.
  */
-function collect(before: RawObject, after: RawObject, at: string, found: Operation[]): void {
+function collect(before: RawObject, after: RawObject, pointer: string, operations: Operation[]): void {
   const keys = Object.keys(before);
   for (let index = keys.length - 1; index >= 0; index -= 1) {
     const key = keys[index] ?? "";
-    // Identity first: nearly all parts are identical, and `hasOwn` costs more.
+    // Compares identity first, because nearly all values are identical and `hasOwn` is slower.
     if (before[key] === after[key]) continue;
-    if (!Object.hasOwn(after, key)) found.push({ op: "remove", path: pathTo(at, key) });
-    else collectPart(before[key], after[key], pathTo(at, key), found);
+    if (!Object.hasOwn(after, key)) operations.push({ op: "remove", path: pathTo(pointer, key) });
+    else collectValue(before[key], after[key], pathTo(pointer, key), operations);
   }
   for (const key in after) {
     if (before[key] === after[key] || Object.hasOwn(before, key)) continue;
-    found.push({ op: "add", path: pathTo(at, key), value: after[key] });
+    operations.push({ op: "add", path: pathTo(pointer, key), value: after[key] });
   }
 }
 
-function collectPart(before: unknown, after: unknown, at: string, found: Operation[]): void {
-  if (isRawObject(before) && isRawObject(after)) collect(before, after, at, found);
-  else if (Array.isArray(before) && Array.isArray(after)) collectList(before, after, at, found);
-  else found.push({ op: "replace", path: at, value: after });
+function collectValue(before: unknown, after: unknown, pointer: string, operations: Operation[]): void {
+  if (isRawObject(before) && isRawObject(after)) collect(before, after, pointer, operations);
+  else if (Array.isArray(before) && Array.isArray(after)) collectList(before, after, pointer, operations);
+  else operations.push({ op: "replace", path: pointer, value: after });
 }
 
-/** By position; entries beyond the end of the other list are added or removed. */
-function collectList(before: readonly unknown[], after: readonly unknown[], at: string, found: Operation[]): void {
+/** Compares entries by position; surplus entries of one list are added or removed. */
+function collectList(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  pointer: string,
+  operations: Operation[],
+): void {
   for (let index = before.length - 1; index >= 0; index -= 1) {
-    if (index >= after.length) found.push({ op: "remove", path: `${at}/${index}` });
-    else if (before[index] !== after[index]) collectPart(before[index], after[index], `${at}/${index}`, found);
+    if (index >= after.length) operations.push({ op: "remove", path: `${pointer}/${index}` });
+    else if (before[index] !== after[index])
+      collectValue(before[index], after[index], `${pointer}/${index}`, operations);
   }
   for (let index = before.length; index < after.length; index += 1) {
-    found.push({ op: "add", path: `${at}/${index}`, value: after[index] });
+    operations.push({ op: "add", path: `${pointer}/${index}`, value: after[index] });
   }
 }
 
-function pathTo(at: string, key: string): string {
-  return `${at}/${jsonPatch.escapePathComponent(key)}`;
+function pathTo(pointer: string, key: string): string {
+  return `${pointer}/${jsonPatch.escapePathComponent(key)}`;
 }
 
 /** The container that was inserted in front of existing ones. */
-function insertedFirst(before: RawObject, after: RawObject): unknown {
-  const old = listOf(objectAt(before, "spec"));
-  const now = listOf(objectAt(after, "spec"));
-  if (old.length === 0 || now.length !== old.length + 1) return undefined;
-  return sameJson(nameIn(now[1]), nameIn(old[0])) ? now[0] : undefined;
+function insertedInFront(before: RawObject, after: RawObject): unknown {
+  const beforeList = listOf(objectAt(before, "spec"));
+  const afterList = listOf(objectAt(after, "spec"));
+  if (beforeList.length === 0 || afterList.length !== beforeList.length + 1) return undefined;
+  return sameJson(nameIn(afterList[1]), nameIn(beforeList[0])) ? afterList[0] : undefined;
 }
 
 function listOf(spec: RawObject | undefined): readonly unknown[] {

@@ -8,19 +8,19 @@ import type { Layer } from "../policy/resolve.ts";
 import { PATCH_LIMIT_BYTES } from "./outcome.ts";
 
 export type InjectionRequest = {
-  /** The raw object; not converted to a typed model, so unknown fields survive. */
+  /** The raw object: a typed model would drop unknown fields. */
   readonly pod: object;
   readonly podName?: string | undefined;
-  /** From the request, since `metadata.namespace` may be absent. */
+  /** From the admission request, because `metadata.namespace` may be absent. */
   readonly namespace: string;
   /** `label`: the Pod needs the opt-in label. `all`: every reviewed Pod is injected. */
   readonly optIn: "label" | "all";
   /** Annotations of the namespace, and its labels for Istio's injection; empty when unknown. */
   readonly namespaceAnnotations: Readonly<Record<string, unknown>>;
   readonly overrides: readonly Layer[];
-  /** Absent without a relay; existing variables then stay. */
+  /** Absent if lastcall runs without a relay. Existing relay variables of the manager then stay. */
   readonly issueRelayAccess?: IssueRelayAccess | undefined;
-  /** Default: {@link LIMITS}; larger for measurements. */
+  /** Default: {@link LIMITS}. Measurements set larger limits. */
   readonly limits?: Limits;
 };
 
@@ -36,11 +36,11 @@ export type ClusterFacts = {
   /** Runtime of a Linux node without support for image volumes, such as `containerd://1.7.2`. */
   readonly oldRuntime?: string | undefined;
   readonly managerImage: string;
-  /** Default: the API server's, by the image's tag. */
+  /** If absent, the API server sets the policy by the image's tag. */
   readonly managerPullPolicy?: PullPolicy | undefined;
-  /** Added to injected Pods; they have to exist in the Pod's namespace. */
+  /** Added to injected Pods; the Secrets have to exist in the Pod's namespace. */
   readonly pullSecrets?: readonly string[];
-  /** Never injected; includes lastcall's own namespace. */
+  /** Pods of these namespaces are never injected; includes lastcall's own namespace. */
   readonly systemNamespaces: readonly string[];
   readonly limitRanges?: readonly LimitRange[];
   /** A node's error for pulling the manager's image in this namespace; absent while pulls succeed. */

@@ -4,12 +4,12 @@ import type { Problem } from "../policy/problem.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "./outcome.ts";
 
 /** API servers may truncate longer warnings. */
-const WARNING_LIMIT = 120;
+const WARNING_LIMIT_CHARACTERS = 120;
 
-/** Unprocessable Entity. */
+/** HTTP's Unprocessable Entity. */
 const REFUSED_STATUS = 422;
 
-const UNEXPECTED: readonly SkipReason[] = [
+const UNEXPECTED_REASONS: readonly SkipReason[] = [
   "host_network",
   "zero_grace",
   "classic_would_block_completion",
@@ -24,11 +24,11 @@ const UNEXPECTED: readonly SkipReason[] = [
 ];
 
 export function isUnexpected(reason: SkipReason): boolean {
-  return UNEXPECTED.includes(reason);
+  return UNEXPECTED_REASONS.includes(reason);
 }
 
 export function allowedText(uid: string, problems: readonly Problem[]): string {
-  return JSON.stringify(allowed(uid, shown(problems.map(warningText))));
+  return JSON.stringify(allowed(uid, limitedWarnings(problems.map(warningText))));
 }
 
 function allowed(uid: string, warnings: readonly string[]): AdmissionReview {
@@ -59,8 +59,8 @@ export function toReview(uid: string, outcome: Outcome): AdmissionReview {
 }
 
 /**
- * The response as JSON. Base64 needs no escaping, so the patch, nearly all of the text, is concatenated instead of passed
- * through JSON.stringify.
+ * Returns the response as JSON. The patch is nearly all of it, and Base64 does not need escaping, so the patch is concatenated
+ * instead of passed through JSON.stringify.
  */
 export function reviewText(uid: string, outcome: Outcome): string {
   if (outcome.kind !== "patched") return JSON.stringify(toReview(uid, outcome));
@@ -79,28 +79,28 @@ export function warningsOf(outcome: Outcome): readonly string[] {
     outcome.kind === "unchanged" && isUnexpected(outcome.reason)
       ? [`lastcall: not injected: ${SKIP_REASONS[outcome.reason]}`]
       : [];
-  return shown([...skipped, ...outcome.explanation.problems.map(warningText)]);
+  return limitedWarnings([...skipped, ...outcome.explanation.problems.map(warningText)]);
 }
 
 function warningText({ where, message }: Problem): string {
   return `lastcall: ${where}: ${message}`;
 }
 
-function shown(texts: readonly string[]): readonly string[] {
-  return withinTotal(texts).map((text) => plainText(text, WARNING_LIMIT));
+function limitedWarnings(texts: readonly string[]): readonly string[] {
+  return withinCountLimit(texts).map((text) => plainText(text, WARNING_LIMIT_CHARACTERS));
 }
 
-/** API servers keep 4,096 characters of all warnings: 34 of the longest ones here. */
-const WARNINGS_LIMIT = 34;
+/** API servers keep 4,096 characters of all warnings, which is 34 warnings of the maximum length. */
+const WARNING_COUNT_LIMIT = 34;
 
-function withinTotal(texts: readonly string[]): readonly string[] {
-  if (texts.length <= WARNINGS_LIMIT) return texts;
-  const named = texts.slice(0, WARNINGS_LIMIT - 1);
-  return [...named, `lastcall: ${texts.length - named.length} more warnings are not shown`];
+function withinCountLimit(texts: readonly string[]): readonly string[] {
+  if (texts.length <= WARNING_COUNT_LIMIT) return texts;
+  const shown = texts.slice(0, WARNING_COUNT_LIMIT - 1);
+  return [...shown, `lastcall: ${texts.length - shown.length} more warnings are not shown`];
 }
 
 /**
- * The used part of `admission.k8s.io/v1`, which the client package does not model.
+ * The fields of `admission.k8s.io/v1` that lastcall sets; the client package has no types for them.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#webhook-request-and-response
  */

@@ -1,4 +1,4 @@
-/** Parses labels of flags. Pure. */
+/** Parses the labels in a flag's value. Pure. */
 
 export type Labels = Readonly<Record<string, string>>;
 

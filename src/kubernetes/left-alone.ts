@@ -1,15 +1,15 @@
-/** Lists kinds without injection although they create Pods or contain something shaped like one. */
+/** Lists kinds that lastcall does not inject although they create Pods or contain mappings that resemble a Pod. */
 import { groupOf } from "./listed-objects.ts";
 
-type LeftAlone = {
+type UninjectedKind = {
   readonly group: string;
   readonly kinds: readonly string[];
   readonly reason: string;
-  /** Most objects of the kind contain nothing shaped like a Pod and need no warning. */
+  /** Most objects of the kind do not contain a mapping that resembles a Pod, so they do not need a warning. */
   readonly hasOnlyPodShape?: true;
 };
 
-const LEFT_ALONE: readonly LeftAlone[] = [
+const UNINJECTED_KINDS: readonly UninjectedKind[] = [
   {
     group: "serving.knative.dev",
     kinds: ["Service", "Configuration", "Revision"],
@@ -38,7 +38,10 @@ const LEFT_ALONE: readonly LeftAlone[] = [
   },
 ];
 
-export function leftAlone(apiVersion: string, kind: string): Pick<LeftAlone, "reason" | "hasOnlyPodShape"> | undefined {
+export function uninjectedKind(
+  apiVersion: string,
+  kind: string,
+): Pick<UninjectedKind, "reason" | "hasOnlyPodShape"> | undefined {
   const group = groupOf(apiVersion);
-  return LEFT_ALONE.find((entry) => entry.group === group && entry.kinds.includes(kind));
+  return UNINJECTED_KINDS.find((entry) => entry.group === group && entry.kinds.includes(kind));
 }

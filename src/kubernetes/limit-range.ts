@@ -1,5 +1,5 @@
 /**
- * Reads the parts of LimitRanges that decide whether a container is admitted.
+ * Reads the fields of LimitRanges that decide whether a container is admitted.
  *
  * @see https://kubernetes.io/docs/concepts/policy/limit-range/
  */
@@ -14,7 +14,7 @@ export type LimitRangeItem = {
   readonly max: LimitAmounts;
   readonly default: LimitAmounts;
   readonly defaultRequest: LimitAmounts;
-  /** Largest limit for a request of 1. */
+  /** Maximum of the limit divided by the request. */
   readonly maxLimitRequestRatio: LimitAmounts;
 };
 

@@ -5,7 +5,7 @@ import { isRawObject, type RawObject, textAt, valueAt } from "./raw-json.ts";
 export type Path = readonly (string | number)[];
 
 export type ListedObject = {
-  /** From the document's root; empty unless the object is an item of a List. */
+  /** Path from the document's root; empty unless the object is an item of a List. */
   readonly at: Path;
   readonly object: RawObject;
   readonly kind: string;
@@ -16,28 +16,28 @@ export type ListedObject = {
 const LIST_DEPTH_LIMIT = 8;
 
 export function objectsIn(document: unknown): readonly ListedObject[] {
-  return below(document, { at: [], depth: LIST_DEPTH_LIMIT, kindOfList: {} });
+  return objectsBelow(document, { at: [], depth: LIST_DEPTH_LIMIT, itemKind: {} });
 }
 
-type Place = { readonly at: Path; readonly depth: number; readonly kindOfList: RawObject };
+type Place = { readonly at: Path; readonly depth: number; readonly itemKind: RawObject };
 
-function below(document: unknown, { at, depth, kindOfList }: Place): readonly ListedObject[] {
+function objectsBelow(document: unknown, { at, depth, itemKind }: Place): readonly ListedObject[] {
   if (!isRawObject(document) || depth === 0) return [];
-  const kind = textAt(document, "kind") ?? textAt(kindOfList, "kind") ?? "";
-  const apiVersion = textAt(document, "apiVersion") ?? textAt(kindOfList, "apiVersion") ?? "";
+  const kind = textAt(document, "kind") ?? textAt(itemKind, "kind") ?? "";
+  const apiVersion = textAt(document, "apiVersion") ?? textAt(itemKind, "apiVersion") ?? "";
   const items = valueAt(document, "items");
   if (!kind.endsWith("List") || !Array.isArray(items)) return [{ at, object: document, kind, apiVersion }];
   // Items of a typed list (PodList) may omit their kind.
   const inherited = kind === "List" ? {} : { kind: kind.slice(0, -"List".length), apiVersion };
   return items.flatMap((item: unknown, index) =>
-    below(item, { at: [...at, "items", index], depth: depth - 1, kindOfList: inherited }),
+    objectsBelow(item, { at: [...at, "items", index], depth: depth - 1, itemKind: inherited }),
   );
 }
 
-/** Empty for the core group. Maps the removed group `extensions`, which many repositories still use, to `apps`. */
+/** Returns an empty group for the core API. Maps the removed group `extensions`, which many repositories still use, to `apps`. */
 export function groupOf(apiVersion: string): string {
-  const cut = apiVersion.indexOf("/");
-  const group = cut < 0 ? "" : apiVersion.slice(0, cut);
+  const slash = apiVersion.indexOf("/");
+  const group = slash < 0 ? "" : apiVersion.slice(0, slash);
   return group === "extensions" ? "apps" : group;
 }
 

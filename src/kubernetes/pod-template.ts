@@ -1,5 +1,5 @@
 /** Finds Pods and Pod templates in documents. */
-import { leftAlone } from "./left-alone.ts";
+import { uninjectedKind } from "./left-alone.ts";
 import { groupOf, type ListedObject, objectsIn, type Path, pathText } from "./listed-objects.ts";
 import { isRawObject, objectAt, type RawObject, textAt } from "./raw-json.ts";
 import { type TemplatePath, templatesAt } from "./template-path.ts";
@@ -14,11 +14,11 @@ export type PodPlace = {
   readonly owner: string;
   /** Path of the template in its object; empty if the object has only one. */
   readonly template: string;
-  /** A restartPolicy next to the template, which the kind's operator copies into the Pods. */
+  /** The field restartPolicy next to the template, which the kind's operator copies into the Pods. */
   readonly restartPolicy: string | undefined;
 };
 
-/** Keys include the group: other groups have kinds of the same name with another structure. */
+/** The keys include the group, because other groups have kinds of the same name with another structure. */
 const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ["/Pod", []],
   ["/PodTemplate", ["template"]],
@@ -31,49 +31,49 @@ const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ["batch/CronJob", ["spec", "jobTemplate", "spec", "template"]],
 ]);
 
-/** Groups without a dot belong to Kubernetes: their Pods are found only by TEMPLATES. */
-function isOwnGroup(apiVersion: string): boolean {
+/** Groups without a dot belong to Kubernetes: only TEMPLATES has the Pod templates of their kinds. */
+function isKubernetesGroup(apiVersion: string): boolean {
   return !groupOf(apiVersion).includes(".");
 }
 
-/** @param named paths of `--template-path`, in addition to the detected templates */
-export function podsIn(document: unknown, named: readonly TemplatePath[] = []): readonly PodPlace[] {
+/** @param templatePaths paths of `--template-path`, in addition to the detected templates */
+export function podsIn(document: unknown, templatePaths: readonly TemplatePath[] = []): readonly PodPlace[] {
   return objectsIn(document).flatMap((listed) => {
-    const templates = templatesOf(listed, named);
+    const templates = templatesOf(listed, templatePaths);
     return templates.map((template) => placeOf(listed, template, templates.length > 1));
   });
 }
 
-/** Paths start at the object. Named templates precede detected ones. */
-export function templatesOf(listed: ListedObject, named: readonly TemplatePath[]): readonly FoundTemplate[] {
-  const all = [...named.flatMap((path) => templatesAt(listed, path)), ...foundIn(listed)];
+/** Paths start at the object. Templates of `--template-path` precede detected templates. */
+export function templatesOf(listed: ListedObject, templatePaths: readonly TemplatePath[]): readonly FoundTemplate[] {
+  const templates = [...templatePaths.flatMap((path) => templatesAt(listed, path)), ...detectedTemplates(listed)];
   // Nested templates cannot be edited independently.
-  return all.filter(({ path }, at) => !all.slice(0, at).some((other) => overlap(other.path, path)));
+  return templates.filter(({ path }, at) => !templates.slice(0, at).some((other) => overlap(other.path, path)));
 }
 
-function foundIn({ object, kind, apiVersion }: ListedObject): readonly FoundTemplate[] {
+function detectedTemplates({ object, kind, apiVersion }: ListedObject): readonly FoundTemplate[] {
   const path = TEMPLATES.get(`${groupOf(apiVersion)}/${kind}`);
   if (path !== undefined) {
     const pod = path.reduce<RawObject | undefined>(objectAt, object);
     return pod === undefined ? [] : [{ path, pod }];
   }
-  if (kind === "" || isOwnGroup(apiVersion) || leftAlone(apiVersion, kind) !== undefined) return [];
+  if (kind === "" || isKubernetesGroup(apiVersion) || uninjectedKind(apiVersion, kind) !== undefined) return [];
   return shapesIn(object).templates;
 }
 
-function overlap(one: Path, other: Path): boolean {
-  const shorter = Math.min(one.length, other.length);
-  return one.slice(0, shorter).every((key, at) => key === other[at]);
+function overlap(left: Path, right: Path): boolean {
+  const shorter = Math.min(left.length, right.length);
+  return left.slice(0, shorter).every((key, at) => key === right[at]);
 }
 
 /** Kubeflow's `ExitCode` becomes `Never`: its operator restarts the Pod itself. */
-function policyBeside(object: RawObject, path: Path): string | undefined {
-  const parent = path.slice(0, -1).reduce<unknown>(partOf, object);
+function restartPolicyBesideTemplate(object: RawObject, path: Path): string | undefined {
+  const parent = path.slice(0, -1).reduce<unknown>(childOf, object);
   const policy = isRawObject(parent) ? textAt(parent, "restartPolicy") : undefined;
   return policy === "ExitCode" ? "Never" : policy;
 }
 
-function partOf(value: unknown, key: string | number): unknown {
+function childOf(value: unknown, key: string | number): unknown {
   if (Array.isArray(value)) return value[Number(key)];
   return isRawObject(value) ? value[key] : undefined;
 }
@@ -91,7 +91,7 @@ function placeOf(
     namespace: textAt(metadata, "namespace") ?? "",
     owner: name === "" ? kind : `${kind}/${name}`,
     template: isOneOfMany ? pathText(path) : "",
-    restartPolicy: isOwnGroup(apiVersion) ? undefined : policyBeside(object, path),
+    restartPolicy: isKubernetesGroup(apiVersion) ? undefined : restartPolicyBesideTemplate(object, path),
   };
 }
 

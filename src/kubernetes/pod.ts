@@ -8,8 +8,8 @@ export type PullPolicy = (typeof PULL_POLICIES)[number];
 /** The API server's default; manifests on disk may lack the field. */
 export const DEFAULT_GRACE_SECONDS = 30;
 
-/** The API server's limit. */
-const NAME_LIMIT = 253;
+/** The API server's limit on names. */
+const NAME_LIMIT_CHARACTERS = 253;
 
 /** The API server's limit on the keys and values of all annotations of an object. */
 export const ANNOTATIONS_LIMIT_BYTES = 262_144;
@@ -24,8 +24,8 @@ export function initContainersOf(pod: RawObject): readonly RawObject[] {
   return objectsAt(objectAt(pod, "spec"), "initContainers");
 }
 
-/** Regular containers and native sidecars: they run as long as the Pod. */
-export function lastingContainersOf(pod: RawObject): readonly RawObject[] {
+/** Returns regular containers and native sidecars, which run as long as the Pod. */
+export function longRunningContainersOf(pod: RawObject): readonly RawObject[] {
   return [...initContainersOf(pod).filter(isNativeSidecar), ...containersOf(pod)];
 }
 
@@ -64,11 +64,11 @@ export function countContainers(pod: RawObject): number {
   return listAt(spec, "containers").length + listAt(spec, "initContainers").length;
 }
 
-/** For messages, so unprintable characters are replaced. At admission a controller's Pods have only a generateName. */
+/** Returns a name for messages, without unprintable characters. At admission a controller's Pods have only a generateName. */
 export function podName(pod: RawObject): string {
   const metadata = objectAt(pod, "metadata");
   const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
-  return name === "" ? "without name" : name.slice(0, NAME_LIMIT).replace(/[^\x20-\x7e]/g, "?");
+  return name === "" ? "without name" : name.slice(0, NAME_LIMIT_CHARACTERS).replace(/[^\x20-\x7e]/g, "?");
 }
 
 export function runsToCompletion(pod: RawObject): boolean {
@@ -78,14 +78,14 @@ export function runsToCompletion(pod: RawObject): boolean {
 
 const OS_LABELS: readonly string[] = ["kubernetes.io/os", "beta.kubernetes.io/os"];
 
-/** By `spec.os`, the node selector, or every term of a required node affinity; otherwise the Pod counts as Linux. */
+/** Checks `spec.os`, the node selector, and every term of a required node affinity. Other Pods count as Linux. */
 export function isForWindows(pod: RawObject): boolean {
   const spec = objectAt(pod, "spec");
   if (textAt(objectAt(spec, "os"), "name") === "windows") return true;
   const selector = objectAt(spec, "nodeSelector");
   if (OS_LABELS.some((label) => textAt(selector, label) === "windows")) return true;
   const terms = requiredNodeTerms(pod);
-  return terms.length > 0 && terms.every((term) => objectsAt(term, "matchExpressions").some(demandsWindows));
+  return terms.length > 0 && terms.every((term) => objectsAt(term, "matchExpressions").some(requiresWindows));
 }
 
 export function requiredNodeTerms(pod: RawObject): readonly RawObject[] {
@@ -93,7 +93,7 @@ export function requiredNodeTerms(pod: RawObject): readonly RawObject[] {
   return objectsAt(objectAt(affinity, "requiredDuringSchedulingIgnoredDuringExecution"), "nodeSelectorTerms");
 }
 
-function demandsWindows(expression: RawObject): boolean {
+function requiresWindows(expression: RawObject): boolean {
   const values = listAt(expression, "values");
   return (
     OS_LABELS.includes(textAt(expression, "key") ?? "") &&
@@ -121,7 +121,7 @@ export function isWellFormed(pod: RawObject): boolean {
   return all.every(isContainer) && new Set(all.map((container) => nameOf(container as RawObject))).size === all.length;
 }
 
-/** A lower bound of the size in bytes. */
+/** Returns a lower bound of the annotations' size in bytes. */
 export function annotationCharacters(pod: RawObject): number {
   const annotations = annotationsOf(pod);
   let characters = 0;
@@ -129,7 +129,7 @@ export function annotationCharacters(pod: RawObject): number {
   return characters;
 }
 
-/** Rejects names that are not DNS labels: they are used in flags and paths. */
+/** Rejects names that are not DNS labels, because lastcall writes the names into flags and URL paths. */
 function isContainer(value: unknown): boolean {
   if (!isRawObject(value)) return false;
   const name = valueAt(value, "name");

@@ -16,30 +16,30 @@ const COMPUTE: readonly ComputeResource[] = ["cpu", "memory"];
  */
 export function qosClass(pod: RawObject): QosClass {
   const podLevel = podLevelResources(pod);
-  const holders =
+  const countedResources =
     podLevel === undefined
       ? [...initContainersOf(pod), ...containersOf(pod)].map((container) => objectAt(container, "resources"))
       : [podLevel];
-  const nothing = holders.every((resources) =>
+  const isUnset = countedResources.every((resources) =>
     COMPUTE.every((name) => requestOf(resources, name) === 0 && limitOf(resources, name) === 0),
   );
-  if (nothing) return "BestEffort";
-  const guaranteed = holders.every((resources) =>
+  if (isUnset) return "BestEffort";
+  const isGuaranteed = countedResources.every((resources) =>
     COMPUTE.every((name) => {
       const limit = limitOf(resources, name);
       return limit > 0 && requestOf(resources, name) === limit;
     }),
   );
-  return guaranteed ? "Guaranteed" : "Burstable";
+  return isGuaranteed ? "Guaranteed" : "Burstable";
 }
 
 export function podLevelResources(pod: RawObject): RawObject | undefined {
   const resources = objectAt(objectAt(pod, "spec"), "resources");
-  const named = COMPUTE.some((name) => requestOf(resources, name) > 0 || limitOf(resources, name) > 0);
-  return named ? resources : undefined;
+  const isSet = COMPUTE.some((name) => requestOf(resources, name) > 0 || limitOf(resources, name) > 0);
+  return isSet ? resources : undefined;
 }
 
-/** Cores or bytes; 0 if not set. The request defaults to the limit. */
+/** Returns cores or bytes; 0 if not set. The request defaults to the limit. */
 export function requestOf(resources: RawObject | undefined, name: ComputeResource): number {
   const requests = objectAt(resources, "requests");
   if (valueAt(requests, name) === undefined) return limitOf(resources, name);

@@ -11,7 +11,7 @@ export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** `key` must be a field name of the API: objects inherit none of them, so the slower Object.hasOwn is not needed. */
+/** `key` must be a field name of the API. Objects do not inherit such names, so the slower Object.hasOwn is not needed. */
 export function valueAt(parent: RawObject | undefined, key: string): unknown {
   return parent === undefined ? undefined : parent[key];
 }
@@ -44,7 +44,7 @@ export function wholeNumberAt(parent: RawObject | undefined, key: string): numbe
 
 export function without(parent: RawObject, key: string): RawObject {
   if (!Object.hasOwn(parent, key)) return parent;
-  const { [key]: _dropped, ...rest } = parent;
+  const { [key]: _removed, ...rest } = parent;
   return rest;
 }
 
@@ -64,18 +64,18 @@ export function sameJson(left: unknown, right: unknown): boolean {
   );
 }
 
-/** Whether `value` contains all of `wanted`. It may have more keys, such as the API server's defaults. */
-export function covers(value: unknown, wanted: unknown): boolean {
-  if (!isRawObject(wanted)) {
-    if (!Array.isArray(wanted)) return value === wanted;
+/** Whether `value` contains all of `expected`. Objects in `value` may have more keys, such as the API server's defaults. */
+export function covers(value: unknown, expected: unknown): boolean {
+  if (!isRawObject(expected)) {
+    if (!Array.isArray(expected)) return value === expected;
     return (
       Array.isArray(value) &&
-      value.length === wanted.length &&
-      wanted.every((item, index) => covers(value[index], item))
+      value.length === expected.length &&
+      expected.every((item, index) => covers(value[index], item))
     );
   }
   return (
     isRawObject(value) &&
-    Object.keys(wanted).every((key) => Object.hasOwn(value, key) && covers(value[key], wanted[key]))
+    Object.keys(expected).every((key) => Object.hasOwn(value, key) && covers(value[key], expected[key]))
   );
 }

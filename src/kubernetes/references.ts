@@ -5,11 +5,11 @@
  */
 
 /** The kubelet expands the result to exactly `text`: `$$` is an escaped dollar sign. */
-export function withoutReferences(text: string): string {
+export function escapeReferences(text: string): string {
   return text.includes("$") ? text.replaceAll("$", () => "$$") : text;
 }
 
-/** Reverses {@link withoutReferences}. */
-export function asWritten(text: string): string {
+/** Reverses {@link escapeReferences}. */
+export function unescapeReferences(text: string): string {
   return text.replaceAll("$$", () => "$");
 }

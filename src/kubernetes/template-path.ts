@@ -5,9 +5,9 @@ import type { FoundTemplate } from "./template-shape.ts";
 
 export type TemplatePath = {
   readonly text: string;
-  /** Empty for every kind. */
+  /** Empty: applies to every kind. */
   readonly kind: string;
-  /** Empty for every group. */
+  /** Empty: applies to every group. */
   readonly group: string;
   readonly steps: readonly Step[];
 };
@@ -37,14 +37,14 @@ function readStep(text: string): readonly Step[] | undefined {
 
 export function templatesAt(
   { object, kind, apiVersion }: ListedObject,
-  wanted: TemplatePath,
+  templatePath: TemplatePath,
 ): readonly FoundTemplate[] {
-  if (wanted.kind !== "" && wanted.kind !== kind) return [];
-  if (wanted.group !== "" && wanted.group !== groupOf(apiVersion)) return [];
+  if (templatePath.kind !== "" && templatePath.kind !== kind) return [];
+  if (templatePath.group !== "" && templatePath.group !== groupOf(apiVersion)) return [];
   let reached: readonly { readonly path: Path; readonly value: unknown }[] = [{ path: [], value: object }];
-  for (const step of wanted.steps) {
+  for (const step of templatePath.steps) {
     reached = reached.flatMap(({ path, value }) =>
-      partsOf(value)
+      entriesOf(value)
         .filter(([key]) => step === EVERY || key === step)
         .map(([key, part]) => ({ path: [...path, key], value: part })),
     );
@@ -52,7 +52,7 @@ export function templatesAt(
   return reached.flatMap(({ path, value }) => (isRawObject(value) ? [{ path, pod: value }] : []));
 }
 
-function partsOf(value: unknown): readonly (readonly [string | number, unknown])[] {
+function entriesOf(value: unknown): readonly (readonly [string | number, unknown])[] {
   if (Array.isArray(value)) return [...value.entries()];
   return isRawObject(value) ? Object.entries(value) : [];
 }

@@ -2,7 +2,7 @@
  * Detects Pod templates in objects of unknown kinds. A mapping is a Pod template if
  * - its key is `template` or ends with `Template`,
  * - its `spec` has a list of containers, and its other keys are at most `metadata`, `kind: Pod` and `apiVersion: v1`,
- * - no object with its own kind contains it below the root: the Pods of that object are not this one's.
+ * - below the root no object with its own kind contains the mapping, because it then belongs to that object.
  */
 import type { Path } from "./listed-objects.ts";
 import { isAbsent, isRawObject, objectAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
@@ -14,10 +14,10 @@ type FoundShapes = {
   readonly podShapes: readonly Path[];
 };
 
-/** Not part of the object's specification. */
+/** Keys that are not part of the object's specification. */
 const SKIPPED_KEYS: readonly string[] = ["metadata", "status"];
 
-/** Far above any real schema; deeper objects are treated as an attack. */
+/** Deeper than any known schema; deeper objects are treated as an attack. */
 const DEPTH_LIMIT = 64;
 
 export function shapesIn(root: RawObject): FoundShapes {

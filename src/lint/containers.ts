@@ -13,7 +13,7 @@ import {
   valueAt,
   wholeNumberAt,
 } from "../kubernetes/raw-json.ts";
-import type { Located, Workload } from "./manifest-set.ts";
+import type { LocatedObject, Workload } from "./manifest-set.ts";
 
 type PlacedContainer = { readonly container: RawObject; readonly path: Path; readonly name: string };
 
@@ -46,26 +46,26 @@ export function gracePath({ podPath }: Workload): Path {
   return [...podPath, "spec", "terminationGracePeriodSeconds"];
 }
 
-/** Services behind a proxy, which receives endpoint updates late. Headless Services have DNS records only. */
-export function balancedServicesOf({ services }: Workload): readonly Located[] {
+/** Services whose requests pass a proxy, which receives endpoint changes late. Headless Services only have DNS records. */
+export function proxiedServicesOf({ services }: Workload): readonly LocatedObject[] {
   return services.filter(({ object }) => {
     const spec = objectAt(object, "spec");
-    const isBalanced = valueAt(spec, "clusterIP") !== "None" && valueAt(spec, "publishNotReadyAddresses") !== true;
-    return isBalanced && !objectsAt(spec, "ports").every(isForMetrics);
+    const isProxied = valueAt(spec, "clusterIP") !== "None" && valueAt(spec, "publishNotReadyAddresses") !== true;
+    return isProxied && !objectsAt(spec, "ports").every(isForMetrics);
   });
 }
 
-/** Excluded, since metrics are scraped directly from each Pod, and periodically. */
+/** Ports for metrics do not count, because Prometheus connects directly to each Pod. */
 function isForMetrics(port: RawObject): boolean {
   return /(?:^|-)metrics$|^prometheus$/.test(textAt(port, "name") ?? "");
 }
 
 type ServingContainer = PlacedContainer & { readonly services: readonly string[] };
 
-/** Containers that declare a Service's target port; a single container need not declare it. */
+/** Returns containers that declare a Service's target port. A Pod's only container counts without a declaration. */
 export function servingContainers(workload: Workload): readonly ServingContainer[] {
   const containers = containersIn(workload);
-  const services = balancedServicesOf(workload);
+  const services = proxiedServicesOf(workload);
   return containers.flatMap((placed) => {
     const serving = services.filter(
       (service) => containers.length === 1 || targetsOf(service).some((target) => declares(placed.container, target)),
@@ -74,7 +74,7 @@ export function servingContainers(workload: Workload): readonly ServingContainer
   });
 }
 
-function targetsOf({ object }: Located): readonly unknown[] {
+function targetsOf({ object }: LocatedObject): readonly unknown[] {
   const ports = objectsAt(objectAt(object, "spec"), "ports").filter((port) => !isForMetrics(port));
   return ports.map((port) => valueAt(port, "targetPort") ?? valueAt(port, "port"));
 }

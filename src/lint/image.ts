@@ -8,11 +8,14 @@ export type Image = {
 };
 
 export function parseImage(reference: string): Image {
-  const [named = ""] = reference.split("@");
-  const cut = named.lastIndexOf(":");
-  const hasTag = cut > named.lastIndexOf("/");
-  const repository = (hasTag ? named.slice(0, cut) : named).replace(/^(?:(?:index\.)?docker\.io\/)?(?:library\/)?/, "");
-  const tag = hasTag ? named.slice(cut + 1) : "";
+  const [withoutDigest = ""] = reference.split("@");
+  const colon = withoutDigest.lastIndexOf(":");
+  const hasTag = colon > withoutDigest.lastIndexOf("/");
+  const repository = (hasTag ? withoutDigest.slice(0, colon) : withoutDigest).replace(
+    /^(?:(?:index\.)?docker\.io\/)?(?:library\/)?/,
+    "",
+  );
+  const tag = hasTag ? withoutDigest.slice(colon + 1) : "";
   const match = /^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?![0-9.])/.exec(tag);
   const patch = match?.[3];
   return {

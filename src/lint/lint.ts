@@ -1,6 +1,6 @@
 /** Lists the rules and runs them on a set of manifests. */
 import { objectAt, type RawObject } from "../kubernetes/raw-json.ts";
-import { type Located, type ManifestSet, podsOf } from "./manifest-set.ts";
+import { type LocatedObject, type ManifestSet, podsOf } from "./manifest-set.ts";
 import type { Rule, Violation } from "./rule.ts";
 import { BUDGET_BLOCKS_EVICTION, ROLLOUT_STOPS_ALL } from "./rules/availability.ts";
 import { KEPT_STREAMS, NO_TIME_FOR_ENDPOINTS } from "./rules/endpoints.ts";
@@ -18,16 +18,16 @@ export function lint(set: ManifestSet): readonly Finding[] {
   );
 }
 
-/** Prefix of annotations whose name is a rule's id and whose value is the reason. */
-const SILENCED_BY = "ignore-check.lastcall.dev/";
+/** Prefix of annotations that silence a rule: the rest of the key is the rule's id, the value is the reason. */
+const SILENCE_PREFIX = "ignore-check.lastcall.dev/";
 
 function isSilenced({ at }: Violation, id: string): boolean {
   return [at.object, ...podsOf(at).map(({ pod }) => pod)].some((object) =>
-    Object.hasOwn(annotations(object), SILENCED_BY + id),
+    Object.hasOwn(annotations(object), SILENCE_PREFIX + id),
   );
 }
 
-function annotations(object: Located["object"]): RawObject {
+function annotations(object: LocatedObject["object"]): RawObject {
   return objectAt(objectAt(object, "metadata"), "annotations") ?? {};
 }
 

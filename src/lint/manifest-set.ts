@@ -16,27 +16,27 @@ export type ManifestDocument = {
   readonly pods: readonly PodPlace[];
 };
 
-export type Located = ListedObject & {
+export type LocatedObject = ListedObject & {
   readonly document: ManifestDocument;
   readonly name: string;
   readonly namespace: string;
 };
 
-export type Workload = Located & {
+export type Workload = LocatedObject & {
   readonly pod: RawObject;
-  /** From the document's root to the Pod or its template. */
+  /** Path from the document's root to the Pod or its template. */
   readonly podPath: Path;
-  /** The Pod has a lastcall manager, or the webhook would inject one. */
+  /** Whether the Pod has a lastcall manager, or the webhook would inject a manager. */
   readonly isInjected: boolean;
-  /** Labels and annotations of the namespace, if it is in the manifests. Meshes opt in by them. */
-  readonly namespaceOptIns: RawObject;
-  readonly services: readonly Located[];
+  /** Labels and annotations of the namespace, if a manifest contains it. They opt its Pods in to meshes. */
+  readonly namespaceMetadata: RawObject;
+  readonly services: readonly LocatedObject[];
   /** Minimum number of Pods; `undefined` for kinds without replicas. */
   readonly replicas: number | undefined;
 };
 
 export type ManifestSet = {
-  readonly objects: readonly Located[];
+  readonly objects: readonly LocatedObject[];
   readonly workloads: readonly Workload[];
   readonly profiles: Profiles;
 };
@@ -53,17 +53,17 @@ export function manifestSet(
   return { objects, workloads, profiles };
 }
 
-function locate(document: ManifestDocument, listed: ListedObject, fallback: string): Located {
+function locate(document: ManifestDocument, listed: ListedObject, fallback: string): LocatedObject {
   const metadata = objectAt(listed.object, "metadata");
   const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
   return { ...listed, document, name, namespace: textAt(metadata, "namespace") || fallback };
 }
 
-function workloadsOf(owner: Located, objects: readonly Located[]): readonly Workload[] {
+function workloadsOf(owner: LocatedObject, objects: readonly LocatedObject[]): readonly Workload[] {
   if (owner.apiVersion.startsWith("batch/")) return [];
   const namespace = namespaceOf(owner, objects);
   const namespaceLabels = labelsIn(namespace);
-  const namespaceOptIns = { ...objectAt(namespace, "annotations"), ...namespaceLabels };
+  const namespaceMetadata = { ...objectAt(namespace, "annotations"), ...namespaceLabels };
   return podsOf(owner)
     .filter(isLongRunning)
     .map(({ pod, path }) => ({
@@ -71,23 +71,27 @@ function workloadsOf(owner: Located, objects: readonly Located[]): readonly Work
       pod,
       podPath: path,
       isInjected: isInjected(pod, namespaceLabels),
-      namespaceOptIns,
+      namespaceMetadata,
       services: objects.filter((object) => isServiceOf(object, pod, owner.namespace)),
       replicas: replicasOf(owner, objects),
     }));
 }
 
-export function podsOf(owner: Located): readonly PodPlace[] {
+export function podsOf(owner: LocatedObject): readonly PodPlace[] {
   return owner.document.pods.filter(({ path }) => owner.at.every((key, at) => path[at] === key));
 }
 
 function isLongRunning({ pod, restartPolicy }: PodPlace): boolean {
-  const endsByItself = restartPolicy === "Never" || restartPolicy === "OnFailure" || runsToCompletion(pod);
-  return !endsByItself && !isForWindows(pod);
+  const completes = restartPolicy === "Never" || restartPolicy === "OnFailure" || runsToCompletion(pod);
+  return !completes && !isForWindows(pod);
 }
 
-function isServiceOf({ kind, apiVersion, object, namespace }: Located, pod: RawObject, ofPod: string): boolean {
-  if (kind !== "Service" || apiVersion !== "v1" || namespace !== ofPod) return false;
+function isServiceOf(
+  { kind, apiVersion, object, namespace }: LocatedObject,
+  pod: RawObject,
+  podNamespace: string,
+): boolean {
+  if (kind !== "Service" || apiVersion !== "v1" || namespace !== podNamespace) return false;
   return selectsByLabels(objectAt(objectAt(object, "spec"), "selector"), labelsOf(pod));
 }
 
@@ -98,7 +102,7 @@ function isInjected(pod: RawObject, namespaceLabels: RawObject | undefined): boo
   return selectionOf(pod, namespaceLabels, ANY_RELEASE).kind === "selected";
 }
 
-export function namespaceOf({ namespace }: Located, objects: readonly Located[]): RawObject | undefined {
+export function namespaceOf({ namespace }: LocatedObject, objects: readonly LocatedObject[]): RawObject | undefined {
   const found = objects.find((object) => isNamespace(object) && object.name === namespace);
   return found === undefined ? undefined : (objectAt(found.object, "metadata") ?? {});
 }
@@ -110,55 +114,55 @@ export function labelsIn(metadata: RawObject | undefined): RawObject | undefined
 const SCALED_KINDS: readonly string[] = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"];
 
 /** An autoscaler's minimum overrides the workload's replicas. */
-function replicasOf(owner: Located, objects: readonly Located[]): number | undefined {
+function replicasOf(owner: LocatedObject, objects: readonly LocatedObject[]): number | undefined {
   const scaler = objects.find((object) => isScalerOf(object, owner));
   if (scaler !== undefined) return wholeNumberAt(objectAt(scaler.object, "spec"), "minReplicas") ?? 1;
   if (!SCALED_KINDS.includes(owner.kind)) return undefined;
   return wholeNumberAt(objectAt(owner.object, "spec"), "replicas") ?? 1;
 }
 
-function isScalerOf({ kind, object, namespace }: Located, owner: Located): boolean {
+function isScalerOf({ kind, object, namespace }: LocatedObject, owner: LocatedObject): boolean {
   if (kind !== "HorizontalPodAutoscaler" || namespace !== owner.namespace) return false;
   const target = objectAt(objectAt(object, "spec"), "scaleTargetRef");
   return textAt(target, "kind") === owner.kind && textAt(target, "name") === owner.name;
 }
 
-export function selectedBy({ object, namespace }: Located, set: ManifestSet): readonly Workload[] {
+export function selectedBy({ object, namespace }: LocatedObject, set: ManifestSet): readonly Workload[] {
   const selector = objectAt(objectAt(object, "spec"), "selector");
   return set.workloads.filter(
     (workload) => workload.namespace === namespace && selects(selector, labelsOf(workload.pod)),
   );
 }
 
-/** A Service's selector, such as `{app: web}`. An empty one selects nothing. */
-export function selectsByLabels(wanted: RawObject | undefined, labels: RawObject): boolean {
-  const pairs = Object.entries(wanted ?? {});
+/** Evaluates a Service's selector, such as `{app: web}`. An empty selector selects nothing. */
+export function selectsByLabels(selector: RawObject | undefined, labels: RawObject): boolean {
+  const pairs = Object.entries(selector ?? {});
   return pairs.length > 0 && pairs.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
 }
 
-/** A LabelSelector. An empty one selects everything, an absent one nothing. */
+/** Evaluates a LabelSelector. An empty selector selects everything, an absent selector nothing. */
 export function selects(selector: RawObject | undefined, labels: RawObject): boolean {
   if (selector === undefined) return false;
-  const wanted = objectAt(selector, "matchLabels");
+  const matchLabels = objectAt(selector, "matchLabels");
   return (
-    (wanted === undefined || Object.keys(wanted).length === 0 || selectsByLabels(wanted, labels)) &&
-    objectsAt(selector, "matchExpressions").every((expression) => holds(expression, labels))
+    (matchLabels === undefined || Object.keys(matchLabels).length === 0 || selectsByLabels(matchLabels, labels)) &&
+    objectsAt(selector, "matchExpressions").every((expression) => matchesExpression(expression, labels))
   );
 }
 
-function holds(expression: RawObject, labels: RawObject): boolean {
+function matchesExpression(expression: RawObject, labels: RawObject): boolean {
   const key = textAt(expression, "key") ?? "";
-  const isThere = Object.hasOwn(labels, key);
-  const isListed = isThere && listAt(expression, "values").includes(labels[key]);
+  const isPresent = Object.hasOwn(labels, key);
+  const isListed = isPresent && listAt(expression, "values").includes(labels[key]);
   switch (textAt(expression, "operator")) {
     case "In":
       return isListed;
     case "NotIn":
       return !isListed;
     case "Exists":
-      return isThere;
+      return isPresent;
     case "DoesNotExist":
-      return !isThere;
+      return !isPresent;
     default:
       return false;
   }

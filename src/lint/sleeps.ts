@@ -11,18 +11,20 @@ const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:sh|bash|ash|dash)$/;
 export function shellScriptOf(command: readonly unknown[]): string | undefined {
   const [program, ...rest] = command;
   if (typeof program !== "string" || !SHELL.test(program)) return undefined;
-  const flag = rest.findIndex((word) => typeof word !== "string" || !/^[-+]/.test(word) || /^-[a-z]*c$/.test(word));
-  const [option, script] = [rest[flag], rest[flag + 1]];
+  const flagIndex = rest.findIndex(
+    (word) => typeof word !== "string" || !/^[-+]/.test(word) || /^-[a-z]*c$/.test(word),
+  );
+  const [option, script] = [rest[flagIndex], rest[flagIndex + 1]];
   const isScript = typeof option === "string" && /^-[a-z]*c$/.test(option) && typeof script === "string";
   return isScript ? script : undefined;
 }
 
-/** Scripts with branches are not estimated, since a sleep in a branch may not run. */
-const DOES_NOT_RUN_STRAIGHT = /\b(?:if|case|for|while|until|function|timeout)\b|\|\||&|\(|\{/;
+/** Scripts with branches count as 0 s, because a sleep in a branch may not run. */
+const CONTROL_FLOW = /\b(?:if|case|for|while|until|function|timeout)\b|\|\||&|\(|\{/;
 
 function sumOfSleeps(script: string): number {
   const commands = script.replace(/[0-9]?>&[0-9]/g, "").replaceAll("&&", ";");
-  if (DOES_NOT_RUN_STRAIGHT.test(commands)) return 0;
+  if (CONTROL_FLOW.test(commands)) return 0;
   const sleeps = commands.matchAll(/(?:^|[;\n])\s*(?:\/bin\/)?sleep ([0-9]{1,6})s?\s*(?=$|[;\n])/g);
   return [...sleeps].reduce((sum, [, seconds]) => sum + Number(seconds), 0);
 }

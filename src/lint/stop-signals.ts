@@ -5,21 +5,21 @@ type StopSignalFact = {
   readonly images: readonly string[];
   readonly program: string;
   readonly graceful: string | undefined;
-  /** Whether the image has no STOPSIGNAL, so that the kubelet sends SIGTERM. */
+  /** Whether the image does not set STOPSIGNAL, so its containers get SIGTERM. */
   readonly stopsBySigterm: (image: Image) => boolean;
   readonly since: string;
 };
 
 /**
- * SIGTERM cut open requests in runs of nginx 1.22.1, HAProxy 2.6.12 and Apache httpd 2.4.71 (docs/systems.md), Envoy 1.40.0 and
- * Varnish 7.1.1; for PHP-FPM the source is its manual page. The STOPSIGNAL of images is from their histories.
+ * In tests nginx 1.22.1, HAProxy 2.6.12, Apache httpd 2.4.71 (docs/systems.md), Envoy 1.40.0 and Varnish 7.1.1 dropped open
+ * requests on SIGTERM. The source for PHP-FPM is its manual page, and for each STOPSIGNAL the image's history.
  */
 export const STOP_SIGNALS: readonly StopSignalFact[] = [
   {
     images: ["nginx"],
     program: "nginx",
     graceful: "SIGQUIT",
-    // Some images in between, such as 1.12.0, had STOPSIGNAL SIGQUIT temporarily.
+    // Some images from 1.9.0 to 1.12, such as 1.12.0, had STOPSIGNAL SIGQUIT.
     stopsBySigterm: (image) =>
       isBefore(image, [1, 9, 0]) || (isBefore(image, [1, 19, 5]) && !isBefore(image, [1, 13, 0])),
     since: "the official image sets STOPSIGNAL SIGQUIT since 1.19.5",

@@ -9,7 +9,7 @@ export type SettingProblem = { readonly where: string; readonly message: string 
 export type ReadSettings<Table> = {
   readonly settings: ValuesOf<Table>;
   readonly problems: readonly SettingProblem[];
-  /** Rows whose flag is set on the command line. */
+  /** Settings whose flag is on the command line. */
   readonly flagsSet: ReadonlySet<keyof Table>;
   readonly help: boolean;
 };
@@ -17,9 +17,9 @@ export type ReadSettings<Table> = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A flag overrides its variable; both are checked. A setting with a problem keeps its default.
+ * A flag overrides its environment variable; both are validated. A setting with a problem keeps its default.
  *
- * @param environment empty for programs without variables
+ * @param environment empty for programs that do not read variables
  */
 export function readByTable<const Table extends SettingTable>(
   table: Table,
@@ -33,7 +33,7 @@ export function readByTable<const Table extends SettingTable>(
     args,
     problems,
   );
-  reportNearVariables(
+  reportMisspeltVariables(
     rows.map(([, { flag }]) => flag),
     environment,
     problems,
@@ -61,15 +61,15 @@ export function helpRows(table: SettingTable): string {
   return Object.values(table).map(helpRow).join("");
 }
 
-function helpRow({ flag, short, shows, summary, fallbackShows }: Setting<unknown>): string {
-  const head = `  ${short === undefined ? "" : `-${short}, `}--${flag}${shows === "" ? "" : ` ${shows}`}`;
-  const text = fallbackShows === "" ? summary : `${summary} (default: ${fallbackShows})`;
+function helpRow({ flag, short, placeholder, summary, defaultText }: Setting<unknown>): string {
+  const head = `  ${short === undefined ? "" : `-${short}, `}--${flag}${placeholder === "" ? "" : ` ${placeholder}`}`;
+  const text = defaultText === "" ? summary : `${summary} (default: ${defaultText})`;
   return head.length < HELP_WIDTH
     ? `${head.padEnd(HELP_WIDTH)}${text}\n`
     : `${head}\n${" ".repeat(HELP_WIDTH)}${text}\n`;
 }
 
-/** `drain-delay` is also `LASTCALL_DRAIN_DELAY`. */
+/** Returns `LASTCALL_DRAIN_DELAY` for the flag `drain-delay`. */
 export function variableOf(flag: string): string {
   return `LASTCALL_${flag.toUpperCase().replaceAll("-", "_")}`;
 }
@@ -84,9 +84,12 @@ function readFlags(
   const texts = new Map<string, string>();
   let help = false;
   const options = Object.fromEntries(
-    rows.map(({ flag, short, shows }) => [
+    rows.map(({ flag, short, placeholder }) => [
       flag,
-      { type: shows === "" ? ("boolean" as const) : ("string" as const), ...(short === undefined ? {} : { short }) },
+      {
+        type: placeholder === "" ? ("boolean" as const) : ("string" as const),
+        ...(short === undefined ? {} : { short }),
+      },
     ]),
   );
   // In strict mode the parser stops at the first error.
@@ -116,9 +119,9 @@ function readFlag(
     );
     const hint = guess === undefined ? "see --help" : `did you mean --${guess}?`;
     problems.push({ where: quote(where), message: `Unknown flag; ${hint}` });
-  } else if (row.shows === "" && value !== undefined) {
+  } else if (row.placeholder === "" && value !== undefined) {
     problems.push({ where, message: "Takes no value." });
-  } else if (row.shows !== "" && (value === undefined || value.startsWith("--"))) {
+  } else if (row.placeholder !== "" && (value === undefined || value.startsWith("--"))) {
     problems.push({ where, message: "Missing value." });
   } else if (texts.has(name)) {
     problems.push({ where, message: "Set more than once." });
@@ -138,7 +141,7 @@ function parseText<T>(
 }
 
 /**
- * Ignores service links: Kubernetes sets variables for every Service of the namespace, so one named `lastcall` sets
+ * Ignores service links: Kubernetes sets variables for every Service of the namespace, so a Service named `lastcall` sets
  * `LASTCALL_PORT=tcp://10.96.0.7:443` in each Pod.
  */
 function variableText({ flag }: Setting<unknown>, environment: Environment): string | undefined {
@@ -146,12 +149,12 @@ function variableText({ flag }: Setting<unknown>, environment: Environment): str
   return text === undefined || /^(tcp|udp|sctp):\/\//.test(text) ? undefined : text;
 }
 
-function reportNearVariables(flags: readonly string[], environment: Environment, problems: SettingProblem[]): void {
+function reportMisspeltVariables(flags: readonly string[], environment: Environment, problems: SettingProblem[]): void {
   const known = flags.map(variableOf);
   for (const [name, text] of Object.entries(environment)) {
     if (!name.startsWith("LASTCALL_") || known.includes(name) || isServiceLink(name, text ?? "")) continue;
-    const word = name.slice("LASTCALL_".length).toLowerCase().replaceAll("_", "-");
-    const guess = nearest(word, flags);
+    const flagName = name.slice("LASTCALL_".length).toLowerCase().replaceAll("_", "-");
+    const guess = nearest(flagName, flags);
     if (guess === undefined) continue;
     problems.push({ where: quote(name), message: `Unknown variable; did you mean ${variableOf(guess)}?` });
   }

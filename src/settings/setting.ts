@@ -1,42 +1,42 @@
-/** Declares settings of programs as table rows, with constructors for the usual kinds. Pure. */
+/** Declares a program's settings as rows of a table, with constructors for the usual types. Pure. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
 import { isDnsLabel } from "../contract/untrusted-text.ts";
 
 export type Setting<T> = {
-  /** Without dashes. The environment variable's name is derived from it. */
+  /** Name of the flag without leading dashes; determines the name of the environment variable. */
   readonly flag: string;
   readonly short?: string;
   /** Placeholder of the value in the help; empty: the flag takes no value. */
-  readonly shows: string;
+  readonly placeholder: string;
   readonly fallback: T;
-  readonly fallbackShows: string;
+  readonly defaultText: string;
   /** Completes the sentence "expected …". */
   readonly expects: string;
   readonly summary: string;
   readonly parse: (text: string) => T | undefined;
 };
 
-/** Rows by the property name of their value. */
+/** Settings by the property in which a program reads the value. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
 export type ValuesOf<Table> = { readonly [K in keyof Table]: ValueOf<Table[K]> };
 
 export const HOUR_MS = 3_600_000;
-/** Node fires timers of more than 24 days at once. */
-const LONGEST_WAIT_MS = 24 * HOUR_MS;
+/** Node fires timers of more than 24 days immediately. */
+const WAIT_LIMIT_MS = 24 * HOUR_MS;
 
-export function fileSetting(flag: string, fallbackShows: string, summary: string): Setting<string> {
+export function fileSetting(flag: string, defaultText: string, summary: string): Setting<string> {
   const parse = (text: string) => (text === "" || text.includes("\0") ? undefined : text);
-  return { flag, shows: "FILE", fallback: "", fallbackShows, expects: "a file name", summary, parse };
+  return { flag, placeholder: "FILE", fallback: "", defaultText: defaultText, expects: "a file name", summary, parse };
 }
 
 export function nameSetting(flag: string, fallback: string, summary: string): Setting<string> {
   return {
     flag,
-    shows: "NAME",
+    placeholder: "NAME",
     fallback,
-    fallbackShows: fallback === "" ? "none" : fallback,
+    defaultText: fallback === "" ? "none" : fallback,
     expects: "the name of an object: lower-case letters, digits, - and .",
     summary,
     parse: (text) => (isObjectName(text) ? text : undefined),
@@ -50,9 +50,9 @@ export function isObjectName(text: string): boolean {
 export function namespaceSetting(flag: string, fallback: string, summary: string): Setting<string> {
   return {
     flag,
-    shows: "NAME",
+    placeholder: "NAME",
     fallback,
-    fallbackShows: fallback,
+    defaultText: fallback,
     expects: "a namespace name, lower-case letters, digits and -",
     summary,
     parse: (text) => (isDnsLabel(text) ? text : undefined),
@@ -67,9 +67,9 @@ export function choiceSetting<const T extends string>(
 ): Setting<T> {
   return {
     flag,
-    shows: choices.join("|"),
+    placeholder: choices.join("|"),
     fallback,
-    fallbackShows: fallback,
+    defaultText: fallback,
     expects: `one of ${choices.join(", ")}`,
     summary,
     parse: (text) => choices.find((choice) => choice === text),
@@ -79,9 +79,9 @@ export function choiceSetting<const T extends string>(
 export function durationSetting(flag: string, fallback: number, summary: string): Setting<number> {
   return {
     flag,
-    shows: "DURATION",
+    placeholder: "DURATION",
     fallback,
-    fallbackShows: formatDuration(fallback),
+    defaultText: formatDuration(fallback),
     expects: "a duration with a unit, such as 5s or 500ms",
     summary,
     parse: parseDurationMs,
@@ -92,22 +92,22 @@ export function waitSetting(
   flag: string,
   fallback: number,
   summary: string,
-  limitMs: number = LONGEST_WAIT_MS,
+  limitMs: number = WAIT_LIMIT_MS,
 ): Setting<number> {
   const setting = durationSetting(flag, fallback, summary);
   const parse = (text: string) => [parseDurationMs(text)].find((ms) => ms !== undefined && ms <= limitMs);
   return { ...setting, expects: `${setting.expects}, of at most ${formatDuration(limitMs)}`, parse };
 }
 
-/** @param zero meaning of 0 */
-export function portSetting(flag: string, fallback: number, zero: string, summary: string): Setting<number> {
+/** @param meaningOfZero completes the sentence "a port, or 0 …" */
+export function portSetting(flag: string, fallback: number, meaningOfZero: string, summary: string): Setting<number> {
   return {
     flag,
-    shows: "PORT",
+    placeholder: "PORT",
     fallback,
-    fallbackShows: fallback === 0 ? "none" : String(fallback),
-    expects: `a port from 1 to 65535, or 0 ${zero}`,
-    summary: `${summary}; 0 ${zero}`,
+    defaultText: fallback === 0 ? "none" : String(fallback),
+    expects: `a port from 1 to 65535, or 0 ${meaningOfZero}`,
+    summary: `${summary}; 0 ${meaningOfZero}`,
     parse: (text) => (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
   };
 }
@@ -122,5 +122,5 @@ export function booleanSetting(flag: string, summary: string): Setting<boolean> 
 }
 
 export function switchSetting(flag: string, summary: string): Setting<boolean> {
-  return { flag, shows: "", fallback: false, fallbackShows: "", expects: "", summary, parse: () => true };
+  return { flag, placeholder: "", fallback: false, defaultText: "", expects: "", summary, parse: () => true };
 }

@@ -23,9 +23,9 @@ export const PULL_SECRETS_LIMIT = 10;
 
 const HOST: Setting<string> = {
   flag: "host",
-  shows: "ADDRESS",
+  placeholder: "ADDRESS",
   fallback: "",
-  fallbackShows: "every address",
+  defaultText: "every address",
   expects: "an IP address or localhost",
   summary: "address to listen on",
   parse: (text) => (/^[0-9A-Za-z.:%-]{1,64}$/.test(text) ? text : undefined),
@@ -33,9 +33,9 @@ const HOST: Setting<string> = {
 
 const IMAGE: Setting<string> = {
   flag: "image",
-  shows: "IMAGE",
+  placeholder: "IMAGE",
   fallback: "lastcall-manager:0.1.0",
-  fallbackShows: "lastcall-manager:0.1.0",
+  defaultText: "lastcall-manager:0.1.0",
   expects: "an image reference without spaces",
   summary: "image of the manager that Pods get",
   parse: (text) => (/^[\x21-\x7e]{1,512}$/.test(text) ? text : undefined),
@@ -44,14 +44,14 @@ const IMAGE: Setting<string> = {
 const IMAGE_PULL_POLICY: Setting<PullPolicy | ""> = {
   ...choiceSetting("image-pull-policy", PULL_POLICIES, "Always", "when nodes pull the manager's image"),
   fallback: "",
-  fallbackShows: "the API server's, by the image's tag",
+  defaultText: "the API server's, by the image's tag",
 };
 
 const IMAGE_PULL_SECRETS: Setting<readonly string[]> = {
   flag: "image-pull-secrets",
-  shows: "NAMES",
+  placeholder: "NAMES",
   fallback: [],
-  fallbackShows: "none",
+  defaultText: "none",
   expects: "names of Secrets, separated by commas",
   summary: "pull secrets added to injected Pods; they have to exist in the Pod's namespace",
   parse: (text) => {
@@ -62,9 +62,9 @@ const IMAGE_PULL_SECRETS: Setting<readonly string[]> = {
 
 const KUBE_VERSION: Setting<string> = {
   flag: "kube-version",
-  shows: "auto|VERSION",
+  placeholder: "auto|VERSION",
   fallback: "1.35",
-  fallbackShows: "1.35",
+  defaultText: "1.35",
   expects: "a Kubernetes version such as 1.35 or v1.31.4, or auto",
   summary: "version of the API server, or auto to read it from there; decides whether native sidecars are used",
   parse: (text) => (/^auto$|^v?[0-9]{1,2}\.[0-9]{1,3}\+?([.+-][0-9A-Za-z.+-]*)?$/.test(text) ? text : undefined),
@@ -72,9 +72,9 @@ const KUBE_VERSION: Setting<string> = {
 
 export const PROOF_LABELS: Setting<Labels> = {
   flag: "proof-labels",
-  shows: "LABELS",
+  placeholder: "LABELS",
   fallback: {},
-  fallbackShows: "only the opt-in label",
+  defaultText: "only the opt-in label",
   expects: LABEL_LIST_EXPECTS,
   summary: "labels of the dry-run Pods",
   parse: parseLabelList,
@@ -82,9 +82,9 @@ export const PROOF_LABELS: Setting<Labels> = {
 
 const RELAY_ADDRESS: Setting<string> = {
   flag: "relay-address",
-  shows: "ADDRESS:PORT",
+  placeholder: "ADDRESS:PORT",
   fallback: "",
-  fallbackShows: "none",
+  defaultText: "none",
   expects: "ADDRESS:PORT in at most 256 printable characters",
   summary: "IP address and port of the relay's Service",
   // A malformed address must not stop admissions: Pods then get no relay, and a warning is logged.

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatDuration, parseDurationMs } from "../../src/contract/duration.ts";
-import { fitSpans, gracePeriodSeconds, writableMs } from "../../src/injection/hooks/grace.ts";
+import { fitDrainTimes, gracePeriodSeconds, representableMs } from "../../src/injection/hooks/grace.ts";
 import { sleepSecondsOf } from "../../src/injection/hooks/own-hooks.ts";
 import { driverOf } from "../../src/injection/mesh/driver.ts";
 import { chooseMode } from "../../src/injection/plan/eligibility.ts";
@@ -76,7 +76,7 @@ describe("the injected grace period", () => {
   test("covers all configured durations, in flags that the manager can read", () => {
     fc.assert(
       fc.property(original, spans, fc.integer({ min: 0, max: 100 }), (seconds, wanted, chain) => {
-        const fitted = fitSpans(seconds, wanted, chain);
+        const fitted = fitDrainTimes(seconds, wanted, chain);
         const grace = gracePeriodSeconds(seconds, fitted, chain);
         expect(grace).toBeLessThanOrEqual(2_147_483_647);
         expect(grace).toBeGreaterThanOrEqual(seconds);
@@ -88,13 +88,13 @@ describe("the injected grace period", () => {
   });
 
   test("is computed from durations that a flag can express, at most an hour shorter than configured", () => {
-    expect([1_500, 60_000, 604_800_000, 999_999_000].map(writableMs)).toEqual([
+    expect([1_500, 60_000, 604_800_000, 999_999_000].map(representableMs)).toEqual([
       1_500, 60_000, 604_800_000, 999_999_000,
     ]);
     fc.assert(
       fc.property(anySpan, (ms) => {
-        expect(ms - writableMs(ms)).toBeGreaterThanOrEqual(0);
-        expect(ms - writableMs(ms)).toBeLessThan(3_600_000);
+        expect(ms - representableMs(ms)).toBeGreaterThanOrEqual(0);
+        expect(ms - representableMs(ms)).toBeLessThan(3_600_000);
       }),
     );
   });

@@ -1,6 +1,6 @@
 /** Tests the detection of Pods that may run on preemptible nodes. */
 import { expect, test } from "vitest";
-import { shortNoticeOf } from "../../src/injection/hooks/grace.ts";
+import { interruptionNoticeOf } from "../../src/injection/hooks/grace.ts";
 
 const podWith = (spec: object) => ({ spec: { containers: [{ name: "app" }], ...spec } });
 const affinity = (...terms: readonly object[]) => ({
@@ -27,7 +27,7 @@ test.for([
   [{ tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
   [{ nodeSelector: { [EKS]: "SPOT" }, tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
 ] as const)("%j means at most %i s, by its %s", ([spec, seconds, from]) => {
-  expect(shortNoticeOf(podWith(spec))).toEqual({ seconds, from });
+  expect(interruptionNoticeOf(podWith(spec))).toEqual({ seconds, from });
 });
 
 test.for([
@@ -39,5 +39,5 @@ test.for([
   { tolerations: [{ key: AKS, operator: "Equal", value: "regular" }] },
   { nodeSelector: "spot", tolerations: [7], affinity: [] },
 ])("%j does not imply a short notice", (spec) => {
-  expect(shortNoticeOf(podWith(spec))).toBeUndefined();
+  expect(interruptionNoticeOf(podWith(spec))).toBeUndefined();
 });

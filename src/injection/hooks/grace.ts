@@ -5,44 +5,45 @@ import { requiredNodeTerms } from "../../kubernetes/pod.ts";
 import { isAbsent, listAt, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import type { Problem } from "../../policy/problem.ts";
 
-/** Covers signals, late hook starts, and the exit of containers after the deadline. */
+/** Time for signals, late hook starts, and the exit of containers after the deadline. */
 const MARGIN_SECONDS = 5;
 
-/** Kubelets and container runtimes use 32 bits. */
+/** Kubelets and container runtimes store the grace period in a signed 32-bit integer. */
 export const GRACE_LIMIT_SECONDS = 2_147_483_647;
 
 /** Default of cluster-autoscaler's `--max-graceful-termination-sec`. */
 const AUTOSCALER_WAIT_SECONDS = 600;
 
-type Spans = Pick<DrainSettings, "drainDelayMs" | "deregistrationDelayMs" | "drainTimeoutMs">;
+type DrainTimes = Pick<DrainSettings, "drainDelayMs" | "deregistrationDelayMs" | "drainTimeoutMs">;
 
 /**
- * Adds the drain to the app's own time after SIGTERM.
+ * Adds the drain's maximum time to the original grace period, which remains for the app after SIGTERM.
  *
- * @returns whole seconds, rounded up, never less than the original
+ * @returns whole seconds, rounded up, at least the original grace period
  */
-export function gracePeriodSeconds(originalSeconds: number, spans: Spans, chainSeconds: number): number {
-  const drainSeconds = Math.ceil((spans.drainDelayMs + spans.deregistrationDelayMs + spans.drainTimeoutMs) / 1_000);
-  const wanted = originalSeconds + drainSeconds + chainSeconds + MARGIN_SECONDS;
-  return Math.max(originalSeconds, Math.min(GRACE_LIMIT_SECONDS, wanted));
+export function gracePeriodSeconds(originalSeconds: number, times: DrainTimes, chainSeconds: number): number {
+  const drainSeconds = Math.ceil((times.drainDelayMs + times.deregistrationDelayMs + times.drainTimeoutMs) / 1_000);
+  const neededSeconds = originalSeconds + drainSeconds + chainSeconds + MARGIN_SECONDS;
+  return Math.max(originalSeconds, Math.min(GRACE_LIMIT_SECONDS, neededSeconds));
 }
 
-/**
- * Cuts the spans to fit the maximum grace period: the timeout first, then the deregistration delay, then the drain delay.
- */
-export function fitSpans(originalSeconds: number, spans: Spans, chainSeconds: number): Spans {
-  const roomMs = Math.max(0, GRACE_LIMIT_SECONDS - originalSeconds - chainSeconds - MARGIN_SECONDS) * 1_000;
-  const drainDelayMs = writableMs(Math.min(spans.drainDelayMs, roomMs));
-  const deregistrationDelayMs = writableMs(Math.min(spans.deregistrationDelayMs, roomMs - drainDelayMs));
-  const drainTimeoutMs = writableMs(Math.min(spans.drainTimeoutMs, roomMs - drainDelayMs - deregistrationDelayMs));
+/** Shortens the times to fit the maximum grace period: the timeout first, then the deregistration delay, then the drain delay. */
+export function fitDrainTimes(originalSeconds: number, times: DrainTimes, chainSeconds: number): DrainTimes {
+  const availableMs = Math.max(0, GRACE_LIMIT_SECONDS - originalSeconds - chainSeconds - MARGIN_SECONDS) * 1_000;
+  const drainDelayMs = representableMs(Math.min(times.drainDelayMs, availableMs));
+  const deregistrationDelayMs = representableMs(Math.min(times.deregistrationDelayMs, availableMs - drainDelayMs));
+  const drainTimeoutMs = representableMs(
+    Math.min(times.drainTimeoutMs, availableMs - drainDelayMs - deregistrationDelayMs),
+  );
   return { drainDelayMs, deregistrationDelayMs, drainTimeoutMs };
 }
 
-export function writableMs(spanMs: number): number {
-  if (spanMs >= 0 && spanMs < 1_000_000) return Math.floor(spanMs);
+/** Rounds down to a duration that a flag can express: at most six digits and one unit. */
+export function representableMs(timeMs: number): number {
+  if (timeMs >= 0 && timeMs < 1_000_000) return Math.floor(timeMs);
   for (const unitMs of UNITS_MS) {
-    const whole = Math.floor(spanMs / unitMs) * unitMs;
-    if (/^[0-9]{1,6}[a-z]+$/.test(formatDuration(whole))) return whole;
+    const roundedMs = Math.floor(timeMs / unitMs) * unitMs;
+    if (/^[0-9]{1,6}[a-z]+$/.test(formatDuration(roundedMs))) return roundedMs;
   }
   return LONGEST_MS;
 }
@@ -60,26 +61,27 @@ function longGraceProblems(seconds: number, where: string): readonly Problem[] {
   return [{ code: "long_grace", where: `${where}, terminationGracePeriodSeconds`, message }];
 }
 
-/** Only a warning: most Pods there end by rollouts, which allow the whole grace period. */
+/** Only a warning: most Pods on spot nodes end in rollouts, which allow the whole grace period. */
 function shortNoticeProblems(pod: RawObject, seconds: number, where: string): readonly Problem[] {
-  const notice = shortNoticeOf(pod);
+  const notice = interruptionNoticeOf(pod);
   if (notice === undefined || seconds <= notice.seconds) return [];
   const message =
     `Such a node ends ${notice.seconds} s after its notice, and the grace period is ${seconds} s. ` +
     "Set lastcall.dev/profile: spot, or a shorter drain-timeout or grace period.";
-  return [{ code: "short_notice", where: `${where}, ${notice.from}`, message }];
+  return [{ code: "short_notice", where: `${where}, ${notice.field}`, message }];
 }
 
-type ShortNotice = {
-  /** Shortest time from the notice to the end of the node. */
+type InterruptionNotice = {
+  /** Minimum time from the cloud's interruption notice to the end of the node. */
   readonly seconds: number;
-  readonly from: string;
+  /** Field and label that select or tolerate the spot node. */
+  readonly field: string;
 };
 
-type Capacity = { readonly label: string; readonly value: string; readonly noticeSeconds: number };
+type SpotCapacity = { readonly label: string; readonly value: string; readonly noticeSeconds: number };
 
-/** Labels of spot nodes, which are also the keys of their taints. Karpenter's notice is that of AWS. */
-const CAPACITIES: readonly Capacity[] = [
+/** Labels of spot nodes; their taints have the same keys. For Karpenter the notice time of AWS applies. */
+const SPOT_CAPACITIES: readonly SpotCapacity[] = [
   { label: "cloud.google.com/gke-spot", value: "true", noticeSeconds: 30 },
   { label: "cloud.google.com/gke-preemptible", value: "true", noticeSeconds: 30 },
   { label: "kubernetes.azure.com/scalesetpriority", value: "spot", noticeSeconds: 30 },
@@ -87,16 +89,16 @@ const CAPACITIES: readonly Capacity[] = [
   { label: "karpenter.sh/capacity-type", value: "spot", noticeSeconds: 120 },
 ];
 
-/** The shortest notice of all spot nodes that the Pod selects or tolerates. A toleration of all taints does not count. */
-export function shortNoticeOf(pod: RawObject): ShortNotice | undefined {
-  const found = CAPACITIES.flatMap((capacity) => {
-    const place = placeNaming(pod, capacity);
-    return place === undefined ? [] : [{ seconds: capacity.noticeSeconds, from: `${place} ${capacity.label}` }];
+/** Returns the shortest notice of all spot nodes that the Pod selects or tolerates. A toleration of all taints does not count. */
+export function interruptionNoticeOf(pod: RawObject): InterruptionNotice | undefined {
+  const found = SPOT_CAPACITIES.flatMap((capacity) => {
+    const field = matchingField(pod, capacity);
+    return field === undefined ? [] : [{ seconds: capacity.noticeSeconds, field: `${field} ${capacity.label}` }];
   });
-  return found.sort((one, other) => one.seconds - other.seconds)[0];
+  return found.sort((left, right) => left.seconds - right.seconds)[0];
 }
 
-function placeNaming(pod: RawObject, { label, value }: Capacity): string | undefined {
+function matchingField(pod: RawObject, { label, value }: SpotCapacity): string | undefined {
   const spec = objectAt(pod, "spec");
   if (textAt(objectAt(spec, "nodeSelector"), label) === value) return "nodeSelector";
   const expressions = requiredNodeTerms(pod).flatMap((term) => objectsAt(term, "matchExpressions"));

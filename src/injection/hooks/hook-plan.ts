@@ -13,23 +13,25 @@ export type HookPlan =
       readonly kind: "hold";
       readonly container: string;
       readonly role: HookRole;
-      /** The container's own handler. */
+      /** The container's own handler, which the hold replaces. */
       readonly replaced: RawObject | undefined;
-      /** Duration of a replaced sleep, a lower bound of the drain delay. */
-      readonly sleptSeconds: number;
+      /** Duration of the replaced sleep, which is a lower bound of the drain delay. */
+      readonly replacedSleepSeconds: number;
       readonly chained: ChainedHook | undefined;
     }
   | {
       readonly kind: "keep";
       readonly container: string;
       readonly role: HookRole;
-      readonly hook: string;
+      /** Such as `exec`; empty for a sleep of 0 s. */
+      readonly ownHookKind: string;
     }
+  /** The setting `containers` does not include the container. */
   | { readonly kind: "leave"; readonly container: string; readonly role: HookRole };
 
 /**
- * Returns one entry per regular container. Containers that are not chosen are not changed. Native sidecars have no entry: their
- * hooks run at the start of the termination.
+ * Returns one plan per regular container. Native sidecars have no plan, because the kubelet runs their hooks at the start of the
+ * termination.
  */
 export function planHooks(pod: RawObject, policy: PodPolicy, chosen: ReadonlySet<string>): readonly HookPlan[] {
   return containersOf(pod).map((container) => {
@@ -42,7 +44,7 @@ export function planHooks(pod: RawObject, policy: PodPolicy, chosen: ReadonlySet
       container: name,
       role,
       replaced: handler,
-      sleptSeconds: 0,
+      replacedSleepSeconds: 0,
       chained: undefined,
     };
     return handler === undefined ? hold : planOwnHook(container, handler, policy, hold);
@@ -60,21 +62,23 @@ function planOwnHook(
   hold: Extract<HookPlan, { kind: "hold" }>,
 ): HookPlan {
   const keep = { kind: "keep", container: hold.container, role: hold.role } as const;
-  if (isNoHook(handler)) return { ...keep, hook: "" };
+  if (isNoHook(handler)) return { ...keep, ownHookKind: "" };
   const seconds = sleepSecondsOf(handler);
   // The injected hook keeps a mesh proxy running until the app has exited, so the proxy's own sleep does not count.
   const sleptSeconds = seconds !== undefined && hold.role === "mesh-proxy" ? 0 : seconds;
   switch (policy.preStop) {
     case "replace":
-      return { ...hold, sleptSeconds: sleptSeconds ?? 0 };
+      return { ...hold, replacedSleepSeconds: sleptSeconds ?? 0 };
     case "chain": {
       const chained = toChainedHook(container, handler, seconds);
-      return chained === undefined ? { ...keep, hook: kindOfHook(handler) } : { ...hold, chained };
+      return chained === undefined ? { ...keep, ownHookKind: kindOfHook(handler) } : { ...hold, chained };
     }
     case "auto":
-      return sleptSeconds === undefined ? { ...keep, hook: kindOfHook(handler) } : { ...hold, sleptSeconds };
+      return sleptSeconds === undefined
+        ? { ...keep, ownHookKind: kindOfHook(handler) }
+        : { ...hold, replacedSleepSeconds: sleptSeconds };
     case "keep":
-      return { ...keep, hook: kindOfHook(handler) };
+      return { ...keep, ownHookKind: kindOfHook(handler) };
   }
 }
 
@@ -94,8 +98,8 @@ export function chosenContainers(pod: RawObject, policy: PodPolicy, where: strin
 
 export function keptHookProblems(hooks: readonly HookPlan[], policy: PodPolicy, where: string): readonly Problem[] {
   return hooks.flatMap((hook) => {
-    if (hook.kind !== "keep" || hook.hook === "") return [];
-    const message = `Keeps its own preStop ${hook.hook} hook, so the drain cannot delay its stop signal.${remedy(hook.hook, policy)}`;
+    if (hook.kind !== "keep" || hook.ownHookKind === "") return [];
+    const message = `Keeps its own preStop ${hook.ownHookKind} hook, so the drain cannot delay its stop signal.${remedy(hook.ownHookKind, policy)}`;
     return [{ code: "own_hook_kept", where: `${where}, container ${hook.container}`, message } as const];
   });
 }

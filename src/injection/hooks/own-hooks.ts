@@ -1,4 +1,4 @@
-/** Classifies a container's own preStop hook: a sleep, a hook that Istio rewrote, or one that the manager can run. */
+/** Classifies a container's own preStop hook: a sleep, a hook that Istio rewrote, or a hook that the manager can run. */
 import { containerNamed } from "../../kubernetes/pod.ts";
 import {
   isRawObject,
@@ -63,10 +63,10 @@ export function kindOfHook(handler: RawObject): string {
 export type HookTarget = { readonly path: string; readonly port: number };
 
 export function isRewritten(handler: RawObject, container: string): boolean {
-  return textAt(objectAt(handler, "httpGet"), "path") === pathOf(container);
+  return textAt(objectAt(handler, "httpGet"), "path") === rewrittenPathOf(container);
 }
 
-/** Returns the target to which Istio's agent forwards the hook of a container; `undefined` when unknown. */
+/** Returns the target to which Istio's agent forwards the hook of a container; `undefined` if the target is unknown. */
 export type RewrittenTargets = (container: string) => HookTarget | undefined;
 
 export function rewrittenTargets(pod: RawObject): RewrittenTargets {
@@ -75,20 +75,20 @@ export function rewrittenTargets(pod: RawObject): RewrittenTargets {
     variables.find((variable) => textAt(variable, "name") === "ISTIO_KUBE_APP_PROBERS"),
     "value",
   );
-  // Most Pods have no such proxy, and a failing JSON.parse takes a tenth of a small admission.
-  const probers = text === undefined ? undefined : parsed(text);
+  // Most Pods have no Istio proxy, and a failing JSON.parse would take a tenth of a small admission's time.
+  const probers = text === undefined ? undefined : parseJsonObject(text);
   return (container) => {
-    const action = objectAt(objectAt(probers, pathOf(container)), "httpGet");
+    const action = objectAt(objectAt(probers, rewrittenPathOf(container)), "httpGet");
     const port = wholeNumberAt(action, "port");
     return port === undefined ? undefined : { path: textAt(action, "path") ?? "", port };
   };
 }
 
-function pathOf(container: string): string {
+function rewrittenPathOf(container: string): string {
   return `/app-lifecycle/${container}/prestopz`;
 }
 
-function parsed(text: string): RawObject | undefined {
+function parseJsonObject(text: string): RawObject | undefined {
   try {
     return objectAt({ probers: JSON.parse(text) }, "probers");
   } catch {
@@ -96,7 +96,7 @@ function parsed(text: string): RawObject | undefined {
   }
 }
 
-/** A hook that the manager runs after the drain, before it answers the container's hold. */
+/** A container's own hook, which the manager runs after the drain and before it responds to the container's hold. */
 export type ChainedHook =
   | {
       readonly httpGet: {
@@ -107,22 +107,23 @@ export type ChainedHook =
     }
   | { readonly sleep: { readonly seconds: number } };
 
-/** Longer sleeps would not fit the 32 bits of the grace period. */
-const LONGEST_CHAINED_SLEEP = 1_000_000;
+/** With longer sleeps the grace period could exceed 32 bits. */
+const LONGEST_CHAINED_SLEEP_SECONDS = 1_000_000;
 
 export function toChainedHook(
   container: RawObject,
   handler: RawObject,
-  slept: number | undefined,
+  sleepSeconds: number | undefined,
 ): ChainedHook | undefined {
-  if (slept !== undefined) return slept <= LONGEST_CHAINED_SLEEP ? { sleep: { seconds: slept } } : undefined;
+  if (sleepSeconds !== undefined)
+    return sleepSeconds <= LONGEST_CHAINED_SLEEP_SECONDS ? { sleep: { seconds: sleepSeconds } } : undefined;
   const httpGet = objectAt(handler, "httpGet");
-  // A hook with a host leaves the Pod; the manager calls loopback only.
+  // A hook with a host sends its request to that host; the manager connects to loopback only.
   if (httpGet === undefined || Object.keys(handler).length !== 1 || (textAt(httpGet, "host") ?? "") !== "")
     return undefined;
   const port = portNumberOf(container, httpGet["port"]);
   if (port === undefined) return undefined;
-  // The manager has no HTTPS client, so such a hook is kept.
+  // The manager has no HTTPS client, so the container keeps an HTTPS hook.
   if ((textAt(httpGet, "scheme") ?? "HTTP") !== "HTTP") return undefined;
   const path = textAt(httpGet, "path") ?? "/";
   const httpHeaders = listAt(httpGet, "httpHeaders");
@@ -135,7 +136,7 @@ export function toChainedHook(
   };
 }
 
-/** Total time of the chained hooks; a GET has 5 s. */
+/** Maximum time of all chained hooks: the duration of each sleep, and 5 s for each HTTP request. */
 export function chainSeconds(chain: Readonly<Record<string, ChainedHook>>): number {
   return Object.values(chain).reduce(
     (sum, hook) => sum + ("sleep" in hook ? hook.sleep.seconds : CHAINED_GET_SECONDS),

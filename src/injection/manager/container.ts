@@ -5,7 +5,7 @@ import type { IssueRelayAccess, RelayAccess, RelayAccessRequest } from "../../co
 import { formatServeFlags } from "../../contract/serve-flags.ts";
 import { nameOf, type PullPolicy } from "../../kubernetes/pod.ts";
 import { listAt, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
-import { asWritten, withoutReferences } from "../../kubernetes/references.ts";
+import { escapeReferences, unescapeReferences } from "../../kubernetes/references.ts";
 
 export type ManagerInput = {
   readonly native: boolean;
@@ -20,20 +20,20 @@ export type ManagerInput = {
   readonly relay: RelayAccess | undefined;
 };
 
-export function makeManager(making: ManagerInput): RawObject {
-  const { native, image, pullPolicy, settings, token, recordText, resources, mount, user, relay } = making;
+export function makeManager(input: ManagerInput): RawObject {
+  const { native, image, pullPolicy, settings, token, recordText, resources, mount, user, relay } = input;
   return {
     name: MANAGER_CONTAINER,
     image,
     ...(pullPolicy === undefined ? {} : { imagePullPolicy: pullPolicy }),
     ...(native ? { restartPolicy: "Always" } : {}),
-    args: ["serve", ...formatServeFlags(settings).map(withoutReferences)],
+    args: ["serve", ...formatServeFlags(settings).map(escapeReferences)],
     env: [
-      literal(VARIABLES.token, token),
-      fromField(VARIABLES.podName, "metadata.name"),
-      fromField(VARIABLES.podUid, "metadata.uid"),
-      fromField(VARIABLES.podNamespace, "metadata.namespace"),
-      literal(VARIABLES.original, recordText),
+      literalVariable(VARIABLES.token, token),
+      fieldVariable(VARIABLES.podName, "metadata.name"),
+      fieldVariable(VARIABLES.podUid, "metadata.uid"),
+      fieldVariable(VARIABLES.podNamespace, "metadata.namespace"),
+      literalVariable(VARIABLES.original, recordText),
       ...relayVariables(relay),
     ],
     lifecycle: { preStop: { exec: { command: drainCommand(settings.port) } } },
@@ -50,7 +50,7 @@ export function makeManager(making: ManagerInput): RawObject {
   };
 }
 
-/** Recognises the manager by name and arguments; annotations can be forged, copied and lost. */
+/** Recognises the manager by name and arguments, because annotations can be forged, copied or lost. */
 export function isManager(container: RawObject): boolean {
   const args = listAt(container, "args");
   return (
@@ -69,25 +69,25 @@ const VARIABLES_LIMIT = 500;
 
 export function serveFlagsOf(container: RawObject | undefined): readonly string[] {
   const [command, ...flags] = listAt(container, "args").filter((arg) => typeof arg === "string");
-  return command === "serve" ? flags.map(asWritten) : [];
+  return command === "serve" ? flags.map(unescapeReferences) : [];
 }
 
 function drainCommand(port: number): readonly string[] {
   return [MANAGER_BINARY, "drain", ...(port === DEFAULT_SETTINGS.port ? [] : [`--port=${port}`])];
 }
 
-function literal(name: string, value: string): RawObject {
-  return { name, value: withoutReferences(value) };
+function literalVariable(name: string, value: string): RawObject {
+  return { name, value: escapeReferences(value) };
 }
 
-/** The value of a variable that {@link literal} wrote. */
+/** Returns the value of a variable that {@link literalVariable} wrote. */
 export function environmentValue(container: RawObject, name: string): string | undefined {
   const entry = objectsAt(container, "env").find((candidate) => candidate["name"] === name);
   const value = textAt(entry, "value");
-  return value === undefined ? undefined : asWritten(value);
+  return value === undefined ? undefined : unescapeReferences(value);
 }
 
-function fromField(name: string, fieldPath: string): RawObject {
+function fieldVariable(name: string, fieldPath: string): RawObject {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
 
@@ -106,19 +106,19 @@ export function hasCredential(container: RawObject, credential: string): boolean
   return environmentValue(container, VARIABLES.relayCredential) === credential;
 }
 
-/** Includes the Pod's addresses, which only requests to the relay need. */
+/** Includes the Pod's IP addresses, because the manager needs them only for requests to the relay. */
 function relayVariables(relay: RelayAccess | undefined): readonly RawObject[] {
   if (relay === undefined) return [];
   return [
-    fromField(VARIABLES.podIps, "status.podIPs"),
-    literal(VARIABLES.relayAddress, relay.address),
-    literal(VARIABLES.relayName, relay.serverName),
-    literal(VARIABLES.relayCa, relay.ca),
-    literal(VARIABLES.relayCredential, relay.credential),
+    fieldVariable(VARIABLES.podIps, "status.podIPs"),
+    literalVariable(VARIABLES.relayAddress, relay.address),
+    literalVariable(VARIABLES.relayName, relay.serverName),
+    literalVariable(VARIABLES.relayCa, relay.ca),
+    literalVariable(VARIABLES.relayCredential, relay.credential),
   ];
 }
 
-type RelayRequest = {
+type RelayAccessInput = {
   readonly pod: RawObject;
   readonly namespace: string;
   readonly manager: RawObject | undefined;
@@ -126,8 +126,8 @@ type RelayRequest = {
   readonly issueRelayAccess: IssueRelayAccess | undefined;
 };
 
-/** Call it once per injection: each call may issue a credential. `undefined` keeps existing variables. */
-export function relayAccessFor(request: RelayRequest): RelayAccess | undefined {
+/** Call this once per injection, because each call may issue a credential. With `undefined` existing relay variables stay. */
+export function relayAccessFor(request: RelayAccessInput): RelayAccess | undefined {
   const existing = request.manager === undefined ? undefined : existingRelay(request.manager);
   const issued = request.issueRelayAccess?.({
     namespace: request.namespace,

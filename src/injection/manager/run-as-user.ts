@@ -4,12 +4,12 @@ import { objectAt, type RawObject, wholeNumberAt } from "../../kubernetes/raw-js
 import type { RunAsUserChoice } from "../../policy/fields.ts";
 
 /**
- * Neither root nor 65532, the user of most distroless images, since the kernel has limits per user across all Pods of a node.
- * Equals the default port.
+ * Neither root nor 65532, the user of most distroless images, because some limits of the kernel apply per user to all Pods of a
+ * node. The number is the same as the default port's.
  */
 const MANAGER_USER = 17_890;
 
-/** OpenShift assigns each project a range of users, and refuses Pods with others. */
+/** OpenShift assigns each project a range of users, and refuses Pods with other users. */
 export const OPENSHIFT_USER_RANGE = "openshift.io/sa.scc.uid-range";
 /** The security context constraint that admitted the Pod; OpenShift sets it before webhooks are called. */
 const OPENSHIFT_CONSTRAINT = "openshift.io/scc";
@@ -25,10 +25,10 @@ type UserInput = {
 export function managerUser({ pod, namespaceAnnotations, choice, socketUser }: UserInput): number | undefined {
   if (typeof choice === "number") return choice;
   if (socketUser !== undefined) return socketUser;
-  const isAssigned =
+  const isAssignedByOpenShift =
     Object.hasOwn(namespaceAnnotations, OPENSHIFT_USER_RANGE) || OPENSHIFT_CONSTRAINT in annotationsOf(pod);
-  if (choice === "auto" && !isAssigned) return MANAGER_USER;
-  // The manager would inherit root, and runAsNonRoot would block its start.
-  const ofPod = wholeNumberAt(objectAt(objectAt(pod, "spec"), "securityContext"), "runAsUser");
-  return ofPod === 0 ? MANAGER_USER : undefined;
+  if (choice === "auto" && !isAssignedByOpenShift) return MANAGER_USER;
+  // Otherwise the manager would inherit root from the Pod, and runAsNonRoot would prevent its start.
+  const podUser = wholeNumberAt(objectAt(objectAt(pod, "spec"), "securityContext"), "runAsUser");
+  return podUser === 0 ? MANAGER_USER : undefined;
 }

@@ -1,6 +1,6 @@
 /** Finds the mount and the user with which the manager can connect to the Unix socket of a driver. */
 import type { DriverRow } from "../../contract/driver-table.ts";
-import { containersOf, initContainersOf, lastingContainersOf } from "../../kubernetes/pod.ts";
+import { containersOf, initContainersOf, longRunningContainersOf } from "../../kubernetes/pod.ts";
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
@@ -10,16 +10,16 @@ import { isManager } from "../manager/container.ts";
 const READ_ONLY_VOLUMES: readonly string[] = ["configMap", "downwardAPI", "image", "projected", "secret"];
 /** Mount path of the ServiceAccount token. */
 const TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** They require a privileged container, or a variable of the original container. */
-const UNCOPIED: readonly string[] = ["mountPropagation", "subPathExpr"];
+/** These fields require a privileged container, or a variable of the original container. */
+const UNCOPIED_FIELDS: readonly string[] = ["mountPropagation", "subPathExpr"];
 
 export type DriverAddress = { readonly driverUrl: string; readonly row: DriverRow };
 
 /**
- * Copies the mount of another container that contains the socket; read-only, unless the runtime has to create the token's
- * mount point in it.
+ * Copies the mount that contains the socket from another container. The copy is read-only, unless the container runtime has to
+ * create the mount point of the ServiceAccount token in the volume.
  *
- * @returns `undefined` without such a mount, and for TCP URLs
+ * @returns `undefined` for a TCP URL, or if no container mounts the socket's directory
  */
 export function socketMount(pod: RawObject, { driverUrl, row }: DriverAddress): RawObject | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;
@@ -29,28 +29,28 @@ export function socketMount(pod: RawObject, { driverUrl, row }: DriverAddress): 
   const proxies = all.filter((container) => isProxy(container, row));
   const nearest = nearestMount(proxies, socket) ?? nearestMount(all, socket);
   if (nearest === undefined || (textAt(nearest, "subPathExpr") ?? "") !== "") return undefined;
-  const kept = Object.entries(nearest).filter(([key]) => !UNCOPIED.includes(key));
-  const holdsToken = isAbove(textAt(nearest, "mountPath") ?? "", TOKEN_FOLDER);
-  return { ...Object.fromEntries(kept), ...(holdsToken ? {} : { readOnly: true }) };
+  const copiedFields = Object.entries(nearest).filter(([key]) => !UNCOPIED_FIELDS.includes(key));
+  const containsTokenFolder = containsPath(textAt(nearest, "mountPath") ?? "", TOKEN_FOLDER);
+  return { ...Object.fromEntries(copiedFields), ...(containsTokenFolder ? {} : { readOnly: true }) };
 }
 
 /**
- * User of the container that creates the socket. Connecting requires write permission, which only the proxy's user has.
+ * Returns the user of the container that creates the socket. Connecting requires write permission, which only the proxy's user has.
  *
- * @returns `undefined` when the user is unknown or root
+ * @returns `undefined` if the user is unknown or root
  */
 export function socketUser(pod: RawObject, { driverUrl, row }: DriverAddress): number | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;
   const socket = socketOf(pod, driverUrl);
   // A container with a read-only mount cannot create the socket.
-  const makers = lastingContainersOf(pod).filter((container) => {
+  const creators = longRunningContainersOf(pod).filter((container) => {
     const mount = nearestMount([container], socket);
     return mount !== undefined && mount["readOnly"] !== true && !isManager(container);
   });
-  const maker = makers.find((container) => isProxy(container, row)) ?? makers[0];
-  if (maker === undefined) return undefined;
-  const ofPod = wholeNumberAt(objectAt(objectAt(pod, "spec"), "securityContext"), "runAsUser");
-  const user = wholeNumberAt(objectAt(maker, "securityContext"), "runAsUser") ?? ofPod ?? 0;
+  const creator = creators.find((container) => isProxy(container, row)) ?? creators[0];
+  if (creator === undefined) return undefined;
+  const podUser = wholeNumberAt(objectAt(objectAt(pod, "spec"), "securityContext"), "runAsUser");
+  const user = wholeNumberAt(objectAt(creator, "securityContext"), "runAsUser") ?? podUser ?? 0;
   return user > 0 ? user : undefined;
 }
 
@@ -65,16 +65,16 @@ function socketOf(pod: RawObject, driverUrl: string): Socket {
     named.add(name);
     if (READ_ONLY_VOLUMES.some((kind) => objectAt(volume, kind) !== undefined)) readOnlyVolumes.add(name);
   }
-  return { path: plainPath(driverUrl.slice("unix:".length)), readOnlyVolumes };
+  return { path: normalizedPath(driverUrl.slice("unix:".length)), readOnlyVolumes };
 }
 
 function nearestMount(containers: readonly RawObject[], socket: Socket): RawObject | undefined {
   let nearest: RawObject | undefined;
-  // The deepest mount hides those above it.
+  // The deepest mount hides the mounts of parent directories.
   let longest = -1;
   for (const mount of containers.flatMap((container) => objectsAt(container, "volumeMounts"))) {
-    const folder = withoutEnd(textAt(mount, "mountPath") ?? "");
-    if (folder.length <= longest || !isAbove(folder, socket.path)) continue;
+    const folder = withoutTrailingSlash(textAt(mount, "mountPath") ?? "");
+    if (folder.length <= longest || !containsPath(folder, socket.path)) continue;
     if (socket.readOnlyVolumes.has(mount["name"])) continue;
     nearest = mount;
     longest = folder.length;
@@ -82,21 +82,21 @@ function nearestMount(containers: readonly RawObject[], socket: Socket): RawObje
   return nearest;
 }
 
-function isAbove(folder: string, path: string): boolean {
-  const clean = withoutEnd(folder);
+function containsPath(folder: string, path: string): boolean {
+  const clean = withoutTrailingSlash(folder);
   return clean !== "" && path.startsWith(`${clean}/`);
 }
 
-function withoutEnd(folder: string): string {
-  return plainPath(folder).replace(/\/$/, "");
+function withoutTrailingSlash(folder: string): string {
+  return normalizedPath(folder).replace(/\/$/, "");
 }
 
 /** `unix:///run//envoy/./admin.sock` names the same file as `/run/envoy/admin.sock`. */
-function plainPath(path: string): string {
+function normalizedPath(path: string): string {
   return path.replace(/\/(\.?\/)+/g, "/");
 }
 
-/** An Envoy next to the proxy of another driver does not count. */
+/** An Envoy counts only if the driver's proxy is an Envoy. */
 function isProxy(container: RawObject, row: DriverRow): boolean {
   return row.envoy !== "none" && isEnvoy(container);
 }

@@ -1,19 +1,19 @@
-/** Recognises the driver for `driver: auto`, and its admin address. */
+/** Detects the driver for `driver: auto`, and the driver's admin address. */
 import { type DriverName, type DriverRow, driverRow } from "../../contract/driver-table.ts";
-import { containersOf, initContainersOf, labelsOf, lastingContainersOf } from "../../kubernetes/pod.ts";
+import { containersOf, initContainersOf, labelsOf, longRunningContainersOf } from "../../kubernetes/pod.ts";
 import { listAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../../policy/fields.ts";
 import { isEnvoy, socketMount } from "./driver-socket.ts";
 import { isIstioGateway, meshProxyIn } from "./mesh.ts";
 
-/** Meshes come before Envoy, since Istio's sidecar is an Envoy too. `drain-url` and `active-url` imply the driver `http`. */
+/** Meshes precede Envoy, because Istio's sidecar is an Envoy too. `drain-url` and `active-url` imply the driver `http`. */
 export function driverOf(pod: RawObject, policy: PodPolicy): DriverName {
   if (policy.driver !== "auto") return policy.driver;
   if (policy.drainUrl !== "" || policy.activeUrl !== "") return "http";
   const mesh = meshProxyIn(pod);
   // A gateway has no app in its Pod, so all of its listeners drain.
   if (mesh !== undefined) return mesh === "istio" && isIstioGateway(pod) ? "envoy" : mesh;
-  return lastingContainersOf(pod).some(isEnvoy) ? "envoy" : "none";
+  return longRunningContainersOf(pod).some(isEnvoy) ? "envoy" : "none";
 }
 
 /** Whether a setting names or implies a driver; recognised drivers do not count. */
@@ -38,9 +38,9 @@ function envoyAdminOf(pod: RawObject, row: DriverRow): string {
   return named === undefined ? "" : `http://127.0.0.1:${named}`;
 }
 
-/** Operators with a configurable admin port declare it under this name. */
+/** Operators with a configurable admin port declare this port with the name `admin`. */
 function namedAdminPort(pod: RawObject): number | undefined {
-  const ports = lastingContainersOf(pod)
+  const ports = longRunningContainersOf(pod)
     .filter(isEnvoy)
     .flatMap((container) => objectsAt(container, "ports"));
   return wholeNumberAt(

@@ -5,7 +5,7 @@ import {
   containerNamed,
   containersOf,
   labelsOf,
-  lastingContainersOf,
+  longRunningContainersOf,
   nameOf,
 } from "../../kubernetes/pod.ts";
 import { listAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -15,12 +15,12 @@ type MeshName = "istio" | "linkerd";
 export type Mesh = {
   readonly name: MeshName;
   readonly proxy: string;
-  /** Init container that sets up the redirection, with arguments fixed at the mesh's injection. */
+  /** Init container that sets up the redirection. Its arguments do not change after the mesh has injected it. */
   readonly init: string;
   /** Annotation with the ports that are excluded from redirection. */
-  readonly exclusion: string;
-  /** Default of the annotation, which an annotation replaces. */
-  readonly usuallyExcluded: string;
+  readonly exclusionAnnotation: string;
+  /** Ports that the mesh excludes if no annotation is set. */
+  readonly defaultExclusion: string;
   /** Whether the annotation is inherited from the namespace. */
   readonly inheritsExclusion: boolean;
 };
@@ -30,32 +30,32 @@ export const MESHES: readonly Mesh[] = [
     name: "istio",
     proxy: "istio-proxy",
     init: "istio-init",
-    exclusion: "traffic.sidecar.istio.io/excludeInboundPorts",
-    usuallyExcluded: "",
+    exclusionAnnotation: "traffic.sidecar.istio.io/excludeInboundPorts",
+    defaultExclusion: "",
     inheritsExclusion: false,
   },
   {
     name: "linkerd",
     proxy: "linkerd-proxy",
     init: "linkerd-init",
-    exclusion: "config.linkerd.io/skip-inbound-ports",
-    usuallyExcluded: "4567,4568",
+    exclusionAnnotation: "config.linkerd.io/skip-inbound-ports",
+    defaultExclusion: "4567,4568",
     inheritsExclusion: true,
   },
 ];
 
-/** Whether a regular container is a mesh proxy that has to outlive the app. As the only container it is a gateway, an app. */
+/** Whether a regular container is a mesh proxy that has to outlive the app. A Pod's only container is a gateway, so an app. */
 export function isMeshProxy(pod: RawObject, container: RawObject): boolean {
-  const named = MESHES.some((mesh) => mesh.proxy === nameOf(container));
-  return named && containersOf(pod).length > 1 && !isRouter(container);
+  const isProxyName = MESHES.some((mesh) => mesh.proxy === nameOf(container));
+  return isProxyName && containersOf(pod).length > 1 && !isRouter(container);
 }
 
 export function meshProxyIn(pod: RawObject): MeshName | undefined {
-  const names = lastingContainersOf(pod).map(nameOf);
+  const names = longRunningContainersOf(pod).map(nameOf);
   return MESHES.find((mesh) => names.includes(mesh.proxy))?.name;
 }
 
-/** In a gateway of Istio the proxy handles all traffic of the Pod. */
+/** In an Istio gateway the proxy handles all traffic of the Pod. */
 export function isIstioGateway(pod: RawObject): boolean {
   const proxy = containersOf(pod).find((container) => nameOf(container) === "istio-proxy");
   return proxy !== undefined && (containersOf(pod).length === 1 || isRouter(proxy));
@@ -74,23 +74,23 @@ export function isInMesh(mesh: Mesh, pod: RawObject, namespace: RawObject): bool
   return mesh.name === "istio" ? isIstioEnabled(pod, namespace) : isLinkerdEnabled(pod, namespace);
 }
 
-/** In Istio's order: label, annotation, namespace label, revision labels. */
+/** Checks in Istio's order: Pod label, Pod annotation, namespace label, revision labels. */
 function isIstioEnabled(pod: RawObject, namespace: RawObject): boolean {
   const own = choiceOf(textAt(labelsOf(pod), ISTIO_INJECT)) ?? choiceOf(textAt(annotationsOf(pod), ISTIO_INJECT));
   if (own !== undefined) return own;
   const ofNamespace = textAt(namespace, "istio-injection");
   if (ofNamespace === "enabled" || ofNamespace === "disabled") return ofNamespace === "enabled";
-  return isNamed(textAt(labelsOf(pod), ISTIO_REVISION)) || isNamed(textAt(namespace, ISTIO_REVISION));
+  return isNonEmpty(textAt(labelsOf(pod), ISTIO_REVISION)) || isNonEmpty(textAt(namespace, ISTIO_REVISION));
 }
 
 const ISTIO_INJECT = "sidecar.istio.io/inject";
 const ISTIO_REVISION = "istio.io/rev";
 
 function choiceOf(value: string | undefined): boolean | undefined {
-  return isNamed(value) ? ["true", "y", "yes", "on"].includes(value.toLowerCase()) : undefined;
+  return isNonEmpty(value) ? ["true", "y", "yes", "on"].includes(value.toLowerCase()) : undefined;
 }
 
-function isNamed(value: string | undefined): value is string {
+function isNonEmpty(value: string | undefined): value is string {
   return value !== undefined && value !== "";
 }
 

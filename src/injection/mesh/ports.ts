@@ -9,17 +9,17 @@ export const FIRST_PORT = 17_890;
 export const LAST_PORT = 17_989;
 
 /**
- * The wanted port, or the next one from 17890 to 17989 that is neither declared nor probed. Deterministic for a Pod. Undeclared
- * ports of the app are unknown.
+ * Returns the desired port, or the next free port from 17890 to 17989. Declared ports and ports of probes and hooks are in use;
+ * other ports of the app are not detectable. Deterministic for a Pod.
  *
- * @returns `undefined` when the whole range is in use
+ * @returns `undefined` if the whole range is in use
  */
-export function choosePort(pod: RawObject, wanted: number, alsoTaken: readonly number[]): number | undefined {
+export function choosePort(pod: RawObject, desired: number, excluded: readonly number[]): number | undefined {
   const taken = declaredPorts(pod);
-  for (const port of alsoTaken) taken.add(port);
-  if (!taken.has(wanted)) return wanted;
+  for (const port of excluded) taken.add(port);
+  if (!taken.has(desired)) return desired;
   const range = Array.from({ length: LAST_PORT - FIRST_PORT + 1 }, (_, index) => FIRST_PORT + index);
-  return [...range.filter((port) => port > wanted), ...range].find((port) => !taken.has(port));
+  return [...range.filter((port) => port > desired), ...range].find((port) => !taken.has(port));
 }
 
 export function portNumberOf(container: RawObject, port: unknown): number | undefined {
@@ -38,7 +38,7 @@ function declaredPorts(pod: RawObject): Set<number> {
   return taken;
 }
 
-/** Ports that the container declares, and that its probes and hooks call. */
+/** Ports that the container declares or that its probes and hooks connect to. */
 export function portsOf(container: RawObject): ReadonlySet<number> {
   const ports = new Set<number>();
   addPorts(container, ports);
@@ -82,15 +82,15 @@ export function meshExclusions(
   port: number,
 ): readonly (readonly [string, string])[] {
   return MESHES.filter((mesh) => isInMesh(mesh, pod, namespace)).flatMap((mesh) => {
-    const present = textAt(annotationsOf(pod), mesh.exclusion) ?? inheritedBy(mesh, namespace);
-    return includesPort(present, port) ? [] : [[mesh.exclusion, withPort(present, port)] as const];
+    const present = textAt(annotationsOf(pod), mesh.exclusionAnnotation) ?? inheritedExclusion(mesh, namespace);
+    return includesPort(present, port) ? [] : [[mesh.exclusionAnnotation, withPort(present, port)] as const];
   });
 }
 
-/** The value without an annotation on the Pod. An annotation replaces it, so it has to repeat it. */
-function inheritedBy(mesh: Mesh, namespace: RawObject): string {
-  const ofNamespace = mesh.inheritsExclusion ? textAt(namespace, mesh.exclusion) : undefined;
-  return ofNamespace ?? mesh.usuallyExcluded;
+/** Returns the ports that a Pod without the annotation excludes. An added annotation replaces them, so it repeats them. */
+function inheritedExclusion(mesh: Mesh, namespace: RawObject): string {
+  const ofNamespace = mesh.inheritsExclusion ? textAt(namespace, mesh.exclusionAnnotation) : undefined;
+  return ofNamespace ?? mesh.defaultExclusion;
 }
 
 function withPort(before: string, port: number): string {
@@ -103,7 +103,7 @@ function withPort(before: string, port: number): string {
  * @param before the Pod's own earlier value; an inherited value is not recorded
  */
 export function isOurExclusion(key: string, value: unknown, before: string | null, port: number): boolean {
-  const mesh = MESHES.find(({ exclusion }) => exclusion === key);
+  const mesh = MESHES.find(({ exclusionAnnotation }) => exclusionAnnotation === key);
   if (mesh === undefined || typeof value !== "string") return false;
   if (before === null && mesh.inheritsExclusion) return value === String(port) || value.endsWith(`,${port}`);
   return value === withPort(before ?? "", port);
@@ -125,14 +125,14 @@ export function captureProblems(
     if (mesh === undefined || !redirects(mesh, container, port)) return [];
     const message =
       `Redirects port ${port} of the manager, so strict mTLS would block its hooks. ` +
-      `Set ${mesh.exclusion}: ${quote(textAt(annotations, mesh.exclusion) ?? String(port))} on the Pod template.`;
+      `Set ${mesh.exclusionAnnotation}: ${quote(textAt(annotations, mesh.exclusionAnnotation) ?? String(port))} on the Pod template.`;
     return [{ code: "mesh_captures_port", where: `${where}, init container ${mesh.init}`, message }];
   });
 }
 
 function redirects(mesh: Mesh, init: RawObject, port: number): boolean {
   if (mesh.name === "linkerd") return !includesPort(flagOf(init, ["--inbound-ports-to-ignore"]) ?? "", port);
-  // With a list of included ports Istio ignores the list of excluded ones.
+  // With a list of included ports Istio ignores the list of excluded ports.
   const included = flagOf(init, ["-b", "--istio-inbound-ports"]) ?? "*";
   if (included !== "*") return includesPort(included, port);
   return !includesPort(flagOf(init, ["-d", "--istio-local-exclude-ports"]) ?? "", port);

@@ -13,16 +13,19 @@ export type MetadataProblem = {
   readonly problem: Problem;
 };
 
-type Checked = {
+type CheckedObject = {
   readonly scope: "pod" | "namespace";
   readonly name: string;
   readonly object: RawObject;
 };
 
-export function metadataProblems({ scope, name, object }: Checked, profiles: Profiles): readonly MetadataProblem[] {
+export function metadataProblems(
+  { scope, name, object }: CheckedObject,
+  profiles: Profiles,
+): readonly MetadataProblem[] {
   const { labels, annotations } = metadataOf(object);
-  // One key at a time, so that each problem has its key.
-  const ofAnnotations = ownEntries(annotations).flatMap(([key, value]) =>
+  // Resolves each annotation separately to assign the problems to its key.
+  const ofAnnotations = lastcallEntries(annotations).flatMap(([key, value]) =>
     resolvePolicy([{ scope, name, annotations: { [key]: value } }], profiles).problems.map((problem) => ({
       in: "annotations" as const,
       key,
@@ -30,11 +33,11 @@ export function metadataProblems({ scope, name, object }: Checked, profiles: Pro
       problem,
     })),
   );
-  return [...labelProblems(labels, `${scope} ${name}`), ...ofAnnotations, ...ineffective({ scope, name, object })];
+  return [...labelProblems(labels, `${scope} ${name}`), ...ofAnnotations, ...ineffectiveOptIn({ scope, name, object })];
 }
 
 /** A namespace opts in by label; the annotation alone has no effect. */
-function ineffective({ scope, name, object }: Checked): readonly MetadataProblem[] {
+function ineffectiveOptIn({ scope, name, object }: CheckedObject): readonly MetadataProblem[] {
   const { labels, annotations } = metadataOf(object);
   if (scope !== "namespace" || annotations[INJECT] !== "enabled" || labels[INJECT] === "enabled") return [];
   const where = `namespace ${name}, annotation ${INJECT}`;
@@ -43,7 +46,7 @@ function ineffective({ scope, name, object }: Checked): readonly MetadataProblem
 }
 
 export function labelProblems(labels: RawObject, where: string): readonly MetadataProblem[] {
-  return ownEntries(labels).flatMap(([key, value]) => {
+  return lastcallEntries(labels).flatMap(([key, value]) => {
     const problem = labelProblem(key, value, where);
     return problem === undefined ? [] : [{ in: "labels" as const, key, value, problem }];
   });
@@ -77,13 +80,13 @@ export function misplacedMetadata(object: RawObject, owner: string, template: Ra
   const found = metadataOf(object);
   const inherited = metadataOf(template);
   return (["labels", "annotations"] as const).flatMap((kind) =>
-    ownEntries(found[kind])
+    lastcallEntries(found[kind])
       .filter(([key, value]) => inherited[kind][key] !== value)
-      .map(([key, value]) => ({ in: kind, key, value, problem: misplaced(kind, key, owner) })),
+      .map(([key, value]) => ({ in: kind, key, value, problem: misplacedProblem(kind, key, owner) })),
   );
 }
 
-function misplaced(kind: "labels" | "annotations", key: string, owner: string): Problem {
+function misplacedProblem(kind: "labels" | "annotations", key: string, owner: string): Problem {
   if (kind === "labels" && !LABELS.includes(key)) return unknownLabel(key, owner);
   if (kind === "annotations" && !ANNOTATION_KEYS.includes(key)) return unknownAnnotation(key, owner);
   const message = `${quote(key)} has no effect on the workload. Set it on the Pod template.`;
@@ -97,10 +100,10 @@ function metadataOf(object: RawObject): Metadata {
   return { labels: objectAt(metadata, "labels") ?? {}, annotations: objectAt(metadata, "annotations") ?? {} };
 }
 
-/** Four times the number of annotations; each suggestion takes thousands of steps. */
+/** Maximum number of checked keys per object, because a suggestion for an unknown key takes thousands of steps. */
 const ENTRIES_LIMIT = 100;
 
-function ownEntries(map: RawObject): readonly [string, unknown][] {
+function lastcallEntries(map: RawObject): readonly [string, unknown][] {
   const own = Object.keys(map).filter((key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
   return own.slice(0, ENTRIES_LIMIT).map((key) => [key, map[key]]);
 }

@@ -6,7 +6,7 @@ import { isRawObject, objectAt, type RawObject, textAt } from "../../kubernetes/
 import type { Profiles } from "../../policy/resolve.ts";
 import { type MetadataProblem, metadataProblems, misplacedMetadata } from "./metadata-problems.ts";
 
-/** An object with its Pods and Pod templates. Paths start at the root. */
+/** An object with its Pods and Pod templates. Paths start at `root`. */
 export type PodBearingObject = ListedObject & { readonly root: unknown; readonly pods: readonly PodPlace[] };
 
 export type PlacedProblem = MetadataProblem & { readonly path: Path };
@@ -16,7 +16,7 @@ export function isNamespace({ kind, apiVersion }: ListedObject): boolean {
 }
 
 /** Problems of a Namespace, and of a workload outside of its Pod templates. */
-export function problemsAroundPods(
+export function problemsOutsidePods(
   { pods, ...listed }: PodBearingObject,
   profiles: Profiles,
 ): readonly PlacedProblem[] {
@@ -26,8 +26,8 @@ export function problemsAroundPods(
   return [
     ...ofNamespace.map((found) => placed(found, at)),
     ...pods.flatMap(({ pod, path, owner }) =>
-      objectsAround(root, at, path).flatMap((around) =>
-        misplacedMetadata(around.object, owner, pod).map((found) => placed(found, around.path)),
+      ancestorsOfPod(root, at, path).flatMap((ancestor) =>
+        misplacedMetadata(ancestor.object, owner, pod).map((found) => placed(found, ancestor.path)),
       ),
     ),
   ];
@@ -44,11 +44,11 @@ function placed(found: MetadataProblem, path: Path): PlacedProblem {
   return { ...found, path: [...path, "metadata", found.in, found.key] };
 }
 
-type Around = { readonly path: Path; readonly object: RawObject };
+type Ancestor = { readonly path: Path; readonly object: RawObject };
 
 /** Objects from the workload down to the Pod template: a Deployment, or a CronJob and its Job template. */
-function objectsAround(root: unknown, from: Path, to: Path): readonly Around[] {
-  const found: Around[] = [];
+function ancestorsOfPod(root: unknown, from: Path, to: Path): readonly Ancestor[] {
+  const found: Ancestor[] = [];
   let value: unknown = root;
   for (const [index, key] of to.entries()) {
     if (index >= from.length && isRawObject(value)) found.push({ path: to.slice(0, index), object: value });

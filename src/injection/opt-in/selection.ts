@@ -22,42 +22,42 @@ export type Selection =
 
 /** @param namespaceLabels `undefined` for an unknown namespace */
 export function selectionOf(pod: RawObject, namespaceLabels: RawObject | undefined, release: Release): Selection {
-  const own = textAt(labelsOf(pod), INJECT);
+  const podLabel = textAt(labelsOf(pod), INJECT);
   const wrongRevision = revisionProblem(pod, namespaceLabels, release);
   if (wrongRevision !== undefined) return { kind: "not-selected", because: wrongRevision };
-  if (own === "disabled") return { kind: "not-selected", because: `label ${INJECT} of the Pod is "disabled"` };
+  if (podLabel === "disabled") return { kind: "not-selected", because: `label ${INJECT} of the Pod is "disabled"` };
   const revisionIsKnown = namespaceLabels !== undefined || Object.hasOwn(labelsOf(pod), REVISION);
-  if (own === "enabled" && (revisionIsKnown || !release.revision)) return { kind: "selected" };
+  if (podLabel === "enabled" && (revisionIsKnown || !release.revision)) return { kind: "selected" };
   if (namespaceLabels === undefined) return { kind: "by-namespace" };
-  const inNamespace = textAt(namespaceLabels, INJECT);
-  const optsIn = release.injection === "opt-in" ? inNamespace === "enabled" : inNamespace !== "disabled";
-  if (optsIn || own === "enabled") return { kind: "selected" };
-  return { kind: "not-selected", because: optInProblem(pod, own, inNamespace) };
+  const namespaceLabel = textAt(namespaceLabels, INJECT);
+  const optsIn = release.injection === "opt-in" ? namespaceLabel === "enabled" : namespaceLabel !== "disabled";
+  if (optsIn || podLabel === "enabled") return { kind: "selected" };
+  return { kind: "not-selected", because: optInProblem(pod, podLabel, namespaceLabel) };
 }
 
-/** Such a Pod is injected only if its namespace opts in, because selectors do not match annotations. */
+/** Whether the Pod opts in without the label. Selectors do not match annotations, so only its namespace can select it. */
 export function optsInByAnnotation(pod: RawObject): boolean {
   return annotationsOf(pod)[INJECT] === "enabled" && !Object.hasOwn(labelsOf(pod), INJECT);
 }
 
-/** The Pod's revision overrides the namespace's; a release without a revision requires that neither has one. */
+/** The Pod's revision overrides the namespace's; a release without a revision requires that neither has the label. */
 function revisionProblem(pod: RawObject, namespace: RawObject | undefined, { revision }: Release): string | undefined {
   if (revision === undefined) return undefined;
   const labels = labelsOf(pod);
   const owner = Object.hasOwn(labels, REVISION) ? "Pod" : "namespace";
-  const wanted = Object.hasOwn(labels, REVISION) ? labels[REVISION] : namespace?.[REVISION];
-  const isUnknown = wanted === undefined && namespace === undefined;
-  if (isUnknown || wanted === (revision === "" ? undefined : revision)) return undefined;
+  const revisionLabel = Object.hasOwn(labels, REVISION) ? labels[REVISION] : namespace?.[REVISION];
+  const isUnknown = revisionLabel === undefined && namespace === undefined;
+  if (isUnknown || revisionLabel === (revision === "" ? undefined : revision)) return undefined;
   const release = revision === "" ? "the release has no revision" : `the revision of the release is ${quote(revision)}`;
-  if (wanted === undefined) return `neither the Pod nor its namespace has the label ${REVISION}, and ${release}`;
-  return `label ${REVISION} of the ${owner} is ${quote(String(wanted))}, and ${release}`;
+  if (revisionLabel === undefined) return `neither the Pod nor its namespace has the label ${REVISION}, and ${release}`;
+  return `label ${REVISION} of the ${owner} is ${quote(String(revisionLabel))}, and ${release}`;
 }
 
-function optInProblem(pod: RawObject, own: string | undefined, inNamespace: string | undefined): string {
+function optInProblem(pod: RawObject, podLabel: string | undefined, namespaceLabel: string | undefined): string {
   const remedy = `set the label ${INJECT}: enabled on the Pod template or the namespace`;
-  if (own !== undefined) return `label ${INJECT} of the Pod is ${quote(own)}; ${remedy}`;
+  if (podLabel !== undefined) return `label ${INJECT} of the Pod is ${quote(podLabel)}; ${remedy}`;
   if (optsInByAnnotation(pod))
     return `${INJECT}: enabled is an annotation of the Pod, which selectors do not match; ${remedy}`;
-  if (inNamespace !== undefined) return `label ${INJECT} of the namespace is ${quote(inNamespace)}; ${remedy}`;
+  if (namespaceLabel !== undefined) return `label ${INJECT} of the namespace is ${quote(namespaceLabel)}; ${remedy}`;
   return `neither the Pod nor its namespace has the label ${INJECT}: enabled`;
 }

@@ -1,4 +1,4 @@
-/** Plans the changes of native and classic mode besides the added container, and their record. */
+/** Plans the changes of native and classic mode except the manager's container, and the record of the original values. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { RelayAccess } from "../../contract/relay-access.ts";
 import { VERSION } from "../../contract/version.ts";
@@ -6,7 +6,7 @@ import {
   annotationsOf,
   containersOf,
   DEFAULT_GRACE_SECONDS,
-  lastingContainersOf,
+  longRunningContainersOf,
   nameOf,
 } from "../../kubernetes/pod.ts";
 import { isAbsent, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
@@ -27,29 +27,28 @@ import { type Edit, emptyParents, type ProbeName, probeEntry } from "../record/e
 import { type OriginalRecord, replacedAnnotations, replacedHandlers } from "../record/original-record.ts";
 import { atLeastExisting, type Omissions, originalGrace, type PlanRequest } from "./plan.ts";
 
-/** Target of the hooks, and the manager's access to the relay. */
-export type Address = { readonly port: number; readonly token: string; readonly relay: RelayAccess | undefined };
+/** Port and token by which hooks reach the manager, and the manager's access to the relay. */
+export type ManagerAccess = { readonly port: number; readonly token: string; readonly relay: RelayAccess | undefined };
 
-type Changing = {
+type ChangesInput = {
   readonly request: PlanRequest;
   readonly omissions: Omissions;
   readonly hooks: readonly HookPlan[];
   readonly settings: DrainSettings;
-  readonly address: Address;
+  readonly access: ManagerAccess;
   readonly preload: readonly Edit[];
 };
 
-/** All changes except the container. */
-export function changesOf({ request, omissions, hooks, settings, address, preload }: Changing): readonly Edit[] {
+export function changesOf({ request, omissions, hooks, settings, access, preload }: ChangesInput): readonly Edit[] {
   const { pod } = request;
   const originalSeconds = originalGrace(request) ?? DEFAULT_GRACE_SECONDS;
   const needed = gracePeriodSeconds(originalSeconds, settings, chainSeconds(chainOf(hooks)));
-  const values = omissions.leavesAnnotations ? {} : annotationValues(request, hooks, address.port);
+  const values = omissions.leavesAnnotations ? {} : annotationValues(request, hooks, access.port);
   return [
     ...holdEdits(
       request,
       settings.hooks.map((hook) => hook.container),
-      address,
+      access,
     ),
     { kind: "set-grace", seconds: atLeastExisting(pod, needed) },
     ...pullSecretEdits(request),
@@ -66,7 +65,7 @@ function pullSecretEdits({ pod, pullSecrets }: PlanRequest): readonly Edit[] {
   return names.length === 0 ? [] : [{ kind: "add-pull-secrets", names }];
 }
 
-/** One hook per held container. An equivalent existing hook is kept, with the defaults of the API server. */
+/** Plans one hook per held container. An equivalent existing hook stays, including the API server's defaults. */
 function holdEdits(
   request: PlanRequest,
   held: readonly string[],
@@ -74,10 +73,10 @@ function holdEdits(
 ): readonly Edit[] {
   const targets = rewrittenTargets(request.pod);
   return held.map((container) => {
-    const wanted = { httpGet: { path: `/${token}/prestop/${container}`, port } };
+    const desired = { httpGet: { path: `/${token}/prestop/${container}`, port } };
     const existing = request.existing?.handlers.get(container);
-    const stays = existing !== undefined && isEquivalent(targets, container, existing, wanted.httpGet);
-    const handler = stays ? existing : wanted;
+    const isKept = existing !== undefined && isEquivalent(targets, container, existing, desired.httpGet);
+    const handler = isKept ? existing : desired;
     return { kind: "set-pre-stop", container, handler };
   });
 }
@@ -90,7 +89,7 @@ function annotationValues(
 ): Readonly<Record<string, string>> {
   const { pod, mode, namespaceAnnotations } = request;
   const present = annotationsOf(pod);
-  const kept = hooks.flatMap((hook) => (hook.kind === "keep" && hook.hook !== "" ? [hook.container] : []));
+  const kept = hooks.flatMap((hook) => (hook.kind === "keep" && hook.ownHookKind !== "" ? [hook.container] : []));
   const values: Record<string, string> = {};
   if (isWritable(present, STATUS_ANNOTATION)) values[STATUS_ANNOTATION] = statusText(mode, kept);
   if (!Object.hasOwn(present, DEFAULT_CONTAINER))
@@ -104,7 +103,7 @@ function isWritable(annotations: RawObject, key: string): boolean {
   return !Object.hasOwn(annotations, key) || typeof annotations[key] === "string";
 }
 
-/** Position of the manager: unchanged if it exists, otherwise first of the init containers or last of the containers. */
+/** Position of the manager: unchanged for an existing manager, otherwise the first init container or the last container. */
 export function placeOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-manager" }>, "container"> {
   const { pod, mode, existing } = request;
   const list = mode === "native" ? "initContainers" : "containers";
@@ -112,42 +111,42 @@ export function placeOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-m
   return { kind: "add-manager", list, at: mode === "native" ? 0 : listAt(objectAt(pod, "spec"), list).length };
 }
 
-/** A hook that Istio rewrote is equivalent, unless its agent still has an older port or token. */
-function isEquivalent(targets: RewrittenTargets, container: string, handler: RawObject, wanted: HookTarget): boolean {
+/** A hook that Istio rewrote is equivalent unless Istio's agent forwards it to an older port or token. */
+function isEquivalent(targets: RewrittenTargets, container: string, handler: RawObject, desired: HookTarget): boolean {
   if (isRewritten(handler, container)) {
-    const target = targets(container) ?? wanted;
-    return target.path === wanted.path && target.port === wanted.port;
+    const target = targets(container) ?? desired;
+    return target.path === desired.path && target.port === desired.port;
   }
   const httpGet = objectAt(handler, "httpGet");
   return (
-    (textAt(httpGet, "path") ?? "") === wanted.path &&
-    httpGet?.["port"] === wanted.port &&
+    (textAt(httpGet, "path") ?? "") === desired.path &&
+    httpGet?.["port"] === desired.port &&
     (textAt(httpGet, "scheme") ?? "HTTP") === "HTTP" &&
     isAbsent(valueAt(httpGet, "host"))
   );
 }
 
 /** Maximum number of kept hooks in the status annotation. */
-const KEPT_LIMIT = 10;
+const KEPT_HOOKS_LIMIT = 10;
 
 function statusText(mode: Mode, keptHooks: readonly string[]): string {
   return JSON.stringify({
     version: VERSION,
     mode,
-    ...(keptHooks.length > 0 ? { ownHooks: keptHooks.slice(0, KEPT_LIMIT) } : {}),
+    ...(keptHooks.length > 0 ? { ownHooks: keptHooks.slice(0, KEPT_HOOKS_LIMIT) } : {}),
   });
 }
 
 type ProbeEdit = Extract<Edit, { kind: "set-probe-grace" }>;
 
-/** The API server refuses the field for readiness probes, which restart nothing. */
+/** The API server refuses a grace period for readiness probes, because they do not restart containers. */
 const PROBES: readonly ProbeName[] = ["livenessProbe", "startupProbe"];
 
 export function probeGraceEdits(pod: RawObject, originalSeconds: number): readonly ProbeEdit[] {
-  return lastingContainersOf(pod).flatMap((container) =>
+  return longRunningContainersOf(pod).flatMap((container) =>
     PROBES.filter((probe) => {
-      const parts = objectAt(container, probe);
-      return parts !== undefined && isAbsent(valueAt(parts, "terminationGracePeriodSeconds"));
+      const probeFields = objectAt(container, probe);
+      return probeFields !== undefined && isAbsent(valueAt(probeFields, "terminationGracePeriodSeconds"));
     }).map(
       (probe): ProbeEdit => ({
         kind: "set-probe-grace",

@@ -1,4 +1,4 @@
-/** Decides whether and in which mode a Pod is injected, by the checks that need no plan. */
+/** Decides whether and in which mode a Pod is injected, by the checks that do not need a plan. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import {
   annotationsOf,
@@ -25,7 +25,8 @@ type SkipInput = {
   readonly optIn: "label" | "all";
   /** Resolved from all layers. */
   readonly inject: "enabled" | "disabled";
-  readonly overridden: boolean;
+  /** Whether an override of the command line enables injection. */
+  readonly isEnabledByOverride: boolean;
   readonly systemNamespaces: readonly string[];
   readonly mode: Mode;
   readonly tooManyContainers: boolean;
@@ -40,9 +41,9 @@ export function reasonToSkip(input: SkipInput): SkipReason | undefined {
  * |---|---|---|---|
  * | disabled (either one)   | any          | any    | `disabled` |
  * | –                       | disabled     | any    | `disabled` |
- * | label enabled           | any          | any    | goes on |
+ * | label enabled           | any          | any    | next check |
  * | annotation enabled, or – | –           | label  | `not_enabled` |
- * | annotation enabled, or – | –           | all    | goes on |
+ * | annotation enabled, or – | –           | all    | next check |
  */
 function reasonOfOptIn({ pod, inject, optIn }: SkipInput): SkipReason | undefined {
   const label = textAt(labelsOf(pod), INJECT);
@@ -64,23 +65,23 @@ function reasonOfPod(input: SkipInput): SkipReason | undefined {
   return foreignManager(pod);
 }
 
-function reasonOfCompletion({ pod, mode, overridden }: SkipInput): SkipReason | undefined {
-  const asked = [textAt(labelsOf(pod), INJECT), textAt(annotationsOf(pod), INJECT)].includes("enabled");
-  if (!asked && !overridden) return "runs_to_completion";
+function reasonOfCompletion({ pod, mode, isEnabledByOverride }: SkipInput): SkipReason | undefined {
+  const optsIn = [textAt(labelsOf(pod), INJECT), textAt(annotationsOf(pod), INJECT)].includes("enabled");
+  if (!optsIn && !isEnabledByOverride) return "runs_to_completion";
   return mode === "classic" ? "classic_would_block_completion" : foreignManager(pod);
 }
 
 function foreignManager(pod: RawObject): SkipReason | undefined {
   const all = [...initContainersOf(pod), ...containersOf(pod)];
-  const taken = all.some((container) => nameOf(container) === MANAGER_CONTAINER && !isManager(container));
-  return taken ? "name_taken" : undefined;
+  const hasForeignManager = all.some((container) => nameOf(container) === MANAGER_CONTAINER && !isManager(container));
+  return hasForeignManager ? "name_taken" : undefined;
 }
 
 type ChosenMode = { readonly mode: Mode; readonly problems: readonly Problem[] };
 
 /**
- * `auto` and `sidecar` depend on the cluster's versions. An existing manager keeps its mode, so that replicas with different
- * caches do not undo each other's patches.
+ * `auto` and `sidecar` depend on the cluster's versions. An existing manager keeps its mode. Otherwise webhook replicas with
+ * different caches could undo each other's patches.
  */
 export function chooseMode(
   choice: ModeChoice,
@@ -88,18 +89,21 @@ export function chooseMode(
   existing: "native" | "classic" | undefined,
   where: string,
 ): ChosenMode {
-  const usual = existing !== undefined && isPossible(existing, facts) ? existing : sidecarMode(facts);
+  const defaultMode = existing !== undefined && isSupported(existing, facts) ? existing : sidecarMode(facts);
   const refusal = refusalOf(choice, facts);
   if (refusal !== undefined) {
-    return { mode: usual, problems: [{ code: "unsupported_mode", where, message: `${refusal}; ${usual} is used.` }] };
+    return {
+      mode: defaultMode,
+      problems: [{ code: "unsupported_mode", where, message: `${refusal}; ${defaultMode} is used.` }],
+    };
   }
-  const mode = choice === "native" || choice === "classic" || choice === "sleep" ? choice : usual;
+  const mode = choice === "native" || choice === "classic" || choice === "sleep" ? choice : defaultMode;
   return { mode, problems: [] };
 }
 
 /**
- * Kubelets order sidecars at termination from 1.29 on, the oldest version that an API server of 1.32 supports. For API servers
- * of 1.29 to 1.31 the nodes' versions decide.
+ * Kubelets from 1.29 on stop native sidecars after the other containers. API servers from 1.32 on do not support older kubelets.
+ * For API servers from 1.29 to 1.31 the kubelets' versions decide.
  */
 function sidecarMode(facts: ClusterFacts): "native" | "classic" {
   const server = parseVersion(facts.apiServerVersion);
@@ -109,7 +113,7 @@ function sidecarMode(facts: ClusterFacts): "native" | "classic" {
   return kubelet !== undefined && isAtLeast(kubelet, 1, 29) ? "native" : "classic";
 }
 
-function isPossible(mode: "native" | "classic", facts: ClusterFacts): boolean {
+function isSupported(mode: "native" | "classic", facts: ClusterFacts): boolean {
   const server = parseVersion(facts.apiServerVersion);
   return mode === "classic" || (server !== undefined && isAtLeast(server, 1, 29));
 }
@@ -124,9 +128,9 @@ function refusalOf(choice: ModeChoice, facts: ClusterFacts): string | undefined 
     case "sleep": {
       const server = parseVersion(facts.apiServerVersion);
       const kubelet = parseVersion(facts.lowestKubeletVersion ?? "");
-      const serverSupportsIt = server !== undefined && isAtLeast(server, 1, 30);
-      const nodesSupportIt = kubelet === undefined || isAtLeast(kubelet, 1, 30);
-      return serverSupportsIt && nodesSupportIt
+      const serverSupportsSleep = server !== undefined && isAtLeast(server, 1, 30);
+      const nodesSupportSleep = kubelet === undefined || isAtLeast(kubelet, 1, 30);
+      return serverSupportsSleep && nodesSupportSleep
         ? undefined
         : `Mode sleep requires Kubernetes 1.30 or later, found ${versionsOf(facts)}`;
     }

@@ -19,7 +19,7 @@ import type { Edit } from "../record/edit.ts";
 import { formatRecord } from "../record/original-record.ts";
 import { type Fit, fitLimitRanges } from "../resources/fit-limit-ranges.ts";
 import { fitsPodLevel, planResources, resourceProblems, totalOf } from "../resources/manager-resources.ts";
-import { type Address, chainOf, changesOf, placeOf, recordOf } from "./changes.ts";
+import { chainOf, changesOf, type ManagerAccess, placeOf, recordOf } from "./changes.ts";
 import {
   type Draft,
   type Omissions,
@@ -43,9 +43,9 @@ export function planManager(request: PlanRequest): Plan {
       reason: "port_conflict",
       problems: [portConflict(pod, policy.port, policy.drainPorts, where)],
     };
-  // All drafts share one token and one credential.
+  // All drafts share one hook token and one relay credential.
   const relay = relayOf(request);
-  const token = keptToken(request, relay) ?? request.newToken();
+  const token = reusableToken(request, relay) ?? request.newToken();
   return planWithinSizeBudget(where, (omissions) => draftManager(request, omissions, { port, token, relay }));
 }
 
@@ -56,53 +56,53 @@ function relayOf(request: PlanRequest): RelayAccess | undefined {
 }
 
 /**
- * Keeps the token of an earlier admission. A manager whose credential is replaced comes from a manifest or a copied Pod, so its
- * token may be known to others and is replaced too.
+ * Returns the hook token of an earlier admission. A manager whose relay credential is replaced comes from a manifest or a copied
+ * Pod. Others may have read its token, so a new token is created.
  */
-function keptToken({ existing }: PlanRequest, relay: RelayAccess | undefined): string | undefined {
+function reusableToken({ existing }: PlanRequest, relay: RelayAccess | undefined): string | undefined {
   const manager = existing?.manager;
   if (manager === undefined) return undefined;
   return relay === undefined || hasCredential(manager.container, relay.credential) ? manager.token : undefined;
 }
 
-type Parts = {
+type PlanInput = {
   readonly request: PlanRequest;
   readonly hooks: readonly HookPlan[];
   readonly settingsRequest: SettingsRequest;
   readonly settings: DrainSettings;
   readonly changes: readonly Edit[];
   readonly recordText: string;
-  readonly address: Address;
-  /** Problems of hooks and preload, with the requested policy. */
+  readonly access: ManagerAccess;
+  /** Problems of hooks and preload, for the requested policy. */
   readonly problems: readonly Problem[];
 };
 
-function draftManager(given: PlanRequest, omissions: Omissions, address: Address): Draft {
-  const request = omissions.keepsHooks ? keepingHooks(given) : given;
+function draftManager(requested: PlanRequest, omissions: Omissions, access: ManagerAccess): Draft {
+  const request = omissions.keepsHooks ? withKeptHooks(requested) : requested;
   const { pod, policy, where } = request;
   const chosen = chosenContainers(pod, policy, where);
   const hooks = planHooks(pod, policy, chosen.names);
   const preload = planPreload(request);
-  const settingsRequest = settingsRequestOf(request, hooks, address.port, preload);
+  const settingsRequest = settingsRequestOf(request, hooks, access.port, preload);
   const settings = managerSettings(settingsRequest);
-  const changes = changesOf({ request, omissions, hooks, settings, address, preload: preload.edits });
+  const changes = changesOf({ request, omissions, hooks, settings, access, preload: preload.edits });
   const recordText = formatRecord(recordOf(request, hooks, changes));
   const plan = (): Plan => {
-    const problems = [...chosen.problems, ...keptHookProblems(hooks, given.policy, where), ...preload.problems];
-    return planParts({ request, hooks, settingsRequest, settings, changes, recordText, address, problems });
+    const problems = [...chosen.problems, ...keptHookProblems(hooks, requested.policy, where), ...preload.problems];
+    return completePlan({ request, hooks, settingsRequest, settings, changes, recordText, access, problems });
   };
   return { recordText, plan };
 }
 
-function planParts(parts: Parts): Plan {
-  const { request, hooks, settingsRequest, settings, changes, recordText, address, problems } = parts;
+function completePlan(input: PlanInput): Plan {
+  const { request, hooks, settingsRequest, settings, changes, recordText, access, problems } = input;
   const { pod, policy, where } = request;
   if (hasOnlyOwnHooks(hooks) && !isDriverRequested(policy)) return { kind: "skip", reason: "own_hooks", problems };
   const resources = planResources(pod, policy.resources);
-  const fit = fitNamespace(request, resources.resources);
+  const fit = fitNamespaceLimits(request, resources.resources);
   if (fit.kind === "conflict")
     return { kind: "skip", reason: "limit_range_conflict", problems: [...problems, fit.problem] };
-  const container = managerOf(request, { ...address, settings, recordText, resources: fit.resources });
+  const container = managerOf(request, { ...access, settings, recordText, resources: fit.resources });
   const seconds = changes.reduce((sum, edit) => (edit.kind === "set-grace" ? edit.seconds : sum), 0);
   return {
     kind: "edits",
@@ -114,24 +114,24 @@ function planParts(parts: Parts): Plan {
       ...(policy.resources === "auto" ? [] : fit.changes),
       ...socketProblems(pod, driverAddress(settings), where),
       ...graceProblems(pod, seconds, where),
-      ...meshProblems(pod, changes, address.port, where),
+      ...meshProblems(pod, changes, access.port, where),
       ...repairProblems(request),
     ],
   };
 }
 
-function fitNamespace({ pod, limitRanges, where }: PlanRequest, planned: RawObject | undefined): Fit {
+function fitNamespaceLimits({ pod, limitRanges, where }: PlanRequest, planned: RawObject | undefined): Fit {
   if (limitRanges.length === 0) return { kind: "fits", resources: planned, changes: [] };
   return fitLimitRanges({
     planned,
     ranges: limitRanges,
-    others: (name, list) => totalOf(pod, name, list === "limits" ? limitOf : requestOf),
+    sumOfOthers: (name, list) => totalOf(pod, name, list === "limits" ? limitOf : requestOf),
     fitsPodLevel: (changed) => fitsPodLevel(pod, changed),
     where,
   });
 }
 
-function keepingHooks(request: PlanRequest): PlanRequest {
+function withKeptHooks(request: PlanRequest): PlanRequest {
   return { ...request, policy: { ...request.policy, preStop: "keep" } };
 }
 
@@ -159,12 +159,12 @@ function settingsRequestOf(
 
 function managerOf(
   request: PlanRequest,
-  parts: Pick<ManagerInput, "settings" | "token" | "recordText" | "resources" | "relay">,
+  input: Pick<ManagerInput, "settings" | "token" | "recordText" | "resources" | "relay">,
 ): RawObject {
   const { pod, policy, mode, image, pullPolicy, existing, namespaceAnnotations } = request;
-  const address = driverAddress(parts.settings);
-  const made = makeManager({
-    ...parts,
+  const address = driverAddress(input.settings);
+  const desired = makeManager({
+    ...input,
     native: mode === "native",
     image,
     pullPolicy,
@@ -172,7 +172,7 @@ function managerOf(
     user: managerUser({ pod, namespaceAnnotations, choice: policy.runAsUser, socketUser: socketUser(pod, address) }),
   });
   const manager = existing?.manager;
-  return manager !== undefined && staysInPlace(request) ? renewManager(manager.container, made) : made;
+  return manager !== undefined && staysInPlace(request) ? renewManager(manager.container, desired) : desired;
 }
 
 function driverAddress({ driver, driverUrl }: DrainSettings): DriverAddress {
@@ -183,14 +183,14 @@ function staysInPlace(request: PlanRequest): boolean {
   return request.existing?.manager?.list === placeOf(request).list;
 }
 
-/** Only for hooks that the kubelet sends to the manager's port; hooks that Istio rewrote go to a port of its agent. */
+/** Checks only hooks that the kubelet sends to the manager's port: hooks that Istio rewrote go to a port of Istio's agent. */
 function meshProblems(pod: RawObject, changes: readonly Edit[], port: number, where: string): readonly Problem[] {
-  const isCalled = changes.some(
+  const hasDirectHook = changes.some(
     (edit) => edit.kind === "set-pre-stop" && objectAt(edit.handler, "httpGet")?.["port"] === port,
   );
-  if (!isCalled) return [];
-  const set = changes.find((edit) => edit.kind === "annotate");
-  return captureProblems(pod, port, { ...annotationsOf(pod), ...set?.values }, where);
+  if (!hasDirectHook) return [];
+  const annotateEdit = changes.find((edit) => edit.kind === "annotate");
+  return captureProblems(pod, port, { ...annotationsOf(pod), ...annotateEdit?.values }, where);
 }
 
 /** Without restartPolicy: Always a native manager would be an init container that never completes. */

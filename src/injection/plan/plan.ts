@@ -34,19 +34,20 @@ export type Plan =
   | { readonly kind: "edits"; readonly edits: readonly Edit[]; readonly problems: readonly Problem[] }
   | { readonly kind: "skip"; readonly reason: SkipReason; readonly problems: readonly Problem[] };
 
-/** The Pod's own grace period as written, or null; after an earlier pass, the recorded one. */
+/** Returns the Pod's own grace period, or null if it is not set. After an earlier injection it is the recorded value. */
 export function originalGrace({ pod, existing }: PlanRequest): OriginalRecord["grace"] {
   if (existing !== undefined) return existing.record.grace;
   const seconds = objectAt(pod, "spec")?.["terminationGracePeriodSeconds"];
   return typeof seconds === "number" ? seconds : null;
 }
 
-/** Never lowers it, because another program may have raised it. */
+/** Returns at least the present grace period, which another program may have raised. */
 export function atLeastExisting(pod: RawObject, seconds: number): number {
   const existing = objectAt(pod, "spec")?.["terminationGracePeriodSeconds"];
   return typeof existing === "number" ? Math.max(existing, seconds) : seconds;
 }
 
+/** Changes that a draft omits, because their original values do not fit in the record. */
 export type Omissions = {
   readonly keepsHooks: boolean;
   readonly leavesAnnotations: boolean;
@@ -65,7 +66,7 @@ const OMISSIONS: readonly Omissions[] = [
   { keepsHooks: true, leavesAnnotations: true, leavesProbes: true },
 ];
 
-/** Takes the first draft whose record fits. Parts that cannot be recorded are not replaced, which is reported. */
+/** Plans the first draft whose record fits the limit. A problem reports the values that are not replaced for this reason. */
 export function planWithinSizeBudget(where: string, draftFor: (omissions: Omissions) => Draft): Plan {
   for (const [index, omissions] of OMISSIONS.entries()) {
     const draft = draftFor(omissions);

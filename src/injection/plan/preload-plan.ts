@@ -1,4 +1,4 @@
-/** Plans which containers load the preloaded library, and reports why others cannot. Pure. */
+/** Plans which containers load the preloaded library, and reports why other containers cannot. Pure. */
 import {
   PRELOAD_FOLDER,
   PRELOAD_LIBRARY,
@@ -24,20 +24,20 @@ const NONE: PreloadPlan = { edits: [], problems: [] };
 export function planPreload(request: PlanRequest): PreloadPlan {
   const { pod, policy, where } = request;
   if (policy.preload === "disabled") return NONE;
-  const wholePod = podError(request);
-  if (wholePod !== undefined) return { edits: [], problems: [notPreloaded(where, wholePod)] };
+  const podProblem = podError(request);
+  if (podProblem !== undefined) return { edits: [], problems: [notPreloaded(where, podProblem)] };
   const names = containersOf(pod).map(nameOf);
   const edits: Edit[] = [];
   const problems: Problem[] = [];
   for (const container of containersOf(pod)) {
     if (isMeshProxy(pod, container)) continue;
     const name = nameOf(container);
-    const isTwice = names.indexOf(name) !== names.lastIndexOf(name);
-    const why = isTwice ? "Another container of the Pod has the same name." : containerError(container);
-    if (why === undefined) edits.push(loadLibrary(request, container));
-    else problems.push(notPreloaded(`${where}, container ${name}`, why));
+    const isDuplicateName = names.indexOf(name) !== names.lastIndexOf(name);
+    const error = isDuplicateName ? "Another container of the Pod has the same name." : containerError(container);
+    if (error === undefined) edits.push(loadLibraryEdit(request, container));
+    else problems.push(notPreloaded(`${where}, container ${name}`, error));
   }
-  return { edits: edits.length === 0 ? [] : [volumeOf(request), ...edits], problems };
+  return { edits: edits.length === 0 ? [] : [volumeEdit(request), ...edits], problems };
 }
 
 export function notPreloaded(where: string, message: string): Problem {
@@ -63,9 +63,9 @@ function podError({ pod, apiServerVersion, lowestKubeletVersion, oldRuntime }: P
 
 /** Refuses containers in which an existing value of LD_PRELOAD is unknown, because the app may need that library. */
 function containerError(container: RawObject): string | undefined {
-  const set = objectsAt(container, "env").filter((variable) => variable["name"] === PRELOAD_VARIABLE);
-  const [first] = set;
-  if (set.length > 1) return `Sets ${PRELOAD_VARIABLE} more than once. Set it once.`;
+  const variables = objectsAt(container, "env").filter((variable) => variable["name"] === PRELOAD_VARIABLE);
+  const [first] = variables;
+  if (variables.length > 1) return `Sets ${PRELOAD_VARIABLE} more than once. Set it once.`;
   if (first !== undefined && !isAbsent(valueAt(first, "valueFrom")))
     return `Sets ${PRELOAD_VARIABLE} by valueFrom. Set it by value.`;
   const value = textAt(first, "value");
@@ -78,31 +78,31 @@ function containerError(container: RawObject): string | undefined {
   return taken ? `Mounts another volume at ${PRELOAD_FOLDER}. Change its mountPath.` : undefined;
 }
 
-/** An existing volume of the same image is kept, with the defaults of the API server. */
-function volumeOf({ pod, image, pullPolicy, existing }: PlanRequest): Edit {
+/** An existing volume of the same image stays, including the API server's defaults. */
+function volumeEdit({ pod, image, pullPolicy, existing }: PlanRequest): Edit {
   const preload = existing?.preload;
-  const before = objectAt(preload?.volume, "image");
-  const completed = before?.["reference"] === image ? before : undefined;
+  const existingImage = objectAt(preload?.volume, "image");
+  const completed = existingImage?.["reference"] === image ? existingImage : undefined;
   const source = { ...completed, reference: image, ...(pullPolicy === undefined ? {} : { pullPolicy }) };
   const at = preload?.at ?? listAt(objectAt(pod, "spec"), "volumes").length;
   return { kind: "add-volume", at, volume: { name: PRELOAD_VOLUME, image: source } };
 }
 
-function loadLibrary({ existing }: PlanRequest, container: RawObject): Edit {
+function loadLibraryEdit({ existing }: PlanRequest, container: RawObject): Edit {
   const env = listAt(container, "env");
-  const places = existing?.preload?.places.get(nameOf(container));
+  const positions = existing?.preload?.positions.get(nameOf(container));
   const own = objectsAt(container, "env").find((variable) => variable["name"] === PRELOAD_VARIABLE);
   const value = own === undefined ? PRELOAD_LIBRARY : `${textAt(own, "value")}:${PRELOAD_LIBRARY}`;
   return {
     kind: "load-library",
     container: nameOf(container),
     variable: {
-      at: own === undefined ? (places?.variable ?? env.length) : env.indexOf(own),
+      at: own === undefined ? (positions?.variable ?? env.length) : env.indexOf(own),
       replaces: own !== undefined,
       entry: { ...own, name: PRELOAD_VARIABLE, value },
     },
     mount: {
-      at: places?.mount ?? listAt(container, "volumeMounts").length,
+      at: positions?.mount ?? listAt(container, "volumeMounts").length,
       entry: { name: PRELOAD_VOLUME, mountPath: PRELOAD_FOLDER, readOnly: true },
     },
   };

@@ -7,11 +7,11 @@ import {
   type Preload,
 } from "../../contract/drain-settings.ts";
 import { type DriverName, driverRow } from "../../contract/driver-table.ts";
-import { lastingContainersOf, runsToCompletion } from "../../kubernetes/pod.ts";
+import { longRunningContainersOf, runsToCompletion } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
-import { fitSpans, writableMs } from "../hooks/grace.ts";
+import { fitDrainTimes, representableMs } from "../hooks/grace.ts";
 import type { HookPlan } from "../hooks/hook-plan.ts";
 import { portNumberOf } from "../mesh/ports.ts";
 
@@ -32,13 +32,13 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
   const { pod, policy, classic, port, driver, hooks, originalSeconds } = request;
   const { deregistrationDelayMs, drainTimeoutMs } = policy;
   const drained = new Set(policy.drainPorts);
-  const wanted = { drainDelayMs: drainDelayMs(policy, hooks), deregistrationDelayMs, drainTimeoutMs };
+  const desired = { drainDelayMs: drainDelayMs(policy, hooks), deregistrationDelayMs, drainTimeoutMs };
   return {
     ...managerFields(policy),
     port,
-    ...fitSpans(originalSeconds, wanted, request.chainSeconds),
-    appGraceMs: writableMs(originalSeconds * 1_000),
-    drainedWhen: countsNothing(policy, driver) ? "auto" : policy.drainedWhen,
+    ...fitDrainTimes(originalSeconds, desired, request.chainSeconds),
+    appGraceMs: representableMs(originalSeconds * 1_000),
+    drainedWhen: lacksRequestCount(policy, driver) ? "auto" : policy.drainedWhen,
     driver,
     driverUrl: request.driverUrl,
     ignorePorts: policy.ignorePorts.filter((ignored) => !drained.has(ignored)),
@@ -60,10 +60,10 @@ function managerFields(
   return settings as never;
 }
 
-/** At least as long as the longest replaced sleep hook. */
+/** Returns at least the duration of the longest replaced sleep hook. */
 export function drainDelayMs(policy: PodPolicy, hooks: readonly HookPlan[]): number {
-  const slept = hooks.map((hook) => (hook.kind === "hold" ? hook.sleptSeconds * 1_000 : 0));
-  return Math.max(policy.drainDelayMs, ...slept);
+  const sleepsMs = hooks.map((hook) => (hook.kind === "hold" ? hook.replacedSleepSeconds * 1_000 : 0));
+  return Math.max(policy.drainDelayMs, ...sleepsMs);
 }
 
 export function conflictProblems(request: SettingsRequest, settings: DrainSettings, where: string): readonly Problem[] {
@@ -72,9 +72,10 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
   const { callsApp, reachesUnixSockets, usualUrls } = driverRow(driver);
   const [usualUrl] = usualUrls;
   const drained = new Set(policy.drainPorts);
-  const both = policy.ignorePorts.filter((port) => drained.has(port));
-  if (both.length > 0) messages.push(`drain-ports and ignore-ports both name ${listed(both)}; drain-ports wins.`);
-  if (countsNothing(policy, driver))
+  const inBothLists = policy.ignorePorts.filter((port) => drained.has(port));
+  if (inBothLists.length > 0)
+    messages.push(`drain-ports and ignore-ports both name ${portList(inBothLists)}; drain-ports wins.`);
+  if (lacksRequestCount(policy, driver))
     messages.push("drained-when: requests requires a driver that counts requests; auto is used.");
   if (callsApp && policy.drainUrl === "" && policy.activeUrl === "")
     messages.push(`Driver ${driver} has no effect. Set drain-url or active-url.`);
@@ -88,21 +89,21 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
   return messages.map((message) => ({ code: "conflicting_values", where, message }));
 }
 
-function listed(ports: readonly number[]): string {
+function portList(ports: readonly number[]): string {
   return ports.length > PORTS_SHOWN ? `${ports.slice(0, PORTS_SHOWN).join(", ")}, and more` : ports.join(", ");
 }
 
 const PORTS_SHOWN = 8;
 
-function countsNothing(policy: PodPolicy, driver: DriverName): boolean {
+function lacksRequestCount(policy: PodPolicy, driver: DriverName): boolean {
   return policy.drainedWhen === "requests" && !countsRequests(driver, policy.activeUrl);
 }
 
 const DEFAULT_PERIOD_SECONDS = 10;
 
-/** One entry per probe, because two probes of a port connect twice as often. */
+/** Returns one entry per probe, because two probes of one port connect twice as often. */
 export function kubeletProbesOf(pod: RawObject): readonly KubeletProbe[] {
-  return lastingContainersOf(pod).flatMap((container) =>
+  return longRunningContainersOf(pod).flatMap((container) =>
     ["livenessProbe", "readinessProbe", "startupProbe"].flatMap((name) =>
       probeOf(container, objectAt(container, name)),
     ),
@@ -116,5 +117,5 @@ function probeOf(container: RawObject, probe: RawObject | undefined): readonly K
   const port = portNumberOf(container, action["port"]);
   if (port === undefined) return [];
   const periodSeconds = wholeNumberAt(probe, "periodSeconds") ?? 0;
-  return [{ port, periodMs: writableMs((periodSeconds > 0 ? periodSeconds : DEFAULT_PERIOD_SECONDS) * 1_000) }];
+  return [{ port, periodMs: representableMs((periodSeconds > 0 ? periodSeconds : DEFAULT_PERIOD_SECONDS) * 1_000) }];
 }

@@ -8,15 +8,18 @@ import { quote } from "../../policy/quote.ts";
 import { FIRST_PORT, LAST_PORT, portsOf } from "../mesh/ports.ts";
 import type { SkipReason } from "../outcome.ts";
 
-/** For skips before planning; none for expected skips. */
+/** Returns the problems of skips before planning; expected skips have no problem. */
 export function skipProblems(reason: SkipReason, pod: RawObject, where: string): readonly Problem[] {
-  const found = factOf(reason, pod);
-  return found === undefined
+  const details = skipDetails(reason, pod);
+  return details === undefined
     ? []
-    : [{ code: "not_injected", where: `${where}, ${found.place}`, message: found.message }];
+    : [{ code: "not_injected", where: `${where}, ${details.place}`, message: details.message }];
 }
 
-function factOf(reason: SkipReason, pod: RawObject): { readonly place: string; readonly message: string } | undefined {
+function skipDetails(
+  reason: SkipReason,
+  pod: RawObject,
+): { readonly place: string; readonly message: string } | undefined {
   switch (reason) {
     case "too_many_containers":
       return {
@@ -56,27 +59,27 @@ export function unpullable(image: string, nodeError: string, where: string): Pro
 }
 
 /** Lists the ports in use, such as `17890-17939 (container app)`. */
-export function portConflict(pod: RawObject, wanted: number, drainPorts: readonly number[], where: string): Problem {
-  const holders = new Map<number, string>(drainPorts.map((port) => [port, "lastcall.dev/drain-ports"]));
+export function portConflict(pod: RawObject, desired: number, drainPorts: readonly number[], where: string): Problem {
+  const portUsers = new Map<number, string>(drainPorts.map((port) => [port, "lastcall.dev/drain-ports"]));
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
-    for (const port of portsOf(container)) holders.set(port, `container ${nameOf(container)}`);
+    for (const port of portsOf(container)) portUsers.set(port, `container ${nameOf(container)}`);
   }
-  const runs: { first: number; last: number; holder: string }[] = [];
+  const ranges: { first: number; last: number; user: string }[] = [];
   for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) {
-    const holder = holders.get(port) ?? "";
-    const run = runs.at(-1);
-    if (run?.holder === holder) run.last = port;
-    else runs.push({ first: port, last: port, holder });
+    const user = portUsers.get(port) ?? "";
+    const range = ranges.at(-1);
+    if (range?.user === user) range.last = port;
+    else ranges.push({ first: port, last: port, user });
   }
-  const texts = runs.map(({ first, last, holder }) => `${first === last ? first : `${first}-${last}`} (${holder})`);
-  const isInRange = FIRST_PORT <= wanted && wanted <= LAST_PORT;
-  const taken = isInRange ? texts : [`${wanted} (${holders.get(wanted)})`, ...texts];
-  const message = `Ports ${withinLength(taken, PORTS_TEXT_LENGTH)} are in use. Set a free port.`;
+  const texts = ranges.map(({ first, last, user }) => `${first === last ? first : `${first}-${last}`} (${user})`);
+  const isInRange = FIRST_PORT <= desired && desired <= LAST_PORT;
+  const taken = isInRange ? texts : [`${desired} (${portUsers.get(desired)})`, ...texts];
+  const message = `Ports ${withinLength(taken, PORTS_LIMIT_CHARACTERS)} are in use. Set a free port.`;
   return { code: "not_injected", where: `${where}, lastcall.dev/port`, message };
 }
 
-/** In characters; leaves room for the rest of the message. */
-const PORTS_TEXT_LENGTH = 140;
+/** Leaves space for the rest of a message of 200 characters. */
+const PORTS_LIMIT_CHARACTERS = 140;
 
 function withinLength(texts: readonly string[], length: number): string {
   let shown = texts[0] ?? "";

@@ -23,21 +23,21 @@ import { notPreloaded } from "./preload-plan.ts";
 import { drainDelayMs } from "./settings.ts";
 
 export function planSleep(request: PlanRequest): Plan {
-  const note = annotationsOf(request.pod)[STATUS_ANNOTATION];
-  // Without the status annotation the next pass could not distinguish the sleep from a user's own.
-  if (!isAbsent(note) && typeof note !== "string") return { kind: "skip", reason: "invalid_pod", problems: [] };
+  const status = annotationsOf(request.pod)[STATUS_ANNOTATION];
+  // Without the status annotation a later admission could not distinguish this sleep hook from a user's own.
+  if (!isAbsent(status) && typeof status !== "string") return { kind: "skip", reason: "invalid_pod", problems: [] };
   return planWithinSizeBudget(request.where, (omissions) => draftSleep(request, omissions));
 }
 
-function draftSleep(given: PlanRequest, omissions: Omissions): Draft {
-  const { pod, where } = given;
-  const policy = { ...given.policy, preStop: preStopChoice(given, omissions) };
+function draftSleep(request: PlanRequest, omissions: Omissions): Draft {
+  const { pod, where } = request;
+  const policy = { ...request.policy, preStop: preStopChoice(request, omissions) };
   const chosen = chosenContainers(pod, policy, where);
   const hooks = planHooks(pod, policy, chosen.names);
   const held = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
-  const original = originalGrace(given);
+  const original = originalGrace(request);
   const originalSeconds = original ?? DEFAULT_GRACE_SECONDS;
-  const seconds = sleepSeconds({ ...given, policy }, hooks, originalSeconds);
+  const seconds = sleepSeconds({ ...request, policy }, hooks, originalSeconds);
   const grace = atLeastExisting(pod, originalSeconds + seconds);
   const probes = omissions.leavesProbes ? [] : probeGraceEdits(pod, originalSeconds);
   const changes: readonly Edit[] = [
@@ -56,7 +56,7 @@ function draftSleep(given: PlanRequest, omissions: Omissions): Draft {
   };
   const recordText = formatRecord(record);
   const plan = (): Plan => {
-    const problems = [...chosen.problems, ...keptHookProblems(hooks, policy, where), ...preloadProblems(given)];
+    const problems = [...chosen.problems, ...keptHookProblems(hooks, policy, where), ...preloadProblems(request)];
     if (held.length === 0) return { kind: "skip", reason: "own_hooks", problems };
     if (seconds === 0) return { kind: "skip", reason: "up_to_date", problems };
     const values = { [STATUS_ANNOTATION]: formatSleepStatus({ seconds, hooks: held, recordText }) };
@@ -71,14 +71,14 @@ function preloadProblems({ policy, where }: PlanRequest): readonly Problem[] {
   return [notPreloaded(where, "Mode sleep has no manager, which the library requires. Use mode native or classic.")];
 }
 
-/** Without a manager hooks cannot be chained: sleep hooks are replaced, others kept. */
+/** Without a manager hooks cannot be chained, so `chain` becomes `auto`: sleep hooks are replaced, other hooks stay. */
 function preStopChoice({ policy }: PlanRequest, omissions: Omissions): PlanRequest["policy"]["preStop"] {
   if (omissions.keepsHooks) return "keep";
   return policy.preStop === "chain" ? "auto" : policy.preStop;
 }
 
-/** Drain delay plus deregistration delay; the API server requires that it is below the grace period. */
+/** Returns drain delay plus deregistration delay, limited by the maximum grace period. */
 function sleepSeconds({ policy }: PlanRequest, hooks: readonly HookPlan[], originalSeconds: number): number {
-  const wanted = Math.ceil((drainDelayMs(policy, hooks) + policy.deregistrationDelayMs) / 1_000);
-  return Math.min(wanted, Math.max(0, GRACE_LIMIT_SECONDS - originalSeconds));
+  const neededSeconds = Math.ceil((drainDelayMs(policy, hooks) + policy.deregistrationDelayMs) / 1_000);
+  return Math.min(neededSeconds, Math.max(0, GRACE_LIMIT_SECONDS - originalSeconds));
 }

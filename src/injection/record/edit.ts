@@ -1,11 +1,11 @@
-/** Defines changes to a Pod as data, applies them, and records the empty parents that they fill. */
+/** Defines changes to a Pod as data, applies them, and records empty values (such as `{}` or null) that they replace. */
 import { type ContainerList, containersByName, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject, without } from "../../kubernetes/raw-json.ts";
 import type { EmptyParent, OriginalRecord } from "./original-record.ts";
 
 export type ProbeName = "livenessProbe" | "startupProbe";
 
-type Placed = { readonly at: number; readonly entry: RawObject };
+type PlacedEntry = { readonly at: number; readonly entry: RawObject };
 
 export type Edit =
   | {
@@ -26,38 +26,41 @@ export type Edit =
   | {
       readonly kind: "load-library";
       readonly container: string;
-      readonly variable: Placed & { readonly replaces: boolean };
-      readonly mount: Placed;
+      readonly variable: PlacedEntry & { readonly replaces: boolean };
+      readonly mount: PlacedEntry;
     }
-  /** The Pod has none of these names. */
+  /** Names of secrets that the Pod does not have yet. */
   | { readonly kind: "add-pull-secrets"; readonly names: readonly string[] }
   | { readonly kind: "annotate"; readonly values: Readonly<Record<string, string>> };
 
 type ContainerEdit = Extract<Edit, { readonly container: string }>;
 
-type Copy = { [key: string]: unknown };
+type MutableObject = { [key: string]: unknown };
 
 /**
- * Returns a changed copy. Unchanged parts keep their identity, so that the diff skips them. Traverses each list of containers
+ * Returns a changed copy. Unchanged parts keep their identity, so the diff skips them. Traverses each list of containers
  * once.
  */
 export function applyEdits(pod: RawObject, edits: readonly Edit[]): RawObject {
   const byContainer = new Map<string, ContainerEdit[]>();
   for (const edit of edits.filter(isContainerEdit)) {
-    const others = byContainer.get(edit.container);
-    if (others === undefined) byContainer.set(edit.container, [edit]);
-    else others.push(edit);
+    const previous = byContainer.get(edit.container);
+    if (previous === undefined) byContainer.set(edit.container, [edit]);
+    else previous.push(edit);
   }
-  const spec: Copy = { ...objectAt(pod, "spec") };
-  changeLists(spec, (container) => byContainer.get(nameOf(container))?.reduce(edited, container) ?? container);
-  const changed: Copy = { ...pod, spec };
+  const spec: MutableObject = { ...objectAt(pod, "spec") };
+  changeLists(
+    spec,
+    (container) => byContainer.get(nameOf(container))?.reduce(applyContainerEdit, container) ?? container,
+  );
+  const changed: MutableObject = { ...pod, spec };
   for (const edit of edits) {
     if (edit.kind === "add-manager") spec[edit.list] = asList(spec[edit.list]).toSpliced(edit.at, 0, edit.container);
     if (edit.kind === "set-grace") spec["terminationGracePeriodSeconds"] = edit.seconds;
     if (edit.kind === "add-volume") spec["volumes"] = asList(spec["volumes"]).toSpliced(edit.at, 0, edit.volume);
     if (edit.kind === "add-pull-secrets")
       spec["imagePullSecrets"] = [...asList(spec["imagePullSecrets"]), ...edit.names.map((name) => ({ name }))];
-    if (edit.kind === "annotate") changed["metadata"] = annotated(objectAt(changed, "metadata"), edit.values);
+    if (edit.kind === "annotate") changed["metadata"] = withAnnotations(objectAt(changed, "metadata"), edit.values);
   }
   return changed;
 }
@@ -66,11 +69,11 @@ function isContainerEdit(edit: Edit): edit is ContainerEdit {
   return edit.kind === "set-pre-stop" || edit.kind === "set-probe-grace" || edit.kind === "load-library";
 }
 
-function annotated(metadata: RawObject | undefined, values: Readonly<Record<string, string>>): RawObject {
+function withAnnotations(metadata: RawObject | undefined, values: Readonly<Record<string, string>>): RawObject {
   return { ...metadata, annotations: { ...objectAt(metadata, "annotations"), ...values } };
 }
 
-function edited(container: RawObject, edit: ContainerEdit): RawObject {
+function applyContainerEdit(container: RawObject, edit: ContainerEdit): RawObject {
   if (edit.kind === "set-pre-stop")
     return { ...container, lifecycle: { ...objectAt(container, "lifecycle"), preStop: edit.handler } };
   if (edit.kind === "load-library") {
@@ -87,13 +90,13 @@ function edited(container: RawObject, edit: ContainerEdit): RawObject {
 
 export function changeContainers(pod: RawObject, change: (container: RawObject) => RawObject): RawObject {
   return changeSpec(pod, (spec) => {
-    const changed: Copy = { ...spec };
+    const changed: MutableObject = { ...spec };
     return changeLists(changed, change) ? changed : spec;
   });
 }
 
 /** @returns whether anything changed; an unchanged list keeps its identity */
-function changeLists(spec: Copy, change: (container: RawObject) => RawObject): boolean {
+function changeLists(spec: MutableObject, change: (container: RawObject) => RawObject): boolean {
   let isChanged = false;
   for (const list of ["containers", "initContainers"] as const) {
     const before = asList(spec[list]);
@@ -115,15 +118,15 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** By the keys of `OriginalRecord.empty`. A recorded grace period was not empty. */
+/** Returns empty values by the keys of `OriginalRecord.empty`. A recorded grace period was not empty. */
 export function emptyParents(
   pod: RawObject,
   edits: readonly Edit[],
   grace: OriginalRecord["grace"],
 ): OriginalRecord["empty"] {
   const containers = containersByName(pod);
-  const noted = grace === null ? edits : edits.filter(({ kind }) => kind !== "set-grace");
-  return Object.fromEntries(noted.flatMap((edit) => emptyParentsOf(pod, containers, edit)));
+  const relevantEdits = grace === null ? edits : edits.filter(({ kind }) => kind !== "set-grace");
+  return Object.fromEntries(relevantEdits.flatMap((edit) => emptyParentsOf(pod, containers, edit)));
 }
 
 function emptyParentsOf(

@@ -21,9 +21,9 @@ type ExistingManager = {
 export type ExistingInjection = {
   readonly manager: ExistingManager | undefined;
   readonly record: OriginalRecord;
-  /** The grace period that injection set; any other value was set by another program. */
+  /** The grace period that injection set, in seconds. Any other value in the Pod was set by another program. */
   readonly grace: number;
-  /** lastcall's handlers by container, including defaults of the API server. */
+  /** lastcall's handlers by container, including the API server's defaults. */
   readonly handlers: ReadonlyMap<string, RawObject>;
   readonly preload: ExistingPreload | undefined;
 };
@@ -35,18 +35,18 @@ export function findExistingInjection(pod: RawObject): ExistingInjection | undef
 function findManager(pod: RawObject): ExistingInjection | undefined {
   for (const list of ["initContainers", "containers"] as const) {
     const containers = listAt(objectAt(pod, "spec"), list);
-    const at = containers.findIndex((container) => typeof container === "object" && isManagerLike(container));
-    if (at >= 0) return describe(pod, list, at, containers[at] as RawObject);
+    const at = containers.findIndex((container) => typeof container === "object" && isManagerObject(container));
+    if (at >= 0) return injectionOfManager(pod, list, at, containers[at] as RawObject);
   }
   return undefined;
 }
 
-function isManagerLike(container: unknown): boolean {
+function isManagerObject(container: unknown): boolean {
   return container !== null && !Array.isArray(container) && isManager(container as RawObject);
 }
 
-function describe(pod: RawObject, list: ContainerList, at: number, container: RawObject): ExistingInjection {
-  const { settings } = parseServeFlags(serveFlagsOf(container).filter(isReadBack));
+function injectionOfManager(pod: RawObject, list: ContainerList, at: number, container: RawObject): ExistingInjection {
+  const { settings } = parseServeFlags(serveFlagsOf(container).filter(isUsedFlag));
   const token = environmentValue(container, VARIABLES.token);
   const record = parseRecord(environmentValue(container, VARIABLES.original) ?? "") ?? {
     grace: Math.floor(settings.appGraceMs / 1_000),
@@ -69,7 +69,7 @@ function describe(pod: RawObject, list: ContainerList, at: number, container: Ra
       list,
       at,
       container,
-      token: token !== undefined && TOKEN.test(token) ? token : undefined,
+      token: token !== undefined && TOKEN_FORM.test(token) ? token : undefined,
       port: settings.port,
     },
     record,
@@ -79,46 +79,48 @@ function describe(pod: RawObject, list: ContainerList, at: number, container: Ra
   };
 }
 
-/** Other flags have no effect on the reverted Pod. */
-const READ_BACK: readonly string[] = [
+/** Flags that are necessary to revert an injection. */
+const USED_FLAGS: readonly string[] = [
   ...["--port", "--hooks", "--app-grace", "--drain-delay", "--deregistration-delay", "--drain-timeout"],
   "--preload",
 ];
 
-/** Linux limits an argument to this length, so a longer one was never used. */
-const ARGUMENT_LIMIT = 131_072;
+/** Linux limits an argument to this length, so a manager with a longer flag cannot have started. */
+const ARGUMENT_LIMIT_BYTES = 131_072;
 
-function isReadBack(flag: string): boolean {
-  return flag.length < ARGUMENT_LIMIT && READ_BACK.some((name) => flag.startsWith(`${name}=`));
+function isUsedFlag(flag: string): boolean {
+  return flag.length < ARGUMENT_LIMIT_BYTES && USED_FLAGS.some((name) => flag.startsWith(`${name}=`));
 }
 
-const TOKEN = /^[0-9A-Za-z_-]{8,128}$/;
+const TOKEN_FORM = /^[0-9A-Za-z_-]{8,128}$/;
 
-/** Includes hooks that Istio rewrote: its agent forwards them to the manager. */
-function isOurHold(handler: RawObject, container: string, port: number, held: boolean): boolean {
+/** Includes hooks that Istio rewrote, because Istio's agent forwards them to the manager. */
+function isOurHold(handler: RawObject, container: string, port: number, isHeld: boolean): boolean {
   const httpGet = objectAt(handler, "httpGet");
   const path = textAt(httpGet, "path") ?? "";
   if (httpGet === undefined || Object.keys(handler).length !== 1) return false;
-  if (held && isRewritten(handler, container)) return true;
+  if (isHeld && isRewritten(handler, container)) return true;
   const [before, token = "", ...rest] = path.split("/");
-  return before === "" && TOKEN.test(token) && rest.join("/") === `prestop/${container}` && httpGet["port"] === port;
+  return (
+    before === "" && TOKEN_FORM.test(token) && rest.join("/") === `prestop/${container}` && httpGet["port"] === port
+  );
 }
 
 function findSleep(pod: RawObject): ExistingInjection | undefined {
-  const note = readSleepStatus(pod);
-  if (note === undefined) return undefined;
-  const wanted = sleepHandler(note.seconds);
-  const held = new Set(note.hooks);
+  const status = readSleepStatus(pod);
+  if (status === undefined) return undefined;
+  const sleep = sleepHandler(status.seconds);
+  const held = new Set(status.hooks);
   const containers = objectsAt(objectAt(pod, "spec"), "containers");
   const handlers = containers.flatMap((container) => {
     const handler = valueAt(objectAt(container, "lifecycle"), "preStop");
-    return held.has(nameOf(container)) && sameJson(handler, wanted) ? [[nameOf(container), wanted] as const] : [];
+    return held.has(nameOf(container)) && sameJson(handler, sleep) ? [[nameOf(container), sleep] as const] : [];
   });
-  if (handlers.length === 0 || handlers.length !== note.hooks.length) return undefined;
+  if (handlers.length === 0 || handlers.length !== status.hooks.length) return undefined;
   return {
     manager: undefined,
-    record: note.record,
-    grace: (note.record.grace ?? DEFAULT_GRACE_SECONDS) + note.seconds,
+    record: status.record,
+    grace: (status.record.grace ?? DEFAULT_GRACE_SECONDS) + status.seconds,
     handlers: new Map(handlers),
     preload: undefined,
   };

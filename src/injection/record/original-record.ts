@@ -1,23 +1,24 @@
 /**
- * The record of original values in LASTCALL_ORIGINAL, by which a second pass and uninject revert an injection. The manager reads
- * only `chain`.
+ * Formats and parses the record of original values in LASTCALL_ORIGINAL, with which later admissions and `uninject` revert an
+ * injection. The manager reads only `chain`.
  */
 import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, type RawObject, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { type ChainedHook, isChainedHook } from "../hooks/own-hooks.ts";
 
+/** An empty value that injection filled, and that `uninject` restores. */
 export type EmptyParent = null | Readonly<Record<string, never>> | readonly never[];
 
 export type OriginalRecord = {
-  /** `terminationGracePeriodSeconds`; null when the Pod had none. */
+  /** `terminationGracePeriodSeconds`; null if the Pod did not set it. */
   readonly grace: number | null;
   readonly probes: readonly string[];
   readonly pullSecrets: readonly string[];
   readonly preStop: Readonly<Record<string, unknown>>;
   readonly chain: Readonly<Record<string, ChainedHook>>;
-  /** Earlier values of annotations; null where there was none. */
+  /** Earlier values of annotations; null for an annotation that the Pod did not have. */
   readonly annotations: Readonly<Record<string, string | null>>;
-  /** By `metadata`, `annotations`, `initContainers`, `imagePullSecrets`, `volumes`, `grace`, `lifecycle/<container>`, `env/<container>`, `volumeMounts/<container>`, `<container>/liveness`. */
+  /** Keys: `metadata`, `annotations`, `initContainers`, `imagePullSecrets`, `volumes`, `grace`, `lifecycle/<container>`, `env/<container>`, `volumeMounts/<container>`, `<container>/liveness`. */
   readonly empty: Readonly<Record<string, EmptyParent>>;
 };
 
@@ -25,7 +26,7 @@ export type OriginalRecord = {
 const RECORD_LIMIT_BYTES = 4_096;
 
 /**
- * Deterministic; empty parts are omitted. Dollar signs are escaped, because the kubelet expands `$(NAME)` in variables.
+ * Deterministic; empty fields are omitted. Dollar signs are escaped, because the kubelet expands `$(NAME)` in variables.
  */
 export function formatRecord(record: OriginalRecord): string {
   const { grace, probes, pullSecrets, preStop, chain, annotations, empty } = record;
@@ -47,10 +48,10 @@ export function fitsLimit(text: string): boolean {
 }
 
 /** Linux limits a variable to this many bytes, so a longer text is not a record. */
-const VARIABLE_LIMIT = 131_072;
+const VARIABLE_LIMIT_BYTES = 131_072;
 
 export function parseRecord(text: string): OriginalRecord | undefined {
-  if (text.length >= VARIABLE_LIMIT) return undefined;
+  if (text.length >= VARIABLE_LIMIT_BYTES) return undefined;
   try {
     return readRecord(JSON.parse(text));
   } catch {
@@ -83,10 +84,10 @@ function isEmpty(record: RawObject): boolean {
 
 function entriesWhere<T>(
   record: RawObject | undefined,
-  fits: (value: unknown, key: string) => value is T,
+  isValid: (value: unknown, key: string) => value is T,
 ): Record<string, T> {
   const entries = Object.entries(record ?? {}).flatMap(([key, value]) =>
-    fits(value, key) ? [[key, value] as const] : [],
+    isValid(value, key) ? [[key, value] as const] : [],
   );
   return Object.fromEntries(entries);
 }
@@ -99,7 +100,7 @@ function isTextOrNull(value: unknown): value is string | null {
   return value === null || typeof value === "string";
 }
 
-/** Only values of the right type, so that restoring them does not make the Pod invalid. */
+/** Accepts only values of the field's type, so that restoring them does not make the Pod invalid. */
 function isEmptyParent(value: unknown, name: string): value is EmptyParent {
   if (value === null) return true;
   if (
@@ -107,8 +108,8 @@ function isEmptyParent(value: unknown, name: string): value is EmptyParent {
     /^(env|volumeMounts)\//.test(name)
   )
     return Array.isArray(value) && value.length === 0;
-  const holdsObject = name === "metadata" || name === "annotations" || name.startsWith("lifecycle/");
-  return holdsObject && isRawObject(value) && isEmpty(value);
+  const isObjectField = name === "metadata" || name === "annotations" || name.startsWith("lifecycle/");
+  return isObjectField && isRawObject(value) && isEmpty(value);
 }
 
 export function replacedHandlers(pod: RawObject, containers: readonly string[]): Readonly<Record<string, unknown>> {
@@ -121,14 +122,13 @@ export function replacedHandlers(pod: RawObject, containers: readonly string[]):
   return Object.fromEntries(entries);
 }
 
-/** Earlier values; null where there was none. */
 export function replacedAnnotations(
   annotations: RawObject,
   keys: readonly string[],
 ): Readonly<Record<string, string | null>> {
   const entries = keys.map((key) => {
-    const old = annotations[key];
-    return [key, typeof old === "string" ? old : null] as const;
+    const previous = annotations[key];
+    return [key, typeof previous === "string" ? previous : null] as const;
   });
   return Object.fromEntries(entries);
 }

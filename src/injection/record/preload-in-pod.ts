@@ -8,12 +8,12 @@ import {
 import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, listAt, objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 
-type Places = { readonly variable: number; readonly mount: number };
+type Positions = { readonly variable: number; readonly mount: number };
 
 export type ExistingPreload = {
   readonly at: number;
   readonly volume: RawObject;
-  readonly places: ReadonlyMap<string, Places>;
+  readonly positions: ReadonlyMap<string, Positions>;
 };
 
 export function findPreload(pod: RawObject): ExistingPreload | undefined {
@@ -21,12 +21,12 @@ export function findPreload(pod: RawObject): ExistingPreload | undefined {
   const at = volumes.findIndex((volume) => isRawObject(volume) && isOurVolume(volume));
   const volume = volumes[at];
   if (!isRawObject(volume)) return undefined;
-  const places = containersOf(pod).flatMap((container) => {
+  const positions = containersOf(pod).flatMap((container) => {
     const mount = listAt(container, "volumeMounts").findIndex((one) => isRawObject(one) && isOurMount(one));
-    const variable = listAt(container, "env").findIndex((one) => isRawObject(one) && loadsOurs(one));
+    const variable = listAt(container, "env").findIndex((one) => isRawObject(one) && loadsOurLibrary(one));
     return mount < 0 || variable < 0 ? [] : [[nameOf(container), { variable, mount }] as const];
   });
-  return { at, volume, places: new Map(places) };
+  return { at, volume, positions: new Map(positions) };
 }
 
 export function isOurVolume(volume: RawObject): boolean {
@@ -37,7 +37,7 @@ export function isOurMount(mount: RawObject): boolean {
   return mount["name"] === PRELOAD_VOLUME && mount["mountPath"] === PRELOAD_FOLDER;
 }
 
-export function loadsOurs(variable: RawObject): boolean {
+export function loadsOurLibrary(variable: RawObject): boolean {
   const value = variable["name"] === PRELOAD_VARIABLE ? textAt(variable, "value") : undefined;
   return value === PRELOAD_LIBRARY || value?.endsWith(`:${PRELOAD_LIBRARY}`) === true;
 }

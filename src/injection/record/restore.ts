@@ -1,4 +1,4 @@
-/** Reverts an injection, as far as its values are unchanged. */
+/** Reverts an injection, except for values that other programs changed later. */
 import { PRELOAD_LIBRARY } from "../../contract/manager-environment.ts";
 import { annotationsOf, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
 import { isRawObject, listAt, objectAt, type RawObject, textAt, valueAt, without } from "../../kubernetes/raw-json.ts";
@@ -8,9 +8,8 @@ import { isOurExclusion } from "../mesh/ports.ts";
 import { changeContainers, changeSpec, type ProbeName, restoreEmptyParent } from "./edit.ts";
 import type { ExistingInjection } from "./existing-injection.ts";
 import type { OriginalRecord } from "./original-record.ts";
-import { isOurMount, isOurVolume, loadsOurs } from "./preload-in-pod.ts";
+import { isOurMount, isOurVolume, loadsOurLibrary } from "./preload-in-pod.ts";
 
-/** Keeps later changes of other programs. */
 export function restorePod(pod: RawObject, existing: ExistingInjection): RawObject {
   const steps: readonly ((pod: RawObject) => RawObject)[] = [
     (p) => restoreProbes(p, existing.record),
@@ -83,10 +82,13 @@ function restoreProbes(pod: RawObject, record: OriginalRecord): RawObject {
 }
 
 function restoreProbe(container: RawObject, probe: ProbeName, record: OriginalRecord, entry: string): RawObject {
-  const parts = objectAt(container, probe);
-  if (parts === undefined || parts["terminationGracePeriodSeconds"] !== (record.grace ?? DEFAULT_GRACE_SECONDS))
+  const probeFields = objectAt(container, probe);
+  if (
+    probeFields === undefined ||
+    probeFields["terminationGracePeriodSeconds"] !== (record.grace ?? DEFAULT_GRACE_SECONDS)
+  )
     return container;
-  return { ...container, [probe]: restoreEmptyParent(parts, "terminationGracePeriodSeconds", record, entry) };
+  return { ...container, [probe]: restoreEmptyParent(probeFields, "terminationGracePeriodSeconds", record, entry) };
 }
 
 function restoreAnnotations(pod: RawObject, existing: ExistingInjection): RawObject {
@@ -104,7 +106,7 @@ function restoreAnnotations(pod: RawObject, existing: ExistingInjection): RawObj
   return restoreEmptyParent(pod, "metadata", existing.record, "metadata");
 }
 
-/** Whether the annotation has the value that injection wrote, which follows from the Pod and the record. */
+/** Whether the annotation has the value that injection wrote. That value is computed from the Pod and the record. */
 function isStillOurs(pod: RawObject, { manager }: ExistingInjection, key: string, old: string | null): boolean {
   const value = annotationsOf(pod)[key];
   if (key === STATUS_ANNOTATION) return value !== undefined;
@@ -115,7 +117,7 @@ function isStillOurs(pod: RawObject, { manager }: ExistingInjection, key: string
 function restorePreload(pod: RawObject, { preload, record }: ExistingInjection): RawObject {
   if (preload === undefined) return pod;
   const unloaded = changeContainers(pod, (container) =>
-    preload.places.has(nameOf(container)) ? withoutLibrary(container, record) : container,
+    preload.positions.has(nameOf(container)) ? withoutLibrary(container, record) : container,
   );
   return changeSpec(unloaded, (spec) => {
     const rest = listAt(spec, "volumes").filter((volume) => !isRawObject(volume) || !isOurVolume(volume));
@@ -126,14 +128,14 @@ function restorePreload(pod: RawObject, { preload, record }: ExistingInjection):
 function withoutLibrary(container: RawObject, record: OriginalRecord): RawObject {
   const name = nameOf(container);
   const env = listAt(container, "env").flatMap((variable): readonly unknown[] =>
-    isRawObject(variable) && loadsOurs(variable) ? withoutOurs(variable) : [variable],
+    isRawObject(variable) && loadsOurLibrary(variable) ? withoutOurLibrary(variable) : [variable],
   );
   const mounts = listAt(container, "volumeMounts").filter((mount) => !isRawObject(mount) || !isOurMount(mount));
   const unset = withList(container, "env", env, record, `env/${name}`);
   return withList(unset, "volumeMounts", mounts, record, `volumeMounts/${name}`);
 }
 
-function withoutOurs(variable: RawObject): readonly RawObject[] {
+function withoutOurLibrary(variable: RawObject): readonly RawObject[] {
   const value = textAt(variable, "value") ?? "";
   return value === PRELOAD_LIBRARY ? [] : [{ ...variable, value: value.slice(0, -`:${PRELOAD_LIBRARY}`.length) }];
 }

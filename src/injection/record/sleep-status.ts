@@ -1,4 +1,4 @@
-/** Formats and parses the status annotation of sleep mode, which contains its record because there is no container. */
+/** Formats and parses the status annotation of sleep mode, which contains the record because there is no manager. */
 import { VERSION } from "../../contract/version.ts";
 import { ANNOTATIONS_LIMIT_BYTES, annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, listAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
@@ -12,9 +12,9 @@ type SleepStatus = {
 };
 
 export function formatSleepStatus(
-  note: Pick<SleepStatus, "seconds" | "hooks"> & { readonly recordText: string },
+  status: Pick<SleepStatus, "seconds" | "hooks"> & { readonly recordText: string },
 ): string {
-  const { seconds, hooks, recordText } = note;
+  const { seconds, hooks, recordText } = status;
   return JSON.stringify({
     version: VERSION,
     mode: "sleep",
@@ -24,20 +24,20 @@ export function formatSleepStatus(
   });
 }
 
-/** Parses the annotation, which may be forged; the caller compares it with the Pod. */
+/** Parses the annotation, which may be forged: the caller has to compare it with the Pod. */
 export function readSleepStatus(pod: RawObject): SleepStatus | undefined {
   const text = textAt(annotationsOf(pod), STATUS_ANNOTATION);
   if (text?.startsWith("{") !== true || text.length > ANNOTATIONS_LIMIT_BYTES) return undefined;
-  let note: unknown;
+  let status: unknown;
   try {
-    note = JSON.parse(text);
+    status = JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (!isRawObject(note) || note["mode"] !== "sleep") return undefined;
-  const seconds = wholeNumberAt(note, "seconds");
-  const record = readRecord(note["original"]);
-  const hooks = listAt(note, "hooks").filter((name) => typeof name === "string");
+  if (!isRawObject(status) || status["mode"] !== "sleep") return undefined;
+  const seconds = wholeNumberAt(status, "seconds");
+  const record = readRecord(status["original"]);
+  const hooks = listAt(status, "hooks").filter((name) => typeof name === "string");
   if (seconds === undefined || seconds < 1 || record === undefined || hooks.length === 0) return undefined;
   return { seconds, hooks, record };
 }

@@ -1,6 +1,6 @@
 /**
- * Fits the manager's resources into the LimitRanges of the namespace, which could otherwise refuse a Pod because of the added
- * container.
+ * Fits the manager's resources into the LimitRanges of the namespace. Otherwise the API server could refuse a Pod because of the
+ * added container.
  *
  * @see https://kubernetes.io/docs/concepts/policy/limit-range/
  */
@@ -10,21 +10,21 @@ import type { RawObject } from "../../kubernetes/raw-json.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { fitContainer, fitPod, LEAST_REQUEST, USUAL_LIMIT } from "./fit-share.ts";
 import {
+  type Amounts,
+  amountsOf,
   type Bound,
   type Bounds,
   boundsOf,
-  type Share,
-  shareOf,
+  formatQuantity,
   withRangeDefaults,
-  writeShare,
-  written,
+  writeAmounts,
 } from "./limit-ranges.ts";
 
 type FitRequest = {
   readonly planned: RawObject | undefined;
   readonly ranges: readonly LimitRange[];
   /** Sum over the Pod's own containers, in cores or bytes. */
-  readonly others: (name: ComputeResource, list: "requests" | "limits") => number;
+  readonly sumOfOthers: (name: ComputeResource, list: "requests" | "limits") => number;
   readonly fitsPodLevel: (changed: RawObject) => boolean;
   readonly where: string;
 };
@@ -35,47 +35,51 @@ export type Fit =
 
 const NAMES: readonly ComputeResource[] = ["cpu", "memory"];
 
-/** Keeps equal requests and limits equal, and with them the Pod's QoS class. */
+/** Equal requests and limits stay equal, so the Pod keeps its QoS class. */
 export function fitLimitRanges(request: FitRequest): Fit {
   const { planned, ranges, fitsPodLevel, where } = request;
-  const isAdmitted = (asked: RawObject): boolean => {
-    const effective = withRangeDefaults(asked, ranges);
+  const isAdmitted = (candidate: RawObject): boolean => {
+    const effective = withRangeDefaults(candidate, ranges);
     return effective === planned || fitsPodLevel(effective);
   };
   const conflict: Fit = { kind: "conflict", problem: podLevelProblem(where) };
   if (planned === undefined) return isAdmitted({}) ? { kind: "fits", resources: planned, changes: [] } : conflict;
   const fit = fitContainers(request, planned, false);
   if (fit.kind === "conflict" || isAdmitted(fit.resources)) return fit;
-  // Defaults may exceed the pod-level resources where explicit values fit.
-  const named = fitContainers(request, planned, true);
-  return named.kind === "conflict" || isAdmitted(named.resources) ? named : conflict;
+  // A LimitRange's defaults may exceed the pod-level resources although smaller explicit values fit.
+  const explicitFit = fitContainers(request, planned, true);
+  return explicitFit.kind === "conflict" || isAdmitted(explicitFit.resources) ? explicitFit : conflict;
 }
 
-type Fitting =
+type ContainersFit =
   | Extract<Fit, { kind: "conflict" }>
   | (Extract<Fit, { kind: "fits" }> & { readonly resources: RawObject });
 
-function fitContainers({ ranges, others, where }: FitRequest, planned: RawObject, namesAll: boolean): Fitting {
+function fitContainers(
+  { ranges, sumOfOthers, where }: FitRequest,
+  planned: RawObject,
+  setsAllExplicitly: boolean,
+): ContainersFit {
   let resources: RawObject = planned;
   const changes: Problem[] = [];
   for (const name of NAMES) {
     const perContainer = boundsOf(ranges, "Container", name);
     const perPod = boundsOf(ranges, "Pod", name);
-    const before = shareOf(planned, name);
-    const inside = fitContainer(name, namesAll ? allNamed(name, before) : before, perContainer);
+    const before = amountsOf(planned, name);
+    const containerFit = fitContainer(name, setsAllExplicitly ? explicitAmounts(name, before) : before, perContainer);
     const fitted =
-      "conflict" in inside
-        ? inside
+      "conflict" in containerFit
+        ? containerFit
         : fitPod({
             name,
-            share: inside,
+            amounts: containerFit,
             perContainer,
             perPod,
-            othersRequest: others(name, "requests"),
-            othersLimit: others(name, "limits"),
+            othersRequest: sumOfOthers(name, "requests"),
+            othersLimit: sumOfOthers(name, "limits"),
           });
     if ("conflict" in fitted) return { kind: "conflict", problem: boundProblem(where, fitted) };
-    const changed = writeShare(resources, { name, before, after: fitted });
+    const changed = writeAmounts(resources, { name, before, after: fitted });
     if (changed !== resources)
       changes.push(changeProblem(where, { name, before, after: fitted }, perContainer, perPod));
     resources = changed;
@@ -83,7 +87,7 @@ function fitContainers({ ranges, others, where }: FitRequest, planned: RawObject
   return { kind: "fits", resources, changes };
 }
 
-function allNamed(name: ComputeResource, { request, limit }: Share): Share {
+function explicitAmounts(name: ComputeResource, { request, limit }: Amounts): Amounts {
   return { request: request ?? LEAST_REQUEST[name], limit: limit ?? Math.max(USUAL_LIMIT[name], request ?? 0) };
 }
 
@@ -92,7 +96,7 @@ function boundProblem(
   { conflict, needs }: { readonly conflict: Bound; readonly needs: string },
 ): Problem {
   const message = `Is ${conflict.text}, and the manager needs ${needs}; the Pod would be refused.`;
-  return { code: "limit_range", where: `${where}, ${conflict.from}`, message };
+  return { code: "limit_range", where: `${where}, ${conflict.origin}`, message };
 }
 
 function podLevelProblem(where: string): Problem {
@@ -100,19 +104,19 @@ function podLevelProblem(where: string): Problem {
   return { code: "limit_range", where: `${where}, spec.resources`, message };
 }
 
-type Change = { readonly name: ComputeResource; readonly before: Share; readonly after: Share };
+type Change = { readonly name: ComputeResource; readonly before: Amounts; readonly after: Amounts };
 
 function changeProblem(where: string, { name, before, after }: Change, perContainer: Bounds, perPod: Bounds): Problem {
   const bounds = [perContainer.min, perContainer.max, perContainer.ratio, perPod.max, perPod.ratio];
-  const from = [...new Set(bounds.flatMap((bound) => (bound === undefined ? [] : [bound.from])))].join(" and ");
+  const from = [...new Set(bounds.flatMap((bound) => (bound === undefined ? [] : [bound.origin])))].join(" and ");
   return {
     code: "limit_range",
     where: `${where}, lastcall.dev/resources`,
-    message: `Changed ${name} (request/limit) from ${shareText(name, before)} to ${shareText(name, after)} to fit ${from === "" ? "the pod-level resources" : from}.`,
+    message: `Changed ${name} (request/limit) from ${amountsText(name, before)} to ${amountsText(name, after)} to fit ${from === "" ? "the pod-level resources" : from}.`,
   };
 }
 
-function shareText(name: ComputeResource, { request, limit }: Share): string {
-  const text = (value: number | undefined): string => (value === undefined ? "default" : written(name, value));
+function amountsText(name: ComputeResource, { request, limit }: Amounts): string {
+  const text = (value: number | undefined): string => (value === undefined ? "default" : formatQuantity(name, value));
   return `${text(request)}/${text(limit)}`;
 }

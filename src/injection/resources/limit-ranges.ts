@@ -1,4 +1,4 @@
-/** Combines LimitRanges to one set of bounds per resource, each with its origin. */
+/** Combines LimitRanges into one set of bounds per resource, each with its origin. */
 import type { LimitAmounts, LimitRange, LimitRangeItem } from "../../kubernetes/limit-range.ts";
 import type { ComputeResource } from "../../kubernetes/qos.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
@@ -7,18 +7,18 @@ import { objectAt, type RawObject, valueAt } from "../../kubernetes/raw-json.ts"
 export type Bound = {
   readonly value: number;
   readonly text: string;
-  readonly from: string;
+  readonly origin: string;
 };
 
-/** Not usable when several LimitRanges differ, or when one violates the bounds of another: the result is then undefined. */
-type Default = { readonly value: number | undefined; readonly isUsable: boolean };
+/** Not usable if LimitRanges have different defaults, or if a default violates a bound: Kubernetes then does not define the result. */
+type DefaultAmount = { readonly value: number | undefined; readonly isUsable: boolean };
 
 export type Bounds = {
   readonly min: Bound | undefined;
   readonly max: Bound | undefined;
   readonly ratio: Bound | undefined;
-  readonly defaultLimit: Default;
-  readonly defaultRequest: Default;
+  readonly defaultLimit: DefaultAmount;
+  readonly defaultRequest: DefaultAmount;
 };
 
 export function boundsOf(ranges: readonly LimitRange[], type: LimitRangeItem["type"], name: ComputeResource): Bounds {
@@ -28,10 +28,12 @@ export function boundsOf(ranges: readonly LimitRange[], type: LimitRangeItem["ty
     );
   const min = narrowest(all("min"), (left, right) => right - left);
   const max = narrowest(all("max"), (left, right) => left - right);
-  const defaultOf = (kind: Kind): Default => {
+  const defaultOf = (kind: Kind): DefaultAmount => {
     const values = all(kind).map(({ value }) => value);
     const [value] = values;
-    const isInside = values.every((one) => one === value && one >= (min?.value ?? 0) && one <= (max?.value ?? one));
+    const isInside = values.every(
+      (other) => other === value && other >= (min?.value ?? 0) && other <= (max?.value ?? other),
+    );
     return { value, isUsable: isInside };
   };
   return {
@@ -53,9 +55,9 @@ function boundIn(
   const amounts: LimitAmounts = item[kind];
   const text = amounts[name];
   const value = parseQuantity(text);
-  // A zero means "no bound": as a maximum it would refuse every Pod.
+  // Zero means "no bound", because a maximum of zero would refuse every Pod.
   if (text === undefined || value === undefined || value <= 0) return [];
-  return [{ value, text, from: `LimitRange ${range}, ${kind} ${name} per ${item.type}` }];
+  return [{ value, text, origin: `LimitRange ${range}, ${kind} ${name} per ${item.type}` }];
 }
 
 function narrowest(bounds: readonly Bound[], order: (left: number, right: number) => number): Bound | undefined {
@@ -64,29 +66,29 @@ function narrowest(bounds: readonly Bound[], order: (left: number, right: number
   return first;
 }
 
-/** A limit alone sets the request too, so the default request applies only without both. */
+/** Kubernetes sets a missing request to an explicit limit, so the default request applies only if neither is set. */
 export function withRangeDefaults(resources: RawObject, ranges: readonly LimitRange[]): RawObject {
   let filled = resources;
   for (const name of ["cpu", "memory"] as const) {
     const { defaultLimit, defaultRequest } = boundsOf(ranges, "Container", name);
-    const { request, limit } = shareOf(resources, name);
+    const { request, limit } = amountsOf(resources, name);
     if (limit === undefined) filled = putAmount(filled, ["limits", name], defaultLimit.value);
     if (request === undefined) filled = putAmount(filled, ["requests", name], defaultRequest.value);
   }
   return filled;
 }
 
-/** Cores or bytes; `undefined`: the API server's default applies. */
-export type Share = { readonly request: number | undefined; readonly limit: number | undefined };
+/** Request and limit of one resource, in cores or bytes; `undefined` if the API server's default applies. */
+export type Amounts = { readonly request: number | undefined; readonly limit: number | undefined };
 
-export function shareOf(resources: RawObject, name: ComputeResource): Share {
+export function amountsOf(resources: RawObject, name: ComputeResource): Amounts {
   const limit = parseQuantity(valueAt(objectAt(resources, "limits"), name));
   return { request: parseQuantity(valueAt(objectAt(resources, "requests"), name)) ?? limit, limit };
 }
 
-type Writing = { readonly name: ComputeResource; readonly before: Share; readonly after: Share };
+type AmountsChange = { readonly name: ComputeResource; readonly before: Amounts; readonly after: Amounts };
 
-export function writeShare(resources: RawObject, { name, before, after }: Writing): RawObject {
+export function writeAmounts(resources: RawObject, { name, before, after }: AmountsChange): RawObject {
   const withRequest =
     before.request === after.request ? resources : putAmount(resources, ["requests", name], after.request);
   return before.limit === after.limit ? withRequest : putAmount(withRequest, ["limits", name], after.limit);
@@ -95,12 +97,14 @@ export function writeShare(resources: RawObject, { name, before, after }: Writin
 type Place = readonly [list: "requests" | "limits", name: ComputeResource];
 
 function putAmount(into: RawObject, [list, name]: Place, value: number | undefined): RawObject {
-  return value === undefined ? into : { ...into, [list]: { ...objectAt(into, list), [name]: written(name, value) } };
+  return value === undefined
+    ? into
+    : { ...into, [list]: { ...objectAt(into, list), [name]: formatQuantity(name, value) } };
 }
 
 const MEBIBYTE = 2 ** 20;
 
-export function written(name: ComputeResource, value: number): string {
+export function formatQuantity(name: ComputeResource, value: number): string {
   if (name === "cpu") {
     const millicores = Math.ceil(value * 1_000 - 1e-6);
     return millicores % 1_000 === 0 ? String(millicores / 1_000) : `${millicores}m`;

@@ -14,29 +14,29 @@ import type { PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import type { ResourcesChoice } from "../../policy/resources-codec.ts";
 
-/** CRI-O refuses limits below 12 MiB; the start takes up to 4.3 MB. */
+/** CRI-O refuses limits below 12 MiB; the manager needs up to 4.3 MB to start. */
 const MEMORY_LIMIT = "16Mi";
 const MEMORY_REQUEST = "2Mi";
 const GUARANTEED_CPU = "10m";
 const SMALLEST_CPU = "1m";
-/** Ample for the manager, and a small part of a quota. */
+/** More than the manager needs, and a small part of a usual quota. */
 const BURSTABLE_CPU_LIMIT = "100m";
 
 type ManagerResourcesPlan = {
   readonly resources: RawObject | undefined;
-  readonly noHeadroomFor: RawObject | undefined;
+  readonly resourcesWithoutHeadroom: RawObject | undefined;
 };
 
 export function planResources(pod: RawObject, choice: ResourcesChoice): ManagerResourcesPlan {
   if (choice !== "auto")
-    return { resources: { requests: choice.requests, limits: choice.limits }, noHeadroomFor: undefined };
+    return { resources: { requests: choice.requests, limits: choice.limits }, resourcesWithoutHeadroom: undefined };
   const podLevel = podLevelResources(pod);
   if (podLevel === undefined)
-    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClass(pod))), noHeadroomFor: undefined };
-  const wanted = resourcesFor(pod, "Burstable");
-  return fits(pod, podLevel, wanted)
-    ? { resources: wanted, noHeadroomFor: undefined }
-    : { resources: undefined, noHeadroomFor: wanted };
+    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClass(pod))), resourcesWithoutHeadroom: undefined };
+  const desired = resourcesFor(pod, "Burstable");
+  return fits(pod, podLevel, desired)
+    ? { resources: desired, resourcesWithoutHeadroom: undefined }
+    : { resources: undefined, resourcesWithoutHeadroom: desired };
 }
 
 function resourcesFor(pod: RawObject, qos: QosClass): RawObject | undefined {
@@ -45,13 +45,15 @@ function resourcesFor(pod: RawObject, qos: QosClass): RawObject | undefined {
     const amounts = { cpu: GUARANTEED_CPU, memory: MEMORY_LIMIT };
     return { requests: amounts, limits: { ...amounts } };
   }
-  // An HPA on CPU fails if one container has no CPU request while others do.
-  const siblingsAskCpu = containersOf(pod).some((container) => requestOf(objectAt(container, "resources"), "cpu") > 0);
-  const requests = siblingsAskCpu ? { cpu: SMALLEST_CPU, memory: MEMORY_REQUEST } : { memory: MEMORY_REQUEST };
+  // A HorizontalPodAutoscaler on CPU fails if only some containers have a CPU request.
+  const othersRequestCpu = containersOf(pod).some(
+    (container) => requestOf(objectAt(container, "resources"), "cpu") > 0,
+  );
+  const requests = othersRequestCpu ? { cpu: SMALLEST_CPU, memory: MEMORY_REQUEST } : { memory: MEMORY_REQUEST };
   return { requests, limits: { memory: MEMORY_LIMIT } };
 }
 
-/** Adds a CPU limit where all other containers have one: a quota on CPU limits would refuse the Pod otherwise. */
+/** Adds a CPU limit if all other containers have one: otherwise a quota on CPU limits would refuse the Pod. */
 function withCpuLimit(pod: RawObject, resources: RawObject | undefined): RawObject | undefined {
   const limits = objectAt(resources, "limits");
   if (limits === undefined || Object.hasOwn(limits, "cpu")) return resources;
@@ -59,23 +61,23 @@ function withCpuLimit(pod: RawObject, resources: RawObject | undefined): RawObje
   return allLimitCpu ? { ...resources, limits: { cpu: BURSTABLE_CPU_LIMIT, ...limits } } : resources;
 }
 
-export function fitsPodLevel(pod: RawObject, wanted: RawObject): boolean {
+export function fitsPodLevel(pod: RawObject, desired: RawObject): boolean {
   const podLevel = podLevelResources(pod);
-  return podLevel === undefined || fits(pod, podLevel, wanted);
+  return podLevel === undefined || fits(pod, podLevel, desired);
 }
 
-/** API servers refuse a sum of requests above the Pod's, or a single limit above the Pod's. */
-function fits(pod: RawObject, podLevel: RawObject, wanted: RawObject | undefined): boolean {
+/** API servers refuse containers whose requests in sum exceed the Pod's request, or whose limit exceeds the Pod's limit. */
+function fits(pod: RawObject, podLevel: RawObject, desired: RawObject | undefined): boolean {
   return (["cpu", "memory"] as const).every((name) => {
-    const request = requestOf(wanted, name);
+    const request = requestOf(desired, name);
     const podRequest = requestOf(podLevel, name);
     const podLimit = limitOf(podLevel, name);
     const fitsRequest = podRequest === 0 || totalOf(pod, name, requestOf) + request <= podRequest;
-    return fitsRequest && (podLimit === 0 || limitOf(wanted, name) <= podLimit);
+    return fitsRequest && (podLimit === 0 || limitOf(desired, name) <= podLimit);
   });
 }
 
-/** Regular containers run with all native sidecars, an init container with the sidecars before it. */
+/** Regular containers run together with all native sidecars, an init container only with the sidecars before it. */
 export function totalOf(pod: RawObject, name: ComputeResource, amountOf: typeof requestOf): number {
   let sidecars = 0;
   let initPeak = 0;
@@ -84,15 +86,18 @@ export function totalOf(pod: RawObject, name: ComputeResource, amountOf: typeof 
     if (isNativeSidecar(container)) sidecars += amount;
     else initPeak = Math.max(initPeak, sidecars + amount);
   }
-  const regular = containersOf(pod).reduce((sum, c) => sum + amountOf(objectAt(c, "resources"), name), 0);
+  const regular = containersOf(pod).reduce(
+    (sum, container) => sum + amountOf(objectAt(container, "resources"), name),
+    0,
+  );
   return Math.max(sidecars + regular, initPeak);
 }
 
 /** Whether resources from the settings change the QoS class. */
 function changesQos(before: QosClass, resources: RawObject | undefined): boolean {
-  const asks = (list: string) =>
+  const hasAmount = (list: string) =>
     (["cpu", "memory"] as const).some((name) => (parseQuantity(valueAt(objectAt(resources, list), name)) ?? 0) > 0);
-  if (before === "BestEffort") return asks("requests") || asks("limits");
+  if (before === "BestEffort") return hasAmount("requests") || hasAmount("limits");
   if (before !== "Guaranteed") return false;
   return !(["cpu", "memory"] as const).every(
     (name) => limitOf(resources, name) > 0 && requestOf(resources, name) === limitOf(resources, name),
@@ -103,9 +108,9 @@ export function resourceProblems(
   planned: ManagerResourcesPlan,
   { pod, policy, where }: { readonly pod: RawObject; readonly policy: PodPolicy; readonly where: string },
 ): readonly Problem[] {
-  const { resources, noHeadroomFor } = planned;
-  if (noHeadroomFor !== undefined) {
-    const message = `No room for ${JSON.stringify(noHeadroomFor)} of the manager; its resources are not set.`;
+  const { resources, resourcesWithoutHeadroom } = planned;
+  if (resourcesWithoutHeadroom !== undefined) {
+    const message = `No room for ${JSON.stringify(resourcesWithoutHeadroom)} of the manager; its resources are not set.`;
     return [{ code: "no_headroom", where: `${where}, spec.resources`, message }];
   }
   if (policy.resources === "auto" || podLevelResources(pod) !== undefined) return [];

@@ -1,5 +1,5 @@
 /**
- * Reads the fields of an EndpointSlice that rotation uses. Pure; never throws.
+ * Reads the fields of an EndpointSlice that determine a Pod's endpoint state. Pure; never throws.
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/
  */
@@ -7,18 +7,18 @@ import { listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "..
 import { canonicalAddress } from "./address-text.ts";
 import type { Slice, SliceEndpoint } from "./rotation.ts";
 
-const NAME_LIMIT = 253;
+const NAME_LIMIT_CHARACTERS = 253;
 
 const UNPRINTABLE = /[^\x20-\x7e]/;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, "g");
 
-/** Interned: slices share these strings instead of keeping copies. */
+/** Slices share these strings instead of storing copies. */
 const ADDRESS_TYPES: ReadonlyMap<string, string> = new Map(["IPv4", "IPv6", "FQDN"].map((word) => [word, word]));
 
 /**
- * A condition that is not a boolean counts as nil, and nil never means withdrawn.
+ * A condition that is not a boolean counts as unset. An unset condition never means that the endpoint is withdrawn.
  *
- * @returns `undefined` for another kind, or without a name, as in a bookmark
+ * @returns `undefined` for an object of another kind, or without a name, such as a watch bookmark
  */
 export function readSlice(raw: RawObject): Slice | undefined {
   const kind = valueAt(raw, "kind");
@@ -28,8 +28,8 @@ export function readSlice(raw: RawObject): Slice | undefined {
   if (name === "") return undefined;
   const labels = objectAt(metadata, "labels");
   const endpoints: SliceEndpoint[] = [];
-  for (const each of objectsAt(raw, "endpoints")) {
-    const endpoint = readEndpoint(each);
+  for (const rawEndpoint of objectsAt(raw, "endpoints")) {
+    const endpoint = readEndpoint(rawEndpoint);
     if (endpoint !== undefined) endpoints.push(endpoint);
   }
   return {
@@ -49,7 +49,7 @@ function readEndpoint(raw: RawObject): SliceEndpoint | undefined {
   if (targetUid === "" && addresses.length === 0) return undefined;
   const conditions = objectAt(raw, "conditions");
   return {
-    // Addresses are compared only without a uid, so only those need the costly canonical form.
+    // Only endpoints without a uid are matched by address, so only their addresses need the slow conversion.
     addresses: targetUid === "" ? addresses.map(canonicalAddress) : addresses,
     ready: booleanAt(conditions, "ready"),
     terminating: booleanAt(conditions, "terminating"),
@@ -66,8 +66,8 @@ function addressTypeOf(raw: RawObject): string {
 function nameAt(parent: RawObject | undefined, key: string): string {
   const text = textAt(parent, key) ?? "";
   // Hot path: called twice for each endpoint of each event.
-  if (text.length <= NAME_LIMIT && !UNPRINTABLE.test(text)) return text;
-  return text.slice(0, NAME_LIMIT).replaceAll(ALL_UNPRINTABLE, "?");
+  if (text.length <= NAME_LIMIT_CHARACTERS && !UNPRINTABLE.test(text)) return text;
+  return text.slice(0, NAME_LIMIT_CHARACTERS).replaceAll(ALL_UNPRINTABLE, "?");
 }
 
 function textsAt(parent: RawObject, key: string): readonly string[] {

@@ -1,60 +1,72 @@
 /**
- * Computes whether a Service still offers a Pod, from all slices by Service and address family. Pure.
+ * Computes the endpoint state of a Pod from all EndpointSlices, by Service and address family. Pure.
  *
  * The result does not depend on the order of the slices.
  */
 import { canonicalAddress } from "./address-text.ts";
-import type { Offer, PodIdentity, Rotation, RotationOf, Slice, SliceEndpoint } from "./rotation.ts";
+import type {
+  ComputeEndpointState,
+  EndpointState,
+  PodIdentity,
+  ServiceEndpointState,
+  Slice,
+  SliceEndpoint,
+} from "./rotation.ts";
 
-type Mention = { readonly slice: Slice; readonly endpoint: SliceEndpoint };
+type PodEndpoint = { readonly slice: Slice; readonly endpoint: SliceEndpoint };
 
-type Mentions = {
+type PodEndpoints = {
   readonly service: string;
-  readonly family: Offer["family"];
-  readonly all: Mention[];
+  readonly family: ServiceEndpointState["family"];
+  readonly endpoints: PodEndpoint[];
 };
 
-export const rotationOf: RotationOf = (slices, pod) => {
-  const offers = mentionsOf(slices, pod).map(offerOf);
-  offers.sort((left, right) => compare(left.service, right.service) || compare(left.family, right.family));
-  const state = stateOf(offers.map((offer) => offer.state));
-  return { state, terminating: offers.some((offer) => offer.terminating), offers, reason: reasonOf(state, offers) };
+export const endpointStateOf: ComputeEndpointState = (slices, pod) => {
+  const services = podEndpointsOf(slices, pod).map(serviceStateOf);
+  services.sort((left, right) => compare(left.service, right.service) || compare(left.family, right.family));
+  const state = combinedStateOf(services.map((offer) => offer.state));
+  return {
+    state,
+    terminating: services.some((offer) => offer.terminating),
+    services: services,
+    reason: reasonOf(state, services),
+  };
 };
 
 /**
- * Whether the endpoint belongs to the Pod. A uid takes precedence over the address, which another Pod may use by now.
- * Endpoints without a uid, in mirrored and hand-made slices, are matched by address.
+ * Whether the endpoint belongs to the Pod. A uid takes precedence over the address, which another Pod may use now. Endpoints
+ * without a uid, in mirrored and handwritten slices, are matched by address.
  *
  * @param addresses of the Pod, in canonical form
  */
-export function isAbout(endpoint: SliceEndpoint, uid: string, addresses: readonly string[]): boolean {
+export function belongsToPod(endpoint: SliceEndpoint, uid: string, addresses: readonly string[]): boolean {
   if (endpoint.targetUid !== "") return endpoint.targetUid === uid;
   return endpoint.addresses.some((address) => addresses.includes(address));
 }
 
-function mentionsOf(slices: Iterable<Slice>, pod: PodIdentity): Mentions[] {
+function podEndpointsOf(slices: Iterable<Slice>, pod: PodIdentity): PodEndpoints[] {
   const addresses = pod.addresses.map(canonicalAddress);
-  const found = new Map<string, Mentions>();
+  const byServiceAndFamily = new Map<string, PodEndpoints>();
   for (const slice of slices) {
     // Proxies ignore slices without a Service.
     if (slice.service === "") continue;
     for (const endpoint of slice.endpoints) {
-      if (!isAbout(endpoint, pod.uid, addresses)) continue;
+      if (!belongsToPod(endpoint, pod.uid, addresses)) continue;
       const family = familyOf(slice.addressType);
       const key = `${family} ${slice.service}`;
-      const mentions = found.get(key) ?? { service: slice.service, family, all: [] };
-      mentions.all.push({ slice, endpoint });
-      found.set(key, mentions);
+      const podEndpoints = byServiceAndFamily.get(key) ?? { service: slice.service, family, endpoints: [] };
+      podEndpoints.endpoints.push({ slice, endpoint });
+      byServiceAndFamily.set(key, podEndpoints);
     }
   }
-  return [...found.values()];
+  return [...byServiceAndFamily.values()];
 }
 
-function offerOf({ service, family, all }: Mentions): Offer {
-  const states = all.map((mention) => stateOfMention(family, mention.endpoint));
-  const state = stateOf(states);
-  const [first] = all
-    .filter((_mention, index) => states[index] === state)
+function serviceStateOf({ service, family, endpoints }: PodEndpoints): ServiceEndpointState {
+  const states = endpoints.map(({ endpoint }) => stateOfEndpoint(family, endpoint));
+  const state = combinedStateOf(states);
+  const [first] = endpoints
+    .filter((_endpoint, index) => states[index] === state)
     .sort(
       (left, right) =>
         compare(left.slice.name, right.slice.name) || compare(descriptionOf(state, left), descriptionOf(state, right)),
@@ -63,8 +75,8 @@ function offerOf({ service, family, all }: Mentions): Offer {
     service,
     family,
     state,
-    // Without a uid the condition is unreliable: no controller updates it in hand-made slices.
-    terminating: all.some(({ endpoint }) => endpoint.targetUid !== "" && endpoint.terminating === true),
+    // Without a uid the condition is unreliable, because no controller updates handwritten slices.
+    terminating: endpoints.some(({ endpoint }) => endpoint.targetUid !== "" && endpoint.terminating === true),
     reason: first === undefined ? "" : `Service ${service} ${descriptionOf(state, first)} (slice ${first.slice.name})`,
   };
 }
@@ -73,38 +85,41 @@ function offerOf({ service, family, all }: Mentions): Offer {
  * | ready | terminating | state |
  * |---|---|---|
  * | true, nil | false, nil | in |
- * | true, nil | true | out: `publishNotReadyAddresses` keeps it ready until the Pod is gone, which waits for the drain |
+ * | true, nil | true | out: with `publishNotReadyAddresses` it stays ready until the Pod is removed, which waits for the drain |
  * | false | any | out |
  *
- * `serving` is ignored: if no Pod is ready, proxies use serving terminating ones, which is visible only in their sockets.
- * A host name (FQDN) is never `in`: only DNS can resolve it to the Pod.
+ * `serving` is ignored. If no Pod is ready, proxies send requests to terminating Pods that serve, which only sockets show.
+ * An endpoint with a host name (FQDN) is never `in`, because only DNS can resolve the name to the Pod.
  */
-function stateOfMention(family: Offer["family"], endpoint: SliceEndpoint): Offer["state"] {
+function stateOfEndpoint(
+  family: ServiceEndpointState["family"],
+  endpoint: SliceEndpoint,
+): ServiceEndpointState["state"] {
   if (endpoint.ready === false || endpoint.terminating === true) return "out";
   return family === "FQDN" ? "unknown" : "in";
 }
 
-/** One endpoint that is `in` suffices: while it is moved it is in two slices, and a proxy may read either. */
-function stateOf(states: readonly Offer["state"][]): Offer["state"] {
+/** One `in` suffices: while a controller moves an endpoint, two slices contain it, and a proxy may read either slice. */
+function combinedStateOf(states: readonly ServiceEndpointState["state"][]): ServiceEndpointState["state"] {
   if (states.includes("in")) return "in";
   return states.includes("unknown") ? "unknown" : "out";
 }
 
-function descriptionOf(state: Offer["state"], { endpoint }: Mention): string {
+function descriptionOf(state: ServiceEndpointState["state"], { endpoint }: PodEndpoint): string {
   if (state === "in") return "still offers the Pod";
   if (state === "unknown") return "offers the Pod by a host name";
   if (endpoint.ready !== false) return "publishes the Pod to its very end";
   return endpoint.terminating === true ? "withdrew the Pod as terminating" : "withdrew the Pod as not ready";
 }
 
-function reasonOf(state: Rotation["state"], offers: readonly Offer[]): string {
-  const [first, ...others] = offers.filter((offer) => offer.state === state);
+function reasonOf(state: EndpointState["state"], services: readonly ServiceEndpointState[]): string {
+  const [first, ...others] = services.filter((offer) => offer.state === state);
   if (first === undefined) return "no Service offers the Pod";
   return others.length === 0 ? first.reason : `${first.reason}, and ${others.length} more`;
 }
 
 /** The same conditions apply to address types of later Kubernetes versions. */
-function familyOf(addressType: string): Offer["family"] {
+function familyOf(addressType: string): ServiceEndpointState["family"] {
   if (addressType === "IPv4" || addressType === "IPv6" || addressType === "FQDN") return addressType;
   return "other";
 }

@@ -1,4 +1,4 @@
-/** Types of rotation: whether a Service still offers a Pod. */
+/** Types of a Pod's endpoint state: whether a Service still has the Pod as a ready endpoint. */
 
 export type SliceEndpoint = {
   readonly addresses: readonly string[];
@@ -22,7 +22,7 @@ export type PodIdentity = {
   readonly addresses: readonly string[];
 };
 
-export type Offer = {
+export type ServiceEndpointState = {
   readonly service: string;
   readonly family: "IPv4" | "IPv6" | "FQDN" | "other";
   readonly state: "in" | "out" | "unknown";
@@ -30,12 +30,12 @@ export type Offer = {
   readonly reason: string;
 };
 
-export type Rotation = {
-  /** `in` if any offer is in, else `unknown` if any is unknown, else `out`. */
+export type EndpointState = {
+  /** `in` if the state of any Service is `in`, else `unknown` if any is `unknown`, else `out`. */
   readonly state: "in" | "out" | "unknown";
   readonly terminating: boolean;
-  readonly offers: readonly Offer[];
+  readonly services: readonly ServiceEndpointState[];
   readonly reason: string;
 };
 
-export type RotationOf = (slices: Iterable<Slice>, pod: PodIdentity) => Rotation;
+export type ComputeEndpointState = (slices: Iterable<Slice>, pod: PodIdentity) => EndpointState;

@@ -1,8 +1,8 @@
-/** Finds rollouts that terminate all Pods, and budgets that block all evictions. */
+/** Finds rollouts that terminate all Pods, and PodDisruptionBudgets that block all evictions. */
 import { groupOf } from "../../kubernetes/listed-objects.ts";
 import { objectAt, textAt, valueAt } from "../../kubernetes/raw-json.ts";
-import { balancedServicesOf } from "../containers.ts";
-import { type Located, type ManifestSet, selectedBy, type Workload } from "../manifest-set.ts";
+import { proxiedServicesOf } from "../containers.ts";
+import { type LocatedObject, type ManifestSet, selectedBy, type Workload } from "../manifest-set.ts";
 import type { Rule, Violation } from "../rule.ts";
 
 export const ROLLOUT_STOPS_ALL: Rule = {
@@ -14,11 +14,11 @@ export const ROLLOUT_STOPS_ALL: Rule = {
   check: ({ workloads }) =>
     workloads
       .filter(({ kind, apiVersion }) => kind === "Deployment" && groupOf(apiVersion) === "apps")
-      .filter((workload) => balancedServicesOf(workload).length > 0)
-      .flatMap(stopsAll),
+      .filter((workload) => proxiedServicesOf(workload).length > 0)
+      .flatMap(rolloutViolations),
 };
 
-function stopsAll(workload: Workload): readonly Violation[] {
+function rolloutViolations(workload: Workload): readonly Violation[] {
   const replicas = workload.replicas ?? 1;
   const strategy = objectAt(objectAt(workload.object, "spec"), "strategy");
   const path = [...workload.at, "spec", "strategy"];
@@ -32,9 +32,9 @@ function stopsAll(workload: Workload): readonly Violation[] {
   const unavailable = countOf(maxUnavailable, replicas, Math.floor);
   const surge = countOf(valueAt(rolling, "maxSurge") ?? "25%", replicas, Math.ceil);
   // If both round to 0, the Deployment controller terminates one Pod.
-  const ended = unavailable === 0 && surge === 0 ? 1 : unavailable;
-  if (maxUnavailable === undefined || ended === undefined || ended < replicas) return [];
-  const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may terminate ${ended} before a new Pod is ready.`;
+  const terminated = unavailable === 0 && surge === 0 ? 1 : unavailable;
+  if (maxUnavailable === undefined || terminated === undefined || terminated < replicas) return [];
+  const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may terminate ${terminated} before a new Pod is ready.`;
   return [{ at: workload, path: [...path, "rollingUpdate", "maxUnavailable"], value: maxUnavailable, message }];
 }
 
@@ -45,34 +45,34 @@ export const BUDGET_BLOCKS_EVICTION: Rule = {
   remedy: "Allow one eviction: set maxUnavailable: 1, or minAvailable below the number of replicas.",
   level: "error",
   check: (set) =>
-    set.objects.filter(({ kind }) => kind === "PodDisruptionBudget").flatMap((budget) => blocks(budget, set)),
+    set.objects.filter(({ kind }) => kind === "PodDisruptionBudget").flatMap((budget) => budgetViolations(budget, set)),
 };
 
-function blocks(budget: Located, set: ManifestSet): readonly Violation[] {
+function budgetViolations(budget: LocatedObject, set: ManifestSet): readonly Violation[] {
   const spec = objectAt(budget.object, "spec");
-  const chosen = selectedBy(budget, set);
-  const replicas = replicasOfAll(chosen);
+  const selected = selectedBy(budget, set);
+  const replicas = replicasOfAll(selected);
   const unavailable = valueAt(spec, "maxUnavailable");
   if (countOf(unavailable, replicas ?? 1, Math.ceil) === 0 && replicas !== 0) {
     const message = "This PodDisruptionBudget allows no eviction.";
     return [{ at: budget, path: [...budget.at, "spec", "maxUnavailable"], value: unavailable, message }];
   }
   const available = valueAt(spec, "minAvailable");
-  const kept = replicas === undefined ? undefined : countOf(available, replicas, Math.ceil);
-  const blocksAll = available === "100%" || (replicas !== undefined && kept !== undefined && kept >= replicas);
+  const required = replicas === undefined ? undefined : countOf(available, replicas, Math.ceil);
+  const blocksAll = available === "100%" || (replicas !== undefined && required !== undefined && required >= replicas);
   if (!blocksAll || replicas === 0) return [];
-  const have = replicas === undefined ? "" : `: ${replicas} of ${replicas} Pods must stay available`;
+  const detail = replicas === undefined ? "" : `: ${replicas} of ${replicas} Pods must stay available`;
   return [
     {
       at: budget,
       path: [...budget.at, "spec", "minAvailable"],
       value: available,
-      message: `This PodDisruptionBudget allows no eviction${have}.`,
+      message: `This PodDisruptionBudget allows no eviction${detail}.`,
     },
   ];
 }
 
-/** `undefined` without workloads, or if one is of a kind without replicas. */
+/** `undefined` without workloads, or if the kind of a workload does not have replicas. */
 function replicasOfAll(workloads: readonly Workload[]): number | undefined {
   if (workloads.length === 0) return undefined;
   return workloads.reduce<number | undefined>(
@@ -82,8 +82,8 @@ function replicasOfAll(workloads: readonly Workload[]): number | undefined {
 }
 
 /** @param round rounding of percentages, which depends on the field */
-function countOf(value: unknown, of: number, round: (share: number) => number): number | undefined {
+function countOf(value: unknown, total: number, round: (share: number) => number): number | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const percent = typeof value === "string" ? /^([0-9]{1,3})%$/.exec(value)?.[1] : undefined;
-  return percent === undefined ? undefined : round((Number(percent) * of) / 100);
+  return percent === undefined ? undefined : round((Number(percent) * total) / 100);
 }

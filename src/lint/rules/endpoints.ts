@@ -2,7 +2,7 @@
 import { isNoHook } from "../../injection/hooks/own-hooks.ts";
 import { isInMesh, MESHES } from "../../injection/mesh/mesh.ts";
 import { objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
-import { balancedServicesOf, preStopOf, servingContainers } from "../containers.ts";
+import { preStopOf, proxiedServicesOf, servingContainers } from "../containers.ts";
 import type { Rule, Violation } from "../rule.ts";
 
 export const NO_TIME_FOR_ENDPOINTS: Rule = {
@@ -43,11 +43,11 @@ export const KEPT_STREAMS: Rule = {
   check: ({ workloads }) =>
     workloads
       .filter(
-        ({ isInjected, pod, namespaceOptIns }) =>
-          !isInjected && !MESHES.some((mesh) => isInMesh(mesh, pod, namespaceOptIns)),
+        ({ isInjected, pod, namespaceMetadata }) =>
+          !isInjected && !MESHES.some((mesh) => isInMesh(mesh, pod, namespaceMetadata)),
       )
       .flatMap((workload) =>
-        balancedServicesOf(workload).flatMap((service) =>
+        proxiedServicesOf(workload).flatMap((service) =>
           objectsAt(objectAt(service.object, "spec"), "ports").flatMap((port, index): readonly Violation[] => {
             const field = streamField(port);
             if (field === undefined) return [];

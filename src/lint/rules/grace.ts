@@ -2,7 +2,7 @@
 import { groupOf } from "../../kubernetes/listed-objects.ts";
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { graceOf, gracePath, type PlacedHook, preStopHooksIn } from "../containers.ts";
-import type { Located, ManifestSet, Workload } from "../manifest-set.ts";
+import type { LocatedObject, ManifestSet, Workload } from "../manifest-set.ts";
 import type { Rule, Violation } from "../rule.ts";
 import { minimumSeconds } from "../sleeps.ts";
 
@@ -31,26 +31,30 @@ export const SLEEP_EXCEEDS_GRACE: Rule = {
   remedy:
     "Set terminationGracePeriodSeconds to the hook's duration plus the time the app needs to finish its requests.",
   level: "error",
-  check: ({ workloads }) => workloads.filter((workload) => graceOf(workload) > 0).flatMap(sleepsTooLong),
+  check: ({ workloads }) => workloads.filter((workload) => graceOf(workload) > 0).flatMap(sleepViolations),
 };
 
-/** Pods with clients, or with a name that the next Pod reuses. */
+/** Whether the Pods have clients, or have names that their replacements reuse. */
 function needsGrace({ kind, services }: Workload): boolean {
   return kind === "StatefulSet" || services.length > 0;
 }
 
-function sleepsTooLong(workload: Workload): readonly Violation[] {
+function sleepViolations(workload: Workload): readonly Violation[] {
   return preStopHooksIn(workload).flatMap((hook) => {
     const seconds = minimumSeconds(hook.handler);
     const grace = graceOf(workload);
     const message = `Container ${hook.name} sleeps ${seconds} s in its preStop hook, and the grace period is ${grace} s.`;
-    const ofPod = seconds >= grace ? [{ at: workload, path: hook.hookPath, value: hook.handler, message }] : [];
-    return [...ofPod, ...probeGraces(workload, hook, seconds)];
+    const podViolations = seconds >= grace ? [{ at: workload, path: hook.hookPath, value: hook.handler, message }] : [];
+    return [...podViolations, ...probeViolations(workload, hook, seconds)];
   });
 }
 
 /** After a failed probe the kubelet also runs the preStop hook, within the probe's grace period. */
-function probeGraces(workload: Workload, { container, path, name }: PlacedHook, seconds: number): readonly Violation[] {
+function probeViolations(
+  workload: Workload,
+  { container, path, name }: PlacedHook,
+  seconds: number,
+): readonly Violation[] {
   return ["livenessProbe", "startupProbe"].flatMap((probe) => {
     const grace = wholeNumberAt(objectAt(container, probe), "terminationGracePeriodSeconds");
     if (grace === undefined || seconds < Math.max(grace, 1)) return [];
@@ -69,17 +73,17 @@ export const GRACE_BELOW_INGRESS_TIMEOUT: Rule = {
   check: (set) => set.objects.filter(isIngress).flatMap((ingress) => timeoutsAboveGrace(ingress, set)),
 };
 
-function isIngress({ kind, apiVersion }: Located): boolean {
+function isIngress({ kind, apiVersion }: LocatedObject): boolean {
   return kind === "Ingress" && ["networking.k8s.io", "apps"].includes(groupOf(apiVersion));
 }
 
-function timeoutsAboveGrace(ingress: Located, { workloads }: ManifestSet): readonly Violation[] {
+function timeoutsAboveGrace(ingress: LocatedObject, { workloads }: ManifestSet): readonly Violation[] {
   const backends = backendsOf(objectAt(ingress.object, "spec"));
-  const behind = workloads.filter(
+  const backendWorkloads = workloads.filter(
     ({ namespace, services }) => namespace === ingress.namespace && services.some(({ name }) => backends.has(name)),
   );
   const timeouts = ingressTimeouts(objectAt(objectAt(ingress.object, "metadata"), "annotations") ?? {});
-  return behind.flatMap((workload) =>
+  return backendWorkloads.flatMap((workload) =>
     timeouts
       .filter(({ seconds }) => seconds > graceOf(workload))
       .map(({ annotation, seconds, value, timeout }) => ({
@@ -107,7 +111,7 @@ type IngressTimeout = {
   readonly timeout: string;
 };
 
-type TimeoutFact = {
+type TimeoutAnnotation = {
   readonly annotation: string;
   readonly read: (text: string) => number | undefined;
   readonly timeout: string;
@@ -115,7 +119,7 @@ type TimeoutFact = {
 
 const RESPONSE_TIMEOUT = "The ingress's response timeout is";
 
-const TIMEOUTS: readonly TimeoutFact[] = [
+const TIMEOUTS: readonly TimeoutAnnotation[] = [
   { annotation: "nginx.ingress.kubernetes.io/proxy-read-timeout", read: wholeSeconds, timeout: RESPONSE_TIMEOUT },
   { annotation: "nginx.org/proxy-read-timeout", read: duration, timeout: RESPONSE_TIMEOUT },
   { annotation: "haproxy.org/timeout-server", read: duration, timeout: RESPONSE_TIMEOUT },

@@ -60,7 +60,7 @@ export const HOOK_WITHOUT_SHELL: Rule = {
       preStopHooksIn(workload).flatMap(({ container, name, handler, hookPath }): readonly Violation[] => {
         const image = textAt(container, "image") ?? "";
         const [program] = listAt(objectAt(handler, "exec"), "command");
-        if (typeof program !== "string" || !SHELL_OR_SLEEP.test(program) || !hasNoPrograms(image)) return [];
+        if (typeof program !== "string" || !SHELL_OR_SLEEP.test(program) || !hasNoShell(image)) return [];
         const message = `The image of container ${name} has no ${program}, so its preStop hook fails.`;
         return [{ at: workload, path: [...hookPath, "exec", "command"], value: program, message }];
       }),
@@ -69,8 +69,8 @@ export const HOOK_WITHOUT_SHELL: Rule = {
 
 const SHELL_OR_SLEEP = /^(?:\/(?:usr\/)?bin\/)?(?:sh|bash|ash|dash|sleep)$/;
 
-/** Recognized by name. Debug variants have a shell. */
-function hasNoPrograms(reference: string): boolean {
+/** Recognizes images without a shell by name. Debug variants have a shell. */
+function hasNoShell(reference: string): boolean {
   const { repository, tag } = parseImage(reference);
   const isPause = /^(?:registry\.k8s\.io|k8s\.gcr\.io)\/pause$/.test(repository);
   return isPause || (/(?:^|[/-])distroless(?:[/-]|$)/.test(`${repository}-${tag}`) && !/debug|dev/.test(tag));

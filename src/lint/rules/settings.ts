@@ -1,16 +1,16 @@
-/** Finds lastcall labels and annotations without effect. */
+/** Finds labels and annotations of lastcall that have no effect. */
 import {
   type PlacedProblem,
   type PodBearingObject,
-  problemsAroundPods,
   problemsOfPods,
+  problemsOutsidePods,
 } from "../../injection/opt-in/object-problems.ts";
 import { ANY_RELEASE, optsInByAnnotation, selectionOf } from "../../injection/opt-in/selection.ts";
 import type { PodPlace } from "../../kubernetes/pod-template.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import { INJECT } from "../../policy/fields.ts";
 import type { Profiles } from "../../policy/resolve.ts";
-import { type Located, labelsIn, type ManifestSet, namespaceOf, podsOf } from "../manifest-set.ts";
+import { type LocatedObject, labelsIn, type ManifestSet, namespaceOf, podsOf } from "../manifest-set.ts";
 import type { Rule, Violation } from "../rule.ts";
 
 export const LASTCALL_SETTING: Rule = {
@@ -21,30 +21,30 @@ export const LASTCALL_SETTING: Rule = {
     "Correct it; the reference lists every annotation. Pass --config to resolve profiles of the cluster configuration.",
   level: "error",
   check: (set) =>
-    set.objects.flatMap((object) => [...settingsAroundPods(object, set.profiles), ...settingsOfPods(object, set)]),
+    set.objects.flatMap((object) => [...settingsOutsidePods(object, set.profiles), ...settingsOfPods(object, set)]),
 };
 
-export function settingsAroundPods(at: Located, profiles: Profiles): readonly Violation[] {
-  return problemsAroundPods(bearerOf(at), profiles).map((found) => violation(at, found));
+export function settingsOutsidePods(at: LocatedObject, profiles: Profiles): readonly Violation[] {
+  return problemsOutsidePods(withPodsOf(at), profiles).map((found) => violation(at, found));
 }
 
-function bearerOf(at: Located): PodBearingObject {
+function withPodsOf(at: LocatedObject): PodBearingObject {
   return { ...at, root: at.document.value, pods: podsOf(at) };
 }
 
-function settingsOfPods(at: Located, { objects, profiles }: ManifestSet): readonly Violation[] {
+function settingsOfPods(at: LocatedObject, { objects, profiles }: ManifestSet): readonly Violation[] {
   const namespaceLabels = labelsIn(namespaceOf(at, objects));
   return [
-    ...problemsOfPods(bearerOf(at), profiles).map((found) => violation(at, found)),
-    ...podsOf(at).flatMap((place) => annotationOnly(place, namespaceLabels).map((one) => ({ at, ...one }))),
+    ...problemsOfPods(withPodsOf(at), profiles).map((found) => violation(at, found)),
+    ...podsOf(at).flatMap((place) => annotationOnly(place, namespaceLabels).map((partial) => ({ at, ...partial }))),
   ];
 }
 
-function violation(at: Located, { path, value, problem }: PlacedProblem): Violation {
+function violation(at: LocatedObject, { path, value, problem }: PlacedProblem): Violation {
   return { at, path, value, message: problem.message };
 }
 
-/** An annotation opts in only together with a label, which an unknown namespace may have. */
+/** Reports Pods that opt in only by annotation. An unknown namespace may have the required label, so its Pods pass. */
 function annotationOnly(
   { pod, path }: PodPlace,
   namespaceLabels: RawObject | undefined,

@@ -21,7 +21,7 @@ export const SHELL_HIDES_SIGNALS: Rule = {
           return [];
         const args = [...command, ...listAt(container, "args")];
         const script = shellScriptOf(args);
-        if (script === undefined || !mayStayInFront(script, execsLastCommand(String(args[0]), container))) return [];
+        if (script === undefined || !mayStayPid1(script, execsLastCommand(String(args[0]), container))) return [];
         const message = `Container ${name} starts its app from a shell that may stay PID 1 and not forward SIGTERM.`;
         return [{ at: workload, path: [...path, "command"], value: args[0], message }];
       }),
@@ -33,15 +33,15 @@ function execsLastCommand(shell: string, container: RawObject): boolean {
   return shell.endsWith("bash") || /alpine|busybox/.test(textAt(container, "image") ?? "");
 }
 
-/** Accepts scripts with `trap` or `exec` anywhere, and scripts that only wait, which have no app. */
-function mayStayInFront(script: string, yields: boolean): boolean {
+/** Scripts with `trap` or `exec` pass, and scripts that only wait, because they do not start an app. */
+function mayStayPid1(script: string, execsLast: boolean): boolean {
   if (/\btrap\b/.test(script) || /(?:^|[\s;&|(])exec\s/.test(script)) return false;
   const last = script.trim().split("\n").at(-1)?.trim() ?? "";
-  if (last === "" || IDLE.test(last)) return false;
-  return !yields || /(?:^|[\s;])(?:done|wait)\s*;?$/.test(last) || /[^|]\|[^|]/.test(last);
+  if (last === "" || IDLE_COMMAND.test(last)) return false;
+  return !execsLast || /(?:^|[\s;])(?:done|wait)\s*;?$/.test(last) || /[^|]\|[^|]/.test(last);
 }
 
-const IDLE = /\b(?:sleep\s+\S+|tail\s+-[fF]\s+\S+)\s*;?\s*(?:done)?\s*;?$/;
+const IDLE_COMMAND = /\b(?:sleep\s+\S+|tail\s+-[fF]\s+\S+)\s*;?\s*(?:done)?\s*;?$/;
 
 export const STOP_SIGNAL: Rule = {
   id: "stop-signal",

@@ -1,7 +1,7 @@
 /** Computes one Pod's withdrawal status from the slices, and sends it to the manager when it changed. */
 import type { WithdrawalRequest, WithdrawalStatusLine } from "../../contract/relay-wire.ts";
-import type { PodIdentity, Rotation } from "../../kubernetes/rotation/rotation.ts";
-import { rotationOf } from "../../kubernetes/rotation/rotation-of.ts";
+import type { EndpointState, PodIdentity } from "../../kubernetes/rotation/rotation.ts";
+import { endpointStateOf } from "../../kubernetes/rotation/rotation-of.ts";
 import type { NamespaceWatch } from "./namespace-watch.ts";
 import type { IndexClient } from "./slice-index.ts";
 
@@ -39,9 +39,9 @@ export function watchOnePod(
   let hasFailed = false;
 
   /** A fault about one Pod must not end the process or delay the lines of other Pods. */
-  const readRotation = (client: IndexClient): Rotation | undefined => {
+  const readRotation = (client: IndexClient): EndpointState | undefined => {
     try {
-      return rotationOf(client.slices(), pod);
+      return endpointStateOf(client.slices(), pod);
     } catch (fault) {
       if (!hasFailed) onFault(fault);
       hasFailed = true;

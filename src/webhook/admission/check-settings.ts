@@ -1,5 +1,5 @@
 /** Reviews an object that is not injected, such as a Namespace: allows it, with a warning for each problem. */
-import { problemsAroundPods, problemsOfPods } from "../../injection/opt-in/object-problems.ts";
+import { problemsOfPods, problemsOutsidePods } from "../../injection/opt-in/object-problems.ts";
 import { optsInByAnnotation } from "../../injection/opt-in/selection.ts";
 import { allowedText } from "../../injection/review.ts";
 import { podName } from "../../kubernetes/pod.ts";
@@ -47,7 +47,7 @@ function settingProblems(object: RawObject, profiles: Profiles): SettingProblems
   const apiVersion = textAt(object, "apiVersion") ?? "";
   const bearer = { at: [], root: object, object, kind, apiVersion, pods: podsIn(object) };
   return {
-    around: problemsAroundPods(bearer, profiles).map(({ problem }) => problem),
+    around: problemsOutsidePods(bearer, profiles).map(({ problem }) => problem),
     inPods: [
       ...problemsOfPods(bearer, profiles).map(({ problem }) => problem),
       ...(kind === "Pod" ? annotationOnly(object) : []),

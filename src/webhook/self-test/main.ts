@@ -67,7 +67,7 @@ const UNPULLED_IMAGE = "lastcall-self-test:never-pulled";
 const IMAGE: Setting<string> = {
   ...SETTINGS.image,
   fallback: UNPULLED_IMAGE,
-  fallbackShows: "a name that is never pulled",
+  defaultText: "a name that is never pulled",
   summary: "image of the Pods; with --start the manager's",
 };
 

@@ -115,7 +115,7 @@ describe("several EndpointSlices", () => {
       sliceWith({ name: "web-v4" }, entryOf(WEB_0, TERMINATING)),
     ];
     const rotation = rotationIn(both);
-    expect(rotation.offers.map(({ family, state }) => `${family} ${state}`)).toEqual(["IPv4 out", "IPv6 in"]);
+    expect(rotation.services.map(({ family, state }) => `${family} ${state}`)).toEqual(["IPv4 out", "IPv6 in"]);
     expect(rotation.state).toBe("in");
   });
 
@@ -153,7 +153,7 @@ describe("an address in an EndpointSlice", () => {
   test("identifies the Pod in mirrored and handwritten EndpointSlices, which have no uid", () => {
     expect(rotationIn([sliceWith({ managedBy: MIRRORING }, BARE)]).state).toBe("in");
     expect(rotationIn([sliceWith({ managedBy: "" }, { addresses: ["10.0.0.99", "10.0.0.7"] })]).state).toBe("in");
-    expect(rotationIn([sliceWith({ managedBy: MIRRORING }, { addresses: ["10.0.0.8"] })]).offers).toEqual([]);
+    expect(rotationIn([sliceWith({ managedBy: MIRRORING }, { addresses: ["10.0.0.8"] })]).services).toEqual([]);
   });
 
   test("in a handwritten EndpointSlice does not make a Pod terminating", () => {
@@ -164,7 +164,7 @@ describe("an address in an EndpointSlice", () => {
   test("of another Pod's endpoint is ignored in managed and handwritten EndpointSlices", () => {
     for (const managedBy of [undefined, MIRRORING, "people"]) {
       const heading = managedBy === undefined ? {} : { managedBy };
-      expect(rotationIn([sliceWith(heading, entryOf(ANOTHER, READY, "10.0.0.7"))]).offers).toEqual([]);
+      expect(rotationIn([sliceWith(heading, entryOf(ANOTHER, READY, "10.0.0.7"))]).services).toEqual([]);
     }
   });
 
@@ -197,7 +197,7 @@ describe("an address in an EndpointSlice", () => {
     "10.0.0",
     "",
   ])("is not the Pod's if it is %j", (address) => {
-    expect(rotationIn([sliceWith({ managedBy: "people" }, { addresses: [address] })]).offers).toEqual([]);
+    expect(rotationIn([sliceWith({ managedBy: "people" }, { addresses: [address] })]).services).toEqual([]);
   });
 });
 
@@ -221,7 +221,7 @@ describe("endpoints with host names", () => {
   });
 
   test("of other hosts are ignored", () => {
-    expect(rotationIn([sliceWith(FQDN, { addresses: ["elsewhere.example"] })]).offers).toEqual([]);
+    expect(rotationIn([sliceWith(FQDN, { addresses: ["elsewhere.example"] })]).services).toEqual([]);
   });
 });
 

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalAddress } from "../../../src/kubernetes/rotation/address-text.ts";
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
-import type { PodIdentity, Rotation } from "../../../src/kubernetes/rotation/rotation.ts";
-import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import type { EndpointState, PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
+import { endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
 import { expectedRotation } from "./flat-facts.ts";
 import { arbitraryViews, type Controlled, type PodNow, writtenByController } from "./histories.ts";
 import { entryOf, type RawSlice, READY, readAll, rotationIn, sliceWith, WEB_0 } from "./raw-slices.ts";
@@ -114,7 +114,7 @@ test("with managed EndpointSlices a Pod is in exactly while a Service has it rea
           state: isOffered ? "in" : "out",
           terminating: isDeleted && services.length > 0,
         });
-        expect(rotationIn(raws).offers).toHaveLength(services.flatMap((how) => how.families).length);
+        expect(rotationIn(raws).services).toHaveLength(services.flatMap((how) => how.families).length);
       },
     ),
   );
@@ -156,7 +156,7 @@ test("readSlice throws for no input, and rotationOf accepts its result", () => {
   fc.assert(
     fc.property(hostile, (raw) => {
       const slice = readSlice(raw);
-      if (slice !== undefined) expect(["in", "out", "unknown"]).toContain(rotationOf([slice], WEB_0).state);
+      if (slice !== undefined) expect(["in", "out", "unknown"]).toContain(endpointStateOf([slice], WEB_0).state);
     }),
     { numRuns: 1_000 },
   );
@@ -197,7 +197,7 @@ test("all spellings of an IP address have the same canonical form", () => {
   );
 });
 
-function summaryOf({ state, terminating, offers }: Rotation) {
+function summaryOf({ state, terminating, services: offers }: EndpointState) {
   return {
     state,
     terminating,

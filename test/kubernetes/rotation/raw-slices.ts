@@ -1,7 +1,7 @@
 /** Builds EndpointSlices for the tests of rotation. */
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
-import type { PodIdentity, Rotation, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
-import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import type { EndpointState, PodIdentity, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
+import { endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
 
 export type RawSlice = { [key: string]: unknown };
 
@@ -50,6 +50,6 @@ export function readAll(raws: Iterable<RawSlice>): Slice[] {
   return [...raws].map(readSlice).filter((slice) => slice !== undefined);
 }
 
-export function rotationIn(raws: Iterable<RawSlice>, pod: PodIdentity = WEB_0): Rotation {
-  return rotationOf(readAll(raws), pod);
+export function rotationIn(raws: Iterable<RawSlice>, pod: PodIdentity = WEB_0): EndpointState {
+  return endpointStateOf(readAll(raws), pod);
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
 import type { Slice, SliceEndpoint } from "../../../src/kubernetes/rotation/rotation.ts";
-import { isAbout, rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import { belongsToPod, endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
 import {
   hashesOf,
   keysOfPod,
@@ -30,8 +30,8 @@ test("a packed EndpointSlice gives each Pod the same status as the original", ()
       const packed = packSlice(slice);
       const keys = keysOfPod(pod);
       const endpoints = [...unpackWanted(packed, (key) => keys.includes(key)).values()].flat();
-      expect(rotationOf([{ ...slice, endpoints }], pod)).toEqual(rotationOf([slice], pod));
-      const about = slice.endpoints.filter((endpoint) => isAbout(endpoint, pod.uid, pod.addresses));
+      expect(endpointStateOf([{ ...slice, endpoints }], pod)).toEqual(endpointStateOf([slice], pod));
+      const about = slice.endpoints.filter((endpoint) => belongsToPod(endpoint, pod.uid, pod.addresses));
       expect(conditionsOf(endpoints)).toEqual(conditionsOf(about));
       if (endpoints.length > 0) expect(mayName(packed, hashesOf(keys))).toBe(true);
     }),

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
-import type { PodIdentity, Rotation, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
-import { rotationOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import type { EndpointState, PodIdentity, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
+import { endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
 import { createSliceIndex, type IndexClient, type SliceIndex } from "../../../src/relay/slices/slice-index.ts";
 import { podCases, type SliceCase, sliceCases, sliceObject } from "./slice-cases.ts";
 
@@ -21,7 +21,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("leave" as const), which: fc.nat(5) }),
 );
 
-type Client = { readonly pod: PodIdentity; readonly entry: IndexClient; received: Rotation; calls: number };
+type Client = { readonly pod: PodIdentity; readonly entry: IndexClient; received: EndpointState; calls: number };
 
 /** Applies a step to the index and to a plain list of the slices, the model of the index. */
 function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, clients: Client[]): void {
@@ -51,9 +51,9 @@ function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, clients
     const entry = index.add(step.pod, () => {
       if (one.client === undefined) return;
       one.client.calls += 1;
-      one.client.received = rotationOf(one.client.entry.slices(), step.pod);
+      one.client.received = endpointStateOf(one.client.entry.slices(), step.pod);
     });
-    one.client = { pod: step.pod, entry, received: rotationOf(entry.slices(), step.pod), calls: 0 };
+    one.client = { pod: step.pod, entry, received: endpointStateOf(entry.slices(), step.pod), calls: 0 };
     clients.push(one.client);
   } else {
     for (const { entry } of clients.splice(step.which, 1)) entry.leave();
@@ -68,7 +68,7 @@ test("a client always has the status that all EndpointSlices together give its P
       const clients: Client[] = [];
       for (const step of history) {
         apply(step, index, plain, clients);
-        for (const { pod, received } of clients) expect(received).toEqual(rotationOf(plain.values(), pod));
+        for (const { pod, received } of clients) expect(received).toEqual(endpointStateOf(plain.values(), pod));
       }
     }),
     { numRuns: 400 },
