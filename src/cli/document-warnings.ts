@@ -65,7 +65,7 @@ function ignoredTemplatesOf(listed: ListedObject, named: readonly TemplatePath[]
   );
   const exception = uninjectedKind(apiVersion, kind);
   if (exception !== undefined) {
-    const isRelevant = ignored.length > 0 || (exception.hasOnlyPodShape !== true && recognized.length === 0);
+    const isRelevant = ignored.length > 0 || (exception.warnsOnlyAboutPodShapes !== true && recognized.length === 0);
     return isRelevant ? [`this ${kind} is left unchanged: ${exception.reason}`] : [];
   }
   return ignored.map(

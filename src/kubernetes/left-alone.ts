@@ -6,7 +6,7 @@ type UninjectedKind = {
   readonly kinds: readonly string[];
   readonly reason: string;
   /** Most objects of the kind do not contain a mapping that resembles a Pod, so they do not need a warning. */
-  readonly hasOnlyPodShape?: true;
+  readonly warnsOnlyAboutPodShapes?: true;
 };
 
 const UNINJECTED_KINDS: readonly UninjectedKind[] = [
@@ -34,14 +34,14 @@ const UNINJECTED_KINDS: readonly UninjectedKind[] = [
     group: "kyverno.io",
     kinds: ["Policy", "ClusterPolicy"],
     reason: "it contains patterns for Pods, not Pods",
-    hasOnlyPodShape: true,
+    warnsOnlyAboutPodShapes: true,
   },
 ];
 
 export function uninjectedKind(
   apiVersion: string,
   kind: string,
-): Pick<UninjectedKind, "reason" | "hasOnlyPodShape"> | undefined {
+): Pick<UninjectedKind, "reason" | "warnsOnlyAboutPodShapes"> | undefined {
   const group = groupOf(apiVersion);
   return UNINJECTED_KINDS.find((entry) => entry.group === group && entry.kinds.includes(kind));
 }

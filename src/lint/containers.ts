@@ -68,7 +68,8 @@ export function servingContainers(workload: Workload): readonly ServingContainer
   const services = proxiedServicesOf(workload);
   return containers.flatMap((placed) => {
     const serving = services.filter(
-      (service) => containers.length === 1 || targetsOf(service).some((target) => declares(placed.container, target)),
+      (service) =>
+        containers.length === 1 || targetsOf(service).some((target) => declaresPort(placed.container, target)),
     );
     return serving.length === 0 ? [] : [{ ...placed, services: serving.map(({ name }) => name) }];
   });
@@ -79,7 +80,7 @@ function targetsOf({ object }: LocatedObject): readonly unknown[] {
   return ports.map((port) => valueAt(port, "targetPort") ?? valueAt(port, "port"));
 }
 
-function declares(container: RawObject, target: unknown): boolean {
+function declaresPort(container: RawObject, target: unknown): boolean {
   const port = portNumberOf(container, target);
   return port !== undefined && objectsAt(container, "ports").some((declared) => declared["containerPort"] === port);
 }

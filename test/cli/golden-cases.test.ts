@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { injectPod } from "../../src/injection/inject.ts";
-import { type GoldenCase, goldenCase, goldenNames, podWrittenDown } from "../golden/corpus.ts";
+import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
 import { lastcall, type Ran } from "./run-lastcall.ts";
 
 /** Only the webhook reads ServiceAccounts. Pull secrets in a manifest would replace the ServiceAccount's. */
@@ -62,7 +62,7 @@ describe.for(cases)("$name", (golden) => {
     if (outcome.kind === "refused") expect(out).toBe("");
     else {
       const pod = parse(out.slice(files["namespace.yaml"].length + "---\n".length));
-      expect(pod).toEqual({ ...parse(KIND), ...podWrittenDown(golden) });
+      expect(pod).toEqual({ ...parse(KIND), ...expectedPodOf(golden) });
     }
   });
 

@@ -49,8 +49,8 @@ export async function randomPods({ random, shouldContinue }: Budget): Promise<st
   while (shouldContinue(tried)) {
     const seed = random.below(0x7fffffff);
     const counts = runRandomPods(PODS_AT_ONCE, seed);
-    if (counts.wrong.size > 0) {
-      const words = [...counts.wrong].map(([wrong, times]) => `${times} times ${wrong}`).join(", ");
+    if (counts.violations.size > 0) {
+      const words = [...counts.violations].map(([wrong, times]) => `${times} times ${wrong}`).join(", ");
       throw new Finding(`${words}; Pods of seed ${seed}`, Buffer.from(JSON.stringify(counts.example)));
     }
     tried += PODS_AT_ONCE;

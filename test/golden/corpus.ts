@@ -1,5 +1,5 @@
 /**
- * Reads the golden cases, which webhook and command line share.
+ * Reads the golden cases, which the tests of webhook and command line share.
  *
  * A case is a folder: `input.yaml` (one Pod), `settings.yaml` (differences from the default cluster, if any),
  * `report.txt` (the decision with its reason) and, for a changed Pod, `patch.yaml` (the operations of its patch).
@@ -22,7 +22,7 @@ export type GoldenCase = {
   readonly request: InjectionRequest;
   readonly config: ClusterConfig;
   readonly facts: ClusterFacts;
-  /** Constant per case; a test with other tokens replaces them before it compares. */
+  /** Constant for each case. A test with other tokens replaces the tokens before a comparison. */
   readonly token: string;
 };
 
@@ -43,7 +43,7 @@ type Settings = {
   };
 };
 
-const USUAL: ClusterFacts = {
+const DEFAULT_FACTS: ClusterFacts = {
   apiServerVersion: "v1.34.1",
   lowestKubeletVersion: "v1.33.0",
   managerImage: "registry.example/lastcall-manager:0.1.0",
@@ -74,7 +74,7 @@ export function goldenCase(name: string): GoldenCase {
     },
     config: { ...DEFAULT_CONFIG, ...settings.config },
     facts: {
-      ...USUAL,
+      ...DEFAULT_FACTS,
       ...facts,
       ...(lowestKubeletVersion === undefined ? {} : { lowestKubeletVersion: lowestKubeletVersion ?? undefined }),
       ...(limitRanges === undefined ? {} : { limitRanges: limitRanges.map(readLimitRange) }),
@@ -83,8 +83,8 @@ export function goldenCase(name: string): GoldenCase {
   };
 }
 
-/** The expected Pod: the case's input after its `patch.yaml`. */
-export function podWrittenDown({ folder, request }: GoldenCase): object {
+/** Returns the expected Pod: the case's input after the operations of `patch.yaml`. */
+export function expectedPodOf({ folder, request }: GoldenCase): object {
   const file = join(folder, "patch.yaml");
   if (!existsSync(file)) return request.pod;
   const operations = parse(readFileSync(file, "utf8")) as Operation[];

@@ -30,7 +30,9 @@ function report(golden: GoldenCase, outcome: Outcome): string {
     lines.push(`mode: ${outcome.mode}`);
     lines.push(`grace: ${graceOf(golden.request.pod)} -> ${graceOf(outcome.pod)}`);
   }
-  lines.push(...outcome.explanation.problems.map((p) => `problem: ${p.code} (${p.where}) ${p.message}`));
+  lines.push(
+    ...outcome.explanation.problems.map((problem) => `problem: ${problem.code} (${problem.where}) ${problem.message}`),
+  );
   return `${lines.join("\n")}\n`;
 }
 
@@ -45,7 +47,7 @@ describe.for(goldenNames())("%s", (name) => {
     await expect(readablePatch(outcome.patch)).toMatchFileSnapshot(join(golden.folder, "patch.yaml"));
   });
 
-  test("equals the patched input, is not changed by a second injection, and can be uninjected", () => {
+  test("is the patched input, is not changed by a second injection, and can be uninjected", () => {
     if (outcome.kind !== "patched") {
       expect(run(golden, after)).toEqual(outcome);
       return;
@@ -53,13 +55,16 @@ describe.for(goldenNames())("%s", (name) => {
     const received = JSON.parse(JSON.stringify(golden.request.pod)) as object;
     expect(jsonPatch.applyPatch(received, [...outcome.patch] as Operation[], true).newDocument).toEqual(after);
     expect(run(golden, after, "e".repeat(32))).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
-    const back = uninjectPod(after);
+    const uninjection = uninjectPod(after);
     const before = uninjectPod(golden.request.pod);
-    expect(back).toEqual({ kind: "uninjected", pod: before.kind === "uninjected" ? before.pod : golden.request.pod });
+    expect(uninjection).toEqual({
+      kind: "uninjected",
+      pod: before.kind === "uninjected" ? before.pod : golden.request.pod,
+    });
   });
 
-  test("adds no command to a container of the user", () => {
-    // An image without a shell could not run it.
+  test("does not add a command to a container of the user", () => {
+    // An image without a shell cannot run a shell command.
     const before = JSON.stringify(golden.request.pod);
     for (const container of otherContainers(after)) {
       const exec = container.lifecycle?.preStop?.exec;
@@ -86,12 +91,12 @@ test("a golden case has a Pod, a report, a patch if the Pod is changed, and opti
   }
 });
 
-/** Too large for golden files; `test/injection/limits.test.ts` covers them. */
+/** Reasons that need Pods too large for golden files; `test/injection/limits.test.ts` covers these reasons. */
 const LARGE: readonly string[] = ["patch_too_large", "too_many_containers"];
 
 test("every reason to skip a Pod has a golden case", () => {
   const outcomes = goldenNames().map((name) => run(goldenCase(name)));
   const reasons = new Set(outcomes.flatMap((outcome) => (outcome.kind === "unchanged" ? [outcome.reason] : [])));
-  // The second pass of every case covers `up_to_date`.
+  // The second injection of every case covers `up_to_date`.
   expect([...reasons, ...LARGE].sort()).toEqual(Object.keys(SKIP_REASONS).sort());
 });

@@ -1,8 +1,8 @@
 /**
  * Counts the work of a call in steps: the same number on every machine and in every run.
  *
- * V8 counts the executions of each block of the source. The work inside built-in functions is added here: a
- * search or a copy of a list, and a split of a string, count one step per visited element or character.
+ * V8 counts the executions of each block of the source. This file adds the work inside built-in functions: one step per element
+ * or character that a search, a copy or a split visits.
  */
 import { Session } from "node:inspector";
 import { sep } from "node:path";
@@ -20,88 +20,89 @@ type Coverage = {
 };
 
 /** `run` must be synchronous. */
-export function stepsOf(run: () => unknown): number {
+export function countSteps(run: () => unknown): number {
   const session = new Session();
   session.connect();
-  // Optimised code does not count inlined calls.
+  // V8 does not count inlined calls of optimised code.
   for (const compiler of COMPILERS) setFlagsFromString(`--no-${compiler}`);
   try {
-    // Both return at once: the inspector session is with this thread.
+    // Both calls are synchronous, because the inspector session is in this thread.
     session.post("Profiler.enable");
     session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
-    const inside = withCountedBuiltins(run);
+    const builtinSteps = withCountedBuiltins(run);
     let blocks = 0;
     session.post("Profiler.takePreciseCoverage", (error: Error | null, coverage: Coverage) => {
       if (error !== null) throw error;
-      const ours = coverage.result.filter(({ url }) => url.includes(SOURCE) && !url.includes("node_modules"));
-      for (const { functions } of ours)
+      const sourceFiles = coverage.result.filter(({ url }) => url.includes(SOURCE) && !url.includes("node_modules"));
+      for (const { functions } of sourceFiles)
         for (const { ranges } of functions) for (const { count } of ranges) blocks += count;
     });
     session.post("Profiler.stopPreciseCoverage");
-    return blocks + inside;
+    return blocks + builtinSteps;
   } finally {
     session.disconnect();
     for (const compiler of COMPILERS) setFlagsFromString(`--${compiler}`);
   }
 }
 
-type Sized = { readonly length: number };
-type Method = (this: unknown, ...given: unknown[]) => unknown;
-type Site = {
+type HasLength = { readonly length: number };
+type Method = (this: unknown, ...args: unknown[]) => unknown;
+type BuiltIn = {
   readonly owner: object;
   readonly name: PropertyKey;
-  readonly cost: (self: unknown, given: unknown[], result: unknown) => number;
+  readonly cost: (self: unknown, args: unknown[], result: unknown) => number;
 };
 
-const ofSelf = (self: unknown): number => (self as Sized).length;
-const ofResult = (_self: unknown, _given: unknown[], result: unknown): number => Object.keys(result as object).length;
-/** The elements between the start and the end of a search. */
-const ofSearch = (self: unknown, [, from]: unknown[], result: unknown): number => {
-  const end = typeof result === "number" && result >= 0 ? result : (self as Sized).length;
+const costOfReceiver = (self: unknown): number => (self as HasLength).length;
+const costOfResult = (_self: unknown, _args: unknown[], result: unknown): number =>
+  Object.keys(result as object).length;
+/** Counts the elements from the start of a search to the result. */
+const costOfSearch = (self: unknown, [, from]: unknown[], result: unknown): number => {
+  const end = typeof result === "number" && result >= 0 ? result : (self as HasLength).length;
   return Math.max(1, end - (typeof from === "number" ? from : 0));
 };
-const ofFirst = (_self: unknown, [first]: unknown[]): number =>
+const costOfFirstArgument = (_self: unknown, [first]: unknown[]): number =>
   typeof first === "string"
     ? first.length
     : typeof first === "object" && first !== null
       ? Object.keys(first).length
       : 1;
-const ofTexts = (self: unknown, given: unknown[], result: unknown): number =>
-  ofFirst(self, given) + (typeof result === "string" ? result.length : 0);
+const costOfTexts = (self: unknown, args: unknown[], result: unknown): number =>
+  costOfFirstArgument(self, args) + (typeof result === "string" ? result.length : 0);
 
-/** Built-ins without a callback; V8 counts callbacks itself. */
-const SITES: readonly Site[] = [
+/** Built-in functions without a callback; V8 counts the work of callbacks. */
+const BUILT_INS: readonly BuiltIn[] = [
   ...["includes", "lastIndexOf", "join", "slice", "concat", "with", "toSpliced", "splice", "shift", "unshift"]
     .concat(["sort", "toSorted", "reverse", "toReversed", "flat", "fill", "values", "entries", "keys"])
-    .map((name) => ({ owner: Array.prototype, name, cost: ofSelf })),
-  ...[Array.prototype, String.prototype].map((owner) => ({ owner, name: "indexOf", cost: ofSearch })),
+    .map((name) => ({ owner: Array.prototype, name, cost: costOfReceiver })),
+  ...[Array.prototype, String.prototype].map((owner) => ({ owner, name: "indexOf", cost: costOfSearch })),
   // Used by `[...list]`, `for (… of list)` and `new Set(list)`.
-  { owner: Array.prototype, name: Symbol.iterator, cost: ofSelf },
+  { owner: Array.prototype, name: Symbol.iterator, cost: costOfReceiver },
   ...["includes", "lastIndexOf", "split", "replace", "replaceAll", "trim", "match", "search"]
     .concat(["toLowerCase", "toUpperCase", "padEnd", "padStart", "normalize"])
-    .map((name) => ({ owner: String.prototype, name, cost: ofSelf })),
-  ...["exec", "test"].map((name) => ({ owner: RegExp.prototype, name, cost: ofFirst })),
-  ...["keys", "values", "entries"].map((name) => ({ owner: Object, name, cost: ofResult })),
-  { owner: Object, name: "fromEntries", cost: ofResult },
-  ...["parse", "stringify"].map((name) => ({ owner: JSON, name, cost: ofTexts })),
+    .map((name) => ({ owner: String.prototype, name, cost: costOfReceiver })),
+  ...["exec", "test"].map((name) => ({ owner: RegExp.prototype, name, cost: costOfFirstArgument })),
+  ...["keys", "values", "entries"].map((name) => ({ owner: Object, name, cost: costOfResult })),
+  { owner: Object, name: "fromEntries", cost: costOfResult },
+  ...["parse", "stringify"].map((name) => ({ owner: JSON, name, cost: costOfTexts })),
 ];
 
 function withCountedBuiltins(run: () => unknown): number {
   let steps = 0;
-  // Calls of the counter itself are not counted.
+  // Built-in functions that the counter calls are not counted.
   let isCounting = false;
-  const replaced = SITES.map(({ owner, name, cost }) => {
+  const replaced = BUILT_INS.map(({ owner, name, cost }) => {
     const descriptor = Object.getOwnPropertyDescriptor(owner, name) ?? {};
     const original = descriptor.value as Method;
-    const value = function counted(this: unknown, ...given: unknown[]): unknown {
-      const result = Reflect.apply(original, this, given);
+    const value = function counted(this: unknown, ...args: unknown[]): unknown {
+      const result = Reflect.apply(original, this, args);
       if (!isCounting) return result;
       isCounting = false;
-      steps += 1 + cost(this, given, result);
+      steps += 1 + cost(this, args, result);
       isCounting = true;
       return result;
     };
-    return { owner, name, before: descriptor, counted: { ...descriptor, value } };
+    return { owner, name, descriptor, counted: { ...descriptor, value } };
   });
   replaced.forEach(({ owner, name, counted }) => {
     Object.defineProperty(owner, name, counted);
@@ -111,8 +112,8 @@ function withCountedBuiltins(run: () => unknown): number {
     run();
   } finally {
     isCounting = false;
-    replaced.forEach(({ owner, name, before }) => {
-      Object.defineProperty(owner, name, before);
+    replaced.forEach(({ owner, name, descriptor }) => {
+      Object.defineProperty(owner, name, descriptor);
     });
   }
   return steps;

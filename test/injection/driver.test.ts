@@ -1,4 +1,4 @@
-/** The recognised driver, its admin address, and the user with which the manager reaches it. */
+/** Tests the detected driver, its admin address, and the user with which the manager connects to it. */
 import { describe, expect, test } from "vitest";
 import { driverRow } from "../../src/contract/driver-table.ts";
 import { adminUrlOf } from "../../src/injection/mesh/driver.ts";
@@ -6,19 +6,19 @@ import { socketMount, socketUser } from "../../src/injection/mesh/driver-socket.
 import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { injected } from "./injector-inputs.ts";
 
-type Loose = { readonly [key: string]: unknown };
+type JsonObject = { readonly [key: string]: unknown };
 
-/** The manager's flags for its driver. */
-function driverIn(pod: Loose): readonly string[] {
-  const { spec } = injected(pod) as { readonly spec: { readonly initContainers: readonly Loose[] } };
+/** Returns the manager's flags about the driver. */
+function driverFlagsOf(pod: JsonObject): readonly string[] {
+  const { spec } = injected(pod) as { readonly spec: { readonly initContainers: readonly JsonObject[] } };
   const args = spec.initContainers[0]?.["args"] as readonly string[];
   return args.filter((arg) => arg.startsWith("--driver"));
 }
 
-function userIn(pod: Loose): unknown {
-  const { spec } = injected(pod) as { readonly spec: { readonly initContainers: readonly Loose[] } };
+function managerUserOf(pod: JsonObject): unknown {
+  const { spec } = injected(pod) as { readonly spec: { readonly initContainers: readonly JsonObject[] } };
   const context = spec.initContainers[0]?.["securityContext"];
-  return (context as Loose | undefined)?.["runAsUser"];
+  return (context as JsonObject | undefined)?.["runAsUser"];
 }
 
 const ENVOY = { name: "envoy", image: "docker.io/envoyproxy/envoy:distroless-v1.36.0" };
@@ -26,13 +26,13 @@ const APP = { name: "app", image: "app:1" };
 const SOCKET = { name: "envoy-admin", mountPath: "/admin" };
 const CONTOUR = { name: "shutdown-manager", image: "contour:main", command: ["/bin/contour"], volumeMounts: [SOCKET] };
 
-function envoyAt(url: string) {
+function envoyFlags(url: string) {
   return ["--driver=envoy", `--driver-url=${url}`];
 }
 
 describe("without a setting, the admin address", () => {
-  test("of an Envoy without a known product is not written, and the driver tries the usual addresses", () => {
-    expect(driverIn({ spec: { containers: [ENVOY] } })).toEqual(["--driver=envoy"]);
+  test("of an Envoy without a known product is not set, and the driver tries the default addresses", () => {
+    expect(driverFlagsOf({ spec: { containers: [ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
   test("of an Envoy whose container declares an admin port has that port", () => {
@@ -40,58 +40,62 @@ describe("without a setting, the admin address", () => {
       { name: "http", containerPort: 8080 },
       { name: "admin", containerPort: 5001 },
     ];
-    expect(driverIn({ spec: { containers: [APP, { ...ENVOY, ports }] } })).toEqual(envoyAt("http://127.0.0.1:5001"));
+    expect(driverFlagsOf({ spec: { containers: [APP, { ...ENVOY, ports }] } })).toEqual(
+      envoyFlags("http://127.0.0.1:5001"),
+    );
     const ofApp = { ...APP, ports: [{ name: "admin", containerPort: 9000 }] };
-    expect(driverIn({ spec: { containers: [ofApp, ENVOY] } })).toEqual(["--driver=envoy"]);
+    expect(driverFlagsOf({ spec: { containers: [ofApp, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
   test("of Envoy Gateway is chosen by the Pod's labels or the container's command", () => {
     const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
     const program = { name: "shutdown-manager", image: "gateway:1", command: ["envoy-gateway"] };
-    expect(driverIn({ metadata: { labels }, spec: { containers: [ENVOY] } })).toEqual(
-      envoyAt("http://127.0.0.1:19000"),
+    expect(driverFlagsOf({ metadata: { labels }, spec: { containers: [ENVOY] } })).toEqual(
+      envoyFlags("http://127.0.0.1:19000"),
     );
-    expect(driverIn({ spec: { containers: [ENVOY, program] } })).toEqual(envoyAt("http://127.0.0.1:19000"));
+    expect(driverFlagsOf({ spec: { containers: [ENVOY, program] } })).toEqual(envoyFlags("http://127.0.0.1:19000"));
   });
 
   test("of Contour is Contour's Unix socket, if the folder is mounted", () => {
     const mounted = { ...ENVOY, volumeMounts: [SOCKET] };
-    expect(driverIn({ spec: { containers: [CONTOUR, mounted] } })).toEqual(envoyAt("unix:/admin/admin.sock"));
+    expect(driverFlagsOf({ spec: { containers: [CONTOUR, mounted] } })).toEqual(envoyFlags("unix:/admin/admin.sock"));
     const bare = { ...CONTOUR, volumeMounts: [] };
-    expect(driverIn({ spec: { containers: [bare, ENVOY] } })).toEqual(["--driver=envoy"]);
+    expect(driverFlagsOf({ spec: { containers: [bare, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
-  test("of an Istio gateway is the usual one of Istio, and the whole Envoy drains", () => {
-    expect(driverIn({ spec: { containers: [{ name: "istio-proxy" }] } })).toEqual(envoyAt("http://127.0.0.1:15000"));
+  test("of an Istio gateway is Istio's default, and all listeners drain", () => {
+    expect(driverFlagsOf({ spec: { containers: [{ name: "istio-proxy" }] } })).toEqual(
+      envoyFlags("http://127.0.0.1:15000"),
+    );
     const router = { name: "istio-proxy", args: ["proxy", "router"] };
-    expect(driverIn({ spec: { containers: [router, APP] } })).toEqual(envoyAt("http://127.0.0.1:15000"));
+    expect(driverFlagsOf({ spec: { containers: [router, APP] } })).toEqual(envoyFlags("http://127.0.0.1:15000"));
   });
 
-  test("of a mesh's sidecar is the usual one of that mesh", () => {
+  test("of a mesh's sidecar is the mesh's default", () => {
     const sidecar = (name: string) => ({
       spec: { containers: [APP], initContainers: [{ name, restartPolicy: "Always" }] },
     });
-    expect(driverIn(sidecar("istio-proxy"))).toEqual(["--driver=istio", "--driver-url=http://127.0.0.1:15000"]);
-    expect(driverIn(sidecar("linkerd-proxy"))).toEqual(["--driver=linkerd", "--driver-url=http://127.0.0.1:4191"]);
+    expect(driverFlagsOf(sidecar("istio-proxy"))).toEqual(["--driver=istio", "--driver-url=http://127.0.0.1:15000"]);
+    expect(driverFlagsOf(sidecar("linkerd-proxy"))).toEqual(["--driver=linkerd", "--driver-url=http://127.0.0.1:4191"]);
   });
 
-  test("of a proxy without admin interface is not written", () => {
+  test("of a proxy without an admin interface is not set", () => {
     for (const image of [
       "haproxy:3.0",
       "traefik:v3.4",
       "nginx:1.29",
       "registry.k8s.io/ingress-nginx/controller:v1.15",
     ]) {
-      expect(driverIn({ spec: { containers: [{ name: "proxy", image }] } })).toEqual(["--driver=none"]);
+      expect(driverFlagsOf({ spec: { containers: [{ name: "proxy", image }] } })).toEqual(["--driver=none"]);
     }
   });
 });
 
-test("a configured admin address is written unchanged", () => {
+test("a configured admin address is passed to the manager unchanged", () => {
   const annotations = { "lastcall.dev/driver-url": "http://127.0.0.1:9001" };
   const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
   const pod = { metadata: { annotations, labels }, spec: { containers: [ENVOY] } };
-  expect(driverIn(pod)).toEqual(envoyAt("http://127.0.0.1:9001"));
+  expect(driverFlagsOf(pod)).toEqual(envoyFlags("http://127.0.0.1:9001"));
 });
 
 describe("the manager connects to a Unix socket as the user that may write to the socket:", () => {
@@ -99,28 +103,28 @@ describe("the manager connects to a Unix socket as the user that may write to th
 
   test("the Pod's user", () => {
     const spec = { securityContext: { runAsUser: 65_534 }, containers: [CONTOUR, envoy] };
-    expect(userIn({ spec })).toBe(65_534);
+    expect(managerUserOf({ spec })).toBe(65_534);
   });
 
   test("the proxy container's own user", () => {
     const own = { ...envoy, securityContext: { runAsUser: 101 } };
-    expect(userIn({ spec: { securityContext: { runAsUser: 65_534 }, containers: [APP, own] } })).toBe(17_890);
+    expect(managerUserOf({ spec: { securityContext: { runAsUser: 65_534 }, containers: [APP, own] } })).toBe(17_890);
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
     const spec = { securityContext: { runAsUser: 65_534 }, containers: [APP, own] };
-    expect(userIn({ metadata: { annotations }, spec })).toBe(101);
+    expect(managerUserOf({ metadata: { annotations }, spec })).toBe(101);
   });
 
   test("never root, and never a user that may only read the folder", () => {
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
     const root = { ...envoy, securityContext: { runAsUser: 0 } };
-    expect(userIn({ metadata: { annotations }, spec: { containers: [root] } })).toBe(17_890);
+    expect(managerUserOf({ metadata: { annotations }, spec: { containers: [root] } })).toBe(17_890);
     const reader = { ...APP, securityContext: { runAsUser: 7 }, volumeMounts: [{ ...SOCKET, readOnly: true }] };
     const spec = { containers: [reader, { ...envoy, securityContext: { runAsUser: 101 } }] };
-    expect(userIn({ metadata: { annotations }, spec })).toBe(101);
+    expect(managerUserOf({ metadata: { annotations }, spec })).toBe(101);
   });
 });
 
-describe("a second driver, with its own usual URLs and sockets, beside an Envoy", () => {
+describe("a driver with its own default URLs and socket, in a Pod with an Envoy,", () => {
   const URLS = ["http://127.0.0.1:7001", "http://127.0.0.1:7002"];
   const row = { ...driverRow("linkerd"), usualUrls: URLS, reachesUnixSockets: true };
   const mount = { name: "own", mountPath: "/admin" };
@@ -129,7 +133,7 @@ describe("a second driver, with its own usual URLs and sockets, beside an Envoy"
   const envoy = { ...ENVOY, ports, volumeMounts: [SOCKET], securityContext: { runAsUser: 101 } };
   const pod = { spec: { containers: [proxy, envoy] } };
 
-  test("gets its own usual URL", () => {
+  test("has its own default URL", () => {
     expect(adminUrlOf(pod, resolvePolicy([], {}).policy, row)).toBe("http://127.0.0.1:7001");
     expect(adminUrlOf(pod, resolvePolicy([], {}).policy, driverRow("envoy"))).toBe("http://127.0.0.1:5001");
   });

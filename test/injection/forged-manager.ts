@@ -1,7 +1,7 @@
 /** Random containers that pretend to be the manager, with partly valid records and hooks. */
 import fc from "fast-check";
 
-/** The container as an injection writes it. */
+/** The hook token that injections in tests write. */
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
 const token = fc.constantFrom(TOKEN, "short", "x".repeat(40), "$(POD_NAME)", "", "a/b/c/d/e/f");
@@ -27,9 +27,9 @@ const handler = fc.constantFrom<unknown>(
   "text",
 );
 
-const odd = fc.constantFrom<unknown>(null, {}, [], 5);
+const wrongValue = fc.constantFrom<unknown>(null, {}, [], 5);
 
-/** The record of changes that it claims. */
+/** The forged record of original values. */
 const record = fc.record(
   {
     grace: fc.constantFrom<unknown>(null, 0, 1, 30, 45, 600, 2_147_483_647, -1, "30", 1e300),
@@ -52,7 +52,7 @@ const record = fc.record(
         ...["metadata", "annotations", "initContainers", "containers", "grace"],
         ...["lifecycle/app", "app/liveness", "lifecycle/worker", "worker/startup"],
       ),
-      odd,
+      wrongValue,
     ),
   },
   { requiredKeys: [] },
@@ -64,16 +64,16 @@ const original = fc.oneof(
 );
 
 const env = fc
-  .record({ token, original, twin: fc.boolean(), relay: fc.boolean(), foreign: fc.boolean() })
+  .record({ token, original, hasDuplicateToken: fc.boolean(), relay: fc.boolean(), foreign: fc.boolean() })
   .map((each) => [
     { name: "LASTCALL_TOKEN", value: each.token },
     { name: "LASTCALL_ORIGINAL", value: each.original },
-    ...(each.twin ? [{ name: "LASTCALL_TOKEN", value: "f".repeat(32) }] : []),
+    ...(each.hasDuplicateToken ? [{ name: "LASTCALL_TOKEN", value: "f".repeat(32) }] : []),
     ...(each.relay ? [{ name: "LASTCALL_RELAY_CREDENTIAL", value: "$(LASTCALL_TOKEN)" }] : []),
     ...(each.foreign ? [{ name: "POD_NAME", value: "mine" }] : []),
   ]);
 
-const FOREIGN: readonly object[] = [
+const UNEXPECTED_FIELDS: readonly object[] = [
   { command: ["/bin/sh", "-c", "true"] },
   { image: "evil.example/x/lastcall-manager:0.1.0" },
   { image: "evil.example/other:1" },
@@ -89,7 +89,7 @@ const FOREIGN: readonly object[] = [
   { lifecycle: null },
 ];
 
-type Forged = {
+type ForgedManager = {
   readonly container: Record<string, unknown>;
   readonly list: "containers" | "initContainers";
   readonly at: "first" | "last";
@@ -98,7 +98,7 @@ type Forged = {
   readonly grace: number | undefined;
 };
 
-const forged: fc.Arbitrary<Forged> = fc
+const forgedManager: fc.Arbitrary<ForgedManager> = fc
   .record({
     args: fc.oneof(
       { weight: 9, arbitrary: args },
@@ -109,7 +109,7 @@ const forged: fc.Arbitrary<Forged> = fc
       { weight: 1, arbitrary: fc.constantFrom<unknown>(undefined, [], null) },
     ),
     restartPolicy: fc.constantFrom("Always", undefined, "OnFailure"),
-    foreign: fc.subarray([...FOREIGN], { maxLength: 2 }),
+    foreign: fc.subarray([...UNEXPECTED_FIELDS], { maxLength: 2 }),
     list: fc.constantFrom("containers" as const, "initContainers" as const),
     at: fc.constantFrom("first" as const, "last" as const),
     hook: fc.constantFrom(
@@ -134,15 +134,15 @@ const forged: fc.Arbitrary<Forged> = fc
     grace,
   }));
 
-type Spec = { [key: string]: unknown };
+type JsonObject = { [key: string]: unknown };
 
-function withForged(pod: object, { container, list, at, hook, grace }: Forged): object {
-  const spec = { ...((pod as { spec?: Spec }).spec ?? {}) };
+function withForged(pod: object, { container, list, at, hook, grace }: ForgedManager): object {
+  const spec = { ...((pod as { spec?: JsonObject }).spec ?? {}) };
   const before = (Array.isArray(spec[list]) ? spec[list] : []) as object[];
   spec[list] = at === "first" ? [container, ...before] : [...before, container];
   if (grace !== undefined) spec["terminationGracePeriodSeconds"] = grace;
   if (hook !== undefined && Array.isArray(spec["containers"])) {
-    spec["containers"] = (spec["containers"] as Spec[]).map((each) =>
+    spec["containers"] = (spec["containers"] as JsonObject[]).map((each) =>
       each["name"] === "app"
         ? { ...each, lifecycle: { ...(each["lifecycle"] as object | null), preStop: hook } }
         : each,
@@ -153,5 +153,5 @@ function withForged(pod: object, { container, list, at, hook, grace }: Forged): 
 
 /** Adds one forged manager to each of `pods`. */
 export function withForgedManager(pods: fc.Arbitrary<object>): fc.Arbitrary<object> {
-  return fc.tuple(pods, forged).map(([pod, claim]) => withForged(pod, claim));
+  return fc.tuple(pods, forgedManager).map(([pod, manager]) => withForged(pod, manager));
 }

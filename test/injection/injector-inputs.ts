@@ -1,4 +1,4 @@
-/** The injector's inputs beside the Pod, as most tests set them. */
+/** Default inputs of an injection, and functions that inject a Pod with them. */
 import type { ClusterFacts, InjectionRequest } from "../../src/injection/inject.ts";
 import { injectPod } from "../../src/injection/inject.ts";
 import type { Outcome } from "../../src/injection/outcome.ts";
@@ -13,25 +13,25 @@ export const FACTS: ClusterFacts = {
 
 export const TOKEN = "0123456789abcdef0123456789abcdef";
 
-export type Given = {
+export type InjectorInputs = {
   readonly request?: Partial<InjectionRequest>;
   readonly config?: Partial<ClusterConfig>;
   readonly facts?: Partial<ClusterFacts>;
   readonly token?: string;
 };
 
-export function inject(pod: object, given: Given = {}): Outcome {
+export function inject(pod: object, inputs: InjectorInputs = {}): Outcome {
   return injectPod(
-    { pod, namespace: "shop", optIn: "all", namespaceAnnotations: {}, overrides: [], ...given.request },
-    { ...DEFAULT_CONFIG, ...given.config },
-    { ...FACTS, ...given.facts },
-    { newToken: () => given.token ?? TOKEN },
+    { pod, namespace: "shop", optIn: "all", namespaceAnnotations: {}, overrides: [], ...inputs.request },
+    { ...DEFAULT_CONFIG, ...inputs.config },
+    { ...FACTS, ...inputs.facts },
+    { newToken: () => inputs.token ?? TOKEN },
   );
 }
 
 /** Injects the Pod and expects a patch. */
-export function injected(pod: object, given: Given = {}): object {
-  const outcome = inject(pod, given);
+export function injected(pod: object, inputs: InjectorInputs = {}): object {
+  const outcome = inject(pod, inputs);
   if (outcome.kind !== "patched") throw new Error(`not patched: ${JSON.stringify(outcome)}`);
   return outcome.pod;
 }

@@ -1,95 +1,100 @@
-/** Applies a JSON patch strictly by RFC 6902, independently of the source. Any irregularity is an error. */
+/** Applies a JSON patch strictly by RFC 6902, independently of the source. Throws for an invalid patch. */
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-export type Written = { readonly op: string; readonly path: string; readonly from?: string; readonly value?: unknown };
+export type PatchOperation = {
+  readonly op: string;
+  readonly path: string;
+  readonly from?: string;
+  readonly value?: unknown;
+};
 
 /** Returns a new document; the input is not changed. */
-export function patched(document: unknown, patch: readonly Written[]): unknown {
-  let whole = structuredClone(document) as Json;
-  for (const operation of patch) whole = step(whole, operation);
-  return whole;
+export function applyPatch(document: unknown, patch: readonly PatchOperation[]): unknown {
+  let changed = structuredClone(document) as Json;
+  for (const operation of patch) changed = applyOperation(changed, operation);
+  return changed;
 }
 
-function step(whole: Json, operation: Written): Json {
-  const path = tokensOf(operation.path);
+function applyOperation(document: Json, operation: PatchOperation): Json {
+  const path = keysOf(operation.path);
   switch (operation.op) {
     case "add":
-      return add(whole, path, valueIn(operation));
+      return add(document, path, valueIn(operation));
     case "remove":
-      return remove(whole, path);
+      return remove(document, path);
     case "replace":
-      valueAt(whole, path);
-      return path.length === 0 ? valueIn(operation) : add(remove(whole, path), path, valueIn(operation));
+      valueAt(document, path);
+      return path.length === 0 ? valueIn(operation) : add(remove(document, path), path, valueIn(operation));
     case "copy":
-      return add(whole, path, structuredClone(valueAt(whole, tokensOf(operation.from ?? "no"))));
+      return add(document, path, structuredClone(valueAt(document, keysOf(operation.from ?? "no"))));
     case "move": {
-      const from = tokensOf(operation.from ?? "no");
-      if (from.length < path.length && from.every((token, at) => token === path[at]))
-        throw new Error("moved into itself");
-      const value = valueAt(whole, from);
-      return add(remove(whole, from), path, value);
+      const from = keysOf(operation.from ?? "no");
+      if (from.length < path.length && from.every((key, at) => key === path[at])) throw new Error("moved into itself");
+      const value = valueAt(document, from);
+      return add(remove(document, from), path, value);
     }
     case "test":
-      if (JSON.stringify(valueAt(whole, path)) !== JSON.stringify(operation.value)) throw new Error("the test failed");
-      return whole;
+      if (JSON.stringify(valueAt(document, path)) !== JSON.stringify(operation.value))
+        throw new Error("the test failed");
+      return document;
     default:
       throw new Error(`there is no operation ${operation.op}`);
   }
 }
 
-function valueIn(operation: Written): Json {
+function valueIn(operation: PatchOperation): Json {
   if (!Object.hasOwn(operation, "value") || operation.value === undefined) throw new Error("the value is missing");
   return structuredClone(operation.value) as Json;
 }
 
-/** RFC 6901: `~1` is a slash, `~0` a tilde, read in this order. */
-function tokensOf(pointer: string): readonly string[] {
+/** By RFC 6901: `~1` is a slash and `~0` a tilde, replaced in this order. */
+function keysOf(pointer: string): readonly string[] {
   if (pointer === "") return [];
   if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) throw new Error(`${pointer} is no pointer`);
   return pointer
     .slice(1)
     .split("/")
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-function valueAt(whole: Json, path: readonly string[]): Json {
-  return path.reduce(childOf, whole);
+function valueAt(document: Json, path: readonly string[]): Json {
+  return path.reduce(childOf, document);
 }
 
-function childOf(parent: Json, token: string): Json {
-  if (Array.isArray(parent)) return parent[indexIn(parent, token, parent.length - 1)] ?? null;
-  if (typeof parent !== "object" || parent === null || !Object.hasOwn(parent, token)) throw new Error(`no ${token}`);
-  return parent[token] ?? null;
+function childOf(parent: Json, key: string): Json {
+  if (Array.isArray(parent)) return parent[indexIn(parent, key, parent.length - 1)] ?? null;
+  if (typeof parent !== "object" || parent === null || !Object.hasOwn(parent, key)) throw new Error(`no ${key}`);
+  return parent[key] ?? null;
 }
 
-function indexIn(list: readonly Json[], token: string, last: number): number {
-  if (!/^(0|[1-9][0-9]*)$/.test(token) || Number(token) > last) throw new Error(`no place ${token} of ${list.length}`);
-  return Number(token);
+function indexIn(list: readonly Json[], key: string, last: number): number {
+  if (!/^(0|[1-9][0-9]*)$/.test(key) || Number(key) > last) throw new Error(`no place ${key} of ${list.length}`);
+  return Number(key);
 }
 
-function add(whole: Json, path: readonly string[], value: Json): Json {
-  const [parent, last] = parentOf(whole, path);
+function add(document: Json, path: readonly string[], value: Json): Json {
+  const [parent, last] = parentOf(document, path);
   if (last === undefined) return value;
   if (Array.isArray(parent))
     parent.splice(last === "-" ? parent.length : indexIn(parent, last, parent.length), 0, value);
   else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true });
-  return whole;
+  return document;
 }
 
-function remove(whole: Json, path: readonly string[]): Json {
-  const [parent, last] = parentOf(whole, path);
+function remove(document: Json, path: readonly string[]): Json {
+  const [parent, last] = parentOf(document, path);
   if (last === undefined) throw new Error("the whole document cannot be removed");
   childOf(parent, last);
   if (Array.isArray(parent)) parent.splice(Number(last), 1);
   else delete parent[last];
-  return whole;
+  return document;
 }
 
 type Parent = Json[] | { [key: string]: Json };
 
-function parentOf(whole: Json, path: readonly string[]): readonly [Parent, string | undefined] {
-  const parent = path.slice(0, -1).reduce(childOf, whole);
+function parentOf(document: Json, path: readonly string[]): readonly [Parent, string | undefined] {
+  const parent = path.slice(0, -1).reduce(childOf, document);
   if (path.length > 0 && (typeof parent !== "object" || parent === null)) throw new Error("nothing can be put there");
   return [parent as Parent, path.at(-1)];
 }

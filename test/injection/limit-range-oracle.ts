@@ -1,6 +1,6 @@
 /**
- * The API server's LimitRanger, reimplemented from its documentation: it sets defaults first, then refuses what is out of
- * bounds. Amounts are whole millicores and mebibytes, so that rounding cannot hide an error.
+ * Reimplements the API server's LimitRanger plugin from its documentation: sets defaults, then refuses amounts out of bounds.
+ * Amounts are whole millicores and mebibytes, so that rounding cannot hide an error.
  */
 export type Amounts = { readonly cpu?: number; readonly memory?: number };
 export type OracleItem = {
@@ -19,7 +19,7 @@ export function withDefaults(container: OracleContainer, items: readonly OracleI
   const requests: { cpu?: number; memory?: number } = { ...container.requests };
   const limits: { cpu?: number; memory?: number } = { ...container.limits };
   for (const name of NAMES) {
-    // The API's own defaulting: a limit without a request is also the request.
+    // The API server sets a missing request to the limit.
     if (requests[name] === undefined && limits[name] !== undefined) requests[name] = limits[name];
     for (const item of items.filter(({ type }) => type === "Container")) {
       const { [name]: limit } = item.default;
@@ -31,37 +31,37 @@ export function withDefaults(container: OracleContainer, items: readonly OracleI
   return { requests, limits };
 }
 
-/** The reasons of a refusal; empty if the Pod is admitted. */
+/** Returns the reasons of a refusal; empty if the Pod is admitted. */
 export function refusals(containers: readonly OracleContainer[], items: readonly OracleItem[]): readonly string[] {
   return items.flatMap((item) =>
     NAMES.flatMap((name) => {
-      if (item.type === "Pod") return complaints(sumOf(containers), item, name);
-      return containers.flatMap((container) => complaints(container, item, name));
+      if (item.type === "Pod") return violationsOf(sumOf(containers), item, name);
+      return containers.flatMap((container) => violationsOf(container, item, name));
     }),
   );
 }
 
-function complaints(asked: OracleContainer, item: OracleItem, name: "cpu" | "memory"): readonly string[] {
-  const request = asked.requests[name];
-  const limit = asked.limits[name];
+function violationsOf(container: OracleContainer, item: OracleItem, name: "cpu" | "memory"): readonly string[] {
+  const request = container.requests[name];
+  const limit = container.limits[name];
   const { [name]: min } = item.min;
   const { [name]: max } = item.max;
   const { [name]: ratio } = item.ratio;
-  const found: string[] = [];
-  if (min !== undefined && (request === undefined || request < min)) found.push(`${name} request below min`);
-  if (min !== undefined && limit !== undefined && limit < min) found.push(`${name} limit below min`);
-  if (max !== undefined && (limit === undefined || limit > max)) found.push(`${name} limit above max`);
-  if (max !== undefined && request !== undefined && request > max) found.push(`${name} request above max`);
-  const isWrong = item.type === "Container" && request !== undefined && limit !== undefined && request > limit;
-  if (isWrong) found.push(`${name} request above limit`);
-  if (ratio !== undefined && (!request || !limit || limit > request * ratio)) found.push(`${name} ratio`);
-  return found.map((what) => `${item.type}: ${what}`);
+  const violations: string[] = [];
+  if (min !== undefined && (request === undefined || request < min)) violations.push(`${name} request below min`);
+  if (min !== undefined && limit !== undefined && limit < min) violations.push(`${name} limit below min`);
+  if (max !== undefined && (limit === undefined || limit > max)) violations.push(`${name} limit above max`);
+  if (max !== undefined && request !== undefined && request > max) violations.push(`${name} request above max`);
+  const exceedsLimit = item.type === "Container" && request !== undefined && limit !== undefined && request > limit;
+  if (exceedsLimit) violations.push(`${name} request above limit`);
+  if (ratio !== undefined && (!request || !limit || limit > request * ratio)) violations.push(`${name} ratio`);
+  return violations.map((violation) => `${item.type}: ${violation}`);
 }
 
 function sumOf(containers: readonly OracleContainer[]): OracleContainer {
   const total = (list: "requests" | "limits", name: "cpu" | "memory"): Amounts => {
-    const given = containers.flatMap((container) => container[list][name] ?? []);
-    return given.length === 0 ? {} : { [name]: given.reduce((left, right) => left + right, 0) };
+    const amounts = containers.flatMap((container) => container[list][name] ?? []);
+    return amounts.length === 0 ? {} : { [name]: amounts.reduce((left, right) => left + right, 0) };
   };
   return {
     requests: { ...total("requests", "cpu"), ...total("requests", "memory") },

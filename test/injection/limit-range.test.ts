@@ -11,18 +11,25 @@ import { type Amounts, type OracleContainer, type OracleItem, refusals, withDefa
 
 const UNIT = { cpu: 0.001, memory: 2 ** 20 } as const;
 
-const some = (least: number, most: number) => fc.option(fc.integer({ min: least, max: most }), { nil: undefined });
+const optionalInteger = (least: number, most: number) =>
+  fc.option(fc.integer({ min: least, max: most }), { nil: undefined });
 
-/** Ordered amounts, as the API server requires of one LimitRange. */
+/** Amounts in the order that the API server requires in a LimitRange. */
 const bounds = fc
-  .tuple(some(1, 50), some(1, 300), some(1, 300), some(10, 600), some(1, 6))
+  .tuple(
+    optionalInteger(1, 50),
+    optionalInteger(1, 300),
+    optionalInteger(1, 300),
+    optionalInteger(10, 600),
+    optionalInteger(1, 6),
+  )
   .map(([min, defaultRequest, limit, max, ratio]) => {
     const low = min ?? 1;
     const high = Math.max(low, max ?? 1_000);
-    const inside = (value: number) => Math.min(high, Math.max(low, value));
-    // The API server fills these in when a LimitRange is stored.
-    const storedLimit = limit === undefined ? (max === undefined ? undefined : high) : inside(limit);
-    const request = defaultRequest === undefined ? (storedLimit ?? min) : inside(defaultRequest);
+    const clamped = (value: number) => Math.min(high, Math.max(low, value));
+    // The API server sets these defaults when it stores a LimitRange.
+    const storedLimit = limit === undefined ? (max === undefined ? undefined : high) : clamped(limit);
+    const request = defaultRequest === undefined ? (storedLimit ?? min) : clamped(defaultRequest);
     return {
       min,
       max: max === undefined ? undefined : high,
@@ -34,7 +41,7 @@ const bounds = fc
 
 const item = (type: "Container" | "Pod"): fc.Arbitrary<OracleItem> =>
   fc.record({ cpu: fc.option(bounds), memory: fc.option(bounds) }).map((both) => {
-    const of = (key: "min" | "max" | "limit" | "request" | "ratio"): Amounts => {
+    const amountsOf = (key: "min" | "max" | "limit" | "request" | "ratio"): Amounts => {
       const cpu = both.cpu?.[key];
       const memory = both.memory?.[key];
       return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
@@ -44,11 +51,11 @@ const item = (type: "Container" | "Pod"): fc.Arbitrary<OracleItem> =>
       Object.fromEntries(Object.entries(amounts).map(([name, value]) => [name, value * 4]));
     return {
       type,
-      min: isPod ? {} : of("min"),
-      max: isPod ? scale(of("max")) : of("max"),
-      default: isPod ? {} : of("limit"),
-      defaultRequest: isPod ? {} : of("request"),
-      ratio: of("ratio"),
+      min: isPod ? {} : amountsOf("min"),
+      max: isPod ? scale(amountsOf("max")) : amountsOf("max"),
+      default: isPod ? {} : amountsOf("limit"),
+      defaultRequest: isPod ? {} : amountsOf("request"),
+      ratio: amountsOf("ratio"),
     };
   });
 
@@ -86,15 +93,15 @@ function rangeOf(name: string, items: readonly OracleItem[]): RawObject {
 }
 
 function podOf(containers: readonly OracleContainer[]): RawObject {
-  const written = containers.map(({ requests, limits }, at) => ({
+  const podContainers = containers.map(({ requests, limits }, at) => ({
     name: `c${at}`,
     image: "a",
     resources: { requests: textOf(requests), limits: textOf(limits) },
   }));
-  return { metadata: { name: "web-0" }, spec: { containers: written } };
+  return { metadata: { name: "web-0" }, spec: { containers: podContainers } };
 }
 
-function readBack(from: RawObject): OracleContainer {
+function resourcesOf(from: RawObject): OracleContainer {
   const amounts = (list: string): Amounts => {
     const read = (name: "cpu" | "memory") => {
       const value = parseQuantity(valueAt(objectAt(objectAt(from, "resources"), list), name));
@@ -117,10 +124,10 @@ function inject(pod: RawObject, ranges: readonly RawObject[]) {
   return injectPod(request, DEFAULT_CONFIG, facts, { newToken: () => "0".repeat(32) });
 }
 
-test("for any LimitRanges, an admitted Pod is admitted with the manager in the same QoS class, or skipped", {
+test("for any LimitRanges, a Pod that they admit is also admitted with the manager in the same QoS class, or is skipped", {
   timeout: 180_000,
 }, () => {
-  const seen = { patched: 0, changed: 0, conflict: 0 };
+  const counts = { patched: 0, changed: 0, conflict: 0 };
   const containers = fc.array(container, { minLength: 1, maxLength: 3 });
   const ranges = fc.array(fc.tuple(item("Container"), fc.option(item("Pod"))), { minLength: 1, maxLength: 2 });
   fc.assert(
@@ -138,11 +145,11 @@ test("for any LimitRanges, an admitted Pod is admitted with the manager in the s
       if (outcome.kind !== "patched") {
         expect(outcome).toMatchObject({ kind: "unchanged", reason: "limit_range_conflict" });
         expect(outcome.explanation.problems.map(({ code }) => code)).toEqual(["limit_range"]);
-        seen.conflict += 1;
+        counts.conflict += 1;
         return;
       }
       const after = outcome.pod as RawObject;
-      const all = [...initContainersOf(after), ...containersOf(after)].map(readBack);
+      const all = [...initContainersOf(after), ...containersOf(after)].map(resourcesOf);
       expect(
         refusals(
           all.map((one) => withDefaults(one, items)),
@@ -150,16 +157,17 @@ test("for any LimitRanges, an admitted Pod is admitted with the manager in the s
         ),
       ).toEqual([]);
       expect(qosClass(after)).toBe(qosClass(pod));
-      seen.patched += 1;
-      const without = inject(pod, []);
-      if (JSON.stringify(without.kind === "patched" ? without.pod : null) !== JSON.stringify(after)) seen.changed += 1;
+      counts.patched += 1;
+      const withoutRanges = inject(pod, []);
+      if (JSON.stringify(withoutRanges.kind === "patched" ? withoutRanges.pod : null) !== JSON.stringify(after))
+        counts.changed += 1;
     }),
     { numRuns: 1_000 },
   );
-  // Without the interesting cases the test would prove nothing.
-  expect(seen.patched).toBeGreaterThan(300);
-  expect(seen.changed).toBeGreaterThan(100);
-  expect(seen.conflict).toBeGreaterThan(0);
+  // The test requires that each case occurs.
+  expect(counts.patched).toBeGreaterThan(300);
+  expect(counts.changed).toBeGreaterThan(100);
+  expect(counts.conflict).toBeGreaterThan(0);
 });
 
 test("a request of the manager that the LimitRange's ratio raises stays within the Pod's maximum", () => {
@@ -167,43 +175,46 @@ test("a request of the manager that the LimitRange's ratio raises stays within t
     { requests: { cpu: 1, memory: 1 }, limits: { cpu: 1, memory: 12 } },
     { requests: { cpu: 1, memory: 24 }, limits: {} },
   ]);
-  const none = { min: {}, default: {}, defaultRequest: {} };
+  const unbounded = { min: {}, default: {}, defaultRequest: {} };
   const range = (max: number) =>
-    rangeOf("small", [{ type: "Pod", ...none, max: { memory: max }, ratio: { memory: 1 } }]);
+    rangeOf("small", [{ type: "Pod", ...unbounded, max: { memory: max }, ratio: { memory: 1 } }]);
   const memoryOf = (outcome: ReturnType<typeof inject>) => {
     const [manager = {}] = outcome.kind === "patched" ? initContainersOf(outcome.pod as RawObject) : [];
-    const { requests, limits } = readBack(manager);
+    const { requests, limits } = resourcesOf(manager);
     return [requests.memory, limits.memory];
   };
   expect(memoryOf(inject(pod, [range(41)]))).toEqual([16, 16]);
   expect(memoryOf(inject(pod, [range(40)]))).toEqual([3, 16]);
   expect(memoryOf(inject(pod, [range(28)]))).toEqual([3, 16]);
-  // The API server refuses a ratio below 1; a file for the command line may have one.
-  const impossible = rangeOf("small", [{ type: "Pod", ...none, max: { memory: 40 }, ratio: { memory: 0.5 } }]);
+  // The API server refuses a ratio below 1, but a file for the command line may contain such a ratio.
+  const impossible = rangeOf("small", [{ type: "Pod", ...unbounded, max: { memory: 40 }, ratio: { memory: 0.5 } }]);
   expect(inject(pod, [impossible])).toMatchObject({ reason: "limit_range_conflict" });
 });
 
 test.for([
   ["requests nothing", { cpu: "100m", memory: "64Mi" }],
-  ["requests memory alone", { cpu: "100m", memory: "128Mi" }],
-] as const)("a LimitRange default for a manager that %s counts against the Pod's own resources", ([, whole]) => {
+  ["requests only memory", { cpu: "100m", memory: "128Mi" }],
+] as const)("a LimitRange default for a manager that %s counts against the pod-level resources", ([, podAmounts]) => {
   const resources = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "100m", memory: "64Mi" } };
-  const spec = { resources: { requests: whole, limits: whole }, containers: [{ name: "app", image: "a", resources }] };
+  const spec = {
+    resources: { requests: podAmounts, limits: podAmounts },
+    containers: [{ name: "app", image: "a", resources }],
+  };
   const pod = { metadata: { name: "web-0" }, spec };
   const defaults = (amounts: Amounts): RawObject => {
-    const none = { min: {}, max: {}, ratio: {} };
-    return rangeOf("usual", [{ type: "Container", ...none, default: amounts, defaultRequest: amounts }]);
+    const unbounded = { min: {}, max: {}, ratio: {} };
+    return rangeOf("usual", [{ type: "Container", ...unbounded, default: amounts, defaultRequest: amounts }]);
   };
   expect(inject(pod, [defaults({ cpu: 50, memory: 512 })])).toMatchObject({ reason: "limit_range_conflict" });
   expect(inject(pod, [])).toMatchObject({ kind: "patched" });
 });
 
-test("a LimitRange default too large for the Pod is replaced by small amounts for the manager", () => {
+test("a LimitRange default that exceeds the pod-level resources is replaced by small amounts for the manager", () => {
   const resources = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "200m", memory: "64Mi" } };
-  const whole = { requests: { cpu: "200m", memory: "128Mi" }, limits: { cpu: "400m", memory: "128Mi" } };
+  const podResources = { requests: { cpu: "200m", memory: "128Mi" }, limits: { cpu: "400m", memory: "128Mi" } };
   const pod = {
     metadata: { name: "web-0" },
-    spec: { resources: whole, containers: [{ name: "app", image: "a", resources }] },
+    spec: { resources: podResources, containers: [{ name: "app", image: "a", resources }] },
   };
   const usual = { cpu: 500, memory: 100 };
   const range = rangeOf("usual", [
@@ -211,5 +222,5 @@ test("a LimitRange default too large for the Pod is replaced by small amounts fo
   ]);
   const outcome = inject(pod, [range]);
   const [manager = {}] = outcome.kind === "patched" ? initContainersOf(outcome.pod as RawObject) : [];
-  expect(readBack(manager)).toEqual({ requests: { cpu: 1, memory: 2 }, limits: { cpu: 10, memory: 16 } });
+  expect(resourcesOf(manager)).toEqual({ requests: { cpu: 1, memory: 2 }, limits: { cpu: 10, memory: 16 } });
 });

@@ -1,16 +1,16 @@
-/** Limits of one admission, and the problems that report them. */
+/** Tests the limits of one admission, and the problems that report exceeded limits. */
 import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
 import { formatServeFlags } from "../../src/contract/serve-flags.ts";
 import { reviewText, warningsOf } from "../../src/injection/review.ts";
 import { codes, inject, injected } from "./injector-inputs.ts";
 
-/** Linux' limit for one argument or variable of a program, in bytes with its final zero. */
+/** Linux's limit for one argument or environment variable, including the final zero byte. */
 const KERNEL_LIMIT_BYTES = 131_072;
 
 const APP = { name: "app", image: "app:1" };
 
-function named(count: number, part: object = {}): object[] {
+function namedContainers(count: number, part: object = {}): object[] {
   return Array.from({ length: count }, (_, at) => ({
     name: `${"n".repeat(58)}-${String(at).padStart(4, "0")}`,
     image: "x",
@@ -26,7 +26,7 @@ function managerOf(pod: object): Manager {
   return manager;
 }
 
-function longestWord({ args, env }: Manager): number {
+function longestTextBytes({ args, env }: Manager): number {
   return Math.max(...[...args, ...env.map((entry) => entry.value ?? "")].map((text) => Buffer.byteLength(text)));
 }
 
@@ -34,8 +34,8 @@ test("a Pod of 1 000 containers gets a manager that Linux can start, even with t
   const probe = { httpGet: { port: 65_535 }, periodSeconds: 999_999, terminationGracePeriodSeconds: null };
   const probes = { livenessProbe: probe, readinessProbe: { ...probe }, startupProbe: probe };
   for (const lifecycle of [null, {}, { preStop: null }, { preStop: { exec: { command: ["x"] } } }]) {
-    const pod = { spec: { containers: [...named(999, { lifecycle, ...probes }), APP] } };
-    expect(longestWord(managerOf(injected(pod)))).toBeLessThan(KERNEL_LIMIT_BYTES);
+    const pod = { spec: { containers: [...namedContainers(999, { lifecycle, ...probes }), APP] } };
+    expect(longestTextBytes(managerOf(injected(pod)))).toBeLessThan(KERNEL_LIMIT_BYTES);
   }
   const annotations = {
     "lastcall.dev/drain-ports": Array.from({ length: 20_000 }, (_, at) => 65_535 - at).join(),
@@ -43,19 +43,19 @@ test("a Pod of 1 000 containers gets a manager that Linux can start, even with t
   };
   const lists = injected({ metadata: { annotations }, spec: { containers: [APP] } });
   expect(managerOf(lists).args).toContain(`--drain-ports=${annotations["lastcall.dev/drain-ports"]}`);
-  expect(longestWord(managerOf(lists))).toBeLessThan(KERNEL_LIMIT_BYTES);
+  expect(longestTextBytes(managerOf(lists))).toBeLessThan(KERNEL_LIMIT_BYTES);
 });
 
 test("a Pod with more than 1 000 containers, init containers included, is skipped with a reason", () => {
-  const initContainers = named(1);
-  const pod = { metadata: { name: "web-0" }, spec: { initContainers, containers: [...named(999), APP] } };
+  const initContainers = namedContainers(1);
+  const pod = { metadata: { name: "web-0" }, spec: { initContainers, containers: [...namedContainers(999), APP] } };
   const outcome = inject(pod);
   expect(outcome).toMatchObject({ kind: "unchanged", reason: "too_many_containers" });
   expect(warningsOf(outcome)).toEqual([
     "lastcall: not injected: the Pod has more than 1000 containers",
     "lastcall: pod web-0, spec: 1001 containers exceed the limit of 1000.",
   ]);
-  // Without an opt-in there is no reason.
+  // The missing opt-in precedes all other reasons.
   expect(inject(pod, { request: { optIn: "label" } })).toMatchObject({ reason: "not_enabled" });
 });
 
@@ -76,7 +76,7 @@ test("a Pod's list of ports that exceeds the length limit of an argument is igno
   expect(inject(pod, { config: { onInvalid: "skip" } })).toMatchObject({ reason: "invalid_value" });
 });
 
-test("of 36 000 unknown container names in a setting, 20 are listed and the others counted", () => {
+test("of 36 000 unknown annotations, 20 are listed and the others are counted", () => {
   const annotations = Object.fromEntries(Array.from({ length: 36_000 }, (_, at) => [`lastcall.dev/key-${at}`, "x"]));
   const { problems } = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } }).explanation;
   expect(problems).toHaveLength(21);
@@ -102,7 +102,7 @@ test("a response has at most 50 problems and 34 warnings, with a count of the ot
   expect(warnings.join("").length).toBeLessThanOrEqual(4_096);
 });
 
-test("a setting with 400 000 names causes a short response", () => {
+test("a setting with 400 000 container names causes a short response", () => {
   const annotations = { "lastcall.dev/containers": Array.from({ length: 400_000 }, (_, at) => `n${at}`).join() };
   const outcome = inject({ metadata: { annotations }, spec: { containers: [APP] } });
   expect(codes(outcome)).toEqual(["list_too_long"]);
@@ -111,7 +111,7 @@ test("a setting with 400 000 names causes a short response", () => {
 
 test("a Pod whose patch exceeds the API server's size limit is skipped", () => {
   const args = ["serve", ...formatServeFlags(DEFAULT_SETTINGS)];
-  // When the manager leaves the front of a list, all later entries are written again.
+  // If the manager moves away from the first position of a list, the patch replaces all later entries.
   const withLong = (letters: number) => ({
     metadata: { annotations: { "lastcall.dev/mode": "native" } },
     spec: {

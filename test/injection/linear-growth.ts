@@ -1,49 +1,49 @@
 /** Checks that the work of an admission, in steps, grows no faster than the Pod. */
 import { expect } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
-import { stepsOf } from "./counted-steps.ts";
-import { type Given, inject } from "./injector-inputs.ts";
+import { countSteps } from "./counted-steps.ts";
+import { type InjectorInputs, inject } from "./injector-inputs.ts";
 import type { Shape } from "./linear-shapes.ts";
 
-/** A plan that exceeds the record's limit is made up to four times. */
-const DRAFTS = 4;
-/** No such limit lies between the last two sizes. A tenth is for numbers that grow by a digit. */
-const NOISE = 1.1;
+/** If the record exceeds its limit, the injection is planned up to four times. */
+const MAX_DRAFTS = 4;
+/** Between the last two sizes the number of drafts is constant. Numbers with more digits may add a tenth. */
+const TOLERANCE = 1.1;
 
-/** Covers both passes and the uninjection, without the limits that refuse such Pods. */
-export function expectLinearWork({ of, pod, given }: Shape, sizes: readonly number[]): void {
+/** Covers two injections and an uninjection, without the limits on Pods, which would refuse large Pods. */
+export function expectLinearWork({ title, pod, inputs }: Shape, sizes: readonly number[]): void {
   const first: number[] = [];
   const second: number[] = [];
-  const back: number[] = [];
-  // Work that is done once per process does not count as work of the first Pod.
-  inject(pod(1), given);
+  const uninjection: number[] = [];
+  // Initializes the process, because that work would count for the first Pod.
+  inject(pod(1), inputs);
   for (const size of sizes) {
     const received = pod(size);
     let after = received;
     first.push(
-      stepsOf(() => {
-        const outcome = inject(received, unlimited(given));
+      countSteps(() => {
+        const outcome = inject(received, unlimited(inputs));
         if (outcome.kind === "patched") after = outcome.pod;
       }),
     );
-    second.push(stepsOf(() => inject(after, unlimited(given))));
-    back.push(stepsOf(() => uninjectPod(after)));
+    second.push(countSteps(() => inject(after, unlimited(inputs))));
+    uninjection.push(countSteps(() => uninjectPod(after)));
   }
-  expectLinear(`${of}, first pass`, sizes, first);
-  expectLinear(`${of}, second pass`, sizes, second);
-  expectLinear(`${of}, uninjection`, sizes, back);
+  expectLinear(`${title}, first injection`, sizes, first);
+  expectLinear(`${title}, second injection`, sizes, second);
+  expectLinear(`${title}, uninjection`, sizes, uninjection);
 }
 
 function expectLinear(title: string, sizes: readonly number[], steps: readonly number[]): void {
-  const shown = `${title}: ${steps.join(", ")} steps for ${sizes.join(", ")}`;
+  const message = `${title}: ${steps.join(", ")} steps for ${sizes.join(", ")}`;
   for (const [at, size] of sizes.entries()) {
     if (at === 0) continue;
     const growth = size / (sizes[at - 1] ?? 1);
-    const most = growth * (at === sizes.length - 1 ? NOISE : DRAFTS);
-    expect((steps[at] ?? 0) / (steps[at - 1] ?? 1), shown).toBeLessThan(most);
+    const maximumGrowth = growth * (at === sizes.length - 1 ? TOLERANCE : MAX_DRAFTS);
+    expect((steps[at] ?? 0) / (steps[at - 1] ?? 1), message).toBeLessThan(maximumGrowth);
   }
 }
 
-function unlimited(given: Given | undefined): Given {
-  return { ...given, request: { ...given?.request, limits: { containers: Infinity, patchBytes: Infinity } } };
+function unlimited(inputs: InjectorInputs | undefined): InjectorInputs {
+  return { ...inputs, request: { ...inputs?.request, limits: { containers: Infinity, patchBytes: Infinity } } };
 }

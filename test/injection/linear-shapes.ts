@@ -1,34 +1,34 @@
-/** Pods that are large in one way each. */
-import type { Given } from "./injector-inputs.ts";
+/** Pods in which the number of one element is large. */
+import type { InjectorInputs } from "./injector-inputs.ts";
 
 export type Shape = {
-  readonly of: string;
+  readonly title: string;
   readonly pod: (size: number) => object;
-  readonly given?: Given;
-  /** A manifest can easily hold thousands of these. */
-  readonly isWritten?: boolean;
+  readonly inputs?: InjectorInputs;
+  /** Whether a manifest may contain thousands of these elements. */
+  readonly isFeasibleInManifest?: boolean;
 };
-type Part = { readonly [key: string]: unknown };
+type JsonObject = { readonly [key: string]: unknown };
 
 function many<T>(size: number, part: (at: number) => T): T[] {
   return Array.from({ length: size }, (_, at) => part(at));
 }
 
-function podOf(containers: readonly Part[], spec: Part = {}, annotations: Part = {}): object {
+function podOf(containers: readonly JsonObject[], spec: JsonObject = {}, annotations: JsonObject = {}): object {
   return { metadata: { name: "web-0", annotations }, spec: { ...spec, containers } };
 }
 
-function containers(size: number, part: (at: number) => Part = () => ({})): Part[] {
+function containers(size: number, part: (at: number) => JsonObject = () => ({})): JsonObject[] {
   return many(size, (at) => ({ name: `c${at}`, image: "app:1", ...part(at) }));
 }
 
 const APP = { name: "app", image: "app:1" };
 const UNIX = { "lastcall.dev/driver": "envoy", "lastcall.dev/driver-url": "unix:/run/envoy/admin.sock" };
 const probe = { httpGet: { port: "http", path: "/" }, periodSeconds: 3 };
-const get = { preStop: { httpGet: { port: 80, path: "/bye" } } };
+const httpHook = { preStop: { httpGet: { port: 80, path: "/bye" } } };
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
-function existingManager(record: object, hooks: string, more: Part = {}): Part {
+function existingManager(record: object, hooks: string, more: JsonObject = {}): JsonObject {
   const env = [
     { name: "LASTCALL_TOKEN", value: TOKEN },
     { name: "LASTCALL_ORIGINAL", value: JSON.stringify(record) },
@@ -38,28 +38,28 @@ function existingManager(record: object, hooks: string, more: Part = {}): Part {
 }
 
 export const SHAPES: readonly Shape[] = [
-  { of: "containers", isWritten: true, pod: (size) => podOf(containers(size)) },
-  { of: "containers in sleep mode", pod: (size) => podOf(containers(size), {}, { "lastcall.dev/mode": "sleep" }) },
+  { title: "containers", isFeasibleInManifest: true, pod: (size) => podOf(containers(size)) },
+  { title: "containers in sleep mode", pod: (size) => podOf(containers(size), {}, { "lastcall.dev/mode": "sleep" }) },
   {
-    of: "containers in classic mode",
+    title: "containers in classic mode",
     pod: (size) => podOf(containers(size), { terminationGracePeriodSeconds: 30 }, { "lastcall.dev/mode": "classic" }),
   },
   {
-    of: "containers with hooks that stay",
+    title: "containers that keep their hooks",
     pod: (size) => podOf([APP, ...containers(size, () => ({ lifecycle: { preStop: { exec: { command: ["x"] } } } }))]),
   },
   {
-    of: "containers with hooks that are performed for them",
+    title: "containers with chained hooks",
     pod: (size) =>
       podOf(
-        containers(size, () => ({ lifecycle: get })),
+        containers(size, () => ({ lifecycle: httpHook })),
         {},
         { "lastcall.dev/prestop": "chain" },
       ),
   },
-  { of: "containers with an empty lifecycle", pod: (size) => podOf(containers(size, () => ({ lifecycle: {} }))) },
+  { title: "containers with an empty lifecycle", pod: (size) => podOf(containers(size, () => ({ lifecycle: {} }))) },
   {
-    of: "init containers and sidecars",
+    title: "init containers and sidecars",
     pod: (size) =>
       podOf([APP], {
         initContainers: many(size, (at) => ({
@@ -70,24 +70,24 @@ export const SHAPES: readonly Shape[] = [
       }),
   },
   {
-    of: "probes",
-    isWritten: true,
+    title: "probes",
+    isFeasibleInManifest: true,
     pod: (size) => {
       const probes = { livenessProbe: probe, readinessProbe: probe, startupProbe: probe };
       return podOf(containers(size, () => ({ ...probes, ports: [{ name: "http", containerPort: 80 }] })));
     },
   },
   {
-    of: "ports of one container",
+    title: "ports of one container",
     pod: (size) => {
       const ports = many(size, (at) => ({ name: `p${at}`, containerPort: (at % 60_000) + 1_024 }));
       return podOf([{ ...APP, livenessProbe: probe, ports: [...ports, { name: "http", containerPort: 80 }] }]);
     },
   },
   {
-    of: "resources under LimitRanges",
+    title: "resources under LimitRanges",
     pod: (size) => podOf(containers(size, () => ({ resources: { requests: { cpu: "1m" }, limits: { cpu: "1" } } }))),
-    given: {
+    inputs: {
       facts: {
         limitRanges: [
           {
@@ -108,42 +108,42 @@ export const SHAPES: readonly Shape[] = [
     },
   },
   {
-    of: "annotations that do not exist",
-    isWritten: true,
+    title: "unknown annotations of lastcall",
+    isFeasibleInManifest: true,
     pod: (size) => podOf([APP], {}, Object.fromEntries(many(size, (at) => [`lastcall.dev/key-${at}`, "x"]))),
   },
   {
-    of: "annotations of others",
+    title: "annotations of other programs",
     pod: (size) => podOf([APP], {}, Object.fromEntries(many(size, (at) => [`example.org/key-${at}`, "x"]))),
   },
   {
-    of: "names of containers that are there",
-    isWritten: true,
+    title: "names of existing containers in a setting",
+    isFeasibleInManifest: true,
     pod: (size) => podOf(containers(size), {}, { "lastcall.dev/containers": many(size, (at) => `c${at}`).join() }),
   },
   {
-    of: "names of containers that are not there",
-    isWritten: true,
+    title: "names of missing containers in a setting",
+    isFeasibleInManifest: true,
     pod: (size) => podOf(containers(size), {}, { "lastcall.dev/containers": many(size, (at) => `n${at}`).join() }),
   },
   {
-    of: "ports in lists",
+    title: "ports in the lists of a setting",
     pod: (size) => {
       const list = many(size, (at) => at + 1).join();
       return podOf([APP], {}, { "lastcall.dev/drain-ports": list, "lastcall.dev/ignore-ports": list });
     },
   },
   {
-    of: "ports kept out of a mesh",
-    isWritten: true,
+    title: "ports excluded from a mesh",
+    isFeasibleInManifest: true,
     pod: (size) => {
       const list = many(size, (at) => at + 1).join();
-      const asks = { "sidecar.istio.io/inject": "true", "linkerd.io/inject": "enabled" };
-      return podOf([APP], {}, { ...asks, "config.linkerd.io/skip-inbound-ports": list });
+      const meshLabels = { "sidecar.istio.io/inject": "true", "linkerd.io/inject": "enabled" };
+      return podOf([APP], {}, { ...meshLabels, "config.linkerd.io/skip-inbound-ports": list });
     },
   },
   {
-    of: "mounts and volumes beside a driver's socket",
+    title: "mounts and volumes beside a driver's socket",
     pod: (size) => {
       const volumes = many(size, (at) => ({ name: `v${at}`, emptyDir: {} }));
       const volumeMounts = many(size, (at) => ({ name: `v${at}`, mountPath: "/run/envoy" }));
@@ -151,7 +151,7 @@ export const SHAPES: readonly Shape[] = [
     },
   },
   {
-    of: "containers that may own a driver's socket",
+    title: "containers that may own a driver's socket",
     pod: (size) => {
       const volumes = many(size, (at) => ({ name: `v${at}`, emptyDir: {} }));
       return podOf(
@@ -162,7 +162,7 @@ export const SHAPES: readonly Shape[] = [
     },
   },
   {
-    of: "terms about nodes",
+    title: "terms of a node affinity",
     pod: (size) => {
       const matchExpressions = [{ key: "kubernetes.io/os", operator: "In", values: ["windows"] }];
       const terms = [...many(size, () => ({ matchExpressions })), {}];
@@ -171,7 +171,7 @@ export const SHAPES: readonly Shape[] = [
     },
   },
   {
-    of: "changes in a manager's record",
+    title: "changes in the record of an existing manager",
     pod: (size) => {
       const names = many(size, (at) => `c${at}`);
       const record = {
@@ -190,7 +190,7 @@ export const SHAPES: readonly Shape[] = [
     },
   },
   {
-    of: "variables, mounts and arguments of a manager",
+    title: "variables and mounts of an existing manager",
     pod: (size) => {
       const more = {
         env: many(size, (at) => ({ name: `V${at}`, value: "x" })),
@@ -200,14 +200,14 @@ export const SHAPES: readonly Shape[] = [
     },
   },
   {
-    of: "unknown flags of a manager",
+    title: "unknown flags of an existing manager",
     pod: (size) => {
       const args = ["serve", "--port=17890", ...many(size, (at) => `--flag-${at}`)];
       return podOf([APP], { initContainers: [existingManager({}, "app:app", { args })] });
     },
   },
   {
-    of: "hooks that Istio's agent took over",
+    title: "hooks that Istio rewrote",
     pod: (size) => {
       const names = many(size, (at) => `c${at}`);
       const probers = names.map((name) => [
@@ -215,11 +215,11 @@ export const SHAPES: readonly Shape[] = [
         { httpGet: { port: 17_890, path: `/${TOKEN}/prestop/${name}` } },
       ]);
       const env = [{ name: "ISTIO_KUBE_APP_PROBERS", value: JSON.stringify(Object.fromEntries(probers)) }];
-      const taken = containers(size, (at) => ({
+      const rewritten = containers(size, (at) => ({
         lifecycle: { preStop: { httpGet: { path: `/app-lifecycle/c${at}/prestopz`, port: 15_020 } } },
       }));
       const manager = existingManager({}, names.map((name) => `${name}:app`).join());
-      return podOf([...taken, { name: "istio-proxy", image: "x", env }], { initContainers: [manager] });
+      return podOf([...rewritten, { name: "istio-proxy", image: "x", env }], { initContainers: [manager] });
     },
   },
 ];

@@ -1,14 +1,14 @@
 /**
- * Fakes of the injectors of Istio and Linkerd: they add the containers of those injectors to
- * a Pod, and render its excluded ports, probes and hooks as the real ones do.
+ * Fakes the injectors of Istio and Linkerd: adds their containers to a Pod, and renders excluded ports, probes and hooks as the
+ * real injectors do.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 
-type Loose = { [key: string]: unknown };
+type JsonObject = { [key: string]: unknown };
 type Handler = { httpGet?: { path?: string; port: number } };
-type Container = { [key: string]: unknown; name: string; args?: string[]; env?: Loose[] };
+type Container = { [key: string]: unknown; name: string; args?: string[]; env?: JsonObject[] };
 export type MeshPod = {
   metadata: { annotations?: { [key: string]: string }; [key: string]: unknown };
   spec: { containers: Container[]; initContainers?: Container[]; [key: string]: unknown };
@@ -34,7 +34,7 @@ function withArgument(container: Container, flag: string, change: (value: string
   return { ...container, args: args.with(at, change(args[at] ?? "")) };
 }
 
-function graft(pod: MeshPod, init: Container, proxy: Container): MeshPod {
+function addMeshContainers(pod: MeshPod, init: Container, proxy: Container): MeshPod {
   const native = proxy["restartPolicy"] === "Always";
   const others = pod.spec.initContainers ?? [];
   pod.spec.initContainers = native ? [init, proxy, ...others] : [init, ...others];
@@ -42,9 +42,9 @@ function graft(pod: MeshPod, init: Container, proxy: Container): MeshPod {
   return pod;
 }
 
-/** Moves probes and hooks to the agent's port, and passes their real targets to the agent. */
-function takeOver(pod: MeshPod): string {
-  const probers: { [path: string]: Loose } = {};
+/** Redirects probes and hooks to Istio's agent, and returns the original targets as JSON for the agent. */
+function rewriteHandlers(pod: MeshPod): string {
+  const probers: { [path: string]: JsonObject } = {};
   const move = (path: string, handler: Handler | undefined) => {
     if (handler?.httpGet === undefined) return;
     probers[path] = { httpGet: handler.httpGet };
@@ -62,23 +62,23 @@ function takeOver(pod: MeshPod): string {
 }
 
 function istio(proxyOf: string): Injector {
-  return (given) => {
-    const pod = copy(given);
+  return (received) => {
+    const pod = copy(received);
     const excluded = pod.metadata.annotations?.["traffic.sidecar.istio.io/excludeInboundPorts"];
     const render = (ports: string) => (excluded === undefined ? ports : `${ports},${excluded}`);
     const init = withArgument(containerOf(proxyOf, "istio-init"), "-d", render);
-    const env = [{ name: "ISTIO_KUBE_APP_PROBERS", value: takeOver(pod) }];
-    return graft(pod, init, { ...containerOf(proxyOf, "istio-proxy"), env });
+    const env = [{ name: "ISTIO_KUBE_APP_PROBERS", value: rewriteHandlers(pod) }];
+    return addMeshContainers(pod, init, { ...containerOf(proxyOf, "istio-proxy"), env });
   };
 }
 
 function linkerd(proxyOf: string): Injector {
-  return (given) => {
-    const pod = copy(given);
+  return (received) => {
+    const pod = copy(received);
     const ports = pod.metadata.annotations?.["config.linkerd.io/skip-inbound-ports"] ?? "4567,4568";
     const render = () => `4190,4191,${ports}`;
     const init = withArgument(containerOf("linkerd-native", "linkerd-init"), "--inbound-ports-to-ignore", render);
-    return graft(pod, init, containerOf(proxyOf, "linkerd-proxy"));
+    return addMeshContainers(pod, init, containerOf(proxyOf, "linkerd-proxy"));
   };
 }
 

@@ -1,4 +1,4 @@
-/** Recognition of mesh Pods, and the exclusion of the manager's port from their redirection. */
+/** Tests the detection of mesh Pods, and the exclusion of the manager's port from the mesh's redirection. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
@@ -11,7 +11,7 @@ const ISTIO = "traffic.sidecar.istio.io/excludeInboundPorts";
 const LINKERD = "config.linkerd.io/skip-inbound-ports";
 const SPEC = { containers: [{ name: "app", image: "app:1" }] };
 
-/** The annotation's value after injection. */
+/** Returns the annotation's value after an injection. */
 function exclusionOf(key: string, metadata: object, namespaceAnnotations: Readonly<Record<string, unknown>> = {}) {
   const pod = injected({ metadata, spec: SPEC }, { request: { namespaceAnnotations } }) as Annotated;
   return pod.metadata?.annotations?.[key];
@@ -62,31 +62,35 @@ describe("Istio", () => {
 });
 
 describe("Linkerd", () => {
-  const on = { "linkerd.io/inject": "enabled" };
+  const linkerdNamespace = { "linkerd.io/inject": "enabled" };
 
-  test("has default port exclusions, which lastcall's annotation repeats because it replaces them", () => {
-    expect(exclusionOf(LINKERD, {}, on)).toBe("4567,4568,17890");
+  test("has default port exclusions, which lastcall's annotation repeats because the annotation replaces the defaults", () => {
+    expect(exclusionOf(LINKERD, {}, linkerdNamespace)).toBe("4567,4568,17890");
   });
 
   test("has port exclusions of the namespace, which lastcall's annotation repeats on the Pod", () => {
-    expect(exclusionOf(LINKERD, {}, { ...on, [LINKERD]: "25,3306" })).toBe("25,3306,17890");
-    expect(exclusionOf(LINKERD, {}, { ...on, [LINKERD]: "10000-20000" })).toBeUndefined();
+    expect(exclusionOf(LINKERD, {}, { ...linkerdNamespace, [LINKERD]: "25,3306" })).toBe("25,3306,17890");
+    expect(exclusionOf(LINKERD, {}, { ...linkerdNamespace, [LINKERD]: "10000-20000" })).toBeUndefined();
   });
 
   test("has port exclusions of the Pod, which override those of the namespace", () => {
-    expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "25" } }, { ...on, [LINKERD]: "3306" })).toBe("25,17890");
-    expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "" } }, { ...on, [LINKERD]: "3306" })).toBe("17890");
+    expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "25" } }, { ...linkerdNamespace, [LINKERD]: "3306" })).toBe(
+      "25,17890",
+    );
+    expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "" } }, { ...linkerdNamespace, [LINKERD]: "3306" })).toBe(
+      "17890",
+    );
   });
 
-  test("loses inherited port exclusions in an uninjection, and none that others added later", () => {
-    const request = { namespaceAnnotations: { ...on, [LINKERD]: "25" } };
+  test("has no inherited port exclusions after an uninjection, unless another program edited the annotation", () => {
+    const request = { namespaceAnnotations: { ...linkerdNamespace, [LINKERD]: "25" } };
     const pod = injected({ metadata: { name: "web-0" }, spec: SPEC }, { request });
     expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { metadata: { name: "web-0" }, spec: SPEC } });
     expect(inject(pod, { request })).toMatchObject({ reason: "up_to_date" });
     const later = structuredClone(pod) as { metadata: { annotations: { [key: string]: string } } };
     later.metadata.annotations[LINKERD] = "25,17890,99";
     expect(uninjectPod(later)).toMatchObject({ pod: { metadata: { annotations: { [LINKERD]: "25,17890,99" } } } });
-    // The next pass recognises the edited value as foreign and keeps it.
+    // The next injection does not change a value that another program edited.
     const again = injected(later, { request });
     expect(again).toMatchObject({ metadata: { annotations: { [LINKERD]: "25,17890,99" } } });
     expect(inject(again, { request })).toMatchObject({ reason: "up_to_date" });
@@ -94,7 +98,7 @@ describe("Linkerd", () => {
 });
 
 describe("an injected init container of a mesh", () => {
-  const rendered = (name: string, args: readonly string[]) =>
+  const problemCodesOf = (name: string, args: readonly string[]) =>
     codes(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
 
   test.for([
@@ -104,7 +108,7 @@ describe("an injected init container of a mesh", () => {
     { name: "linkerd-init", args: ["--outbound-ports-to-ignore", "17890"] },
     { name: "linkerd-init", args: ["--inbound-ports-to-ignore=4190,17891-17899"] },
   ])("that redirects the manager's port is reported: $name $args", ({ name, args }) => {
-    expect(rendered(name, args)).toEqual(["mesh_captures_port"]);
+    expect(problemCodesOf(name, args)).toEqual(["mesh_captures_port"]);
   });
 
   test.for([
@@ -114,7 +118,7 @@ describe("an injected init container of a mesh", () => {
     { name: "istio-init", args: ["-b", "", "-d", "15090"] },
     { name: "linkerd-init", args: ["--inbound-ports-to-ignore", "4190,17000-18000"] },
   ])("that excludes the manager's port is not reported: $name $args", ({ name, args }) => {
-    expect(rendered(name, args)).toEqual([]);
+    expect(problemCodesOf(name, args)).toEqual([]);
   });
 });
 
@@ -127,18 +131,18 @@ test("a mesh proxy's own sleep hook is replaced by a hold and does not lengthen 
   expect(uninjectPod(injected({ spec }))).toEqual({ kind: "uninjected", pod: { spec } });
 });
 
-test("a Pod with an own hook gets a manager if its mesh proxy needs a hold, not for a recognised driver alone", () => {
+test("a Pod whose app keeps its hook gets a manager for a regular mesh proxy or a configured driver, not for a detected driver", () => {
   const app = { name: "app", image: "app:1", lifecycle: { preStop: { exec: { command: ["/stop"] } } } };
   const proxy = { name: "istio-proxy", image: "proxyv2:1" };
   expect(inject({ spec: { containers: [app, proxy] } })).toMatchObject({ kind: "patched" });
   const native = [{ ...proxy, restartPolicy: "Always" }];
   expect(inject({ spec: { containers: [app], initContainers: native } })).toMatchObject({ reason: "own_hooks" });
-  const asked = { annotations: { "lastcall.dev/driver": "istio" } };
-  const outcome = inject({ metadata: asked, spec: { containers: [app], initContainers: native } });
+  const driverSetting = { annotations: { "lastcall.dev/driver": "istio" } };
+  const outcome = inject({ metadata: driverSetting, spec: { containers: [app], initContainers: native } });
   expect(outcome).toMatchObject({ kind: "patched" });
 });
 
-test("the criterion requests is not available beside Linkerd, whose proxy has no driver", () => {
+test("the criterion `requests` is not available with Linkerd, whose driver does not count requests", () => {
   const metadata = { annotations: { "lastcall.dev/drained-when": "requests" } };
   const proxied = (name: string) => ({ metadata, spec: { containers: [...SPEC.containers, { name, image: "p:1" }] } });
   expect(codes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);
@@ -156,12 +160,12 @@ const arbitraryNamespace = fc.record(
 );
 
 test("for any namespace annotations, injections are idempotent and an uninjection restores the Pod", () => {
-  let excluded = 0;
+  let exclusions = 0;
   fc.assert(
     fc.property(arbitraryPod, arbitraryNamespace, (pod, namespaceAnnotations) => {
       const outcome = inject(pod, { request: { namespaceAnnotations } });
       if (outcome.kind !== "patched") return;
-      if (JSON.stringify(outcome.patch).match(/excludeInboundPorts|skip-inbound-ports/) !== null) excluded += 1;
+      if (JSON.stringify(outcome.patch).match(/excludeInboundPorts|skip-inbound-ports/) !== null) exclusions += 1;
       expect(inject(outcome.pod, { request: { namespaceAnnotations } })).toMatchObject({ reason: "up_to_date" });
       const before = uninjectPod(pod);
       const original = before.kind === "uninjected" ? before.pod : pod;
@@ -169,5 +173,5 @@ test("for any namespace annotations, injections are idempotent and an uninjectio
     }),
     { numRuns: 400 },
   );
-  expect(excluded).toBeGreaterThan(40);
+  expect(exclusions).toBeGreaterThan(40);
 }, 120_000);

@@ -1,4 +1,4 @@
-/** Properties of the injection that hold for every Pod. */
+/** Tests properties of an injection that apply to every Pod. */
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import jsonPatch, { type Operation } from "fast-json-patch";
@@ -8,13 +8,13 @@ import type { Outcome } from "../../src/injection/outcome.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { anyText } from "../any-text.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { type Given, inject } from "./injector-inputs.ts";
-import { oracleNamed, oracleQos } from "./qos-oracle.ts";
+import { type InjectorInputs, inject } from "./injector-inputs.ts";
+import { oracleQos, oracleSetAmounts } from "./qos-oracle.ts";
 
 const RUNS = { numRuns: 600 };
 const TIME_LIMIT = 300_000;
 
-const arbitraryGiven: fc.Arbitrary<Given> = fc
+const arbitraryInputs: fc.Arbitrary<InjectorInputs> = fc
   .constantFrom("1.28", "1.29", "v1.31.2-eks-1", "1.32", "1.36+", "unknown")
   .chain((apiServerVersion) =>
     fc.constantFrom("v1.28.9", "v1.31.0", "v1.36.2", undefined).map((lowestKubeletVersion) => ({
@@ -24,11 +24,11 @@ const arbitraryGiven: fc.Arbitrary<Given> = fc
 
 type Patched = Extract<Outcome, { kind: "patched" }>;
 
-/** Runs `check` for every patched Pod, and checks that there are many. */
-function everyPatched(check: (pod: object, outcome: Patched, given: Given) => void): void {
+/** Runs `check` for every patched Pod, and requires that more than a third of the Pods are patched. */
+function checkPatchedPods(check: (pod: object, outcome: Patched, inputs: InjectorInputs) => void): void {
   let patched = 0;
   fc.assert(
-    fc.property(arbitraryPod, arbitraryGiven, (pod, given) => {
+    fc.property(arbitraryPod, arbitraryInputs, (pod, given) => {
       const outcome = inject(pod, given);
       if (outcome.kind !== "patched") return;
       patched += 1;
@@ -67,21 +67,21 @@ function managerIn(pod: object): Container | undefined {
 }
 
 test("for any Pod, a second injection at any replica changes nothing", { timeout: TIME_LIMIT }, () => {
-  everyPatched((_pod, first, given) => {
+  checkPatchedPods((_pod, first, given) => {
     const second = inject(first.pod, { ...given, token: "f".repeat(32) });
     expect(second).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
   });
 });
 
 test("for any Pod, an uninjection restores the original", { timeout: TIME_LIMIT }, () => {
-  everyPatched((pod, { pod: changed, mode }) => {
-    const back = uninjectPod(changed);
-    expect(back, mode).toStrictEqual({ kind: "uninjected", pod });
+  checkPatchedPods((pod, { pod: changed, mode }) => {
+    const uninjection = uninjectPod(changed);
+    expect(uninjection, mode).toStrictEqual({ kind: "uninjected", pod });
   });
 });
 
 test("for any Pod, the patch transforms the received object into the injected Pod", { timeout: TIME_LIMIT }, () => {
-  everyPatched((pod, { patch, pod: changed }) => {
+  checkPatchedPods((pod, { patch, pod: changed }) => {
     const operations = JSON.parse(JSON.stringify(patch)) as Operation[];
     const received = JSON.parse(JSON.stringify(pod)) as object;
     expect(jsonPatch.applyPatch(received, operations, true).newDocument).toStrictEqual(changed);
@@ -89,22 +89,22 @@ test("for any Pod, the patch transforms the received object into the injected Po
 });
 
 test("for any Pod, an injection does not change the QoS class", { timeout: TIME_LIMIT }, () => {
-  const seen = new Set<string>();
-  everyPatched((pod, { pod: changed }) => {
+  const seenClasses = new Set<string>();
+  checkPatchedPods((pod, { pod: changed }) => {
     const before = oracleQos(pod);
-    seen.add(before);
+    seenClasses.add(before);
     expect(oracleQos(changed)).toBe(before);
   });
-  expect(seen.size).toBe(3);
+  expect(seenClasses.size).toBe(3);
 });
 
 test("the manager sets each resource that every container sets, as quotas require", {
   timeout: TIME_LIMIT,
 }, () => {
   const seen = new Set<number>();
-  everyPatched((pod, { pod: changed }) => {
+  checkPatchedPods((pod, { pod: changed }) => {
     if (managerIn(changed) === undefined || specOf(pod)["resources"] !== undefined) return;
-    const [before, after] = [oracleNamed(pod), oracleNamed(changed)];
+    const [before, after] = [oracleSetAmounts(pod), oracleSetAmounts(changed)];
     for (const at of before.keys()) {
       if (before[at] !== true) continue;
       seen.add(at);
@@ -117,7 +117,7 @@ test("the manager sets each resource that every container sets, as quotas requir
 test("the injected grace period is never lowered, exceeds the drain timeout and fits in 32 bits", {
   timeout: TIME_LIMIT,
 }, () => {
-  everyPatched((pod, { pod: changed }) => {
+  checkPatchedPods((pod, { pod: changed }) => {
     const grace = graceOf(changed);
     expect(grace).toBeGreaterThanOrEqual(graceOf(pod));
     expect(grace).toBeLessThanOrEqual(2_147_483_647);
@@ -159,7 +159,7 @@ test("for any Pod, every problem is one printable line with at most 200 characte
 });
 
 test("an injection never modifies its input object", { timeout: TIME_LIMIT }, () => {
-  everyPatched((pod, _outcome, given) => {
+  checkPatchedPods((pod, _outcome, given) => {
     const frozen = deepFrozen(structuredClone(pod));
     expect(() => inject(frozen, given)).not.toThrow();
   });
@@ -168,24 +168,24 @@ test("an injection never modifies its input object", { timeout: TIME_LIMIT }, ()
 test("an injection does not change the order of containers, or fields that it does not set", {
   timeout: TIME_LIMIT,
 }, () => {
-  everyPatched((pod, { pod: changed }) => {
+  checkPatchedPods((pod, { pod: changed }) => {
     for (const list of ["containers", "initContainers"]) {
       const before = (specOf(pod)[list] ?? []) as readonly Container[];
       const after = ((specOf(changed)[list] ?? []) as readonly Container[]).filter((c) => c.name !== "lastcall");
-      expect(after.map(withoutOurs)).toStrictEqual(before.map(withoutOurs));
+      expect(after.map(withoutInjectedFields)).toStrictEqual(before.map(withoutInjectedFields));
     }
     const { metadata: _m, spec: _s, ...rest } = pod as Record<string, unknown>;
     expect(changed).toMatchObject(rest);
   });
 });
 
-function withoutOurs(container: Container): object {
+function withoutInjectedFields(container: Container): object {
   const fields = container as Record<string, unknown>;
   const { lifecycle: _l, livenessProbe: _p, startupProbe: _s, env, volumeMounts, ...rest } = fields;
   return { ...rest, env: withoutLibrary(env), volumeMounts: withoutLibrary(volumeMounts) };
 }
 
-/** Removes the preload library's entries from a list; a list without others may be any empty value. */
+/** Removes the preload library's entries from a list. Empty, null and absent lists count as equal. */
 function withoutLibrary(list: unknown): readonly unknown[] {
   const texts = ((list ?? []) as readonly object[]).map((entry) => JSON.stringify(entry));
   return texts
@@ -193,11 +193,11 @@ function withoutLibrary(list: unknown): readonly unknown[] {
     .filter((text) => !text.includes('"/lastcall-preload'));
 }
 
-test("the manager's resource requests are valid beside the Pod's own resources", {
+test("the manager's resources are valid together with pod-level resources", {
   timeout: TIME_LIMIT,
 }, () => {
   let seen = 0;
-  everyPatched((pod, { pod: changed }) => {
+  checkPatchedPods((pod, { pod: changed }) => {
     const limits = (specOf(pod)["resources"] as { limits?: { memory?: string } } | undefined)?.limits;
     if (limits?.memory !== "8Mi") return;
     expect(managerIn(changed)?.resources?.limits?.["memory"]).toBeUndefined();
@@ -217,7 +217,7 @@ const hostileJson = fc.letrec((ref) => ({
     { maxDepth: 7, withCrossShrink: true },
     fc.constantFrom<unknown>(null, 0, -1, 1.5, 1e300, "", "lastcall", "serve", "--port=x", true, "\u0000", "17890"),
     fc.array(ref("value"), { maxLength: 3 }),
-    // Parsed from text, as it arrives: only then `__proto__` is an own key.
+    // With Object.fromEntries, as with JSON.parse, `__proto__` is an own key.
     fc
       .array(fc.tuple(hostileKeys, ref("value")), { maxLength: 5 })
       .map((entries) => Object.fromEntries(entries) as unknown),
@@ -235,7 +235,7 @@ test("for any JSON, the injection does not throw and its patch applies", { timeo
         if (outcome.kind !== "patched") continue;
         const operations = JSON.parse(JSON.stringify(outcome.patch)) as Operation[];
         const applied = jsonPatch.applyPatch(JSON.parse(JSON.stringify(pod)), operations, true).newDocument;
-        // Vitest's equality reads `constructor`, which is an ordinary key here.
+        // Vitest's equality would read `constructor`, which is an ordinary key in these objects.
         expect(isDeepStrictEqual(applied, outcome.pod)).toBe(true);
         expect(isDeepStrictEqual(uninjectPod(outcome.pod), { kind: "uninjected", pod: received })).toBe(true);
       }

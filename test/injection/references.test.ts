@@ -1,4 +1,4 @@
-/** User text never becomes a reference to one of the manager's variables. */
+/** Tests that users' text never becomes a reference to a variable of the manager. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatServeFlags, parseServeFlags } from "../../src/contract/serve-flags.ts";
@@ -8,10 +8,10 @@ import { escapeReferences, unescapeReferences } from "../../src/kubernetes/refer
 import { anyText } from "../any-text.ts";
 import { inject, injected } from "./injector-inputs.ts";
 
-const SECRET = "EXPANDED";
+const EXPANSION = "EXPANDED";
 
 /** Expands a container's arguments and variables by the kubelet's documented rules. */
-function expanded(text: string): string {
+function expandReferences(text: string): string {
   let out = "";
   for (let at = 0; at < text.length; at += 1) {
     const next = text[at + 1];
@@ -20,7 +20,7 @@ function expanded(text: string): string {
       out += "$";
       at += 1;
     } else if (next === "(" && text.includes(")", at + 2)) {
-      out += SECRET;
+      out += EXPANSION;
       at = text.indexOf(")", at + 2);
     } else {
       out += `$${next}`;
@@ -31,9 +31,9 @@ function expanded(text: string): string {
 }
 
 test("the fake kubelet expands the documentation's examples", () => {
-  expect(expanded("a $(B) c")).toBe("a EXPANDED c");
-  expect(expanded("$$(B) $$$(B) $(B")).toBe("$(B) $EXPANDED $(B");
-  expect(expanded("$a$")).toBe("$a$");
+  expect(expandReferences("a $(B) c")).toBe("a EXPANDED c");
+  expect(expandReferences("$$(B) $$$(B) $(B")).toBe("$(B) $EXPANDED $(B");
+  expect(expandReferences("$a$")).toBe("$a$");
 });
 
 const dollars = fc.string({
@@ -43,7 +43,7 @@ const dollars = fc.string({
 test("any text in an argument of the manager is unchanged after the kubelet's expansion of $(NAME)", () => {
   fc.assert(
     fc.property(fc.oneof(dollars, anyText()), (text) => {
-      expect(expanded(escapeReferences(text))).toBe(text);
+      expect(expandReferences(escapeReferences(text))).toBe(text);
       expect(unescapeReferences(escapeReferences(text))).toBe(text);
     }),
   );
@@ -67,17 +67,17 @@ const annotations = fc.dictionary(
   fc.constantFrom(...KEYS.map((key) => `lastcall.dev/${key}`), "traffic.sidecar.istio.io/excludeInboundPorts"),
   fc.tuple(beforeDollars, dollars).map(([before, text]) => before + text),
 );
-const hook = fc.record({
+const execHook = fc.record({
   exec: fc.record({ command: fc.array(dollars, { maxLength: 2 }) }),
 });
-const called = dollars.map((path) => ({
+const httpHook = dollars.map((path) => ({
   httpGet: { port: 80, path: `/${path}`, httpHeaders: [{ name: "a", value: path }] },
 }));
 
 test("no annotation value or hook is expanded in the manager's arguments and variables", () => {
-  let seen = 0;
+  let dollarTexts = 0;
   fc.assert(
-    fc.property(annotations, fc.oneof(hook, called), (values, preStop) => {
+    fc.property(annotations, fc.oneof(execHook, httpHook), (values, preStop) => {
       const all = { "sidecar.istio.io/inject": "true", ...values };
       const containers = [
         { name: "app", image: "x", lifecycle: { preStop } },
@@ -88,10 +88,10 @@ test("no annotation value or hook is expanded in the manager's arguments and var
       if (outcome.kind !== "patched" || outcome.mode === "sleep") return;
       const { args, env } = managerIn(outcome.pod);
       for (const text of [...args, ...env.map((entry) => entry.value ?? "")]) {
-        if (text.includes("$")) seen += 1;
-        expect(expanded(text)).not.toContain(SECRET);
+        if (text.includes("$")) dollarTexts += 1;
+        expect(expandReferences(text)).not.toContain(EXPANSION);
       }
-      const settings = parseServeFlags(args.slice(1).map(expanded));
+      const settings = parseServeFlags(args.slice(1).map(expandReferences));
       expect(settings.problems).toEqual([]);
       const { drainUrl, activeUrl } = outcome.explanation.policy;
       expect(settings.settings).toMatchObject({ drainUrl, activeUrl });
@@ -101,10 +101,10 @@ test("no annotation value or hook is expanded in the manager's arguments and var
     }),
     { numRuns: 1_000 },
   );
-  expect(seen).toBeGreaterThan(100);
+  expect(dollarTexts).toBeGreaterThan(100);
 });
 
-test("a hook URL with a reference to the relay's credential is called literally", () => {
+test("a drain URL with a reference to the relay's credential is passed literally", () => {
   const url = "http://127.0.0.1:8080/$(LASTCALL_RELAY_CREDENTIAL)";
   const annotated = { metadata: { annotations: { "lastcall.dev/drain-url": url } } };
   const { args } = managerIn(injected({ ...annotated, spec: { containers: [{ name: "app", image: "x" }] } }));

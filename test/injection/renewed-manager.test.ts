@@ -1,36 +1,36 @@
-/** A manager's container in a second pass: foreign parts replace it, allowed parts stay. */
+/** Tests a second injection: unexpected fields cause the replacement of the manager's container, allowed fields stay. */
 import { describe, expect, test } from "vitest";
 import { inject, injected, TOKEN } from "./injector-inputs.ts";
 
-type Loose = { [key: string]: unknown };
+type JsonObject = { [key: string]: unknown };
 
 const WEB = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "app:1" }] } };
 
 /** Replaces the manager of an injected Pod. */
-function withManager(change: (manager: Loose) => Loose): object {
-  const pod = structuredClone(injected(WEB)) as { spec: { initContainers: Loose[] } };
+function withManager(change: (manager: JsonObject) => JsonObject): object {
+  const pod = structuredClone(injected(WEB)) as { spec: { initContainers: JsonObject[] } };
   pod.spec.initContainers = pod.spec.initContainers.map(change);
   return pod;
 }
 
-const security = (more: Loose) => (manager: Loose) => ({
+const withSecurityContext = (more: JsonObject) => (manager: JsonObject) => ({
   ...manager,
-  securityContext: { ...(manager["securityContext"] as Loose), ...more },
+  securityContext: { ...(manager["securityContext"] as JsonObject), ...more },
 });
 
-describe("a manager with a foreign part is replaced in one injection:", () => {
-  test.for<[string, (manager: Loose) => Loose]>([
+describe("a manager with an unexpected field is replaced in one injection:", () => {
+  test.for<[string, (manager: JsonObject) => JsonObject]>([
     ["a command", (manager) => ({ ...manager, command: ["/bin/sh", "-c", "true"] })],
     [
       "a command and a mirror's image",
       (manager) => ({ ...manager, command: ["x"], image: "a.example/lastcall-manager:0.1.0" }),
     ],
     [
-      "a command and variables of its own",
+      "a command and an additional variable",
       (manager) => ({
         ...manager,
         command: ["x"],
-        env: [...(manager["env"] as Loose[]), { name: "X", value: "y" }],
+        env: [...(manager["env"] as JsonObject[]), { name: "X", value: "y" }],
       }),
     ],
     ["a working folder", (manager) => ({ ...manager, workingDir: "/tmp" })],
@@ -41,16 +41,16 @@ describe("a manager with a foreign part is replaced in one injection:", () => {
       "a postStart hook",
       (manager) => ({
         ...manager,
-        lifecycle: { ...(manager["lifecycle"] as Loose), postStart: { exec: { command: ["x"] } } },
+        lifecycle: { ...(manager["lifecycle"] as JsonObject), postStart: { exec: { command: ["x"] } } },
       }),
     ],
-    ["privileged mode", security({ privileged: true })],
-    ["an additional capability", security({ capabilities: { drop: ["ALL"], add: ["SYS_ADMIN"] } })],
+    ["privileged mode", withSecurityContext({ privileged: true })],
+    ["an additional capability", withSecurityContext({ capabilities: { drop: ["ALL"], add: ["SYS_ADMIN"] } })],
     [
       "a duplicate variable",
       (manager) => ({
         ...manager,
-        env: [...(manager["env"] as Loose[]), { name: "LASTCALL_TOKEN", value: "e".repeat(32) }],
+        env: [...(manager["env"] as JsonObject[]), { name: "LASTCALL_TOKEN", value: "e".repeat(32) }],
       }),
     ],
   ])("%s", ([, change]) => {
@@ -61,8 +61,8 @@ describe("a manager with a foreign part is replaced in one injection:", () => {
   });
 });
 
-describe("parts of the manager that the API server or other webhooks add stay:", () => {
-  test.for<[string, (manager: Loose) => Loose]>([
+describe("fields that the API server or other webhooks add to the manager stay:", () => {
+  test.for<[string, (manager: JsonObject) => JsonObject]>([
     [
       "defaults",
       (manager) => ({
@@ -80,14 +80,14 @@ describe("parts of the manager that the API server or other webhooks add stay:",
       "variables and mounts",
       (manager) => ({
         ...manager,
-        env: [...(manager["env"] as Loose[]), { name: "X", value: "$(Y)" }],
+        env: [...(manager["env"] as JsonObject[]), { name: "X", value: "$(Y)" }],
         envFrom: [{ configMapRef: { name: "x" } }],
         volumeMounts: [{ name: "x", mountPath: "/x" }],
       }),
     ],
     [
       "a profile of a security module",
-      security({ seLinuxOptions: { level: "s0" }, appArmorProfile: { type: "RuntimeDefault" } }),
+      withSecurityContext({ seLinuxOptions: { level: "s0" }, appArmorProfile: { type: "RuntimeDefault" } }),
     ],
     [
       "a mirror in front of the registry",
@@ -98,9 +98,9 @@ describe("parts of the manager that the API server or other webhooks add stay:",
   });
 });
 
-test("a second injection accepts a mirror of the manager's image only if its path ends with the whole original", () => {
+test("a second injection accepts a mirror of the manager's image only if the mirror's path ends with the whole original path", () => {
   const facts = { managerImage: "registry.example/lastcall/manager:0.1.0" };
-  const own = injected(WEB, { facts }) as { spec: { initContainers: Loose[] } };
+  const own = injected(WEB, { facts }) as { spec: { initContainers: JsonObject[] } };
   const withImage = (image: string) => ({
     ...own,
     spec: { ...own.spec, initContainers: own.spec.initContainers.map((each) => ({ ...each, image })) },

@@ -17,7 +17,7 @@ test("the response for an injected Pod has the patch as base64 of UTF-8", () => 
   expect(outcome).toMatchObject({ patch });
 });
 
-test("the response for an unchanged Pod allows the Pod without a patch and a patch type", () => {
+test("the response for an unchanged Pod allows the Pod, without a patch or a patch type", () => {
   const { response } = toReview("uid-1", inject(POD, { request: { optIn: "label" } }));
   expect(response).toEqual({ uid: "uid-1", allowed: true });
 });
@@ -40,7 +40,7 @@ test("the warning for each problem is one printable line with at most 120 charac
   for (const warning of warnings) expect(warning).toMatch(/^[\x20-\x7e]{1,120}$/);
 });
 
-test("a Pod that is skipped for an unexpected reason gets a warning, and for an expected one none", () => {
+test("a Pod gets a warning if it is skipped for an unexpected reason, but not for an expected reason", () => {
   const zero = { ...POD, spec: { ...POD.spec, terminationGracePeriodSeconds: 0 } };
   expect(warningsOf(inject(zero)).join()).toContain("the kubelet kills the Pod at once");
   const job = { ...POD, spec: { ...POD.spec, restartPolicy: "Never" } };

@@ -1,4 +1,4 @@
-/** Rules of single parts, where a table is clearer than whole Pods. */
+/** Tests single functions of the injection with tables of inputs. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatDuration, parseDurationMs } from "../../src/contract/duration.ts";
@@ -29,11 +29,11 @@ describe("a hook that only sleeps", () => {
     [["python", "-c", "sleep 15"], undefined],
     [["/app/sleep", "15"], undefined],
     [[], undefined],
-  ])("has for %j a delay of %s seconds", ([command, seconds]) => {
+  ])("is detected in the command %j with a duration of %s seconds", ([command, seconds]) => {
     expect(sleepSecondsOf({ exec: { command } })).toBe(seconds);
   });
 
-  test("is not recognised with a second handler or a delay that is not a number", () => {
+  test("is not recognised with a second handler or a duration that is not a number", () => {
     expect(sleepSecondsOf({ sleep: { seconds: 5 }, exec: { command: ["x"] } })).toBeUndefined();
     expect(sleepSecondsOf({ sleep: { seconds: "5" } })).toBeUndefined();
   });
@@ -51,7 +51,7 @@ describe("the mode of the manager", () => {
     ["2.0", undefined, "native"],
     ["", "1.30", "classic"],
     ["latest", "1.30", "classic"],
-  ])("for an API server %s and oldest kubelet %s is %s", ([apiServerVersion, lowestKubeletVersion, mode]) => {
+  ])("for an API server %s and the oldest kubelet %s is %s", ([apiServerVersion, lowestKubeletVersion, mode]) => {
     const facts = { ...FACTS, apiServerVersion, lowestKubeletVersion };
     expect(chooseMode("auto", facts, undefined, "pod x")).toEqual({ mode, problems: [] });
     expect(chooseMode("sidecar", facts, undefined, "pod x").mode).toBe(mode);
@@ -59,30 +59,32 @@ describe("the mode of the manager", () => {
   });
 
   test("is sleep only if all known nodes support sleep hooks", () => {
-    const young = { ...FACTS, apiServerVersion: "1.31", lowestKubeletVersion: "1.29.0" };
-    expect(chooseMode("sleep", young, undefined, "pod x")).toMatchObject({
+    const oldKubelets = { ...FACTS, apiServerVersion: "1.31", lowestKubeletVersion: "1.29.0" };
+    expect(chooseMode("sleep", oldKubelets, undefined, "pod x")).toMatchObject({
       mode: "native",
       problems: [{ code: "unsupported_mode" }],
     });
-    expect(chooseMode("sleep", { ...young, lowestKubeletVersion: undefined }, undefined, "pod x").mode).toBe("sleep");
+    expect(chooseMode("sleep", { ...oldKubelets, lowestKubeletVersion: undefined }, undefined, "pod x").mode).toBe(
+      "sleep",
+    );
   });
 });
 
 describe("the injected grace period", () => {
-  const anySpan = fc.integer({ min: 0, max: 999_999 * 3_600_000 });
-  const spans = fc.record({ drainDelayMs: anySpan, deregistrationDelayMs: anySpan, drainTimeoutMs: anySpan });
+  const anyTimeMs = fc.integer({ min: 0, max: 999_999 * 3_600_000 });
+  const times = fc.record({ drainDelayMs: anyTimeMs, deregistrationDelayMs: anyTimeMs, drainTimeoutMs: anyTimeMs });
   const original = fc.integer({ min: 1, max: 2_147_483_647 });
 
   test("covers all configured durations, in flags that the manager can read", () => {
     fc.assert(
-      fc.property(original, spans, fc.integer({ min: 0, max: 100 }), (seconds, wanted, chain) => {
-        const fitted = fitDrainTimes(seconds, wanted, chain);
+      fc.property(original, times, fc.integer({ min: 0, max: 100 }), (seconds, desired, chain) => {
+        const fitted = fitDrainTimes(seconds, desired, chain);
         const grace = gracePeriodSeconds(seconds, fitted, chain);
         expect(grace).toBeLessThanOrEqual(2_147_483_647);
         expect(grace).toBeGreaterThanOrEqual(seconds);
         expect(grace * 1_000).toBeGreaterThan(fitted.drainTimeoutMs);
         for (const ms of Object.values(fitted)) expect(parseDurationMs(formatDuration(ms))).toBe(ms);
-        expect(fitted.drainTimeoutMs).toBeLessThanOrEqual(wanted.drainTimeoutMs);
+        expect(fitted.drainTimeoutMs).toBeLessThanOrEqual(desired.drainTimeoutMs);
       }),
     );
   });
@@ -92,7 +94,7 @@ describe("the injected grace period", () => {
       1_500, 60_000, 604_800_000, 999_999_000,
     ]);
     fc.assert(
-      fc.property(anySpan, (ms) => {
+      fc.property(anyTimeMs, (ms) => {
         expect(ms - representableMs(ms)).toBeGreaterThanOrEqual(0);
         expect(ms - representableMs(ms)).toBeLessThan(3_600_000);
       }),
@@ -116,7 +118,7 @@ describe("the injected grace period", () => {
 });
 
 describe("a hook over HTTPS", () => {
-  test("is not replaced even if hooks are chained, since the manager only sends plain HTTP", () => {
+  test("is not replaced even if hooks are chained, because the manager only sends plain HTTP", () => {
     const preStop = { httpGet: { port: 443, path: "/bye", scheme: "HTTPS" } };
     const pod = {
       metadata: { annotations: { "lastcall.dev/prestop": "chain" } },
@@ -210,7 +212,7 @@ describe("the setting driver auto", () => {
   });
 });
 
-test("the injection adds one new token to a new Pod, and does not change an injected Pod's token", () => {
+test("the injection adds a new hook token to a new Pod, and does not change an injected Pod's token", () => {
   const pod = { spec: { containers: [{ name: "app", image: "x" }] } };
   expect(JSON.stringify(injected(pod))).toContain(TOKEN);
   expect(() => inject(injected(pod), { token: "must not be used" })).not.toThrow();
@@ -234,7 +236,7 @@ describe("the reason of a skipped Pod", () => {
       .map(({ where, message }) => `${where}: ${message}`)
       .join();
 
-  test("has the containers, their ports and the annotation if the manager's port range is in use", () => {
+  test("contains the containers, their ports and the annotation if the manager's port range is in use", () => {
     const containers = [
       { name: "app", image: "app", ports: portsOf(17_890, 50) },
       { name: "proxy", image: "proxy", ports: portsOf(17_940, 50) },
@@ -245,7 +247,7 @@ describe("the reason of a skipped Pod", () => {
     );
   });
 
-  test("has a configured port beyond the range, and shortens a long list of ports", () => {
+  test("contains a configured port outside of the range, and a shortened list of other ports", () => {
     const containers = [
       { name: "a".repeat(63), image: "app", ports: [{ containerPort: 9_000 }, ...portsOf(17_890, 99)] },
       { name: "b".repeat(63), image: "app", ports: portsOf(17_989, 1) },
@@ -256,7 +258,7 @@ describe("the reason of a skipped Pod", () => {
     expect(inject({ metadata, spec: { containers } }).explanation.problems[0]?.message.length).toBeLessThanOrEqual(200);
   });
 
-  test("has the size of a patch that is too large", () => {
+  test("contains the size of a patch that is too large", () => {
     const limits = { containers: 1_000, patchBytes: 10 };
     const message = messageOf({ spec: { containers: [{ name: "app", image: "app" }] } }, { request: { limits } });
     expect(message).toMatch(/^pod without name: The patch of [1-9][0-9]+ bytes exceeds the limit of 10\.$/);

@@ -1,15 +1,18 @@
-/** The second pass for the same Pod, after changes by the API server and other webhooks. */
+/** Tests second injections of one Pod, after changes by the API server and other webhooks. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
 import { codes, inject, injected, TOKEN } from "./injector-inputs.ts";
 
-type Loose = { [key: string]: unknown };
-type LoosePod = { metadata: Loose; spec: { [key: string]: unknown; containers: Loose[]; initContainers: Loose[] } };
+type JsonObject = { [key: string]: unknown };
+type MutablePod = {
+  metadata: JsonObject;
+  spec: { [key: string]: unknown; containers: JsonObject[]; initContainers: JsonObject[] };
+};
 
-function copy(pod: object): LoosePod {
-  return JSON.parse(JSON.stringify(pod)) as LoosePod;
+function copy(pod: object): MutablePod {
+  return JSON.parse(JSON.stringify(pod)) as MutablePod;
 }
 
 const WEB = {
@@ -17,8 +20,8 @@ const WEB = {
   spec: { terminationGracePeriodSeconds: 30, containers: [{ name: "app", image: "app:1" }] },
 };
 
-/** Applies the API server's defaults and the ServiceAccount plugin to every container of a changed Pod. */
-function asStored(pod: object): LoosePod {
+/** Returns a copy with the API server's defaults, and with the ServiceAccount token's mount in the manager. */
+function withApiDefaults(pod: object): MutablePod {
   const stored = copy(pod);
   const { containers, initContainers } = stored.spec;
   for (const container of [...(containers ?? []), ...(initContainers ?? [])]) {
@@ -29,23 +32,23 @@ function asStored(pod: object): LoosePod {
     const mounts = (container["volumeMounts"] ?? []) as unknown[];
     const token = { name: "kube-api-access-x", mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" };
     if (container["name"] === "lastcall") container["volumeMounts"] = [...mounts, { ...token, readOnly: true }];
-    const handler = (container["lifecycle"] as Loose | undefined)?.["preStop"] as Loose | undefined;
-    const httpGet = handler?.["httpGet"] as Loose | undefined;
+    const handler = (container["lifecycle"] as JsonObject | undefined)?.["preStop"] as JsonObject | undefined;
+    const httpGet = handler?.["httpGet"] as JsonObject | undefined;
     if (httpGet !== undefined) httpGet["scheme"] ??= "HTTP";
-    for (const entry of (container["env"] ?? []) as Loose[]) {
-      const fieldRef = (entry["valueFrom"] as Loose | undefined)?.["fieldRef"] as Loose | undefined;
+    for (const entry of (container["env"] ?? []) as JsonObject[]) {
+      const fieldRef = (entry["valueFrom"] as JsonObject | undefined)?.["fieldRef"] as JsonObject | undefined;
       if (fieldRef !== undefined) fieldRef["apiVersion"] ??= "v1";
     }
   }
   return stored;
 }
 
-test("a second injection does not change the API server's defaults in injected parts", { timeout: 120_000 }, () => {
+test("a second injection does not change the API server's defaults in injected fields", { timeout: 120_000 }, () => {
   fc.assert(
     fc.property(arbitraryPod, (pod) => {
       const first = inject(pod);
       if (first.kind !== "patched") return;
-      expect(inject(asStored(first.pod), { token: "e".repeat(32) })).toMatchObject({ reason: "up_to_date" });
+      expect(inject(withApiDefaults(first.pod), { token: "e".repeat(32) })).toMatchObject({ reason: "up_to_date" });
     }),
     { numRuns: 300 },
   );
@@ -53,16 +56,16 @@ test("a second injection does not change the API server's defaults in injected p
 
 test("a second injection does not change limits that a LimitRange adds to the manager", () => {
   const pod = copy(injected(WEB));
-  const manager = pod.spec.initContainers[0] as Loose;
+  const manager = pod.spec.initContainers[0] as JsonObject;
   manager["resources"] = { requests: { cpu: "50m", memory: "32Mi" }, limits: { cpu: "50m", memory: "32Mi" } };
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a second injection does not change limits that a LimitRange adds beside the manager's own", () => {
+test("a second injection does not change limits that a LimitRange adds to the manager's own limits", () => {
   const containers = [{ name: "app", image: "app:1", resources: { requests: { memory: "64Mi" } } }];
   const pod = copy(injected({ ...WEB, spec: { containers } }));
-  const manager = pod.spec.initContainers[0] as Loose;
-  const resources = manager["resources"] as { readonly requests: Loose; readonly limits: Loose };
+  const manager = pod.spec.initContainers[0] as JsonObject;
+  const resources = manager["resources"] as { readonly requests: JsonObject; readonly limits: JsonObject };
   expect(resources).toEqual({ requests: { memory: "2Mi" }, limits: { memory: "16Mi" } });
   manager["resources"] = {
     requests: { ...resources.requests, cpu: "100m" },
@@ -73,20 +76,20 @@ test("a second injection does not change limits that a LimitRange adds beside th
 
 test("a second injection does not change variables and mounts that other webhooks add to the manager", () => {
   const pod = copy(injected(WEB));
-  const manager = pod.spec.initContainers[0] as Loose;
+  const manager = pod.spec.initContainers[0] as JsonObject;
   manager["env"] = [...(manager["env"] as unknown[]), { name: "AWS_ROLE_ARN", value: "x" }];
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
 test("a second injection accepts an image of the manager that a registry mirror rewrote", () => {
   const pod = copy(injected(WEB));
-  (pod.spec.initContainers[0] as Loose)["image"] = "mirror.local/cache/lastcall-manager:0.1.0";
+  (pod.spec.initContainers[0] as JsonObject)["image"] = "mirror.local/cache/lastcall-manager:0.1.0";
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
 });
 
 test("a second injection replaces the image of an older version and does not change the token", () => {
   const pod = copy(injected(WEB));
-  (pod.spec.initContainers[0] as Loose)["image"] = "registry.example/lastcall-manager:0.0.9";
+  (pod.spec.initContainers[0] as JsonObject)["image"] = "registry.example/lastcall-manager:0.0.9";
   const again = injected(pod, { token: "e".repeat(32) });
   expect(again).toEqual(injected(WEB));
 });
@@ -99,7 +102,7 @@ test("repeated injections by replicas of two versions become stable", () => {
 
 test("a second injection restores a removed restartPolicy of the manager and reports a problem", () => {
   const pod = copy(injected(WEB));
-  delete (pod.spec.initContainers[0] as Loose)["restartPolicy"];
+  delete (pod.spec.initContainers[0] as JsonObject)["restartPolicy"];
   const outcome = inject(pod);
   expect(codes(outcome)).toEqual(["manager_repaired"]);
   expect(outcome).toMatchObject({ kind: "patched", pod: injected(WEB) });
@@ -108,11 +111,11 @@ test("a second injection restores a removed restartPolicy of the manager and rep
 test("a second injection adds a hook and a port exclusion for a mesh proxy that another webhook appended", () => {
   const pod = copy(injected(WEB));
   pod.spec.containers.push({ name: "istio-proxy", image: "istio/proxyv2" });
-  const again = injected(pod) as LoosePod;
+  const again = injected(pod) as MutablePod;
   expect(again.spec.containers[1]).toMatchObject({
     lifecycle: { preStop: { httpGet: { path: `/${TOKEN}/prestop/istio-proxy`, port: 17_890 } } },
   });
-  expect((again.spec.initContainers[0] as Loose)["args"]).toContain("--hooks=app:app,istio-proxy:mesh-proxy");
+  expect((again.spec.initContainers[0] as JsonObject)["args"]).toContain("--hooks=app:app,istio-proxy:mesh-proxy");
   expect(again.metadata["annotations"]).toMatchObject({
     "traffic.sidecar.istio.io/excludeInboundPorts": "17890",
   });
@@ -127,7 +130,7 @@ test("a second injection does not move an init container that another webhook pr
 
 test("a second injection recognises a hook that Istio's agent replaced", () => {
   const pod = copy(injected(WEB));
-  (pod.spec.containers[0] as Loose)["lifecycle"] = {
+  (pod.spec.containers[0] as JsonObject)["lifecycle"] = {
     preStop: { httpGet: { path: "/app-lifecycle/app/prestopz", port: 15_020 } },
   };
   expect(inject(pod)).toMatchObject({ reason: "up_to_date" });
@@ -137,9 +140,9 @@ test("a second injection recognises a hook that Istio's agent replaced", () => {
 test("a second injection moves the manager and every hook if another container declares the port", () => {
   const pod = copy(injected(WEB));
   pod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
-  const again = injected(pod) as LoosePod;
+  const again = injected(pod) as MutablePod;
   expect(again.spec.containers[0]).toMatchObject({ lifecycle: { preStop: { httpGet: { port: 17_891 } } } });
-  expect((again.spec.initContainers[0] as Loose)["lifecycle"]).toEqual({
+  expect((again.spec.initContainers[0] as JsonObject)["lifecycle"]).toEqual({
     preStop: { exec: { command: ["/lastcall", "drain", "--port=17891"] } },
   });
   expect(inject(again)).toMatchObject({ reason: "up_to_date" });
@@ -160,21 +163,21 @@ test("a second injection raises a grace period again that another policy lowered
 
 test("a longer drain timeout on a copied Pod is added to the original grace period", () => {
   const pod = copy(injected(WEB));
-  pod.metadata["annotations"] = { ...(pod.metadata["annotations"] as Loose), "lastcall.dev/drain-timeout": "90s" };
+  pod.metadata["annotations"] = { ...(pod.metadata["annotations"] as JsonObject), "lastcall.dev/drain-timeout": "90s" };
   expect(injected(pod)).toMatchObject({ spec: { terminationGracePeriodSeconds: 130 } });
 });
 
 test("a replica without node data does not turn a native manager into a classic one", () => {
-  const informed = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: "1.29.4" } };
-  const blind = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: undefined } };
-  expect(inject(injected(WEB, informed), blind)).toMatchObject({ reason: "up_to_date" });
+  const withNodeData = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: "1.29.4" } };
+  const withoutNodeData = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: undefined } };
+  expect(inject(injected(WEB, withNodeData), withoutNodeData)).toMatchObject({ reason: "up_to_date" });
 });
 
 test("a second injection renews a missing token in the manager and in every hook", () => {
   const pod = copy(injected(WEB));
-  const manager = pod.spec.initContainers[0] as Loose;
-  manager["env"] = (manager["env"] as Loose[]).filter((entry) => entry["name"] !== "LASTCALL_TOKEN");
-  const again = injected(pod, { token: "e".repeat(32) }) as LoosePod;
+  const manager = pod.spec.initContainers[0] as JsonObject;
+  manager["env"] = (manager["env"] as JsonObject[]).filter((entry) => entry["name"] !== "LASTCALL_TOKEN");
+  const again = injected(pod, { token: "e".repeat(32) }) as MutablePod;
   expect(again.spec.containers[0]).toMatchObject({
     lifecycle: { preStop: { httpGet: { path: `/${"e".repeat(32)}/prestop/app` } } },
   });
@@ -188,8 +191,8 @@ test("a forged status annotation does not affect an injection", () => {
   };
   expect(inject(forged)).toMatchObject({ kind: "patched", mode: "native" });
   expect(uninjectPod(forged)).toEqual({ kind: "not-injected" });
-  const sleepy = '{"version":"0.1.0","mode":"sleep","seconds":5,"hooks":["app"],"original":{"grace":30}}';
-  expect(uninjectPod({ ...WEB, metadata: { annotations: { "lastcall.dev/status": sleepy } } })).toEqual({
+  const sleepStatus = '{"version":"0.1.0","mode":"sleep","seconds":5,"hooks":["app"],"original":{"grace":30}}';
+  expect(uninjectPod({ ...WEB, metadata: { annotations: { "lastcall.dev/status": sleepStatus } } })).toEqual({
     kind: "not-injected",
   });
 });
@@ -200,15 +203,15 @@ test("an injected Pod without its annotations is recognised and can be uninjecte
   expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { ...WEB, metadata: { name: "web-0-copy" } } });
 });
 
-test("a hook of another program that replaced the injected hook stays after an uninjection", () => {
+test("an uninjection does not remove another program's hook that replaced the injected hook", () => {
   const pod = copy(injected(WEB));
-  const theirs = { preStop: { exec: { command: ["theirs"] } } };
-  (pod.spec.containers[0] as Loose)["lifecycle"] = theirs;
+  const foreignHook = { preStop: { exec: { command: ["theirs"] } } };
+  (pod.spec.containers[0] as JsonObject)["lifecycle"] = foreignHook;
   expect(uninjectPod(pod)).toEqual({
     kind: "uninjected",
     pod: {
       ...WEB,
-      spec: { ...WEB.spec, containers: [{ name: "app", image: "app:1", lifecycle: theirs }] },
+      spec: { ...WEB.spec, containers: [{ name: "app", image: "app:1", lifecycle: foreignHook }] },
     },
   });
 });

@@ -17,12 +17,12 @@ describe("the Pod template of a document", () => {
     ["batch/v1", "Job"],
     ["v1", "ReplicationController"],
     ["extensions/v1beta1", "Deployment"],
-  ])("of kind %s %s is read from spec.template", ([apiVersion, kind]) => {
+  ])("of kind %s %s is read from `spec.template`", ([apiVersion, kind]) => {
     const [place] = podsIn(workload(apiVersion, kind));
     expect(place).toMatchObject({ path: ["spec", "template"], pod: TEMPLATE, namespace: "shop", owner: `${kind}/web` });
   });
 
-  test("of a CronJob is read from spec.jobTemplate", () => {
+  test("of a CronJob is read from `spec.jobTemplate`", () => {
     const document = {
       apiVersion: "batch/v1",
       kind: "CronJob",
@@ -32,7 +32,7 @@ describe("the Pod template of a document", () => {
     expect(podsIn(document)).toMatchObject([{ path: ["spec", "jobTemplate", "spec", "template"], pod: TEMPLATE }]);
   });
 
-  test("of a Pod is the Pod itself, and of a PodTemplate the field template", () => {
+  test("of a Pod is the Pod itself, and of a PodTemplate the field `template`", () => {
     const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: {} };
     expect(podsIn(pod)).toMatchObject([{ path: [], pod, owner: "Pod/web" }]);
     expect(podsIn({ apiVersion: "v1", kind: "PodTemplate", metadata, template: TEMPLATE })).toMatchObject([
@@ -40,7 +40,7 @@ describe("the Pod template of a document", () => {
     ]);
   });
 
-  test("is found in each item of a List or a list such as PodList", () => {
+  test("is found in each item of a List or of a typed list such as PodList", () => {
     const list = {
       apiVersion: "v1",
       kind: "List",
@@ -63,7 +63,7 @@ describe("the Pod template of a document", () => {
       ["replicas", "Master", "template"],
     ],
     [
-      "in a template of something else",
+      "in a template of another object",
       { template: { spec: { template: TEMPLATE } } },
       ["template", "spec", "template"],
     ],
@@ -84,11 +84,11 @@ describe("the Pod template of a document", () => {
     expect(podsIn(shaped(spec))).toEqual([]);
   });
 
-  test("is not searched in the status", () => {
+  test("is not searched in the field `status`", () => {
     expect(podsIn({ ...shaped({}), status: { template: TEMPLATE } })).toEqual([]);
   });
 
-  test("is not found in unknown kinds of Kubernetes' API groups and in other documents", () => {
+  test("is not found in unknown kinds of Kubernetes' API groups or in other documents", () => {
     for (const document of [
       { apiVersion: "v1", kind: "Service", spec: {} },
       workload("apps/v1", "Rollout"),

@@ -1,4 +1,4 @@
-/** Tests the detection of Pods that may run on preemptible nodes. */
+/** Tests the detection of Pods that may run on spot nodes. */
 import { expect, test } from "vitest";
 import { interruptionNoticeOf } from "../../src/injection/hooks/grace.ts";
 
@@ -26,7 +26,7 @@ test.for([
   [{ tolerations: [{ key: AKS, value: "spot" }] }, 30, `toleration ${AKS}`],
   [{ tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
   [{ nodeSelector: { [EKS]: "SPOT" }, tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
-] as const)("%j means at most %i s, by its %s", ([spec, seconds, from]) => {
+] as const)("a Pod with %j has an interruption notice of %i s because of its %s", ([spec, seconds, from]) => {
   expect(interruptionNoticeOf(podWith(spec))).toEqual({ seconds, from });
 });
 
@@ -38,6 +38,6 @@ test.for([
   { tolerations: [{ operator: "Exists" }] },
   { tolerations: [{ key: AKS, operator: "Equal", value: "regular" }] },
   { nodeSelector: "spot", tolerations: [7], affinity: [] },
-])("%j does not imply a short notice", (spec) => {
+])("a Pod with %j does not have an interruption notice", (spec) => {
   expect(interruptionNoticeOf(podWith(spec))).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { lint } from "../../src/lint/lint.ts";
 import { manifestSet } from "../../src/lint/manifest-set.ts";
 import { deployment, SERVICE } from "./manifests.ts";
 
-/** Valid objects with one part replaced by an arbitrary value. */
+/** Valid objects, in which the test replaces one value by an arbitrary value. */
 const objects = [
   deployment({
     container: "lifecycle: {preStop: {exec: {command: [sh, -c, sleep 5]}}}, livenessProbe: {grpc: {port: 1}}",
@@ -21,25 +21,27 @@ type Keys = readonly string[];
 
 function pathsIn(value: unknown): readonly Keys[] {
   if (typeof value !== "object" || value === null) return [[]];
-  return [[], ...Object.entries(value).flatMap(([key, below]) => pathsIn(below).map((path) => [key, ...path]))];
+  return [[], ...Object.entries(value).flatMap(([key, value]) => pathsIn(value).map((path) => [key, ...path]))];
 }
 
-function damaged(value: unknown, [key, ...rest]: Keys, damage: unknown): unknown {
-  if (key === undefined) return damage;
+function replacedAt(value: unknown, [key, ...rest]: Keys, replacement: unknown): unknown {
+  if (key === undefined) return replacement;
   if (Array.isArray(value))
-    return value.map((item: unknown, index) => (String(index) === key ? damaged(item, rest, damage) : item));
+    return value.map((item: unknown, index) => (String(index) === key ? replacedAt(item, rest, replacement) : item));
   const object = value as Record<string, unknown>;
-  return { ...object, [key]: damaged(object[key], rest, damage) };
+  return { ...object, [key]: replacedAt(object[key], rest, replacement) };
 }
 
-const damages = objects.flatMap((object, which) => pathsIn(object).map((path) => ({ which, path })));
+const places = objects.flatMap((object, objectIndex) => pathsIn(object).map((path) => ({ objectIndex, path })));
 
-test.for(damages)(
-  "lint accepts any value at $path of object $which, and its findings have printable fields",
-  ({ which, path }) => {
+test.for(places)(
+  "lint accepts any value at $path of object $objectIndex, and its findings have printable fields",
+  ({ objectIndex, path }) => {
     fc.assert(
-      fc.property(fc.jsonValue(), (damage) => {
-        const values = objects.map((value, index) => (index === which ? damaged(value, path, damage) : value));
+      fc.property(fc.jsonValue(), (replacement) => {
+        const values = objects.map((value, index) =>
+          index === objectIndex ? replacedAt(value, path, replacement) : value,
+        );
         const documents = values.map((value, index) => ({
           file: "a.yaml",
           number: index + 1,

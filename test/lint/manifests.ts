@@ -6,8 +6,8 @@ import type { Profiles } from "../../src/policy/resolve.ts";
 
 export const findingsIn = (...texts: readonly string[]): readonly Finding[] => findings({}, texts);
 
-/** The rules of the findings, beside profiles of a cluster configuration. */
-export const withProfiles = (profiles: Profiles, ...texts: readonly string[]): readonly string[] =>
+/** Returns the rules of the findings with these profiles of a cluster configuration. */
+export const idsWithProfiles = (profiles: Profiles, ...texts: readonly string[]): readonly string[] =>
   findings(profiles, texts).map(({ rule }) => rule.id);
 
 function findings(profiles: Profiles, texts: readonly string[]): readonly Finding[] {
@@ -30,8 +30,8 @@ spec:
   - {name: http, port: 80, targetPort: 8080}
 `;
 
-type Parts = {
-  /** Of the container, as flow mappings without braces. */
+type DeploymentFields = {
+  /** Fields of the container, as a YAML flow mapping without braces. */
   readonly container?: string;
   readonly image?: string;
   readonly pod?: string;
@@ -43,18 +43,18 @@ type Parts = {
 const SLEEP = "lifecycle: {preStop: {sleep: {seconds: 5}}}";
 export const READY = "readinessProbe: {httpGet: {path: /ready, port: 8080}}";
 
-/** A Deployment without findings, except for those of `parts`. */
-export function deployment(parts: Parts = {}): string {
+/** Returns a Deployment without findings, except for findings that `fields` cause. */
+export function deployment(fields: DeploymentFields = {}): string {
   const {
     container = `${SLEEP}, ${READY}`,
     image = "shop/web:1",
     pod = "",
     spec = "replicas: 2",
     annotations = "",
-  } = parts;
+  } = fields;
   return `
 apiVersion: apps/v1
-kind: ${parts.kind ?? "Deployment"}
+kind: ${fields.kind ?? "Deployment"}
 metadata: {name: web, annotations: {${annotations}}}
 spec:
   ${spec}

@@ -26,11 +26,11 @@ describe("a label selector", () => {
     { selector: expression("DoesNotExist", "zone"), isSelected: true },
     { selector: expression("Near", "app", "web"), isSelected: false },
     { selector: { matchLabels: { app: "api" }, ...expression("Exists", "tier") }, isSelected: false },
-  ])("selects a Pod ($isSelected) if it is $selector", ({ selector, isSelected }) => {
+  ])("selects a Pod: $isSelected, if the selector is $selector", ({ selector, isSelected }) => {
     expect(selects(selector, labels)).toBe(isSelected);
   });
 
-  test("of a Service selects no Pod if it is empty", () => {
+  test("of a Service does not select any Pod if the selector is empty", () => {
     expect(selectsByLabels({}, labels)).toBe(false);
     expect(selectsByLabels({ toString: "web" }, labels)).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { RULES } from "../../src/lint/lint.ts";
-import { deployment, findingsIn, idsIn, READY, SERVICE, withProfiles } from "./manifests.ts";
+import { deployment, findingsIn, idsIn, idsWithProfiles, READY, SERVICE } from "./manifests.ts";
 
 type Case = {
   readonly rule: string;
@@ -9,7 +9,7 @@ type Case = {
   readonly good: readonly string[];
 };
 
-const hooked = (hook: string): string => `lifecycle: {preStop: {${hook}}}, ${READY}`;
+const containerWithHook = (hook: string): string => `lifecycle: {preStop: {${hook}}}, ${READY}`;
 const ingress = (annotation: string): string => `
 apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -22,18 +22,18 @@ kind: PodDisruptionBudget
 metadata: {name: web}
 spec: {selector: {matchLabels: {app: web}}, ${spec}}
 `;
-const scaler = (least: number): string => `
+const autoscaler = (least: number): string => `
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata: {name: web}
 spec: {minReplicas: ${least}, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
 `;
 const withoutHook = deployment({ container: READY });
-const shell = (script: string, program = "sh"): string =>
-  deployment({ container: `${hooked("sleep: {seconds: 5}")}, command: [${program}, -c, "${script}"]` });
+const deploymentWithShell = (script: string, program = "sh"): string =>
+  deployment({ container: `${containerWithHook("sleep: {seconds: 5}")}, command: [${program}, -c, "${script}"]` });
 
-/** A Deployment whose template has these labels or annotations. */
-const templated = (metadata: string): string =>
+/** Returns a Deployment whose Pod template has this metadata. */
+const deploymentWithTemplateMetadata = (metadata: string): string =>
   deployment().replace("metadata: {labels: {app: web}}", `metadata: {${metadata}}`);
 const namespace = (metadata: string): string =>
   `{apiVersion: v1, kind: Namespace, metadata: {name: default, ${metadata}}}`;
@@ -60,8 +60,8 @@ const CASES: readonly Case[] = [
   {
     rule: "no-time-for-endpoints",
     title: "a container's hook sleeps 0 seconds",
-    bad: [SERVICE, deployment({ container: hooked("sleep: {seconds: 0}") })],
-    good: [SERVICE, deployment({ container: hooked("sleep: {seconds: 1}") })],
+    bad: [SERVICE, deployment({ container: containerWithHook("sleep: {seconds: 0}") })],
+    good: [SERVICE, deployment({ container: containerWithHook("sleep: {seconds: 1}") })],
   },
   {
     rule: "no-time-for-endpoints",
@@ -81,7 +81,7 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "no-time-for-endpoints",
-    title: "a container behind a Service with more than metrics has no hook",
+    title: "a container behind a Service with a port that is not for metrics has no hook",
     bad: [SERVICE, withoutHook],
     good: [SERVICE.replace("name: http", "name: http-metrics"), withoutHook],
   },
@@ -94,26 +94,26 @@ const CASES: readonly Case[] = [
   {
     rule: "sleep-exceeds-grace",
     title: "the sleep action takes the whole grace period",
-    bad: [deployment({ container: hooked("sleep: {seconds: 30}") })],
-    good: [deployment({ container: hooked("sleep: {seconds: 29}") })],
+    bad: [deployment({ container: containerWithHook("sleep: {seconds: 30}") })],
+    good: [deployment({ container: containerWithHook("sleep: {seconds: 29}") })],
   },
   {
     rule: "sleep-exceeds-grace",
     title: "the sleeps of a script add up to the grace period",
-    bad: [deployment({ container: hooked('exec: {command: [sh, -c, "sleep 20; app stop && sleep 10"]}') })],
-    good: [deployment({ container: hooked('exec: {command: [sh, -c, "app stop || sleep 30"]}') })],
+    bad: [deployment({ container: containerWithHook('exec: {command: [sh, -c, "sleep 20; app stop && sleep 10"]}') })],
+    good: [deployment({ container: containerWithHook('exec: {command: [sh, -c, "app stop || sleep 30"]}') })],
   },
   {
     rule: "sleep-exceeds-grace",
     title: "the grace period of the liveness probe is shorter than the hook",
     bad: [
       deployment({
-        container: `${hooked("sleep: {seconds: 10}")}, livenessProbe: {grpc: {port: 1}, terminationGracePeriodSeconds: 10}`,
+        container: `${containerWithHook("sleep: {seconds: 10}")}, livenessProbe: {grpc: {port: 1}, terminationGracePeriodSeconds: 10}`,
       }),
     ],
     good: [
       deployment({
-        container: `${hooked("sleep: {seconds: 10}")}, livenessProbe: {grpc: {port: 1}, terminationGracePeriodSeconds: 11}`,
+        container: `${containerWithHook("sleep: {seconds: 10}")}, livenessProbe: {grpc: {port: 1}, terminationGracePeriodSeconds: 11}`,
       }),
     ],
   },
@@ -136,61 +136,61 @@ const CASES: readonly Case[] = [
     bad: [
       SERVICE,
       deployment({
-        container: `${hooked("sleep: {seconds: 5}")}, livenessProbe: {httpGet: {path: /ready, port: 8080}}`,
+        container: `${containerWithHook("sleep: {seconds: 5}")}, livenessProbe: {httpGet: {path: /ready, port: 8080}}`,
       }),
     ],
     good: [
       SERVICE,
       deployment({
-        container: `${hooked("sleep: {seconds: 5}")}, livenessProbe: {httpGet: {path: /live, port: 8080}}`,
+        container: `${containerWithHook("sleep: {seconds: 5}")}, livenessProbe: {httpGet: {path: /live, port: 8080}}`,
       }),
     ],
   },
   {
     rule: "liveness-kills",
-    title: "the liveness probe fails at the latest with the readiness probe",
+    title: "the liveness probe fails no later than the readiness probe",
     bad: [
       SERVICE,
       deployment({
-        container: `${hooked("sleep: {seconds: 5}")}, livenessProbe: {failureThreshold: 3, httpGet: {path: /ready, port: 8080}}`,
+        container: `${containerWithHook("sleep: {seconds: 5}")}, livenessProbe: {failureThreshold: 3, httpGet: {path: /ready, port: 8080}}`,
       }),
     ],
     good: [
       SERVICE,
       deployment({
-        container: `${hooked("sleep: {seconds: 5}")}, livenessProbe: {failureThreshold: 4, httpGet: {path: /ready, port: 8080}}`,
+        container: `${containerWithHook("sleep: {seconds: 5}")}, livenessProbe: {failureThreshold: 4, httpGet: {path: /ready, port: 8080}}`,
       }),
     ],
   },
   {
     rule: "shell-hides-signals",
     title: "a shell starts the app without exec",
-    bad: [shell("prepare; ./app")],
-    good: [shell("prepare; exec ./app")],
+    bad: [deploymentWithShell("prepare; ./app")],
+    good: [deploymentWithShell("prepare; exec ./app")],
   },
   {
     rule: "shell-hides-signals",
     title: "a shell waits without a trap",
-    bad: [shell("./app & wait")],
-    good: [shell("trap stop TERM; ./app & wait")],
+    bad: [deploymentWithShell("./app & wait")],
+    good: [deploymentWithShell("trap stop TERM; ./app & wait")],
   },
   {
     rule: "shell-hides-signals",
-    title: "sh, unlike bash, does not replace itself by the app",
-    bad: [shell("./app")],
-    good: [shell("./app", "bash")],
+    title: "sh, unlike bash, stays PID 1 and does not forward signals",
+    bad: [deploymentWithShell("./app")],
+    good: [deploymentWithShell("./app", "bash")],
   },
   {
     rule: "shell-hides-signals",
     title: "bash starts the app before a pipe",
-    bad: [shell("./app | tee log", "bash")],
-    good: [shell("./app || report", "bash")],
+    bad: [deploymentWithShell("./app | tee log", "bash")],
+    good: [deploymentWithShell("./app || report", "bash")],
   },
   {
     rule: "shell-hides-signals",
-    title: "a shell starts an app that is not a pause",
-    bad: [shell("sleep 5; ./app")],
-    good: [shell("while true; do sleep 60; done")],
+    title: "a shell sleeps and then starts an app without exec",
+    bad: [deploymentWithShell("sleep 5; ./app")],
+    good: [deploymentWithShell("while true; do sleep 60; done")],
   },
   ...[
     ["nginx:1.18", "nginx:1.20"],
@@ -209,8 +209,8 @@ const CASES: readonly Case[] = [
   {
     rule: "stop-signal",
     title: "SIGTERM is not the server's graceful signal, and no hook stops the server",
-    bad: [deployment({ image: "nginx:1.18", container: hooked("exec: {command: [sleep, '5']}") })],
-    good: [deployment({ image: "nginx:1.18", container: hooked("exec: {command: [nginx, -s, quit]}") })],
+    bad: [deployment({ image: "nginx:1.18", container: containerWithHook("exec: {command: [sleep, '5']}") })],
+    good: [deployment({ image: "nginx:1.18", container: containerWithHook("exec: {command: [nginx, -s, quit]}") })],
   },
   {
     rule: "stop-signal",
@@ -244,8 +244,8 @@ const CASES: readonly Case[] = [
   {
     rule: "rollout-stops-all",
     title: "maxUnavailable is not less than an autoscaler's minimum",
-    bad: [SERVICE, scaler(1), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
-    good: [SERVICE, scaler(2), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
+    bad: [SERVICE, autoscaler(1), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
+    good: [SERVICE, autoscaler(2), deployment({ spec: "strategy: {rollingUpdate: {maxUnavailable: 1}}" })],
   },
   {
     rule: "no-readiness",
@@ -280,36 +280,48 @@ const CASES: readonly Case[] = [
   {
     rule: "hook-tcp-socket",
     title: "a hook has the handler tcpSocket, which the kubelet does not run",
-    bad: [deployment({ container: hooked("tcpSocket: {port: 8080}") })],
-    good: [deployment({ container: hooked("httpGet: {port: 8080}") })],
+    bad: [deployment({ container: containerWithHook("tcpSocket: {port: 8080}") })],
+    good: [deployment({ container: containerWithHook("httpGet: {port: 8080}") })],
   },
   {
     rule: "hook-port",
     title: "a hook uses an undeclared port name",
-    bad: [deployment({ container: hooked("httpGet: {port: admin}") })],
-    good: [deployment({ container: hooked("httpGet: {port: http}") })],
+    bad: [deployment({ container: containerWithHook("httpGet: {port: admin}") })],
+    good: [deployment({ container: containerWithHook("httpGet: {port: http}") })],
   },
   {
     rule: "hook-port",
     title: "a hook uses an undeclared port name with hostNetwork",
-    bad: [deployment({ pod: "hostNetwork: true", container: hooked("httpGet: {port: http}") })],
-    good: [deployment({ pod: "hostNetwork: true", container: hooked("httpGet: {port: http, host: 127.0.0.1}") })],
+    bad: [deployment({ pod: "hostNetwork: true", container: containerWithHook("httpGet: {port: http}") })],
+    good: [
+      deployment({ pod: "hostNetwork: true", container: containerWithHook("httpGet: {port: http, host: 127.0.0.1}") }),
+    ],
   },
   {
     rule: "hook-without-shell",
     title: "a hook runs a shell in a distroless image without debug tools",
-    bad: [deployment({ image: "gcr.io/distroless/java21:latest", container: hooked("exec: {command: [sleep, '5']}") })],
-    good: [deployment({ image: "gcr.io/distroless/java21:debug", container: hooked("exec: {command: [sleep, '5']}") })],
+    bad: [
+      deployment({
+        image: "gcr.io/distroless/java21:latest",
+        container: containerWithHook("exec: {command: [sleep, '5']}"),
+      }),
+    ],
+    good: [
+      deployment({
+        image: "gcr.io/distroless/java21:debug",
+        container: containerWithHook("exec: {command: [sleep, '5']}"),
+      }),
+    ],
   },
   {
     rule: "kept-streams",
-    title: "the name of a port means long-lived streams",
+    title: "the name of a port declares HTTP/2",
     bad: [SERVICE.replace("name: http", "name: grpc-shop"), deployment()],
     good: [SERVICE, deployment()],
   },
   {
     rule: "kept-streams",
-    title: "appProtocol, which overrides the port name, means long-lived streams",
+    title: "appProtocol, which overrides the port name, declares HTTP/2",
     bad: [SERVICE.replace("port: 80,", "port: 80, appProtocol: kubernetes.io/h2c,"), deployment()],
     good: [
       SERVICE.replace("name: http", "name: grpc").replace("port: 80,", "port: 80, appProtocol: http,"),
@@ -327,27 +339,29 @@ const CASES: readonly Case[] = [
   ].map(({ title, bad, good }) => ({
     rule: "lastcall-setting",
     title: `${title} on a Pod template`,
-    bad: [templated(`annotations: {${bad}}`)],
-    good: [templated(`annotations: {${good}}`)],
+    bad: [deploymentWithTemplateMetadata(`annotations: {${bad}}`)],
+    good: [deploymentWithTemplateMetadata(`annotations: {${good}}`)],
   })),
   {
     rule: "lastcall-setting",
     title: "an opt-in label with the value of another injector",
-    bad: [templated("labels: {lastcall.dev/inject: 'true'}")],
-    good: [templated("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}")],
+    bad: [deploymentWithTemplateMetadata("labels: {lastcall.dev/inject: 'true'}")],
+    good: [deploymentWithTemplateMetadata("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}")],
   },
   {
     rule: "lastcall-setting",
     title: "an annotation as a label",
-    bad: [templated("labels: {lastcall.dev/drain-delay: 5s}")],
-    good: [templated("annotations: {lastcall.dev/drain-delay: 5s, lastcall.dev/status: injected}")],
+    bad: [deploymentWithTemplateMetadata("labels: {lastcall.dev/drain-delay: 5s}")],
+    good: [
+      deploymentWithTemplateMetadata("annotations: {lastcall.dev/drain-delay: 5s, lastcall.dev/status: injected}"),
+    ],
   },
   {
     rule: "lastcall-setting",
     title: "an annotation on the workload that the Pod template does not have",
     bad: [deployment({ annotations: "lastcall.dev/drain-delay: 5s" })],
     good: [
-      templated("annotations: {lastcall.dev/drain-delay: 5s}").replace(
+      deploymentWithTemplateMetadata("annotations: {lastcall.dev/drain-delay: 5s}").replace(
         "annotations: {}",
         "annotations: {lastcall.dev/drain-delay: 5s}",
       ),
@@ -374,16 +388,16 @@ const CASES: readonly Case[] = [
   {
     rule: "lastcall-setting",
     title: "an annotation that opts in without any label",
-    bad: [namespace("labels: {}"), templated("annotations: {lastcall.dev/inject: enabled}")],
+    bad: [namespace("labels: {}"), deploymentWithTemplateMetadata("annotations: {lastcall.dev/inject: enabled}")],
     good: [
       namespace("labels: {lastcall.dev/inject: enabled}"),
-      templated("annotations: {lastcall.dev/inject: enabled}"),
+      deploymentWithTemplateMetadata("annotations: {lastcall.dev/inject: enabled}"),
     ],
   },
 ];
 
 describe("lint reports", () => {
-  test.for(CASES)("the finding $rule if the manifests have the fault: $title", ({ rule, bad, good }) => {
+  test.for(CASES)("the finding $rule for manifests with the mistake: $title", ({ rule, bad, good }) => {
     expect(idsIn(...bad)).toContain(rule);
     expect(idsIn(...good)).not.toContain(rule);
   });
@@ -399,8 +413,8 @@ describe("lint reports", () => {
 });
 
 describe("lint reports an invalid setting of lastcall", () => {
-  test("with the place of the annotation", () => {
-    const found = findingsIn(templated("annotations: {lastcall.dev/drian-delay: 5s}"));
+  test("with the path of the annotation", () => {
+    const found = findingsIn(deploymentWithTemplateMetadata("annotations: {lastcall.dev/drian-delay: 5s}"));
     expect(found.map(({ path, value, message }) => ({ path, value, message }))).toEqual([
       {
         path: ["spec", "template", "metadata", "annotations", "lastcall.dev/drian-delay"],
@@ -411,9 +425,9 @@ describe("lint reports an invalid setting of lastcall", () => {
   });
 
   test("unless it is the name of a profile of the cluster configuration", () => {
-    const text = templated("annotations: {lastcall.dev/profile: slow}");
+    const text = deploymentWithTemplateMetadata("annotations: {lastcall.dev/profile: slow}");
     expect(idsIn(text)).toEqual(["lastcall-setting"]);
-    expect(withProfiles({ slow: { "drain-delay": "20s" } }, text)).toEqual([]);
+    expect(idsWithProfiles({ slow: { "drain-delay": "20s" } }, text)).toEqual([]);
   });
 });
 

@@ -9,7 +9,7 @@ export const OUR_REVIEWS = join(import.meta.dirname, "../fixtures/reviews");
 
 export type TextFile = { readonly name: string; readonly text: string };
 
-export function filesBelow(folder: string): readonly TextFile[] {
+export function filesIn(folder: string): readonly TextFile[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(ya?ml|json|injected)$/.test(entry.name))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))

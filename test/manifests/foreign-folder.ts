@@ -1,18 +1,18 @@
 /**
- * Finds manifests of other projects in a folder outside of this repository. `LASTCALL_MANIFESTS` names the
- * folder, which must then exist.
+ * Finds the folder with manifests of other projects, outside of this repository. If `LASTCALL_MANIFESTS` names a folder, that
+ * folder must exist.
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
-const BESIDE = "../shared/real-manifests";
+const DEFAULT_FOLDER = "../shared/real-manifests";
 
 export function foreignFolder(): string | undefined {
-  const named = process.env["LASTCALL_MANIFESTS"];
-  const folder = resolve(ROOT, named ?? BESIDE);
+  const configured = process.env["LASTCALL_MANIFESTS"];
+  const folder = resolve(ROOT, configured ?? DEFAULT_FOLDER);
   if (existsSync(folder)) return folder;
-  if (named !== undefined) throw new Error(`LASTCALL_MANIFESTS=${named}: there is no ${folder}`);
+  if (configured !== undefined) throw new Error(`LASTCALL_MANIFESTS=${configured}: there is no ${folder}`);
   return undefined;
 }
 
@@ -20,6 +20,6 @@ export function foreignFolder(): string | undefined {
 export default function setup(): void {
   if (foreignFolder() !== undefined) return;
   process.stdout.write(
-    `foreign manifests are not tried: there is no ${BESIDE}, and LASTCALL_MANIFESTS names no folder\n`,
+    `foreign manifests are not tried: there is no ${DEFAULT_FOLDER}, and LASTCALL_MANIFESTS names no folder\n`,
   );
 }

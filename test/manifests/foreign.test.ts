@@ -1,12 +1,12 @@
-/** Manifests and reviews of other projects, from a folder outside of the repository. */
+/** Tests manifests and reviews of other projects, from a folder outside of the repository. */
 import { describe, expect, test } from "vitest";
-import { filesBelow, isReadable, requestIn } from "./folder.ts";
+import { filesIn, isReadable, requestIn } from "./folder.ts";
 import { foreignFolder } from "./foreign-folder.ts";
-import { holdPropertiesOfManifests } from "./manifest-properties.ts";
-import { holdPropertiesOfReviews } from "./review-properties.ts";
+import { testManifestProperties } from "./manifest-properties.ts";
+import { testReviewProperties } from "./review-properties.ts";
 import { throughCommandLine } from "./webhook-and-cli.ts";
 
-const files = filesBelow(foreignFolder() ?? "");
+const files = filesIn(foreignFolder() ?? "");
 const readable = files.filter(isReadable);
 const reviews = readable.filter((file) => requestIn(file) !== undefined);
 
@@ -15,10 +15,10 @@ test("the folder of foreign manifests is not empty", () => {
 });
 
 describe("a foreign manifest", () => {
-  holdPropertiesOfManifests(readable.filter((file) => !reviews.includes(file)));
+  testManifestProperties(readable.filter((file) => !reviews.includes(file)));
 
   test.for(files.filter((file) => !isReadable(file)))(
-    "that is not YAML has no other reported error: $name",
+    "that is not valid YAML is only reported as an error: $name",
     async (file) => {
       const { status, out, err } = await throughCommandLine(file.text);
       expect({ status, out }).toEqual({ status: 1, out: "" });
@@ -28,5 +28,5 @@ describe("a foreign manifest", () => {
 });
 
 describe("a foreign review", () => {
-  holdPropertiesOfReviews(reviews);
+  testReviewProperties(reviews);
 });

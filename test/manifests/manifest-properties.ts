@@ -1,4 +1,4 @@
-/** Properties of every manifest. */
+/** Tests properties that apply to every manifest. */
 import { expect, test } from "vitest";
 import { podsIn } from "../../src/kubernetes/pod-template.ts";
 import { isRawObject, objectAt, textAt } from "../../src/kubernetes/raw-json.ts";
@@ -7,7 +7,7 @@ import { documentsOf, type TextFile } from "./folder.ts";
 import { protectedFieldsOf } from "./protected-fields.ts";
 import { throughCommandLine, throughWebhook } from "./webhook-and-cli.ts";
 
-export function holdPropertiesOfManifests(files: readonly TextFile[]): void {
+export function testManifestProperties(files: readonly TextFile[]): void {
   test.for(files)(
     "is injected once, not changed by a second injection, and restored byte for byte: $name",
     async (file) => {
@@ -24,7 +24,7 @@ export function holdPropertiesOfManifests(files: readonly TextFile[]): void {
   );
 
   test.for(files)(
-    "has the same documents without a Pod and protected fields of a Pod after inject: $name",
+    "keeps documents without a Pod, and protected fields of Pods, in an injection: $name",
     async (file) => {
       const before = documentsOf(file.text);
       const { out } = await throughCommandLine(file.text);
@@ -41,17 +41,20 @@ export function holdPropertiesOfManifests(files: readonly TextFile[]): void {
     },
   );
 
-  test.for(files)("has lint findings at existing lines, and fewer findings after inject: $name", async ({ text }) => {
-    const lint = async (manifest: string): Promise<readonly { rule: string; line: number }[]> =>
-      JSON.parse((await lastcall(["lint", "--json"], { "-": manifest })).out).findings;
-    const before = await lint(text);
-    const lines = text.split("\n").length;
-    expect(before.filter(({ line }) => line < 1 || line > lines)).toEqual([]);
-    const after = await lint((await throughCommandLine(text)).out);
-    const rules = new Set(before.map(({ rule }) => rule));
-    expect(after.filter(({ rule }) => !rules.has(rule))).toEqual([]);
-    expect(after.length).toBeLessThanOrEqual(before.length);
-  });
+  test.for(files)(
+    "has lint findings at existing lines, and no additional findings after an injection: $name",
+    async ({ text }) => {
+      const lint = async (manifest: string): Promise<readonly { rule: string; line: number }[]> =>
+        JSON.parse((await lastcall(["lint", "--json"], { "-": manifest })).out).findings;
+      const before = await lint(text);
+      const lines = text.split("\n").length;
+      expect(before.filter(({ line }) => line < 1 || line > lines)).toEqual([]);
+      const after = await lint((await throughCommandLine(text)).out);
+      const rules = new Set(before.map(({ rule }) => rule));
+      expect(after.filter(({ rule }) => !rules.has(rule))).toEqual([]);
+      expect(after.length).toBeLessThanOrEqual(before.length);
+    },
+  );
 
   test.for(files)("has the same injected Pods from the webhook and the command line: $name", async ({ text }) => {
     const documents = documentsOf(text);
@@ -70,7 +73,7 @@ export function holdPropertiesOfManifests(files: readonly TextFile[]): void {
   });
 }
 
-/** The annotations of namespaces in the same file, as the webhook reads them. */
+/** Returns annotations and labels of the namespaces in the file, as the webhook reads them. */
 function namespacesOf(documents: readonly unknown[]): ReadonlyMap<string, Readonly<Record<string, unknown>>> {
   const metadata = documents
     .filter(isRawObject)

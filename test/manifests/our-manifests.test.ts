@@ -1,11 +1,11 @@
-/** Manifests of a fictional company, written for these tests: every kind of Pod that matters to an injection. */
+/** Tests manifests of a fictional company, written for these tests, with every type of Pod that affects an injection. */
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { lastcall } from "../cli/run-lastcall.ts";
-import { filesBelow, OUR_MANIFESTS } from "./folder.ts";
-import { holdPropertiesOfManifests } from "./manifest-properties.ts";
+import { filesIn, OUR_MANIFESTS } from "./folder.ts";
+import { testManifestProperties } from "./manifest-properties.ts";
 
-const files = filesBelow(OUR_MANIFESTS);
+const files = filesIn(OUR_MANIFESTS);
 
 function textOf(name: string): string {
   const found = files.find((file) => file.name === name);
@@ -14,11 +14,11 @@ function textOf(name: string): string {
 }
 
 describe("an example manifest", () => {
-  holdPropertiesOfManifests(files);
+  testManifestProperties(files);
 });
 
-/** Invalid on purpose: an API server would refuse them, or they only resemble Kubernetes objects. */
-const ODD = [
+/** Invalid manifests: an API server would refuse the objects, or the objects only resemble Kubernetes objects. */
+const INVALID_MANIFESTS = [
   {
     file: "pod-of-the-wrong-group.yaml",
     warning: 'warning: standard input, document 1: Kubernetes has no Pod in apiVersion "apps/v1"; left unchanged\n',
@@ -32,7 +32,7 @@ const ODD = [
 ];
 
 describe("an invalid manifest is not changed and causes a warning:", () => {
-  test.for(ODD)("$file", async ({ file, warning }) => {
+  test.for(INVALID_MANIFESTS)("$file", async ({ file, warning }) => {
     const text = textOf(file);
     expect(await lastcall(["inject"], { "-": text })).toEqual({ status: 0, out: text, err: warning });
   });

@@ -1,8 +1,8 @@
-/** Removes everything that an injection may set, independently of the source; the rest must be unchanged. */
-type Loose = { readonly [key: string]: unknown };
+/** Removes all fields that an injection may set, independently of the source; the other fields must be unchanged. */
+type JsonObject = { readonly [key: string]: unknown };
 
 /** Annotations that an injection may set, those of meshes included. */
-const MAY_CHANGE: readonly string[] = [
+const CHANGEABLE_ANNOTATIONS: readonly string[] = [
   "lastcall.dev/status",
   "kubectl.kubernetes.io/default-container",
   "traffic.sidecar.istio.io/excludeInboundPorts",
@@ -10,34 +10,34 @@ const MAY_CHANGE: readonly string[] = [
 ];
 
 export function protectedFieldsOf(pod: unknown): object {
-  const { metadata, spec, ...rest } = loose(pod);
-  const { annotations, ...labels } = loose(metadata);
-  const { containers, initContainers, terminationGracePeriodSeconds: _, ...podWide } = loose(spec);
-  const kept = Object.entries(loose(annotations)).filter(([key]) => !MAY_CHANGE.includes(key));
+  const { metadata, spec, ...rest } = asObject(pod);
+  const { annotations, ...labels } = asObject(metadata);
+  const { containers, initContainers, terminationGracePeriodSeconds: _, ...podFields } = asObject(spec);
+  const unchanged = Object.entries(asObject(annotations)).filter(([key]) => !CHANGEABLE_ANNOTATIONS.includes(key));
   return {
     ...rest,
-    metadata: { ...labels, annotations: Object.fromEntries(kept) },
-    spec: { ...podWide, containers: protectedIn(containers), initContainers: protectedIn(initContainers) },
+    metadata: { ...labels, annotations: Object.fromEntries(unchanged) },
+    spec: { ...podFields, containers: protectedIn(containers), initContainers: protectedIn(initContainers) },
   };
 }
 
 function protectedIn(containers: unknown): readonly object[] {
-  const given: readonly unknown[] = Array.isArray(containers) ? containers : [];
-  return given
-    .map(loose)
+  const list: readonly unknown[] = Array.isArray(containers) ? containers : [];
+  return list
+    .map(asObject)
     .filter(({ name }) => name !== "lastcall")
     .map(({ lifecycle, livenessProbe, startupProbe, ...container }) => {
-      const { preStop: _, ...hooks } = loose(lifecycle);
+      const { preStop: _, ...hooks } = asObject(lifecycle);
       return { ...container, hooks, probes: [livenessProbe, startupProbe].map(withoutGrace) };
     });
 }
 
-/** A probe without its own grace period gets the Pod's original one. */
+/** Injections set the Pod's original grace period in probes that do not set a grace period. */
 function withoutGrace(probe: unknown): object {
-  const { terminationGracePeriodSeconds: _, ...rest } = loose(probe);
+  const { terminationGracePeriodSeconds: _, ...rest } = asObject(probe);
   return rest;
 }
 
-function loose(value: unknown): Loose {
-  return (value ?? {}) as Loose;
+function asObject(value: unknown): JsonObject {
+  return (value ?? {}) as JsonObject;
 }

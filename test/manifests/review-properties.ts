@@ -1,25 +1,25 @@
-/** Properties of every admission review. */
+/** Tests properties that apply to every admission review. */
 import { expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { objectAt, type RawObject, textAt } from "../../src/kubernetes/raw-json.ts";
 import { requestIn, type TextFile } from "./folder.ts";
 import { throughCommandLine, throughWebhook } from "./webhook-and-cli.ts";
 
-export function holdPropertiesOfReviews(files: readonly TextFile[]): void {
+export function testReviewProperties(files: readonly TextFile[]): void {
   test.for(files)(
     "is patched once, not changed by a second review, and restored by an uninjection: $name",
     async (file) => {
-      const { object, namespace } = reviewed(file);
+      const { object, namespace } = podOfReview(file);
       const once = await throughWebhook(object, { namespace });
       expect(await throughWebhook(once, { namespace })).toStrictEqual(once);
-      const back = uninjectPod(once as RawObject);
-      expect(back.kind === "uninjected" ? back.pod : once).toStrictEqual(object);
+      const uninjection = uninjectPod(once as RawObject);
+      expect(uninjection.kind === "uninjected" ? uninjection.pod : once).toStrictEqual(object);
     },
   );
 
-  const ofPods = files.filter((file) => textAt(reviewed(file).object, "kind") === "Pod");
-  test.for(ofPods)("has the same injected Pod from the webhook and the command line: $name", async (file) => {
-    const { object, namespace } = reviewed(file);
+  const podReviews = files.filter((file) => textAt(podOfReview(file).object, "kind") === "Pod");
+  test.for(podReviews)("has the same injected Pod from the webhook and the command line: $name", async (file) => {
+    const { object, namespace } = podOfReview(file);
     // A Pod inside a review may omit its apiVersion; a manifest may not.
     const manifest = { apiVersion: "v1", ...object };
     const { out } = await throughCommandLine(JSON.stringify(manifest));
@@ -27,8 +27,8 @@ export function holdPropertiesOfReviews(files: readonly TextFile[]): void {
   });
 }
 
-export function reviewed(file: TextFile): { readonly object: RawObject; readonly namespace: string } {
+export function podOfReview(file: TextFile): { readonly object: RawObject; readonly namespace: string } {
   const object = objectAt(requestIn(file), "object");
-  if (object === undefined) throw new Error(`${file.name} is no review`);
+  if (object === undefined) throw new Error(`${file.name} is not a review`);
   return { object, namespace: textAt(objectAt(object, "metadata"), "namespace") ?? "default" };
 }

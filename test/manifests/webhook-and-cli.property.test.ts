@@ -1,4 +1,4 @@
-/** Random Pods through webhook and command line, which must agree. */
+/** Injects random Pods by webhook and command line, and compares the results. */
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -8,18 +8,18 @@ import { documentsOf } from "./folder.ts";
 import { protectedFieldsOf } from "./protected-fields.ts";
 import { throughCommandLine, throughWebhook } from "./webhook-and-cli.ts";
 
-const whims = fc.array(fc.nat(99), { minLength: 20, maxLength: 60 });
+const arbitraryStyle = fc.array(fc.nat(99), { minLength: 20, maxLength: 60 });
 
 test("webhook and command line inject any Pod in the same way, without a change of protected fields", {
   timeout: 300_000,
 }, async () => {
   let changed = 0;
   await fc.assert(
-    fc.asyncProperty(arbitraryPod, whims, async (generated, ofHand) => {
-      // As in a manifest: undefined values are absent.
+    fc.asyncProperty(arbitraryPod, arbitraryStyle, async (generated, styleChoices) => {
+      // JSON omits undefined values, which a manifest cannot contain.
       const pod = JSON.parse(JSON.stringify(generated)) as object;
       const expected = await throughWebhook(pod, { namespace: "default" });
-      const manifest = write(pod, { step: 2, dashesIn: true, eol: "\n", lastEol: true, whims: ofHand });
+      const manifest = write(pod, { step: 2, dashesIn: true, eol: "\n", lastEol: true, whims: styleChoices });
       for (const text of [JSON.stringify(pod), manifest]) {
         const { out, err } = await throughCommandLine(text);
         expect(documentsOf(out), err).toEqual([expected]);

@@ -16,7 +16,7 @@ export function throughCommandLine(text: string): Promise<Ran> {
   return lastcall(["inject", ...FLAGS], { "-": text }, TOKEN);
 }
 
-/** The object after the webhook's patch, or unchanged without one. */
+/** Returns the object after the webhook's patch; without a patch, the object itself. */
 export async function throughWebhook(
   object: unknown,
   fields: RequestFields = {},
@@ -27,9 +27,9 @@ export async function throughWebhook(
     namespaceAnnotations: async () => namespaceAnnotations,
   });
   const payload = reviewText({ ...fields, object });
-  const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
-  if (answer.statusCode !== 200) throw new Error(`${answer.statusCode}: ${answer.body}`);
-  const { response } = answer.json();
+  const httpResponse = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+  if (httpResponse.statusCode !== 200) throw new Error(`${httpResponse.statusCode}: ${httpResponse.body}`);
+  const { response } = httpResponse.json();
   if (response.allowed !== true) throw new Error(`refused: ${JSON.stringify(response.status)}`);
   const operations = JSON.parse(Buffer.from(response.patch ?? btoa("[]"), "base64").toString());
   return jsonPatch.applyPatch(structuredClone(object), operations, true).newDocument;

@@ -16,7 +16,14 @@ import { REAL_CLOCK } from "../../src/relay/slices/clock.ts";
 import { createSliceWatches } from "../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../src/relay/withdrawal/withdrawal-route.ts";
 import { fakeApiServer } from "../api-server/fake-api-server.ts";
-import { type Conditions, entryOf, READY, sliceWith, TERMINATING, WEB_0 } from "../kubernetes/rotation/raw-slices.ts";
+import {
+  type Conditions,
+  entryOf,
+  READY_CONDITIONS,
+  sliceWith,
+  TERMINATING_CONDITIONS,
+  WEB_0,
+} from "../kubernetes/rotation/raw-slices.ts";
 import { createAuthority, issueLeaf, relayEnvironment } from "../manager/fake-relay.ts";
 import { eventually } from "../time/eventually.ts";
 import { startCoverage } from "./executed-files.ts";
@@ -30,7 +37,7 @@ const clientFiles = join(folder, "client.json");
 const clock = { ...REAL_CLOCK, every: () => () => undefined };
 const api = await fakeApiServer();
 const show = (conditions: Conditions): void => api.put(SLICES, sliceWith({}, entryOf(WEB_0, conditions)) as never);
-show(READY);
+show(READY_CONDITIONS);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const registry = new Registry();
 const { request, stream } = createApiClient(api.connection);
@@ -62,7 +69,7 @@ const manager = await startManager(
 void manager.call("POST", "/drain").catch(() => undefined);
 await manager.logged('"detail":"in');
 const end = startCoverage();
-show(TERMINATING);
+show(TERMINATING_CONDITIONS);
 await manager.logged('"detail":"out');
 // A timer of the hook's connection may fire meanwhile; the slice does not run through it.
 const files = end().filter((file) => !file.startsWith("manager/calls/"));

@@ -2,7 +2,7 @@
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
 import { injectPod } from "../../src/injection/inject.ts";
-import { type GoldenCase, goldenCase, goldenNames, podWrittenDown } from "../golden/corpus.ts";
+import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
 import { JSON_HEADERS, reviewText } from "./pod-review.ts";
 import { serverUnderTest } from "./server-under-test.ts";
 
@@ -26,7 +26,7 @@ test.for(goldenNames())("the webhook's patch turns %s into the golden file", asy
   expect(response.allowed).toBe(expected.kind !== "refused");
   const operations = JSON.parse(Buffer.from(response.patch ?? btoa("[]"), "base64").toString());
   const changed = jsonPatch.applyPatch(received, operations, true).newDocument;
-  expect(changed).toEqual(podWrittenDown(golden));
+  expect(changed).toEqual(expectedPodOf(golden));
   const [line] = server.lines();
   expect(line).toMatchObject({
     outcome: { patched: "injected", unchanged: "skipped", refused: "refused" }[expected.kind],

@@ -1,16 +1,25 @@
-/** Tests rotation with situations from real clusters. */
+/** Tests a Pod's endpoint state in situations from real clusters. */
 import { describe, expect, test } from "vitest";
 import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
-import { entryOf, MIRRORING, type RawSlice, READY, rotationIn, sliceWith, TERMINATING, WEB_0 } from "./raw-slices.ts";
+import {
+  endpointStateIn,
+  entryOf,
+  MIRRORING,
+  type RawSlice,
+  READY_CONDITIONS,
+  sliceWith,
+  TERMINATING_CONDITIONS,
+  WEB_0,
+} from "./raw-slices.ts";
 
-const ANOTHER: PodIdentity = { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] };
+const WEB_1: PodIdentity = { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] };
 
 describe("a Pod of a Service with a selector", () => {
-  test("has the status in while its endpoint is ready", () => {
-    expect(rotationIn([sliceWith({}, entryOf(ANOTHER), entryOf(WEB_0))])).toEqual({
+  test("has the status `in` while its endpoint is ready", () => {
+    expect(endpointStateIn([sliceWith({}, entryOf(WEB_1), entryOf(WEB_0))])).toEqual({
       state: "in",
       terminating: false,
-      offers: [
+      services: [
         {
           service: "web",
           family: "IPv4",
@@ -23,56 +32,56 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("has the status out, and terminating, after the controller has processed the deletion", () => {
-    expect(rotationIn([sliceWith({}, entryOf(WEB_0, TERMINATING))])).toMatchObject({
+  test("has the status `out`, and terminating, after the controller has processed the deletion", () => {
+    expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, TERMINATING_CONDITIONS))])).toMatchObject({
       state: "out",
       terminating: true,
       reason: "Service web withdrew the Pod as terminating (slice web-abc)",
     });
   });
 
-  test("has the status out, and not terminating, if the kubelet stops the Pod without a deletion", () => {
+  test("has the status `out`, and not terminating, if the kubelet stops the Pod without a deletion", () => {
     const stopped = { ready: false, serving: false, terminating: false };
-    expect(rotationIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
+    expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
       state: "out",
       terminating: false,
       reason: "Service web withdrew the Pod as not ready (slice web-abc)",
     });
   });
 
-  test("has the status out while its endpoint is terminating and serving", () => {
-    expect(rotationIn([sliceWith({}, entryOf(WEB_0, { ready: false, serving: true, terminating: true }))]).state).toBe(
-      "out",
-    );
+  test("has the status `out` while its endpoint is terminating and serving", () => {
+    expect(
+      endpointStateIn([sliceWith({}, entryOf(WEB_0, { ready: false, serving: true, terminating: true }))]).state,
+    ).toBe("out");
   });
 
-  test("has the status out if no EndpointSlice contains the Pod", () => {
-    for (const raws of [[], [sliceWith({}, entryOf(ANOTHER))]]) {
-      expect(rotationIn(raws)).toEqual({
+  test("has the status `out` if no EndpointSlice contains the Pod", () => {
+    for (const raws of [[], [sliceWith({}, entryOf(WEB_1))]]) {
+      expect(endpointStateIn(raws)).toEqual({
         state: "out",
         terminating: false,
-        offers: [],
+        services: [],
         reason: "no Service offers the Pod",
       });
     }
   });
 
-  test("is found in EndpointSlices by its uid, whatever its address", () => {
-    expect(rotationIn([sliceWith({}, entryOf(WEB_0, READY, "10.9.9.9"))]).state).toBe("in");
-    expect(rotationIn([sliceWith({}, entryOf(WEB_0))], { ...WEB_0, addresses: [] }).state).toBe("in");
+  test("is identified in EndpointSlices by its uid, with any address", () => {
+    expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, READY_CONDITIONS, "10.9.9.9"))]).state).toBe("in");
+    expect(endpointStateIn([sliceWith({}, entryOf(WEB_0))], { ...WEB_0, addresses: [] }).state).toBe("in");
   });
 });
 
 describe("publishNotReadyAddresses", () => {
-  test("gives an unready Pod the status in until the deletion", () => {
-    expect(rotationIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: false, terminating: false }))]).state).toBe(
-      "in",
-    );
+  test("gives an unready Pod the status `in` until the deletion", () => {
+    expect(
+      endpointStateIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: false, terminating: false }))]).state,
+    ).toBe("in");
   });
 
-  test("gives a terminating Pod the status out, although its endpoint is ready until the Pod is removed", () => {
+  test("gives a terminating Pod the status `out`, although its endpoint is ready until the Pod is removed", () => {
     expect(
-      rotationIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: true, terminating: true }))]),
+      endpointStateIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: true, terminating: true }))]),
     ).toMatchObject({
       state: "out",
       terminating: true,
@@ -92,85 +101,91 @@ test.for<[string, RawSlice, string, boolean]>([
   ["terminating as a number", { conditions: { terminating: 1 } }, "in", false],
 ])("an endpoint with %s is evaluated as the API documents it", ([, parts, state, terminating]) => {
   const { conditions: _replaced, ...entry } = entryOf(WEB_0);
-  expect(rotationIn([sliceWith({}, { ...entry, ...parts })])).toMatchObject({ state, terminating });
+  expect(endpointStateIn([sliceWith({}, { ...entry, ...parts })])).toMatchObject({ state, terminating });
 });
 
 describe("several EndpointSlices", () => {
-  test("of one Service give the status in while one of them has the Pod as a ready endpoint", () => {
+  test("of one Service give the status `in` while one of them has the Pod as a ready endpoint", () => {
     const moved = [
-      sliceWith({ name: "web-b" }, entryOf(WEB_0, TERMINATING)),
-      sliceWith({ name: "web-a" }, entryOf(ANOTHER), entryOf(WEB_0)),
+      sliceWith({ name: "web-b" }, entryOf(WEB_0, TERMINATING_CONDITIONS)),
+      sliceWith({ name: "web-a" }, entryOf(WEB_1), entryOf(WEB_0)),
     ];
-    expect(rotationIn(moved)).toMatchObject({
+    expect(endpointStateIn(moved)).toMatchObject({
       state: "in",
       terminating: true,
-      offers: [{ state: "in", terminating: true }],
+      services: [{ state: "in", terminating: true }],
       reason: "Service web still offers the Pod (slice web-a)",
     });
   });
 
   test("of two IP families count separately", () => {
     const both = [
-      sliceWith({ name: "web-v6", addressType: "IPv6" }, entryOf(WEB_0, READY, "fd00::7")),
-      sliceWith({ name: "web-v4" }, entryOf(WEB_0, TERMINATING)),
+      sliceWith({ name: "web-v6", addressType: "IPv6" }, entryOf(WEB_0, READY_CONDITIONS, "fd00::7")),
+      sliceWith({ name: "web-v4" }, entryOf(WEB_0, TERMINATING_CONDITIONS)),
     ];
-    const rotation = rotationIn(both);
-    expect(rotation.services.map(({ family, state }) => `${family} ${state}`)).toEqual(["IPv4 out", "IPv6 in"]);
-    expect(rotation.state).toBe("in");
+    const endpointState = endpointStateIn(both);
+    expect(endpointState.services.map(({ family, state }) => `${family} ${state}`)).toEqual(["IPv4 out", "IPv6 in"]);
+    expect(endpointState.state).toBe("in");
   });
 
-  test("of two Services give the status out only if none has the Pod as a ready endpoint", () => {
+  test("of two Services give the status `out` only if none has the Pod as a ready endpoint", () => {
     const two = [
-      sliceWith({ name: "web-a" }, entryOf(WEB_0, TERMINATING)),
+      sliceWith({ name: "web-a" }, entryOf(WEB_0, TERMINATING_CONDITIONS)),
       sliceWith({ name: "api-a", service: "api" }, entryOf(WEB_0)),
     ];
-    expect(rotationIn(two)).toMatchObject({
+    expect(endpointStateIn(two)).toMatchObject({
       state: "in",
       reason: "Service api still offers the Pod (slice api-a)",
     });
-    expect(rotationIn(two.slice(0, 1)).state).toBe("out");
+    expect(endpointStateIn(two.slice(0, 1)).state).toBe("out");
   });
 
   test("of several Services with the same state are counted in the reason", () => {
     const three = ["a", "b", "c"].map((service) => sliceWith({ name: `${service}-1`, service }, entryOf(WEB_0)));
-    expect(rotationIn(three).reason).toBe("Service a still offers the Pod (slice a-1), and 2 more");
+    expect(endpointStateIn(three).reason).toBe("Service a still offers the Pod (slice a-1), and 2 more");
   });
 
   test("without a Service are ignored", () => {
     for (const service of [undefined, ""]) {
-      expect(rotationIn([sliceWith({ service }, entryOf(WEB_0, TERMINATING))])).toMatchObject({
+      expect(endpointStateIn([sliceWith({ service }, entryOf(WEB_0, TERMINATING_CONDITIONS))])).toMatchObject({
         state: "out",
         terminating: false,
-        offers: [],
+        services: [],
       });
     }
   });
 });
 
 describe("an address in an EndpointSlice", () => {
-  const BARE = { addresses: ["10.0.0.7"], conditions: { ready: true } };
+  const WITHOUT_TARGET = { addresses: ["10.0.0.7"], conditions: { ready: true } };
 
   test("identifies the Pod in mirrored and handwritten EndpointSlices, which have no uid", () => {
-    expect(rotationIn([sliceWith({ managedBy: MIRRORING }, BARE)]).state).toBe("in");
-    expect(rotationIn([sliceWith({ managedBy: "" }, { addresses: ["10.0.0.99", "10.0.0.7"] })]).state).toBe("in");
-    expect(rotationIn([sliceWith({ managedBy: MIRRORING }, { addresses: ["10.0.0.8"] })]).services).toEqual([]);
+    expect(endpointStateIn([sliceWith({ managedBy: MIRRORING }, WITHOUT_TARGET)]).state).toBe("in");
+    expect(endpointStateIn([sliceWith({ managedBy: "" }, { addresses: ["10.0.0.99", "10.0.0.7"] })]).state).toBe("in");
+    expect(endpointStateIn([sliceWith({ managedBy: MIRRORING }, { addresses: ["10.0.0.8"] })]).services).toEqual([]);
   });
 
   test("in a handwritten EndpointSlice does not make a Pod terminating", () => {
-    const handMade = sliceWith({ managedBy: "people" }, { ...BARE, conditions: { ready: true, terminating: true } });
-    expect(rotationIn([handMade])).toMatchObject({ state: "out", terminating: false });
+    const handwritten = sliceWith(
+      { managedBy: "people" },
+      { ...WITHOUT_TARGET, conditions: { ready: true, terminating: true } },
+    );
+    expect(endpointStateIn([handwritten])).toMatchObject({ state: "out", terminating: false });
   });
 
   test("of another Pod's endpoint is ignored in managed and handwritten EndpointSlices", () => {
     for (const managedBy of [undefined, MIRRORING, "people"]) {
-      const heading = managedBy === undefined ? {} : { managedBy };
-      expect(rotationIn([sliceWith(heading, entryOf(ANOTHER, READY, "10.0.0.7"))]).services).toEqual([]);
+      const fields = managedBy === undefined ? {} : { managedBy };
+      expect(endpointStateIn([sliceWith(fields, entryOf(WEB_1, READY_CONDITIONS, "10.0.0.7"))]).services).toEqual([]);
     }
   });
 
   test("identifies the Pod if the endpoint's targetRef is not a Pod", () => {
-    const machine = { ...BARE, targetRef: { kind: "VirtualMachineInstance", name: "web-0", uid: "uid-of-a-machine" } };
-    expect(rotationIn([sliceWith({ managedBy: "people" }, machine)]).state).toBe("in");
+    const machine = {
+      ...WITHOUT_TARGET,
+      targetRef: { kind: "VirtualMachineInstance", name: "web-0", uid: "uid-of-a-machine" },
+    };
+    expect(endpointStateIn([sliceWith({ managedBy: "people" }, machine)]).state).toBe("in");
   });
 
   test.for([
@@ -181,7 +196,7 @@ describe("an address in an EndpointSlice", () => {
     ["010.000.0.07", "IPv4"],
   ])("is compared in canonical form: %s", ([address, addressType]) => {
     const raw = sliceWith({ managedBy: "people", ...(addressType && { addressType }) }, { addresses: [address] });
-    expect(rotationIn([raw]).state).toBe("in");
+    expect(endpointStateIn([raw]).state).toBe("in");
   });
 
   test.for([
@@ -196,49 +211,52 @@ describe("an address in an EndpointSlice", () => {
     "1.10.0.0.7",
     "10.0.0",
     "",
-  ])("is not the Pod's if it is %j", (address) => {
-    expect(rotationIn([sliceWith({ managedBy: "people" }, { addresses: [address] })]).services).toEqual([]);
+  ])("does not identify the Pod if it is %j", (address) => {
+    expect(endpointStateIn([sliceWith({ managedBy: "people" }, { addresses: [address] })]).services).toEqual([]);
   });
 });
 
 describe("endpoints with host names", () => {
   const FQDN = { addressType: "FQDN", managedBy: "people" };
 
-  test("give the status unknown, because only DNS can resolve host names", () => {
-    expect(rotationIn([sliceWith(FQDN, entryOf(WEB_0, READY, "web.example"))])).toMatchObject({
+  test("give the status `unknown`, because only DNS can resolve host names", () => {
+    expect(endpointStateIn([sliceWith(FQDN, entryOf(WEB_0, READY_CONDITIONS, "web.example"))])).toMatchObject({
       state: "unknown",
       reason: "Service web offers the Pod by a host name (slice web-abc)",
     });
   });
 
-  test("give the status out if they are terminating", () => {
-    expect(rotationIn([sliceWith(FQDN, entryOf(WEB_0, TERMINATING, "web.example"))]).state).toBe("out");
+  test("give the status `out` if they are terminating", () => {
+    expect(endpointStateIn([sliceWith(FQDN, entryOf(WEB_0, TERMINATING_CONDITIONS, "web.example"))]).state).toBe("out");
   });
 
   test("do not override a ready endpoint of the Pod", () => {
-    const raws = [sliceWith(FQDN, entryOf(WEB_0, READY, "web.example")), sliceWith({ name: "a" }, entryOf(WEB_0))];
-    expect(rotationIn(raws)).toMatchObject({ state: "in", offers: [{ state: "unknown" }, { state: "in" }] });
+    const raws = [
+      sliceWith(FQDN, entryOf(WEB_0, READY_CONDITIONS, "web.example")),
+      sliceWith({ name: "a" }, entryOf(WEB_0)),
+    ];
+    expect(endpointStateIn(raws)).toMatchObject({ state: "in", services: [{ state: "unknown" }, { state: "in" }] });
   });
 
   test("of other hosts are ignored", () => {
-    expect(rotationIn([sliceWith(FQDN, { addresses: ["elsewhere.example"] })]).services).toEqual([]);
+    expect(endpointStateIn([sliceWith(FQDN, { addresses: ["elsewhere.example"] })]).services).toEqual([]);
   });
 });
 
 test("endpoints of an unknown address type are evaluated by the same conditions", () => {
-  expect(rotationIn([sliceWith({ addressType: "Martian" }, entryOf(WEB_0))])).toMatchObject({
+  expect(endpointStateIn([sliceWith({ addressType: "Martian" }, entryOf(WEB_0))])).toMatchObject({
     state: "in",
-    offers: [{ family: "other" }],
+    services: [{ family: "other" }],
   });
 });
 
 test("long printable names in reasons are truncated", () => {
-  expect(rotationIn([sliceWith({ name: "x".repeat(5_000) }, entryOf(WEB_0))]).reason.length).toBeLessThan(600);
+  expect(endpointStateIn([sliceWith({ name: "x".repeat(5_000) }, entryOf(WEB_0))]).reason.length).toBeLessThan(600);
 });
 
 test("names in reasons are truncated, and unprintable characters are replaced", () => {
   const raw = sliceWith({ name: `a\u001b[31m\n${"x".repeat(5_000)}`, service: "web\u202e" }, entryOf(WEB_0));
-  const { reason } = rotationIn([raw]);
+  const { reason } = endpointStateIn([raw]);
   expect(reason).toMatch(/^Service web\? still offers the Pod \(slice a\?\[31m\?x+\)$/);
   expect(reason.length).toBeLessThan(600);
 });

@@ -1,19 +1,19 @@
 /**
- * Generates random histories of slices, written by controllers and users, as seen by a watcher with a different lag for
- * each slice.
+ * Generates random histories of slices that controllers and users write, as a watch receives them with a different lag for each
+ * slice.
  */
 import fc from "fast-check";
 import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
-import { CONTROLLER, entryOf, type Heading, MIRRORING, type RawSlice, sliceWith, WEB_0 } from "./raw-slices.ts";
+import { CONTROLLER, entryOf, MIRRORING, type RawSlice, type SliceFields, sliceWith, WEB_0 } from "./raw-slices.ts";
 
-const OTHERS: readonly PodIdentity[] = [
+const OTHER_PODS: readonly PodIdentity[] = [
   { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] },
-  // Has, or had, the same addresses.
+  // A Pod with the same addresses, such as one that reused them.
   { name: "web-9", uid: "uid-of-web-9", addresses: WEB_0.addresses },
 ];
 
 /** Services with two slices allow splits, merges and moves. */
-const HEADINGS: readonly Heading[] = [
+const SLICES: readonly SliceFields[] = [
   { name: "web-a" },
   { name: "web-b" },
   { name: "web-v6", addressType: "IPv6" },
@@ -29,26 +29,29 @@ const HEADINGS: readonly Heading[] = [
 ];
 
 type Write =
-  | { readonly does: "put" | "duplicate"; readonly at: number; readonly to: number; readonly entry: RawSlice }
-  | { readonly does: "drop" | "move" | "split" | "merge" | "delete"; readonly at: number; readonly to: number }
-  | { readonly does: "set-conditions"; readonly at: number; readonly to: number; readonly conditions: RawSlice };
+  | { readonly kind: "put" | "duplicate"; readonly at: number; readonly to: number; readonly entry: RawSlice }
+  | { readonly kind: "drop" | "move" | "split" | "merge" | "delete"; readonly at: number; readonly to: number }
+  | { readonly kind: "set-conditions"; readonly at: number; readonly to: number; readonly conditions: RawSlice };
 
-const nilOr = fc.constantFrom(undefined, null, true, false);
+const arbitraryCondition = fc.constantFrom(undefined, null, true, false);
 const arbitraryConditions: fc.Arbitrary<RawSlice> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<RawSlice>({ ready: true, serving: true, terminating: false }, {}) },
   { weight: 3, arbitrary: fc.constant<RawSlice>({ ready: false, serving: true, terminating: true }) },
   { weight: 1, arbitrary: fc.constant<RawSlice>({ ready: true, serving: true, terminating: true }) },
-  { weight: 3, arbitrary: fc.record({ ready: nilOr, serving: nilOr, terminating: nilOr }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ ready: arbitraryCondition, serving: arbitraryCondition, terminating: arbitraryCondition }),
+  },
 );
 
 const arbitraryAddress = fc.constantFrom("10.0.0.7", "fd00::7", "FD00:0:0::07", "10.0.0.8", "fd00::8", "web.example");
 
-/** Endpoints of the Pod, of another Pod with the same address, without a target, and incomplete ones. */
+/** Endpoints of the Pod, endpoints of another Pod with the same address, endpoints without a target, and incomplete endpoints. */
 const arbitraryEntry: fc.Arbitrary<RawSlice> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
-      .tuple(fc.constantFrom(WEB_0, WEB_0, ...OTHERS), arbitraryConditions, fc.nat(1))
+      .tuple(fc.constantFrom(WEB_0, WEB_0, ...OTHER_PODS), arbitraryConditions, fc.nat(1))
       .map(([pod, conditions, family]) => entryOf(pod, conditions, pod.addresses[family])),
   },
   {
@@ -79,34 +82,34 @@ const arbitraryEntry: fc.Arbitrary<RawSlice> = fc.oneof(
   },
 );
 
-const place = fc.nat(HEADINGS.length - 1);
+const place = fc.nat(SLICES.length - 1);
 const arbitraryWrite: fc.Arbitrary<Write> = fc.oneof(
-  fc.record({ does: fc.constantFrom("put", "duplicate"), at: place, to: place, entry: arbitraryEntry }),
-  fc.record({ does: fc.constantFrom("drop", "move", "split", "merge", "delete"), at: place, to: place }),
-  fc.record({ does: fc.constant("set-conditions"), at: place, to: place, conditions: arbitraryConditions }),
+  fc.record({ kind: fc.constantFrom("put", "duplicate"), at: place, to: place, entry: arbitraryEntry }),
+  fc.record({ kind: fc.constantFrom("drop", "move", "split", "merge", "delete"), at: place, to: place }),
+  fc.record({ kind: fc.constant("set-conditions"), at: place, to: place, conditions: arbitraryConditions }),
 );
 
-/** One list of raw slices for each step of a history. */
+/** Raw slices after each step of a history. */
 export const arbitraryViews: fc.Arbitrary<RawSlice[][]> = fc
   .tuple(
     fc.array(arbitraryWrite, { minLength: 1, maxLength: 25 }),
     fc.array(fc.nat(3), { minLength: 12, maxLength: 12 }),
   )
-  .map(([writes, lags]) => viewsOf(writes, lags));
+  .map(([writes, lagSteps]) => viewsOf(writes, lagSteps));
 
-/** Endpoints by index in {@link HEADINGS}; `undefined` if the slice does not exist. */
+/** Endpoints by index in {@link SLICES}; `undefined` if the slice does not exist. */
 type Table = readonly (readonly RawSlice[] | undefined)[];
 
 function viewsOf(writes: readonly Write[], lags: readonly number[]): RawSlice[][] {
-  const tables: Table[] = [HEADINGS.map(() => undefined)];
+  const tables: Table[] = [SLICES.map(() => undefined)];
   for (const write of writes) {
-    // A move takes two writes: in between the endpoint is in both slices.
+    // A move takes two writes. Between the writes both slices contain the endpoint.
     for (const change of changesOf(write)) tables.push(change(tables.at(-1) ?? []));
   }
   return tables.map((_table, now) =>
-    HEADINGS.flatMap((heading, at) => {
+    SLICES.flatMap((fields, at) => {
       const entries = tables[Math.max(0, now - (lags[at] ?? 0))]?.[at];
-      return entries === undefined ? [] : [sliceWith(heading, ...entries)];
+      return entries === undefined ? [] : [sliceWith(fields, ...entries)];
     }),
   );
 }
@@ -115,57 +118,60 @@ function changesOf(write: Write): ((table: Table) => Table)[] {
   const { at, to } = write;
   const set = (place: number, entries: (table: Table) => readonly RawSlice[] | undefined) => (table: Table) =>
     table.with(place, entries(table));
-  const here = (table: Table) => table[at] ?? [];
-  const there = (table: Table) => table[to] ?? [];
-  switch (write.does) {
+  const entriesAt = (table: Table) => table[at] ?? [];
+  const entriesTo = (table: Table) => table[to] ?? [];
+  switch (write.kind) {
     case "put":
-      return [set(at, (table) => [...here(table), write.entry])];
+      return [set(at, (table) => [...entriesAt(table), write.entry])];
     case "duplicate":
-      return [set(at, (table) => [...here(table), write.entry]), set(to, (table) => [...there(table), write.entry])];
+      return [
+        set(at, (table) => [...entriesAt(table), write.entry]),
+        set(to, (table) => [...entriesTo(table), write.entry]),
+      ];
     case "drop":
-      return [set(at, (table) => here(table).slice(1))];
+      return [set(at, (table) => entriesAt(table).slice(1))];
     case "move":
       return [
-        set(to, (table) => [...there(table), ...here(table).slice(0, 1)]),
-        set(at, (table) => here(table).slice(1)),
+        set(to, (table) => [...entriesTo(table), ...entriesAt(table).slice(0, 1)]),
+        set(at, (table) => entriesAt(table).slice(1)),
       ];
     case "split":
       return [
-        set(to, (table) => [...there(table), ...here(table).slice(2)]),
-        set(at, (table) => here(table).slice(0, 2)),
+        set(to, (table) => [...entriesTo(table), ...entriesAt(table).slice(2)]),
+        set(at, (table) => entriesAt(table).slice(0, 2)),
       ];
     case "merge":
-      return [set(to, (table) => [...there(table), ...here(table)]), set(at, () => undefined)];
+      return [set(to, (table) => [...entriesTo(table), ...entriesAt(table)]), set(at, () => undefined)];
     case "delete":
       return [set(at, () => undefined)];
     case "set-conditions":
-      return [set(at, (table) => here(table).map((entry) => ({ ...entry, conditions: write.conditions })))];
+      return [set(at, (table) => entriesAt(table).map((entry) => ({ ...entry, conditions: write.conditions })))];
   }
 }
 
 /** A Service with a selector: its controller writes each Pod to one slice per family. */
-export type Controlled = {
+export type ManagedService = {
   readonly publishNotReady: boolean;
   readonly families: readonly ("IPv4" | "IPv6")[];
   readonly podsPerSlice: number;
 };
 
-export type PodNow = { readonly pod: PodIdentity; readonly isReady: boolean; readonly isDeleted: boolean };
+export type PodStatus = { readonly pod: PodIdentity; readonly isReady: boolean; readonly isDeleted: boolean };
 
-/** As the controller computes it: `ready = publishNotReadyAddresses || (serving && !terminating)`. */
-export function writtenByController(service: string, how: Controlled, pods: readonly PodNow[]): RawSlice[] {
-  return how.families.flatMap((addressType) =>
+/** Returns the slices that the controller writes, with `ready = publishNotReadyAddresses || (serving && !terminating)`. */
+export function slicesOfController(name: string, service: ManagedService, pods: readonly PodStatus[]): RawSlice[] {
+  return service.families.flatMap((addressType) =>
     pods.map((_first, index) => {
-      const part = index % how.podsPerSlice === 0 ? pods.slice(index, index + how.podsPerSlice) : [];
+      const part = index % service.podsPerSlice === 0 ? pods.slice(index, index + service.podsPerSlice) : [];
       const entries = part.map(({ pod, isReady, isDeleted }) =>
         entryOf(
           pod,
-          { ready: how.publishNotReady || (isReady && !isDeleted), serving: isReady, terminating: isDeleted },
+          { ready: service.publishNotReady || (isReady && !isDeleted), serving: isReady, terminating: isDeleted },
           pod.addresses[addressType === "IPv4" ? 0 : 1],
         ),
       );
       return sliceWith(
-        { name: `${service}-${addressType}-${index}`, service, managedBy: CONTROLLER, addressType },
+        { name: `${name}-${addressType}-${index}`, service: name, managedBy: CONTROLLER, addressType },
         ...entries,
       );
     }),

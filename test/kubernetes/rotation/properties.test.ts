@@ -1,46 +1,46 @@
-/** Property tests of rotation. */
+/** Property tests of a Pod's endpoint state. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalAddress } from "../../../src/kubernetes/rotation/address-text.ts";
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
 import type { EndpointState, PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
 import { endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
-import { expectedRotation } from "./flat-facts.ts";
-import { arbitraryViews, type Controlled, type PodNow, writtenByController } from "./histories.ts";
-import { entryOf, type RawSlice, READY, readAll, rotationIn, sliceWith, WEB_0 } from "./raw-slices.ts";
+import { expectedEndpointState } from "./flat-facts.ts";
+import { arbitraryViews, type ManagedService, type PodStatus, slicesOfController } from "./histories.ts";
+import { endpointStateIn, entryOf, type RawSlice, READY_CONDITIONS, readAll, sliceWith, WEB_0 } from "./raw-slices.ts";
 
-/** The last and fullest moment of a history. */
+/** The slices after the last step of a history. */
 const arbitraryView = arbitraryViews.map((views) => views.at(-1) ?? []);
 
-test("after every step of any history, the rotation of a Pod equals that of an independent model", () => {
-  const seen = { in: 0, out: 0, unknown: 0 };
+test("after every step of any history, the endpoint state of a Pod equals that of an independent model", () => {
+  const counts = { in: 0, out: 0, unknown: 0 };
   fc.assert(
     fc.property(arbitraryViews, (views) => {
       for (const raws of views) {
-        const rotation = rotationIn(raws);
-        seen[rotation.state] += 1;
-        expect(summaryOf(rotation)).toEqual(expectedRotation(raws, WEB_0));
+        const endpointState = endpointStateIn(raws);
+        counts[endpointState.state] += 1;
+        expect(summaryOf(endpointState)).toEqual(expectedEndpointState(raws, WEB_0));
       }
     }),
     { numRuns: 1_500 },
   );
-  // Each state must occur, or the test would prove nothing.
-  expect(Math.min(seen.in, seen.out, seen.unknown)).toBeGreaterThan(20);
+  // The test requires that each state occurs.
+  expect(Math.min(counts.in, counts.out, counts.unknown)).toBeGreaterThan(20);
 });
 
-test("the rotation of a Pod does not depend on the order of EndpointSlices and endpoints", () => {
+test("the endpoint state of a Pod does not depend on the order of EndpointSlices and endpoints", () => {
   fc.assert(
     fc.property(
       arbitraryView.chain((raws) => fc.tuple(fc.constant(raws), fc.shuffledSubarray(raws, { minLength: raws.length }))),
       ([raws, shuffled]) => {
-        const turned = shuffled.map((raw) => ({ ...raw, endpoints: (raw["endpoints"] as RawSlice[]).toReversed() }));
-        expect(rotationIn(turned)).toEqual(rotationIn(raws));
+        const reordered = shuffled.map((raw) => ({ ...raw, endpoints: (raw["endpoints"] as RawSlice[]).toReversed() }));
+        expect(endpointStateIn(reordered)).toEqual(endpointStateIn(raws));
       },
     ),
   );
 });
 
-test("the rotation of a Pod is the same after a split into one EndpointSlice per endpoint", () => {
+test("the endpoint state of a Pod is the same after a split into one EndpointSlice per endpoint", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       const split = raws.flatMap((raw) =>
@@ -48,49 +48,50 @@ test("the rotation of a Pod is the same after a split into one EndpointSlice per
           renamed({ ...raw, endpoints: [entry] }, `part-${index}`),
         ),
       );
-      expect(summaryOf(rotationIn(split))).toEqual(summaryOf(rotationIn(raws)));
+      expect(summaryOf(endpointStateIn(split))).toEqual(summaryOf(endpointStateIn(raws)));
     }),
   );
 });
 
-test("the rotation of a Pod is the same with duplicate EndpointSlices", () => {
+test("the endpoint state of a Pod is the same with duplicate EndpointSlices", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       const twice = [...raws, ...raws.map((raw) => renamed(raw, "copy"))];
-      expect(summaryOf(rotationIn(twice))).toEqual(summaryOf(rotationIn(raws)));
+      expect(summaryOf(endpointStateIn(twice))).toEqual(summaryOf(endpointStateIn(raws)));
     }),
   );
 });
 
-test("an endpoint of another Pod with any address and conditions does not affect a Pod's rotation", () => {
+test("an endpoint of another Pod with any address and conditions does not affect a Pod's endpoint state", () => {
   fc.assert(
     fc.property(arbitraryView, fc.boolean(), fc.boolean(), (raws, ready, terminating) => {
       const other: PodIdentity = { name: "web-0", uid: "uid-of-another-web-0", addresses: WEB_0.addresses };
-      const crowded = raws.map((raw) => ({
+      const withOtherPod = raws.map((raw) => ({
         ...raw,
         endpoints: [entryOf(other, { ready, terminating }), ...(raw["endpoints"] as RawSlice[])],
       }));
-      expect(rotationIn(crowded)).toEqual(rotationIn(raws));
+      expect(endpointStateIn(withOtherPod)).toEqual(endpointStateIn(raws));
     }),
   );
 });
 
-test("an additional ready endpoint of the Pod always gives the status in", () => {
+test("an additional ready endpoint of the Pod always gives the status `in`", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
-      expect(rotationIn([...raws, sliceWith({ name: "one-more", service: "more" }, entryOf(WEB_0, READY))]).state).toBe(
-        "in",
-      );
+      expect(
+        endpointStateIn([...raws, sliceWith({ name: "one-more", service: "more" }, entryOf(WEB_0, READY_CONDITIONS))])
+          .state,
+      ).toBe("in");
     }),
   );
 });
 
-const arbitraryControlled: fc.Arbitrary<Controlled> = fc.record({
+const arbitraryService: fc.Arbitrary<ManagedService> = fc.record({
   publishNotReady: fc.boolean(),
-  families: fc.constantFrom<Controlled["families"]>(["IPv4"], ["IPv6"], ["IPv4", "IPv6"]),
+  families: fc.constantFrom<ManagedService["families"]>(["IPv4"], ["IPv6"], ["IPv4", "IPv6"]),
   podsPerSlice: fc.integer({ min: 1, max: 3 }),
 });
-const arbitrarySiblings: fc.Arbitrary<PodNow[]> = fc.array(
+const arbitrarySiblings: fc.Arbitrary<PodStatus[]> = fc.array(
   fc.record({
     pod: fc.nat(40).map((n) => ({ name: `s-${n}`, uid: `uid-${n}`, addresses: [`10.0.1.${n}`, `fd00::1:${n}`] })),
     isReady: fc.boolean(),
@@ -99,49 +100,51 @@ const arbitrarySiblings: fc.Arbitrary<PodNow[]> = fc.array(
   { maxLength: 6 },
 );
 
-test("with managed EndpointSlices a Pod is in exactly while a Service has it ready and it is not deleted", () => {
+test("with managed EndpointSlices a Pod has the status `in` exactly while it is not deleted and ready for a Service", () => {
   fc.assert(
     fc.property(
-      fc.array(arbitraryControlled, { maxLength: 3 }),
+      fc.array(arbitraryService, { maxLength: 3 }),
       arbitrarySiblings,
       fc.boolean(),
       fc.boolean(),
       (services, siblings, isReady, isDeleted) => {
         const pods = [...siblings, { pod: WEB_0, isReady, isDeleted }];
-        const raws = services.flatMap((how, index) => writtenByController(`service-${index}`, how, pods));
-        const isOffered = services.some((how) => (isReady || how.publishNotReady) && !isDeleted);
-        expect(rotationIn(raws)).toMatchObject({
-          state: isOffered ? "in" : "out",
+        const raws = services.flatMap((service, index) => slicesOfController(`service-${index}`, service, pods));
+        const isReadyEndpoint = services.some((service) => (isReady || service.publishNotReady) && !isDeleted);
+        expect(endpointStateIn(raws)).toMatchObject({
+          state: isReadyEndpoint ? "in" : "out",
           terminating: isDeleted && services.length > 0,
         });
-        expect(rotationIn(raws).services).toHaveLength(services.flatMap((how) => how.families).length);
+        expect(endpointStateIn(raws).services).toHaveLength(services.flatMap((service) => service.families).length);
       },
     ),
   );
 });
 
-test("a deleted Pod has the status in until all its EndpointSlices are updated", () => {
+test("a deleted Pod has the status `in` until all its EndpointSlices are updated", () => {
   fc.assert(
     fc.property(
-      fc.array(arbitraryControlled, { minLength: 1, maxLength: 3 }),
+      fc.array(arbitraryService, { minLength: 1, maxLength: 3 }),
       arbitrarySiblings,
       fc.array(fc.boolean(), { minLength: 60, maxLength: 60 }),
-      (services, siblings, caughtUp) => {
+      (services, siblings, isUpdated) => {
         const write = (isDeleted: boolean) =>
-          services.flatMap((how, index) =>
-            writtenByController(`service-${index}`, how, [...siblings, { pod: WEB_0, isReady: true, isDeleted }]),
+          services.flatMap((service, index) =>
+            slicesOfController(`service-${index}`, service, [...siblings, { pod: WEB_0, isReady: true, isDeleted }]),
           );
         const [before, after] = [write(false), write(true)];
-        const seen = before.map((raw, index) => (caughtUp[index] ? (after[index] ?? raw) : raw));
-        const isStillOffered = seen.some((raw, index) => raw === before[index] && mentionsPod(raw));
-        expect(rotationIn(seen).state).toBe(isStillOffered ? "in" : "out");
-        expect(rotationIn(seen).terminating).toBe(seen.some((raw, index) => raw !== before[index] && mentionsPod(raw)));
+        const received = before.map((raw, index) => (isUpdated[index] ? (after[index] ?? raw) : raw));
+        const hasReadyEndpoint = received.some((raw, index) => raw === before[index] && containsPod(raw));
+        expect(endpointStateIn(received).state).toBe(hasReadyEndpoint ? "in" : "out");
+        expect(endpointStateIn(received).terminating).toBe(
+          received.some((raw, index) => raw !== before[index] && containsPod(raw)),
+        );
       },
     ),
   );
 });
 
-test("readSlice throws for no input, and rotationOf accepts its result", () => {
+test("readSlice does not throw for any input, and endpointStateOf accepts its result", () => {
   const hostile = fc.oneof(
     fc.object({ key: fc.constantFrom("metadata", "name", "labels", "endpoints", "addresses", "conditions", "x") }),
     fc.record({
@@ -190,18 +193,20 @@ test("all spellings of an IP address have the same canonical form", () => {
         expect(canonicalAddress(canonical)).toBe(canonical);
         expect(canonicalAddress(text.toUpperCase())).toBe(canonical);
         expect(
-          expectedRotation([sliceWith({}, { addresses: [text] })], { ...WEB_0, addresses: [canonical] }).state,
+          expectedEndpointState([sliceWith({}, { addresses: [text] })], { ...WEB_0, addresses: [canonical] }).state,
         ).toBe("in");
       },
     ),
   );
 });
 
-function summaryOf({ state, terminating, services: offers }: EndpointState) {
+function summaryOf({ state, terminating, services }: EndpointState) {
   return {
     state,
     terminating,
-    offers: Object.fromEntries(offers.map((each) => [`${each.service}/${each.family}`, each.state])),
+    services: Object.fromEntries(
+      services.map(({ service, family, state: ofService }) => [`${service}/${family}`, ofService]),
+    ),
   };
 }
 
@@ -210,6 +215,6 @@ function renamed(raw: RawSlice, suffix: string): RawSlice {
   return { ...raw, metadata: { ...metadata, name: `${metadata["name"]}-${suffix}` } };
 }
 
-function mentionsPod(raw: RawSlice): boolean {
+function containsPod(raw: RawSlice): boolean {
   return JSON.stringify(raw).includes(`"${WEB_0.uid}"`);
 }

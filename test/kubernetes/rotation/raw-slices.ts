@@ -1,4 +1,4 @@
-/** Builds EndpointSlices for the tests of rotation. */
+/** Builds EndpointSlices for the tests of the endpoint state. */
 import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
 import type { EndpointState, PodIdentity, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
 import { endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
@@ -12,26 +12,29 @@ export const WEB_0: PodIdentity = { name: "web-0", uid: "uid-of-web-0", addresse
 
 export type Conditions = { readonly ready?: unknown; readonly serving?: unknown; readonly terminating?: unknown };
 
-export const READY: Conditions = { ready: true, serving: true, terminating: false };
-export const TERMINATING: Conditions = { ready: false, serving: true, terminating: true };
+export const READY_CONDITIONS: Conditions = { ready: true, serving: true, terminating: false };
+export const TERMINATING_CONDITIONS: Conditions = { ready: false, serving: true, terminating: true };
 
-export function entryOf(pod: PodIdentity, conditions: Conditions = READY, address = pod.addresses[0]): RawSlice {
+export function entryOf(
+  pod: PodIdentity,
+  conditions: Conditions = READY_CONDITIONS,
+  address = pod.addresses[0],
+): RawSlice {
   const targetRef = { kind: "Pod", namespace: "shop", name: pod.name, uid: pod.uid };
   return { addresses: [address], conditions, nodeName: "node-1", targetRef };
 }
 
-export type Heading = {
+export type SliceFields = {
   readonly name?: string;
-  /** `undefined`: without the label. */
+  /** `undefined`: the slice does not have the label. */
   readonly service?: string | undefined;
   readonly managedBy?: string;
   readonly addressType?: string;
 };
 
-export function sliceWith(heading: Heading, ...endpoints: readonly RawSlice[]): RawSlice {
-  const { name = "web-abc", service = "web", managedBy = CONTROLLER, addressType = "IPv4" } = heading;
-  const labelled =
-    "service" in heading && heading.service === undefined ? {} : { "kubernetes.io/service-name": service };
+export function sliceWith(fields: SliceFields, ...endpoints: readonly RawSlice[]): RawSlice {
+  const { name = "web-abc", service = "web", managedBy = CONTROLLER, addressType = "IPv4" } = fields;
+  const labelled = "service" in fields && fields.service === undefined ? {} : { "kubernetes.io/service-name": service };
   return {
     addressType,
     apiVersion: "discovery.k8s.io/v1",
@@ -50,6 +53,6 @@ export function readAll(raws: Iterable<RawSlice>): Slice[] {
   return [...raws].map(readSlice).filter((slice) => slice !== undefined);
 }
 
-export function rotationIn(raws: Iterable<RawSlice>, pod: PodIdentity = WEB_0): EndpointState {
+export function endpointStateIn(raws: Iterable<RawSlice>, pod: PodIdentity = WEB_0): EndpointState {
   return endpointStateOf(readAll(raws), pod);
 }
