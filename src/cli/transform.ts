@@ -2,7 +2,7 @@
 import { injectPod } from "../injection/inject.ts";
 import type { Explanation, Outcome } from "../injection/outcome.ts";
 import { uninjectPod } from "../injection/uninject.ts";
-import type { PodPlace } from "../kubernetes/pod-template.ts";
+import type { LocatedPod } from "../kubernetes/pod-template.ts";
 import { isRawObject, objectAt, type RawObject, valueAt, without } from "../kubernetes/raw-json.ts";
 import { editManifest, type PodEdit } from "./manifest/edit-manifest.ts";
 import { namespacesIn, settingWarnings } from "./namespaces.ts";
@@ -118,7 +118,7 @@ function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => P
 type WorkloadPlace = {
   readonly file: string;
   readonly document: number;
-  readonly place: PodPlace;
+  readonly place: LocatedPod;
   readonly fallback: string;
 };
 
@@ -138,12 +138,12 @@ function workloadName({ file, document, place, fallback }: WorkloadPlace): Workl
  * Operators such as Kubeflow's set the Pod's restartPolicy from a field beside the template. Eligibility is decided for the
  * resulting Pod; the template is not changed.
  */
-function podAsCreated({ pod, restartPolicy }: PodPlace): RawObject {
+function podAsCreated({ pod, restartPolicy }: LocatedPod): RawObject {
   const spec = objectAt(pod, "spec");
   return restartPolicy === undefined || spec === undefined ? pod : { ...pod, spec: { ...spec, restartPolicy } };
 }
 
-function asTemplate(place: PodPlace, changed: object): object {
+function asTemplate(place: LocatedPod, changed: object): object {
   if (podAsCreated(place) === place.pod || !isRawObject(changed)) return changed;
   const spec = objectAt(changed, "spec") ?? {};
   const own = valueAt(objectAt(place.pod, "spec"), "restartPolicy");

@@ -2,7 +2,7 @@
 import { isDnsLabel } from "../contract/untrusted-text.ts";
 import { type Mode, type Outcome, SKIP_REASONS, type SkipReason } from "../injection/outcome.ts";
 import { ANNOTATIONS_LIMIT_BYTES, annotationCharacters, DEFAULT_GRACE_SECONDS } from "../kubernetes/pod.ts";
-import type { PodPlace } from "../kubernetes/pod-template.ts";
+import type { LocatedPod } from "../kubernetes/pod-template.ts";
 import {
   isAbsent,
   isRawObject,
@@ -33,7 +33,7 @@ export type WorkloadReport = {
 
 export type WorkloadName = Pick<WorkloadReport, "file" | "document" | "kind" | "namespace" | "name" | "template">;
 
-export function injectionReport(name: WorkloadName, place: PodPlace, outcome: Outcome): WorkloadReport {
+export function injectionReport(name: WorkloadName, place: LocatedPod, outcome: Outcome): WorkloadReport {
   // Problems of a Namespace are reported once, for its own document.
   const problems = outcome.explanation.problems.filter(({ where }) => !where.startsWith("namespace "));
   if (outcome.kind === "refused") return { ...name, outcome: "refused", because: outcome.message, problems };
@@ -44,7 +44,7 @@ export function injectionReport(name: WorkloadName, place: PodPlace, outcome: Ou
   return { ...name, outcome: "injected", mode: outcome.mode, graceSeconds, problems };
 }
 
-function becauseOf(reason: SkipReason, place: PodPlace): string {
+function becauseOf(reason: SkipReason, place: LocatedPod): string {
   const part = reason === "invalid_pod" ? podProblem(place.pod) : undefined;
   return part === undefined ? SKIP_REASONS[reason] : `${SKIP_REASONS[reason]}: ${part}`;
 }

@@ -67,7 +67,7 @@ function pathTo(pointer: string, key: string): string {
   return `${pointer}/${jsonPatch.escapePathComponent(key)}`;
 }
 
-/** The container that was inserted in front of existing ones. */
+/** Returns the container that was inserted in front of the existing init containers. */
 function insertedInFront(before: RawObject, after: RawObject): unknown {
   const beforeList = listOf(objectAt(before, "spec"));
   const afterList = listOf(objectAt(after, "spec"));

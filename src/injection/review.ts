@@ -59,8 +59,8 @@ export function toReview(uid: string, outcome: Outcome): AdmissionReview {
 }
 
 /**
- * Returns the response as JSON. The patch is nearly all of it, and Base64 does not need escaping, so the patch is concatenated
- * instead of passed through JSON.stringify.
+ * Returns the response as JSON. The patch is most of the response, and Base64 does not need escaping, so the patch is
+ * concatenated instead of passed through JSON.stringify.
  */
 export function reviewText(uid: string, outcome: Outcome): string {
   if (outcome.kind !== "patched") return JSON.stringify(toReview(uid, outcome));

@@ -19,9 +19,9 @@ export function objectsIn(document: unknown): readonly ListedObject[] {
   return objectsBelow(document, { at: [], depth: LIST_DEPTH_LIMIT, itemKind: {} });
 }
 
-type Place = { readonly at: Path; readonly depth: number; readonly itemKind: RawObject };
+type Position = { readonly at: Path; readonly depth: number; readonly itemKind: RawObject };
 
-function objectsBelow(document: unknown, { at, depth, itemKind }: Place): readonly ListedObject[] {
+function objectsBelow(document: unknown, { at, depth, itemKind }: Position): readonly ListedObject[] {
   if (!isRawObject(document) || depth === 0) return [];
   const kind = textAt(document, "kind") ?? textAt(itemKind, "kind") ?? "";
   const apiVersion = textAt(document, "apiVersion") ?? textAt(itemKind, "apiVersion") ?? "";

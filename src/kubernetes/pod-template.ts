@@ -5,7 +5,7 @@ import { isRawObject, objectAt, type RawObject, textAt } from "./raw-json.ts";
 import { type TemplatePath, templatesAt } from "./template-path.ts";
 import { type FoundTemplate, shapesIn } from "./template-shape.ts";
 
-export type PodPlace = {
+export type LocatedPod = {
   readonly path: Path;
   /** A Pod or a Pod template, which may lack `metadata`. */
   readonly pod: RawObject;
@@ -37,7 +37,7 @@ function isKubernetesGroup(apiVersion: string): boolean {
 }
 
 /** @param templatePaths paths of `--template-path`, in addition to the detected templates */
-export function podsIn(document: unknown, templatePaths: readonly TemplatePath[] = []): readonly PodPlace[] {
+export function podsIn(document: unknown, templatePaths: readonly TemplatePath[] = []): readonly LocatedPod[] {
   return objectsIn(document).flatMap((listed) => {
     const templates = templatesOf(listed, templatePaths);
     return templates.map((template) => placeOf(listed, template, templates.length > 1));
@@ -82,7 +82,7 @@ function placeOf(
   { at, object, kind, apiVersion }: ListedObject,
   { path, pod }: FoundTemplate,
   isOneOfMany: boolean,
-): PodPlace {
+): LocatedPod {
   const metadata = objectAt(object, "metadata");
   const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
   return {

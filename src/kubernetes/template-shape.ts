@@ -21,7 +21,7 @@ const SKIPPED_KEYS: readonly string[] = ["metadata", "status"];
 const DEPTH_LIMIT = 64;
 
 export function shapesIn(root: RawObject): FoundShapes {
-  const found: Found = { templates: [], podShapes: [] };
+  const found: MutableShapes = { templates: [], podShapes: [] };
   for (const [key, value] of Object.entries(root)) {
     if (key === "containers" && areContainers(value)) found.podShapes.push([]);
     else if (!SKIPPED_KEYS.includes(key)) search(value, { path: [key], isInNestedObject: false }, found);
@@ -29,10 +29,10 @@ export function shapesIn(root: RawObject): FoundShapes {
   return found;
 }
 
-type Found = { readonly templates: FoundTemplate[]; readonly podShapes: Path[] };
+type MutableShapes = { readonly templates: FoundTemplate[]; readonly podShapes: Path[] };
 type Position = { readonly path: Path; readonly isInNestedObject: boolean };
 
-function search(value: unknown, { path, isInNestedObject }: Position, found: Found): void {
+function search(value: unknown, { path, isInNestedObject }: Position, found: MutableShapes): void {
   if (path.length > DEPTH_LIMIT) return;
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) search(item, { path: [...path, index], isInNestedObject }, found);

@@ -4,7 +4,7 @@ import { ANY_RELEASE, selectionOf } from "../injection/opt-in/selection.ts";
 import { findExistingInjection } from "../injection/record/existing-injection.ts";
 import { type ListedObject, objectsIn, type Path } from "../kubernetes/listed-objects.ts";
 import { annotationsOf, isForWindows, labelsOf, runsToCompletion } from "../kubernetes/pod.ts";
-import type { PodPlace } from "../kubernetes/pod-template.ts";
+import type { LocatedPod } from "../kubernetes/pod-template.ts";
 import { listAt, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../kubernetes/raw-json.ts";
 import { INJECT } from "../policy/fields.ts";
 import type { Profiles } from "../policy/resolve.ts";
@@ -13,7 +13,7 @@ export type ManifestDocument = {
   readonly file: string;
   readonly number: number;
   readonly value: unknown;
-  readonly pods: readonly PodPlace[];
+  readonly pods: readonly LocatedPod[];
 };
 
 export type LocatedObject = ListedObject & {
@@ -28,7 +28,7 @@ export type Workload = LocatedObject & {
   readonly podPath: Path;
   /** Whether the Pod has a lastcall manager, or the webhook would inject a manager. */
   readonly isInjected: boolean;
-  /** Labels and annotations of the namespace, if a manifest contains it. They opt its Pods in to meshes. */
+  /** Labels and annotations of the namespace, which may opt in to a mesh; empty if no manifest contains the namespace. */
   readonly namespaceMetadata: RawObject;
   readonly services: readonly LocatedObject[];
   /** Minimum number of Pods; `undefined` for kinds without replicas. */
@@ -77,11 +77,11 @@ function workloadsOf(owner: LocatedObject, objects: readonly LocatedObject[]): r
     }));
 }
 
-export function podsOf(owner: LocatedObject): readonly PodPlace[] {
+export function podsOf(owner: LocatedObject): readonly LocatedPod[] {
   return owner.document.pods.filter(({ path }) => owner.at.every((key, at) => path[at] === key));
 }
 
-function isLongRunning({ pod, restartPolicy }: PodPlace): boolean {
+function isLongRunning({ pod, restartPolicy }: LocatedPod): boolean {
   const completes = restartPolicy === "Never" || restartPolicy === "OnFailure" || runsToCompletion(pod);
   return !completes && !isForWindows(pod);
 }

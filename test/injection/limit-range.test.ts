@@ -124,7 +124,7 @@ function inject(pod: RawObject, ranges: readonly RawObject[]) {
   return injectPod(request, DEFAULT_CONFIG, facts, { newToken: () => "0".repeat(32) });
 }
 
-test("for any LimitRanges, a Pod that they admit is also admitted with the manager in the same QoS class, or is skipped", {
+test("a Pod that any LimitRanges admit is also admitted with the manager in the same QoS class, or is skipped", {
   timeout: 180_000,
 }, () => {
   const counts = { patched: 0, changed: 0, conflict: 0 };

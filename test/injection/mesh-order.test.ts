@@ -95,11 +95,11 @@ describe.for(MESH_CASES)("$mesh", (entry: MeshCase) => {
     expect(uninjectPod(outcome.pod)).toEqual({ kind: "uninjected", pod: afterMesh });
   });
 
-  test("a Pod template with the annotation that this problem names does not have a problem", () => {
+  test("a Pod template with the port exclusion that the problem names does not have the problem", () => {
     const outcome = inject(injector(WEB), MESH_NAMESPACE_INPUTS);
     const annotations = (outcome.kind === "patched" ? (outcome.pod as MeshPod) : undefined)?.metadata.annotations;
-    const named = Object.entries(annotations ?? {}).filter(([key]) => EXCLUSIONS.includes(key));
-    const template = { ...WEB, metadata: { name: "web-0", annotations: Object.fromEntries(named) } };
+    const exclusions = Object.entries(annotations ?? {}).filter(([key]) => EXCLUSIONS.includes(key));
+    const template = { ...WEB, metadata: { name: "web-0", annotations: Object.fromEntries(exclusions) } };
     expect(codes(inject(injector(template), MESH_NAMESPACE_INPUTS))).toEqual([]);
   });
 
@@ -164,16 +164,16 @@ test("a second injection replaces a rewritten hook that Istio's agent forwards t
   const { pod } = injectAroundMesh({ injector: INJECTORS["Istio with a native proxy"] as Injector });
   const laterPod = structuredClone(pod) as MeshPod;
   laterPod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
-  const again = injected(laterPod, MESH_NAMESPACE_INPUTS);
-  expect(preStopOf(again, "app")).toEqual({ httpGet: { path: `/${TOKEN}/prestop/app`, port: 17_891 } });
-  expect(inject(again, MESH_NAMESPACE_INPUTS)).toMatchObject({ reason: "up_to_date" });
+  const second = injected(laterPod, MESH_NAMESPACE_INPUTS);
+  expect(preStopOf(second, "app")).toEqual({ httpGet: { path: `/${TOKEN}/prestop/app`, port: 17_891 } });
+  expect(inject(second, MESH_NAMESPACE_INPUTS)).toMatchObject({ reason: "up_to_date" });
 });
 
 test("the fake of Istio's injector replaces probes and hooks as recorded from the real injector", () => {
   const golden = join(import.meta.dirname, "../golden/istio-rewrote-hooks/input.yaml");
   const recorded = parse(readFileSync(golden, "utf8")) as MeshPod;
   const [hello] = recorded.spec.containers;
-  const written = {
+  const original = {
     metadata: {},
     spec: {
       containers: [
@@ -186,7 +186,7 @@ test("the fake of Istio's injector replaces probes and hooks as recorded from th
       ],
     },
   };
-  const pod = INJECTORS["Istio with a native proxy"]?.(written) as MeshPod;
+  const pod = INJECTORS["Istio with a native proxy"]?.(original) as MeshPod;
   expect(preStopOf(pod, "hello")).toEqual(preStopOf(recorded, "hello"));
   expect(containerNamed(pod, "hello")["livenessProbe"]).toEqual(hello?.["livenessProbe"]);
   expect(containerNamed(pod, "hello")["readinessProbe"]).toEqual(hello?.["readinessProbe"]);

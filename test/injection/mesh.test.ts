@@ -73,7 +73,7 @@ describe("Linkerd", () => {
     expect(exclusionOf(LINKERD, {}, { ...linkerdNamespace, [LINKERD]: "10000-20000" })).toBeUndefined();
   });
 
-  test("has port exclusions of the Pod, which override those of the namespace", () => {
+  test("has port exclusions of the Pod, which override the namespace's exclusions", () => {
     expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "25" } }, { ...linkerdNamespace, [LINKERD]: "3306" })).toBe(
       "25,17890",
     );
@@ -87,13 +87,13 @@ describe("Linkerd", () => {
     const pod = injected({ metadata: { name: "web-0" }, spec: SPEC }, { request });
     expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { metadata: { name: "web-0" }, spec: SPEC } });
     expect(inject(pod, { request })).toMatchObject({ reason: "up_to_date" });
-    const later = structuredClone(pod) as { metadata: { annotations: { [key: string]: string } } };
-    later.metadata.annotations[LINKERD] = "25,17890,99";
-    expect(uninjectPod(later)).toMatchObject({ pod: { metadata: { annotations: { [LINKERD]: "25,17890,99" } } } });
+    const edited = structuredClone(pod) as { metadata: { annotations: { [key: string]: string } } };
+    edited.metadata.annotations[LINKERD] = "25,17890,99";
+    expect(uninjectPod(edited)).toMatchObject({ pod: { metadata: { annotations: { [LINKERD]: "25,17890,99" } } } });
     // The next injection does not change a value that another program edited.
-    const again = injected(later, { request });
-    expect(again).toMatchObject({ metadata: { annotations: { [LINKERD]: "25,17890,99" } } });
-    expect(inject(again, { request })).toMatchObject({ reason: "up_to_date" });
+    const second = injected(edited, { request });
+    expect(second).toMatchObject({ metadata: { annotations: { [LINKERD]: "25,17890,99" } } });
+    expect(inject(second, { request })).toMatchObject({ reason: "up_to_date" });
   });
 });
 

@@ -42,9 +42,9 @@ test("variables, mounts and volumes that other webhooks add next to the preload'
       volumeMounts: withEntry(one["volumeMounts"], { name: "token", mountPath: "/token" }),
     }));
     const volumes = withEntry(first.spec.volumes, { name: "token", emptyDir: {} });
-    const later = { ...first, spec: { ...first.spec, containers, volumes } };
-    expect(inject(later, INPUTS), place).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
-    const uninjection = uninjectPod(later);
+    const editedPod = { ...first, spec: { ...first.spec, containers, volumes } };
+    expect(inject(editedPod, INPUTS), place).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
+    const uninjection = uninjectPod(editedPod);
     expect(JSON.stringify(uninjection), place).not.toContain("lastcall-preload");
     expect(JSON.stringify(uninjection), place).toContain("TRACE");
   }
@@ -61,10 +61,10 @@ test("a second injection of a Pod with preload disabled removes the preload's vo
   const first = injectOnce(podOf({ ...APP, env: [{ name: "LD_PRELOAD", value: "/x.so" }] }));
   expect(containerOf(first)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: `/x.so:${LIBRARY}` }]);
   const annotations = { "lastcall.dev/preload": "disabled" };
-  const later = injected({ ...first, metadata: { name: "web-0", annotations } }, INPUTS) as Pod;
-  expect(containerOf(later)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: "/x.so" }]);
-  expect(JSON.stringify(later)).not.toContain("preload=");
-  expect(later.spec).not.toHaveProperty("volumes");
+  const second = injected({ ...first, metadata: { name: "web-0", annotations } }, INPUTS) as Pod;
+  expect(containerOf(second)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: "/x.so" }]);
+  expect(JSON.stringify(second)).not.toContain("preload=");
+  expect(second.spec).not.toHaveProperty("volumes");
 });
 
 test("a Pod does not get the preload if a node's container runtime cannot mount images, and the problem names the runtime", () => {

@@ -101,17 +101,17 @@ test("for any Pod, an injection does not change the QoS class", { timeout: TIME_
 test("the manager sets each resource that every container sets, as quotas require", {
   timeout: TIME_LIMIT,
 }, () => {
-  const seen = new Set<number>();
+  const seenAmounts = new Set<number>();
   checkPatchedPods((pod, { pod: changed }) => {
     if (managerIn(changed) === undefined || specOf(pod)["resources"] !== undefined) return;
     const [before, after] = [oracleSetAmounts(pod), oracleSetAmounts(changed)];
     for (const at of before.keys()) {
       if (before[at] !== true) continue;
-      seen.add(at);
+      seenAmounts.add(at);
       expect([at, after[at]]).toEqual([at, true]);
     }
   });
-  expect(seen.size).toBe(4);
+  expect(seenAmounts.size).toBe(4);
 });
 
 test("the injected grace period is never lowered, exceeds the drain timeout and fits in 32 bits", {
@@ -196,14 +196,14 @@ function withoutLibrary(list: unknown): readonly unknown[] {
 test("the manager's resources are valid together with pod-level resources", {
   timeout: TIME_LIMIT,
 }, () => {
-  let seen = 0;
+  let checkedPods = 0;
   checkPatchedPods((pod, { pod: changed }) => {
     const limits = (specOf(pod)["resources"] as { limits?: { memory?: string } } | undefined)?.limits;
     if (limits?.memory !== "8Mi") return;
     expect(managerIn(changed)?.resources?.limits?.["memory"]).toBeUndefined();
-    seen += 1;
+    checkedPods += 1;
   });
-  expect(seen).toBeGreaterThan(0);
+  expect(checkedPods).toBeGreaterThan(0);
 });
 
 const hostileKeys = fc.constantFrom(

@@ -136,7 +136,7 @@ describe("a hook over HTTPS", () => {
 });
 
 describe("the injection record", () => {
-  test("contains no dollar sign, which the kubelet would expand", () => {
+  test("does not contain a dollar sign, which the kubelet would expand", () => {
     const preStop = { app: { exec: { command: ["echo", "$(POD_NAME) $$"] } } };
     const record = { grace: 30, probes: [], pullSecrets: [], preStop, chain: {}, annotations: {}, empty: {} };
     const text = formatRecord(record);
@@ -192,7 +192,7 @@ describe("kubelet probes", () => {
   });
 });
 
-describe("the setting driver auto", () => {
+describe("the setting `driver: auto`", () => {
   const policy = resolvePolicy([], {}).policy;
 
   test.for<[string, string]>([

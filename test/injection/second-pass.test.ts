@@ -90,8 +90,8 @@ test("a second injection accepts an image of the manager that a registry mirror 
 test("a second injection replaces the image of an older version and does not change the token", () => {
   const pod = copy(injected(WEB));
   (pod.spec.initContainers[0] as JsonObject)["image"] = "registry.example/lastcall-manager:0.0.9";
-  const again = injected(pod, { token: "e".repeat(32) });
-  expect(again).toEqual(injected(WEB));
+  const second = injected(pod, { token: "e".repeat(32) });
+  expect(second).toEqual(injected(WEB));
 });
 
 test("repeated injections by replicas of two versions become stable", () => {
@@ -111,15 +111,15 @@ test("a second injection restores a removed restartPolicy of the manager and rep
 test("a second injection adds a hook and a port exclusion for a mesh proxy that another webhook appended", () => {
   const pod = copy(injected(WEB));
   pod.spec.containers.push({ name: "istio-proxy", image: "istio/proxyv2" });
-  const again = injected(pod) as MutablePod;
-  expect(again.spec.containers[1]).toMatchObject({
+  const second = injected(pod) as MutablePod;
+  expect(second.spec.containers[1]).toMatchObject({
     lifecycle: { preStop: { httpGet: { path: `/${TOKEN}/prestop/istio-proxy`, port: 17_890 } } },
   });
-  expect((again.spec.initContainers[0] as JsonObject)["args"]).toContain("--hooks=app:app,istio-proxy:mesh-proxy");
-  expect(again.metadata["annotations"]).toMatchObject({
+  expect((second.spec.initContainers[0] as JsonObject)["args"]).toContain("--hooks=app:app,istio-proxy:mesh-proxy");
+  expect(second.metadata["annotations"]).toMatchObject({
     "traffic.sidecar.istio.io/excludeInboundPorts": "17890",
   });
-  expect(inject(again)).toMatchObject({ reason: "up_to_date" });
+  expect(inject(second)).toMatchObject({ reason: "up_to_date" });
 });
 
 test("a second injection does not move an init container that another webhook prepended", () => {
@@ -140,12 +140,12 @@ test("a second injection recognises a hook that Istio's agent replaced", () => {
 test("a second injection moves the manager and every hook if another container declares the port", () => {
   const pod = copy(injected(WEB));
   pod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
-  const again = injected(pod) as MutablePod;
-  expect(again.spec.containers[0]).toMatchObject({ lifecycle: { preStop: { httpGet: { port: 17_891 } } } });
-  expect((again.spec.initContainers[0] as JsonObject)["lifecycle"]).toEqual({
+  const second = injected(pod) as MutablePod;
+  expect(second.spec.containers[0]).toMatchObject({ lifecycle: { preStop: { httpGet: { port: 17_891 } } } });
+  expect((second.spec.initContainers[0] as JsonObject)["lifecycle"]).toEqual({
     preStop: { exec: { command: ["/lastcall", "drain", "--port=17891"] } },
   });
-  expect(inject(again)).toMatchObject({ reason: "up_to_date" });
+  expect(inject(second)).toMatchObject({ reason: "up_to_date" });
 });
 
 test("a grace period that was raised after the injection stays, even after an uninjection", () => {
@@ -167,7 +167,7 @@ test("a longer drain timeout on a copied Pod is added to the original grace peri
   expect(injected(pod)).toMatchObject({ spec: { terminationGracePeriodSeconds: 130 } });
 });
 
-test("a replica without node data does not turn a native manager into a classic one", () => {
+test("a replica without node data does not change a native manager to a classic manager", () => {
   const withNodeData = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: "1.29.4" } };
   const withoutNodeData = { facts: { apiServerVersion: "1.30", lowestKubeletVersion: undefined } };
   expect(inject(injected(WEB, withNodeData), withoutNodeData)).toMatchObject({ reason: "up_to_date" });
@@ -177,11 +177,11 @@ test("a second injection renews a missing token in the manager and in every hook
   const pod = copy(injected(WEB));
   const manager = pod.spec.initContainers[0] as JsonObject;
   manager["env"] = (manager["env"] as JsonObject[]).filter((entry) => entry["name"] !== "LASTCALL_TOKEN");
-  const again = injected(pod, { token: "e".repeat(32) }) as MutablePod;
-  expect(again.spec.containers[0]).toMatchObject({
+  const second = injected(pod, { token: "e".repeat(32) }) as MutablePod;
+  expect(second.spec.containers[0]).toMatchObject({
     lifecycle: { preStop: { httpGet: { path: `/${"e".repeat(32)}/prestop/app` } } },
   });
-  expect(inject(again)).toMatchObject({ reason: "up_to_date" });
+  expect(inject(second)).toMatchObject({ reason: "up_to_date" });
 });
 
 test("a forged status annotation does not affect an injection", () => {

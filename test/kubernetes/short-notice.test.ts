@@ -26,8 +26,8 @@ test.for([
   [{ tolerations: [{ key: AKS, value: "spot" }] }, 30, `toleration ${AKS}`],
   [{ tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
   [{ nodeSelector: { [EKS]: "SPOT" }, tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
-] as const)("a Pod with %j has an interruption notice of %i s because of its %s", ([spec, seconds, from]) => {
-  expect(interruptionNoticeOf(podWith(spec))).toEqual({ seconds, from });
+] as const)("a Pod with %j has an interruption notice of %i s because of its %s", ([spec, seconds, field]) => {
+  expect(interruptionNoticeOf(podWith(spec))).toEqual({ seconds, field });
 });
 
 test.for([

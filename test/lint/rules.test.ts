@@ -414,8 +414,8 @@ describe("lint reports", () => {
 
 describe("lint reports an invalid setting of lastcall", () => {
   test("with the path of the annotation", () => {
-    const found = findingsIn(deploymentWithTemplateMetadata("annotations: {lastcall.dev/drian-delay: 5s}"));
-    expect(found.map(({ path, value, message }) => ({ path, value, message }))).toEqual([
+    const findings = findingsIn(deploymentWithTemplateMetadata("annotations: {lastcall.dev/drian-delay: 5s}"));
+    expect(findings.map(({ path, value, message }) => ({ path, value, message }))).toEqual([
       {
         path: ["spec", "template", "metadata", "annotations", "lastcall.dev/drian-delay"],
         value: "5s",

@@ -133,7 +133,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     tests: [
       {
         file: "test/kubernetes/rotation/properties.test.ts",
-        title: "the rotation of a Pod is the same after a split into one EndpointSlice per endpoint",
+        title: "the endpoint state of a Pod is the same after a split into one EndpointSlice per endpoint",
       },
     ],
   },

@@ -12,14 +12,14 @@ export function testManifestProperties(files: readonly TextFile[]): void {
     "is injected once, not changed by a second injection, and restored byte for byte: $name",
     async (file) => {
       const { text } = file;
-      const once = await lastcall(["inject"], { "-": text });
-      expect(once.status, once.err).toBe(0);
-      const twice = await lastcall(["inject"], { "-": once.out });
-      expect(twice.status, twice.err).toBe(0);
-      expect(twice.out).toBe(once.out);
-      const back = await lastcall(["uninject"], { "-": once.out });
-      expect(back.status, back.err).toBe(0);
-      expect(back.out).toBe(text);
+      const first = await lastcall(["inject"], { "-": text });
+      expect(first.status, first.err).toBe(0);
+      const second = await lastcall(["inject"], { "-": first.out });
+      expect(second.status, second.err).toBe(0);
+      expect(second.out).toBe(first.out);
+      const uninjection = await lastcall(["uninject"], { "-": first.out });
+      expect(uninjection.status, uninjection.err).toBe(0);
+      expect(uninjection.out).toBe(text);
     },
   );
 

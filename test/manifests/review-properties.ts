@@ -10,10 +10,10 @@ export function testReviewProperties(files: readonly TextFile[]): void {
     "is patched once, not changed by a second review, and restored by an uninjection: $name",
     async (file) => {
       const { object, namespace } = podOfReview(file);
-      const once = await throughWebhook(object, { namespace });
-      expect(await throughWebhook(once, { namespace })).toStrictEqual(once);
-      const uninjection = uninjectPod(once as RawObject);
-      expect(uninjection.kind === "uninjected" ? uninjection.pod : once).toStrictEqual(object);
+      const first = await throughWebhook(object, { namespace });
+      expect(await throughWebhook(first, { namespace })).toStrictEqual(first);
+      const uninjection = uninjectPod(first as RawObject);
+      expect(uninjection.kind === "uninjected" ? uninjection.pod : first).toStrictEqual(object);
     },
   );
 

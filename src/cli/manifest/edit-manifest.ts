@@ -1,12 +1,12 @@
 /** Edits the Pods of one manifest, and verifies that the edited text parses to the intended values. */
-import { type PodPlace, withPodAt } from "../../kubernetes/pod-template.ts";
+import { type LocatedPod, withPodAt } from "../../kubernetes/pod-template.ts";
 import { sameJson } from "../../kubernetes/raw-json.ts";
 import { applySplices } from "./lines.ts";
 import { type ManifestProblem, type ParsedDocument, type ParsedManifest, parseManifest } from "./parse.ts";
 import { MARK } from "./preserved-lines.ts";
 import { rewriteDocument } from "./rewrite.ts";
 
-export type PodEdit = (place: PodPlace, document: ParsedDocument) => object | undefined;
+export type PodEdit = (place: LocatedPod, document: ParsedDocument) => object | undefined;
 
 type EditedManifest =
   | { readonly ok: true; readonly text: string }

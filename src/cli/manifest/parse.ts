@@ -1,7 +1,7 @@
 /** Parses a manifest to documents with syntax tree, value and Pods, and collects problems with their places. */
 import { type Document, isMap, isScalar, LineCounter, visit } from "yaml";
 import { containersOf, initContainersOf } from "../../kubernetes/pod.ts";
-import { type PodPlace, podsIn } from "../../kubernetes/pod-template.ts";
+import { type LocatedPod, podsIn } from "../../kubernetes/pod-template.ts";
 import { textAt } from "../../kubernetes/raw-json.ts";
 import type { TemplatePath } from "../../kubernetes/template-path.ts";
 import { parseTrees } from "./kubectl-yaml.ts";
@@ -20,7 +20,7 @@ export type ParsedDocument = {
   readonly number: number;
   readonly tree: Document.Parsed;
   readonly value: unknown;
-  readonly pods: readonly PodPlace[];
+  readonly pods: readonly LocatedPod[];
   /** Duplicate keys (the last one is used, as in kubectl), and suspected templates. */
   readonly warnings: readonly ManifestProblem[];
 };
@@ -111,13 +111,13 @@ function unrenderedSyntax(text: string, tree: Document.Parsed): number | undefin
 }
 
 /** Offset of the first name, namespace or image of a workload with `{{`; other fields may contain braces. */
-function unrenderedWorkload(pods: readonly PodPlace[], tree: Document.Parsed): number | undefined {
+function unrenderedWorkload(pods: readonly LocatedPod[], tree: Document.Parsed): number | undefined {
   const suspects = new Set(pods.flatMap(namesOf).filter((word) => word.includes("{{")));
   if (suspects.size === 0) return undefined;
   return firstNode(tree, (node) => isScalar(node) && suspects.has(String(node.value)));
 }
 
-function namesOf({ owner, namespace, pod }: PodPlace): readonly string[] {
+function namesOf({ owner, namespace, pod }: LocatedPod): readonly string[] {
   const containers = [...containersOf(pod), ...initContainersOf(pod)];
   const words = containers.flatMap((container) => [textAt(container, "name") ?? "", textAt(container, "image") ?? ""]);
   return [owner.slice(owner.indexOf("/") + 1), namespace, ...words];

@@ -71,12 +71,12 @@ export type RewrittenTargets = (container: string) => HookTarget | undefined;
 
 export function rewrittenTargets(pod: RawObject): RewrittenTargets {
   const variables = objectsAt(containerNamed(pod, "istio-proxy"), "env");
-  const text = textAt(
+  const probersJson = textAt(
     variables.find((variable) => textAt(variable, "name") === "ISTIO_KUBE_APP_PROBERS"),
     "value",
   );
   // Most Pods have no Istio proxy, and a failing JSON.parse would take a tenth of a small admission's time.
-  const probers = text === undefined ? undefined : parseJsonObject(text);
+  const probers = probersJson === undefined ? undefined : parseJsonObject(probersJson);
   return (container) => {
     const action = objectAt(objectAt(probers, rewrittenPathOf(container)), "httpGet");
     const port = wholeNumberAt(action, "port");

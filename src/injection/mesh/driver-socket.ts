@@ -57,12 +57,12 @@ export function socketUser(pod: RawObject, { driverUrl, row }: DriverAddress): n
 type Socket = { readonly path: string; readonly readOnlyVolumes: ReadonlySet<unknown> };
 
 function socketOf(pod: RawObject, driverUrl: string): Socket {
-  const named = new Set<unknown>();
+  const seenNames = new Set<unknown>();
   const readOnlyVolumes = new Set<unknown>();
   for (const volume of objectsAt(objectAt(pod, "spec"), "volumes")) {
     const name = volume["name"];
-    if (named.has(name)) continue;
-    named.add(name);
+    if (seenNames.has(name)) continue;
+    seenNames.add(name);
     if (READ_ONLY_VOLUMES.some((kind) => objectAt(volume, kind) !== undefined)) readOnlyVolumes.add(name);
   }
   return { path: normalizedPath(driverUrl.slice("unix:".length)), readOnlyVolumes };

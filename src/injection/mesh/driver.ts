@@ -34,8 +34,8 @@ function envoyAdminOf(pod: RawObject, row: DriverRow): string {
   if (isOfEnvoyGateway(pod)) return row.usualUrls[0] ?? "";
   // Older versions of Contour use a TCP port, which has to be set.
   if (isOfContour(pod) && socketMount(pod, { driverUrl: CONTOUR_ADMIN, row }) !== undefined) return CONTOUR_ADMIN;
-  const named = namedAdminPort(pod);
-  return named === undefined ? "" : `http://127.0.0.1:${named}`;
+  const adminPort = namedAdminPort(pod);
+  return adminPort === undefined ? "" : `http://127.0.0.1:${adminPort}`;
 }
 
 /** Operators with a configurable admin port declare this port with the name `admin`. */

@@ -1,4 +1,4 @@
-/** Recognises service meshes: whether a Pod is or will be in one, and its proxy containers. */
+/** Recognises service meshes: whether a Pod is or will be in a mesh, and the mesh's containers. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import {
   annotationsOf,
@@ -15,7 +15,7 @@ type MeshName = "istio" | "linkerd";
 export type Mesh = {
   readonly name: MeshName;
   readonly proxy: string;
-  /** Init container that sets up the redirection. Its arguments do not change after the mesh has injected it. */
+  /** Init container that sets up the redirection. Its arguments are final after the mesh's injection. */
   readonly init: string;
   /** Annotation with the ports that are excluded from redirection. */
   readonly exclusionAnnotation: string;
@@ -76,8 +76,8 @@ export function isInMesh(mesh: Mesh, pod: RawObject, namespace: RawObject): bool
 
 /** Checks in Istio's order: Pod label, Pod annotation, namespace label, revision labels. */
 function isIstioEnabled(pod: RawObject, namespace: RawObject): boolean {
-  const own = choiceOf(textAt(labelsOf(pod), ISTIO_INJECT)) ?? choiceOf(textAt(annotationsOf(pod), ISTIO_INJECT));
-  if (own !== undefined) return own;
+  const podChoice = choiceOf(textAt(labelsOf(pod), ISTIO_INJECT)) ?? choiceOf(textAt(annotationsOf(pod), ISTIO_INJECT));
+  if (podChoice !== undefined) return podChoice;
   const ofNamespace = textAt(namespace, "istio-injection");
   if (ofNamespace === "enabled" || ofNamespace === "disabled") return ofNamespace === "enabled";
   return isNonEmpty(textAt(labelsOf(pod), ISTIO_REVISION)) || isNonEmpty(textAt(namespace, ISTIO_REVISION));
@@ -105,6 +105,6 @@ function isLinkerdEnabled(pod: RawObject, namespace: RawObject): boolean {
 export const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
 export function defaultContainerOf(names: readonly string[]): string {
-  const own = names.filter((name) => name !== MANAGER_CONTAINER);
-  return own.find((name) => !MESHES.some((mesh) => mesh.proxy === name)) ?? own[0] ?? "";
+  const podContainers = names.filter((name) => name !== MANAGER_CONTAINER);
+  return podContainers.find((name) => !MESHES.some((mesh) => mesh.proxy === name)) ?? podContainers[0] ?? "";
 }

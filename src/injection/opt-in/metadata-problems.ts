@@ -75,7 +75,7 @@ function unknownLabel(key: string, where: string): Problem {
   return { code, where, message: `Label ${quote(key)} does not exist; ${hint}` };
 }
 
-/** Reports keys of a workload, whose metadata Pods do not inherit, unless the Pod template has them too. */
+/** Reports keys of a workload that its Pod template does not have, because Pods do not inherit a workload's metadata. */
 export function misplacedMetadata(object: RawObject, owner: string, template: RawObject): readonly MetadataProblem[] {
   const found = metadataOf(object);
   const inherited = metadataOf(template);
@@ -104,6 +104,6 @@ function metadataOf(object: RawObject): Metadata {
 const ENTRIES_LIMIT = 100;
 
 function lastcallEntries(map: RawObject): readonly [string, unknown][] {
-  const own = Object.keys(map).filter((key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
-  return own.slice(0, ENTRIES_LIMIT).map((key) => [key, map[key]]);
+  const keys = Object.keys(map).filter((key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
+  return keys.slice(0, ENTRIES_LIMIT).map((key) => [key, map[key]]);
 }

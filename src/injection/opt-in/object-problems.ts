@@ -1,13 +1,13 @@
 /** Reports problems in labels and annotations of a Namespace, a Pod, or an object with Pod templates. */
 import type { ListedObject, Path } from "../../kubernetes/listed-objects.ts";
 import { podName } from "../../kubernetes/pod.ts";
-import type { PodPlace } from "../../kubernetes/pod-template.ts";
+import type { LocatedPod } from "../../kubernetes/pod-template.ts";
 import { isRawObject, objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import type { Profiles } from "../../policy/resolve.ts";
 import { type MetadataProblem, metadataProblems, misplacedMetadata } from "./metadata-problems.ts";
 
 /** An object with its Pods and Pod templates. Paths start at `root`. */
-export type PodBearingObject = ListedObject & { readonly root: unknown; readonly pods: readonly PodPlace[] };
+export type PodBearingObject = ListedObject & { readonly root: unknown; readonly pods: readonly LocatedPod[] };
 
 export type PlacedProblem = MetadataProblem & { readonly path: Path };
 
@@ -15,7 +15,7 @@ export function isNamespace({ kind, apiVersion }: ListedObject): boolean {
   return kind === "Namespace" && apiVersion === "v1";
 }
 
-/** Problems of a Namespace, and of a workload outside of its Pod templates. */
+/** Returns problems of a Namespace, and problems of a workload outside of its Pod templates. */
 export function problemsOutsidePods(
   { pods, ...listed }: PodBearingObject,
   profiles: Profiles,

@@ -35,7 +35,7 @@ export function selectionOf(pod: RawObject, namespaceLabels: RawObject | undefin
   return { kind: "not-selected", because: optInProblem(pod, podLabel, namespaceLabel) };
 }
 
-/** Whether the Pod opts in without the label. Selectors do not match annotations, so only its namespace can select it. */
+/** Whether the Pod opts in without the label. Selectors do not match annotations, so the namespace's label has to select the Pod. */
 export function optsInByAnnotation(pod: RawObject): boolean {
   return annotationsOf(pod)[INJECT] === "enabled" && !Object.hasOwn(labelsOf(pod), INJECT);
 }

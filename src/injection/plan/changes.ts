@@ -68,11 +68,11 @@ function pullSecretEdits({ pod, pullSecrets }: PlanRequest): readonly Edit[] {
 /** Plans one hook per held container. An equivalent existing hook stays, including the API server's defaults. */
 function holdEdits(
   request: PlanRequest,
-  held: readonly string[],
+  heldContainers: readonly string[],
   { token, port }: { readonly token: string; readonly port: number },
 ): readonly Edit[] {
   const targets = rewrittenTargets(request.pod);
-  return held.map((container) => {
+  return heldContainers.map((container) => {
     const desired = { httpGet: { path: `/${token}/prestop/${container}`, port } };
     const existing = request.existing?.handlers.get(container);
     const isKept = existing !== undefined && isEquivalent(targets, container, existing, desired.httpGet);
@@ -89,9 +89,9 @@ function annotationValues(
 ): Readonly<Record<string, string>> {
   const { pod, mode, namespaceAnnotations } = request;
   const present = annotationsOf(pod);
-  const kept = hooks.flatMap((hook) => (hook.kind === "keep" && hook.ownHookKind !== "" ? [hook.container] : []));
+  const keptHooks = hooks.flatMap((hook) => (hook.kind === "keep" && hook.ownHookKind !== "" ? [hook.container] : []));
   const values: Record<string, string> = {};
-  if (isWritable(present, STATUS_ANNOTATION)) values[STATUS_ANNOTATION] = statusText(mode, kept);
+  if (isWritable(present, STATUS_ANNOTATION)) values[STATUS_ANNOTATION] = statusText(mode, keptHooks);
   if (!Object.hasOwn(present, DEFAULT_CONTAINER))
     values[DEFAULT_CONTAINER] = defaultContainerOf(containersOf(pod).map(nameOf));
   for (const [key, value] of meshExclusions(pod, namespaceAnnotations, port))
@@ -161,13 +161,13 @@ export function probeGraceEdits(pod: RawObject, originalSeconds: number): readon
 export function recordOf(request: PlanRequest, hooks: readonly HookPlan[], changes: readonly Edit[]): OriginalRecord {
   const { pod } = request;
   const values = changes.flatMap((edit) => (edit.kind === "annotate" ? Object.keys(edit.values) : []));
-  const held = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
+  const heldContainers = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
   const grace = originalGrace(request);
   return {
     grace,
     probes: changes.flatMap((edit) => (edit.kind === "set-probe-grace" ? [probeEntry(edit)] : [])),
     pullSecrets: changes.flatMap((edit) => (edit.kind === "add-pull-secrets" ? edit.names : [])),
-    preStop: replacedHandlers(pod, held),
+    preStop: replacedHandlers(pod, heldContainers),
     chain: chainOf(hooks),
     annotations: replacedAnnotations(annotationsOf(pod), values),
     empty: emptyParents(pod, [...changes, { ...placeOf(request), container: {} }], grace),

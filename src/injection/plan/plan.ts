@@ -73,8 +73,8 @@ export function planWithinSizeBudget(where: string, draftFor: (omissions: Omissi
     if (!fitsLimit(draft.recordText) && index < OMISSIONS.length - 1) continue;
     const plan = draft.plan();
     if (index === 0) return plan;
-    const kept = omissions.leavesProbes ? "hooks, annotations and probes" : "hooks";
-    const message = `The record of the original values exceeds 4 KiB, so ${kept} are not changed.`;
+    const unchangedFields = omissions.leavesProbes ? "hooks, annotations and probes" : "hooks";
+    const message = `The record of the original values exceeds 4 KiB, so ${unchangedFields} are not changed.`;
     const problem: Problem = { code: "original_too_large", where, message };
     return { ...plan, problems: [...plan.problems, problem] };
   }

@@ -19,11 +19,11 @@ export type PreloadPlan = {
   readonly problems: readonly Problem[];
 };
 
-const NONE: PreloadPlan = { edits: [], problems: [] };
+const NO_PRELOAD: PreloadPlan = { edits: [], problems: [] };
 
 export function planPreload(request: PlanRequest): PreloadPlan {
   const { pod, policy, where } = request;
-  if (policy.preload === "disabled") return NONE;
+  if (policy.preload === "disabled") return NO_PRELOAD;
   const podProblem = podError(request);
   if (podProblem !== undefined) return { edits: [], problems: [notPreloaded(where, podProblem)] };
   const names = containersOf(pod).map(nameOf);
@@ -57,8 +57,8 @@ function podError({ pod, apiServerVersion, lowestKubeletVersion, oldRuntime }: P
   }
   if (oldRuntime !== undefined)
     return `Requires image volumes of containerd 2.1 or CRI-O 1.33; a node has ${quote(oldRuntime)}.`;
-  const taken = objectsAt(objectAt(pod, "spec"), "volumes").some((volume) => volume["name"] === PRELOAD_VOLUME);
-  return taken ? `The Pod has another volume named ${PRELOAD_VOLUME}. Rename it.` : undefined;
+  const isTaken = objectsAt(objectAt(pod, "spec"), "volumes").some((volume) => volume["name"] === PRELOAD_VOLUME);
+  return isTaken ? `The Pod has another volume named ${PRELOAD_VOLUME}. Rename it.` : undefined;
 }
 
 /** Refuses containers in which an existing value of LD_PRELOAD is unknown, because the app may need that library. */
@@ -74,8 +74,8 @@ function containerError(container: RawObject): string | undefined {
   if (value?.includes(PRELOAD_FOLDER) === true) return `${PRELOAD_VARIABLE} contains ${PRELOAD_FOLDER} already.`;
   if (first === undefined && listAt(container, "envFrom").length > 0)
     return `envFrom may set ${PRELOAD_VARIABLE}. Set it by an env entry.`;
-  const taken = objectsAt(container, "volumeMounts").some((mount) => mount["mountPath"] === PRELOAD_FOLDER);
-  return taken ? `Mounts another volume at ${PRELOAD_FOLDER}. Change its mountPath.` : undefined;
+  const isTaken = objectsAt(container, "volumeMounts").some((mount) => mount["mountPath"] === PRELOAD_FOLDER);
+  return isTaken ? `Mounts another volume at ${PRELOAD_FOLDER}. Change its mountPath.` : undefined;
 }
 
 /** An existing volume of the same image stays, including the API server's defaults. */
@@ -91,15 +91,15 @@ function volumeEdit({ pod, image, pullPolicy, existing }: PlanRequest): Edit {
 function loadLibraryEdit({ existing }: PlanRequest, container: RawObject): Edit {
   const env = listAt(container, "env");
   const positions = existing?.preload?.positions.get(nameOf(container));
-  const own = objectsAt(container, "env").find((variable) => variable["name"] === PRELOAD_VARIABLE);
-  const value = own === undefined ? PRELOAD_LIBRARY : `${textAt(own, "value")}:${PRELOAD_LIBRARY}`;
+  const ownVariable = objectsAt(container, "env").find((variable) => variable["name"] === PRELOAD_VARIABLE);
+  const value = ownVariable === undefined ? PRELOAD_LIBRARY : `${textAt(ownVariable, "value")}:${PRELOAD_LIBRARY}`;
   return {
     kind: "load-library",
     container: nameOf(container),
     variable: {
-      at: own === undefined ? (positions?.variable ?? env.length) : env.indexOf(own),
-      replaces: own !== undefined,
-      entry: { ...own, name: PRELOAD_VARIABLE, value },
+      at: ownVariable === undefined ? (positions?.variable ?? env.length) : env.indexOf(ownVariable),
+      replaces: ownVariable !== undefined,
+      entry: { ...ownVariable, name: PRELOAD_VARIABLE, value },
     },
     mount: {
       at: positions?.mount ?? listAt(container, "volumeMounts").length,

@@ -34,14 +34,14 @@ function draftSleep(request: PlanRequest, omissions: Omissions): Draft {
   const policy = { ...request.policy, preStop: preStopChoice(request, omissions) };
   const chosen = chosenContainers(pod, policy, where);
   const hooks = planHooks(pod, policy, chosen.names);
-  const held = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
+  const heldContainers = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
   const original = originalGrace(request);
   const originalSeconds = original ?? DEFAULT_GRACE_SECONDS;
   const seconds = sleepSeconds({ ...request, policy }, hooks, originalSeconds);
   const grace = atLeastExisting(pod, originalSeconds + seconds);
   const probes = omissions.leavesProbes ? [] : probeGraceEdits(pod, originalSeconds);
   const changes: readonly Edit[] = [
-    ...held.map((container): Edit => ({ kind: "set-pre-stop", container, handler: sleepHandler(seconds) })),
+    ...heldContainers.map((container): Edit => ({ kind: "set-pre-stop", container, handler: sleepHandler(seconds) })),
     { kind: "set-grace", seconds: grace },
     ...probes,
   ];
@@ -49,7 +49,7 @@ function draftSleep(request: PlanRequest, omissions: Omissions): Draft {
     grace: original,
     probes: probes.map(probeEntry),
     pullSecrets: [],
-    preStop: replacedHandlers(pod, held),
+    preStop: replacedHandlers(pod, heldContainers),
     chain: {},
     annotations: replacedAnnotations(annotationsOf(pod), [STATUS_ANNOTATION]),
     empty: emptyParents(pod, [...changes, { kind: "annotate", values: {} }], original),
@@ -57,9 +57,9 @@ function draftSleep(request: PlanRequest, omissions: Omissions): Draft {
   const recordText = formatRecord(record);
   const plan = (): Plan => {
     const problems = [...chosen.problems, ...keptHookProblems(hooks, policy, where), ...preloadProblems(request)];
-    if (held.length === 0) return { kind: "skip", reason: "own_hooks", problems };
+    if (heldContainers.length === 0) return { kind: "skip", reason: "own_hooks", problems };
     if (seconds === 0) return { kind: "skip", reason: "up_to_date", problems };
-    const values = { [STATUS_ANNOTATION]: formatSleepStatus({ seconds, hooks: held, recordText }) };
+    const values = { [STATUS_ANNOTATION]: formatSleepStatus({ seconds, hooks: heldContainers, recordText }) };
     const edits: readonly Edit[] = [...changes, { kind: "annotate", values }];
     return { kind: "edits", edits, problems: [...problems, ...graceProblems(pod, grace, where)] };
   };

@@ -57,12 +57,12 @@ function injectionOfManager(pod: RawObject, list: ContainerList, at: number, con
     annotations: {},
     empty: {},
   };
-  const held = new Set(settings.hooks.map((hook) => hook.container));
+  const heldContainers = new Set(settings.hooks.map((hook) => hook.container));
   const handlers = containersOf(pod).flatMap((candidate) => {
     const handler = objectAt(objectAt(candidate, "lifecycle"), "preStop");
     const name = nameOf(candidate);
-    const ours = handler !== undefined && isOurHold(handler, name, settings.port, held.has(name));
-    return ours ? [[name, handler] as const] : [];
+    const isOurs = handler !== undefined && isOurHold(handler, name, settings.port, heldContainers.has(name));
+    return isOurs ? [[name, handler] as const] : [];
   });
   return {
     manager: {
@@ -110,11 +110,13 @@ function findSleep(pod: RawObject): ExistingInjection | undefined {
   const status = readSleepStatus(pod);
   if (status === undefined) return undefined;
   const sleep = sleepHandler(status.seconds);
-  const held = new Set(status.hooks);
+  const heldContainers = new Set(status.hooks);
   const containers = objectsAt(objectAt(pod, "spec"), "containers");
   const handlers = containers.flatMap((container) => {
     const handler = valueAt(objectAt(container, "lifecycle"), "preStop");
-    return held.has(nameOf(container)) && sameJson(handler, sleep) ? [[nameOf(container), sleep] as const] : [];
+    return heldContainers.has(nameOf(container)) && sameJson(handler, sleep)
+      ? [[nameOf(container), sleep] as const]
+      : [];
   });
   if (handlers.length === 0 || handlers.length !== status.hooks.length) return undefined;
   return {

@@ -113,10 +113,10 @@ function isEmptyParent(value: unknown, name: string): value is EmptyParent {
 }
 
 export function replacedHandlers(pod: RawObject, containers: readonly string[]): Readonly<Record<string, unknown>> {
-  const held = new Set(containers);
+  const heldContainers = new Set(containers);
   const entries = containersOf(pod).flatMap((container) => {
     const lifecycle = objectAt(container, "lifecycle");
-    if (lifecycle === undefined || !held.has(nameOf(container))) return [];
+    if (lifecycle === undefined || !heldContainers.has(nameOf(container))) return [];
     return Object.hasOwn(lifecycle, "preStop") ? [[nameOf(container), lifecycle["preStop"]] as const] : [];
   });
   return Object.fromEntries(entries);

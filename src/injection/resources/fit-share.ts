@@ -19,7 +19,7 @@ const LEAST_LIMIT: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, mem
 
 export const LEAST_REQUEST: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, memory: 2 * MEBIBYTE };
 
-/** Applies min and max, then the ratio: lowers a default limit before it raises a request. */
+/** Applies min and max, then the ratio: a default limit is lowered before a request is raised. */
 export function fitContainer(name: ComputeResource, amounts: Amounts, bounds: Bounds): Fitted {
   const { min, max, ratio } = bounds;
   if (min !== undefined && max !== undefined && min.value > max.value) return { conflict: max, needs: min.text };

@@ -94,9 +94,9 @@ export function writeAmounts(resources: RawObject, { name, before, after }: Amou
   return before.limit === after.limit ? withRequest : putAmount(withRequest, ["limits", name], after.limit);
 }
 
-type Place = readonly [list: "requests" | "limits", name: ComputeResource];
+type AmountKey = readonly [list: "requests" | "limits", name: ComputeResource];
 
-function putAmount(into: RawObject, [list, name]: Place, value: number | undefined): RawObject {
+function putAmount(into: RawObject, [list, name]: AmountKey, value: number | undefined): RawObject {
   return value === undefined
     ? into
     : { ...into, [list]: { ...objectAt(into, list), [name]: formatQuantity(name, value) } };

@@ -6,7 +6,7 @@ import {
   problemsOutsidePods,
 } from "../../injection/opt-in/object-problems.ts";
 import { ANY_RELEASE, optsInByAnnotation, selectionOf } from "../../injection/opt-in/selection.ts";
-import type { PodPlace } from "../../kubernetes/pod-template.ts";
+import type { LocatedPod } from "../../kubernetes/pod-template.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import { INJECT } from "../../policy/fields.ts";
 import type { Profiles } from "../../policy/resolve.ts";
@@ -46,7 +46,7 @@ function violation(at: LocatedObject, { path, value, problem }: PlacedProblem): 
 
 /** Reports Pods that opt in only by annotation. An unknown namespace may have the required label, so its Pods pass. */
 function annotationOnly(
-  { pod, path }: PodPlace,
+  { pod, path }: LocatedPod,
   namespaceLabels: RawObject | undefined,
 ): readonly Omit<Violation, "at">[] {
   if (!optsInByAnnotation(pod)) return [];

@@ -119,11 +119,11 @@ describe("several EndpointSlices", () => {
   });
 
   test("of two IP families count separately", () => {
-    const both = [
+    const twoFamilies = [
       sliceWith({ name: "web-v6", addressType: "IPv6" }, entryOf(WEB_0, READY_CONDITIONS, "fd00::7")),
       sliceWith({ name: "web-v4" }, entryOf(WEB_0, TERMINATING_CONDITIONS)),
     ];
-    const endpointState = endpointStateIn(both);
+    const endpointState = endpointStateIn(twoFamilies);
     expect(endpointState.services.map(({ family, state }) => `${family} ${state}`)).toEqual(["IPv4 out", "IPv6 in"]);
     expect(endpointState.state).toBe("in");
   });

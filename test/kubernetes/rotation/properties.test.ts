@@ -12,7 +12,7 @@ import { endpointStateIn, entryOf, type RawSlice, READY_CONDITIONS, readAll, sli
 /** The slices after the last step of a history. */
 const arbitraryView = arbitraryViews.map((views) => views.at(-1) ?? []);
 
-test("after every step of any history, the endpoint state of a Pod equals that of an independent model", () => {
+test("after every step of any history, the endpoint state of a Pod equals the state that an independent model computes", () => {
   const counts = { in: 0, out: 0, unknown: 0 };
   fc.assert(
     fc.property(arbitraryViews, (views) => {
@@ -56,8 +56,8 @@ test("the endpoint state of a Pod is the same after a split into one EndpointSli
 test("the endpoint state of a Pod is the same with duplicate EndpointSlices", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
-      const twice = [...raws, ...raws.map((raw) => renamed(raw, "copy"))];
-      expect(summaryOf(endpointStateIn(twice))).toEqual(summaryOf(endpointStateIn(raws)));
+      const withDuplicates = [...raws, ...raws.map((raw) => renamed(raw, "copy"))];
+      expect(summaryOf(endpointStateIn(withDuplicates))).toEqual(summaryOf(endpointStateIn(raws)));
     }),
   );
 });
