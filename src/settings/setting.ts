@@ -28,7 +28,7 @@ const WAIT_LIMIT_MS = 24 * HOUR_MS;
 
 export function fileSetting(flag: string, defaultText: string, summary: string): Setting<string> {
   const parse = (text: string) => (text === "" || text.includes("\0") ? undefined : text);
-  return { flag, placeholder: "FILE", fallback: "", defaultText: defaultText, expects: "a file name", summary, parse };
+  return { flag, placeholder: "FILE", fallback: "", defaultText, expects: "a file name", summary, parse };
 }
 
 export function nameSetting(flag: string, fallback: string, summary: string): Setting<string> {

@@ -50,7 +50,7 @@ export async function randomPods({ random, shouldContinue }: Budget): Promise<st
     const seed = random.below(0x7fffffff);
     const counts = runRandomPods(PODS_AT_ONCE, seed);
     if (counts.violations.size > 0) {
-      const words = [...counts.violations].map(([wrong, times]) => `${times} times ${wrong}`).join(", ");
+      const words = [...counts.violations].map(([violation, times]) => `${times} times ${violation}`).join(", ");
       throw new Finding(`${words}; Pods of seed ${seed}`, Buffer.from(JSON.stringify(counts.example)));
     }
     tried += PODS_AT_ONCE;

@@ -64,7 +64,7 @@ function injectAroundMesh(
 ) {
   const afterMesh = injector(injected(WEB, inputs));
   const outcome = inject(afterMesh, inputs);
-  return { afterMesh: afterMesh, outcome, pod: outcome.kind === "patched" ? outcome.pod : afterMesh };
+  return { afterMesh, outcome, pod: outcome.kind === "patched" ? outcome.pod : afterMesh };
 }
 
 function holdOf(proxy: string) {

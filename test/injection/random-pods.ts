@@ -10,16 +10,16 @@ import { withForgedManager } from "./forged-manager.ts";
 import { type InjectorInputs, inject } from "./injector-inputs.ts";
 import { applyPatch, type PatchOperation } from "./json-patch-reader.ts";
 
-const inputs: fc.Arbitrary<InjectorInputs> = fc.record({
+const arbitraryInputs: fc.Arbitrary<InjectorInputs> = fc.record({
   facts: fc.record({
     apiServerVersion: fc.constantFrom("1.28", "1.29", "v1.31.2-eks-1", "1.32", "1.36+"),
     lowestKubeletVersion: fc.constantFrom("v1.28.9", "v1.31.0", undefined),
   }),
 });
 
-export const anyPod: fc.Arbitrary<readonly [pod: object, given: InjectorInputs]> = fc.tuple(
+export const anyPod: fc.Arbitrary<readonly [pod: object, inputs: InjectorInputs]> = fc.tuple(
   fc.oneof({ weight: 2, arbitrary: arbitraryPod }, { weight: 1, arbitrary: withForgedManager(arbitraryPod) }),
-  inputs,
+  arbitraryInputs,
 );
 
 export type PodResult = {
@@ -36,7 +36,7 @@ export function resultOf(pod: object, inputs: InjectorInputs): PodResult {
   if (first.kind !== "patched") return { outcome: "skipped", isForged, violation: "" };
   const patch = JSON.parse(JSON.stringify(first.patch)) as PatchOperation[];
   const changed = applyPatch(JSON.parse(JSON.stringify(pod)), patch);
-  const resultWith = (violation: string): PodResult => ({ outcome: "patched", isForged, violation: violation });
+  const resultWith = (violation: string): PodResult => ({ outcome: "patched", isForged, violation });
   if (!isDeepStrictEqual(changed, first.pod)) return resultWith("the patch and the plan result in different Pods");
   const second = inject(changed as object, { ...inputs, token: "f".repeat(32) });
   if (second.kind !== "unchanged" || second.reason !== "up_to_date")
@@ -63,13 +63,13 @@ export type Counts = { patched: number; forged: number; violations: Map<string, 
 
 export function runRandomPods(count: number, seed: number): Counts {
   const counts: Counts = { patched: 0, forged: 0, violations: new Map(), example: undefined };
-  for (const [pod, setting] of fc.sample(anyPod, { numRuns: count, seed })) {
-    const { outcome, isForged, violation } = resultOf(pod, setting);
+  for (const [pod, inputs] of fc.sample(anyPod, { numRuns: count, seed })) {
+    const { outcome, isForged, violation } = resultOf(pod, inputs);
     if (outcome === "patched") counts.patched += 1;
     if (outcome === "patched" && isForged) counts.forged += 1;
     if (violation === "") continue;
     counts.violations.set(violation, (counts.violations.get(violation) ?? 0) + 1);
-    counts.example ??= { pod, setting };
+    counts.example ??= { pod, inputs: inputs };
   }
   return counts;
 }

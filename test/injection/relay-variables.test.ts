@@ -35,7 +35,7 @@ function fakeRelay(generation = "a1"): { issue: IssueRelayAccess; requests: Rela
         existing?.startsWith(`${request.namespace}/`) === true ? existing : `${request.namespace}/${requests.length}`,
     };
   };
-  return { issue: issue, requests };
+  return { issue, requests };
 }
 
 function managerOf(pod: object): Manager {

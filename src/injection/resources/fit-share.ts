@@ -32,9 +32,7 @@ export function fitContainer(name: ComputeResource, amounts: Amounts, bounds: Bo
   const request = own.request === undefined ? undefined : clamp(own.request);
   const limit = own.limit === undefined ? undefined : Math.max(clamp(own.limit), request ?? 0);
   const ordered = withOrderedAmounts({ request, limit }, bounds);
-  return ratio === undefined
-    ? ordered
-    : fitRatio({ name, amounts: ordered, bounds, ratio: ratio.value, isExplicit: isExplicit });
+  return ratio === undefined ? ordered : fitRatio({ name, amounts: ordered, bounds, ratio: ratio.value, isExplicit });
 }
 
 /** Sets values for which no default exists or fits. */

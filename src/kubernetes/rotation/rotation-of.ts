@@ -24,11 +24,11 @@ type PodEndpoints = {
 export const endpointStateOf: ComputeEndpointState = (slices, pod) => {
   const services = podEndpointsOf(slices, pod).map(serviceStateOf);
   services.sort((left, right) => compare(left.service, right.service) || compare(left.family, right.family));
-  const state = combinedStateOf(services.map((offer) => offer.state));
+  const state = combinedStateOf(services.map((service) => service.state));
   return {
     state,
-    terminating: services.some((offer) => offer.terminating),
-    services: services,
+    terminating: services.some((service) => service.terminating),
+    services,
     reason: reasonOf(state, services),
   };
 };
@@ -113,7 +113,7 @@ function descriptionOf(state: ServiceEndpointState["state"], { endpoint }: PodEn
 }
 
 function reasonOf(state: EndpointState["state"], services: readonly ServiceEndpointState[]): string {
-  const [first, ...others] = services.filter((offer) => offer.state === state);
+  const [first, ...others] = services.filter((service) => service.state === state);
   if (first === undefined) return "no Service offers the Pod";
   return others.length === 0 ? first.reason : `${first.reason}, and ${others.length} more`;
 }

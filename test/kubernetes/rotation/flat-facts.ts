@@ -45,7 +45,7 @@ export function expectedEndpointState(raws: readonly RawSlice[], pod: PodIdentit
   return {
     state: states.has("in") ? "in" : states.has("unknown") ? "unknown" : "out",
     terminating: podEntries.some((fact) => fact.uid !== null && fact.terminating),
-    services: services,
+    services,
   };
 }
 
