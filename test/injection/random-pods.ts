@@ -69,7 +69,7 @@ export function runRandomPods(count: number, seed: number): Counts {
     if (outcome === "patched" && isForged) counts.forged += 1;
     if (violation === "") continue;
     counts.violations.set(violation, (counts.violations.get(violation) ?? 0) + 1);
-    counts.example ??= { pod, inputs: inputs };
+    counts.example ??= { pod, inputs };
   }
   return counts;
 }
