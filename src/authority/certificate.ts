@@ -1,9 +1,9 @@
-/** Reads PEM: lastcall's own CAs, bundles, and key pairs of TLS servers. Times are wall-clock milliseconds. */
+/** Reads PEM text: lastcall's CAs, caBundles, and key pairs of TLS servers. Times are wall-clock milliseconds. */
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 
 export type Ca = {
-  /** The DER in base64: equal certificates have equal ids, however their PEM is formatted. */
+  /** The DER in base64, which does not depend on the formatting of the PEM text. */
   readonly id: string;
   readonly cert: string;
   readonly validFromMs: number;
@@ -20,7 +20,7 @@ export type ServerCertificate = {
 };
 
 export type CaReader = {
-  /** `why` completes a sentence whose subject is the certificate's file or entry. */
+  /** `why` is the predicate of a sentence whose subject is the certificate's file or entry, such as "is missing". */
   readonly readCa: (cert: string) => { readonly ca: Ca } | { readonly why: string };
   readonly keyFits: (ca: Ca, key: string) => boolean;
 };
@@ -60,11 +60,11 @@ export function caReader(name: string): CaReader {
   };
 }
 
-/** @throws Error for texts that are not PEM, a broken chain, or the key of another certificate. */
+/** @throws Error if a text is not PEM, the chain is broken, or the key belongs to another certificate */
 export function readPair(cert: string, key: string): ServerCertificate {
   const leaf = new X509Certificate(cert);
   if (!leaf.checkPrivateKey(createPrivateKey(key))) throw new Error("the key belongs to another certificate");
-  // Checks the rest of the chain; X509Certificate reads the first certificate only.
+  // Checks the rest of the chain, because X509Certificate reads only the first certificate.
   createSecureContext({ cert, key });
   return { cert, key, validFromMs: Date.parse(leaf.validFrom), validUntilMs: Date.parse(leaf.validTo) };
 }

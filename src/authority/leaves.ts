@@ -1,4 +1,4 @@
-/** Keeps one serving certificate per CA in memory: adds missing ones, renews old ones, drops those of removed CAs. */
+/** Caches one server certificate per CA in memory: creates missing leaves, renews old leaves, and drops leaves of removed CAs. */
 import { isValidAt, type ServerCertificate, type SigningCa } from "./certificate.ts";
 import { makeLeaf, type ServerNames } from "./signing.ts";
 
@@ -32,7 +32,7 @@ export function createLeaves<T>({ lifeMs, renewAfter, namesOf, prepare }: LeafPa
         const names = namesOf(ca);
         const [name = ""] = names.dns;
         const existing = leaves.get(name);
-        // After a clock that went backwards, a leaf from the future would be kept too long.
+        // If the clock was set back, a leaf created in the future would be renewed too late.
         const isGood = existing !== undefined && wallMs >= existing.madeMs && wallMs < existing.renewMs;
         kept.set(name, isGood ? existing : await newLeaf(ca, names, wallMs));
       }

@@ -1,17 +1,17 @@
-/** Reconciles an object that replicas share: reads, decides, writes, and repeats until nothing is left to do. */
+/** Reconciles objects that replicas share: reads, decides and writes, until no step is left. */
 
-/** More than the writes and conflicts of all replicas; more rounds mean that another writer never stops. */
+/** More rounds than all replicas need with their conflicts. Above the limit, another client writes continuously. */
 const ROUND_LIMIT = 16;
 
 type Reconciliation<Seen, Step> = {
   readonly what: string;
   readonly read: () => Promise<Seen>;
   readonly decide: (seen: Seen) => Step | undefined;
-  /** Resolves after a conflict too: the next round reads what the other writer wrote. */
+  /** Resolves after a conflict too, because the next round reads the change of the other client. */
   readonly write: (step: Step, seen: Seen) => Promise<void>;
 };
 
-/** @throws Error when a port does, and after 16 rounds */
+/** @throws Error when a function of `parts` throws, and after `ROUND_LIMIT` rounds */
 export async function reconcile<Seen, Step>(parts: Reconciliation<Seen, Step>): Promise<Seen> {
   for (let round = 0; round < ROUND_LIMIT; round += 1) {
     const seen = await parts.read();

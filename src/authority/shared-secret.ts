@@ -1,10 +1,10 @@
-/** Reads and writes the Secret in which replicas share CAs. Invalid entries are reported and ignored. */
+/** Reads CAs from the entries of a Secret that replicas share, and writes the Secret. Invalid entries are reported and ignored. */
 import type { SecretStore, StoredSecret } from "../api-server/secret-store.ts";
 import type { Ca, CaReader, SigningCa } from "./certificate.ts";
 
 export type Entries = Readonly<Record<string, string>>;
 
-/** `undefined` removes an entry; other entries stay. */
+/** `undefined` removes an entry; entries without a key here are not changed. */
 export type EntryChanges = Readonly<Record<string, string | undefined>>;
 
 export type SecretEvent<R> =

@@ -1,4 +1,4 @@
-/** Makes certificates with EC P-256 and SHA-256: the API server refuses SHA-1, the package's default. */
+/** Creates certificates with EC P-256 and SHA-256. The API server refuses SHA-1, which is the default of `selfsigned`. */
 import { randomBytes } from "node:crypto";
 import { generate } from "selfsigned";
 import { type CaReader, caReader, readPair, type ServerCertificate, type SigningCa } from "./certificate.ts";
@@ -12,7 +12,7 @@ export type ServerNames = { readonly dns: readonly string[]; readonly ip?: reado
 export type NewCa = {
   readonly nowMs: number;
   readonly lifeMs: number;
-  /** Of the predecessor. The new CA starts as early, so a clock that was ahead at that time has no effect. */
+  /** Start of the validity of the earliest trusted CA. The new CA starts no later, so a clock that is ahead now has no effect. */
   readonly validFromMs?: number | undefined;
 };
 
@@ -24,7 +24,7 @@ export type CertificateTools = CaReader & {
   }) => Promise<ServerCertificate>;
 };
 
-/** Against clock skew: clients refuse a certificate that starts in the future. */
+/** Certificates start in the past, because clients with a slow clock would refuse a certificate that is not valid yet. */
 const BACKDATE_MS = 3_600_000;
 
 export function certificateTools(name: string, names: ServerNames): CertificateTools {
@@ -43,14 +43,14 @@ export function certificateTools(name: string, names: ServerNames): CertificateT
   };
 }
 
-/** Valid from the start of its CA, for clients whose clocks are behind. */
+/** The leaf is valid from the start of its CA, for clients with a slow clock. */
 export function makeLeaf(signer: SigningCa, names: ServerNames, validUntilMs: number): Promise<ServerCertificate> {
   return makeServerPair(signer, names, { fromMs: signer.validFromMs, untilMs: validUntilMs });
 }
 
 const KEY = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as const;
 
-/** `name` must differ between CAs: without key identifiers a client distinguishes them by their subject only. */
+/** `name` must differ between CAs: without key identifiers, clients distinguish CAs only by their subject. */
 export async function makeCaPair(name: string, validity: Validity): Promise<Issuer> {
   const made = await generate([{ name: "commonName", value: name }], {
     ...KEY,
@@ -63,7 +63,7 @@ export async function makeCaPair(name: string, validity: Validity): Promise<Issu
   return { cert: made.cert, key: made.private };
 }
 
-/** The first DNS name that fits is also the subject, which X.509 limits to 64 characters. */
+/** The subject, which X.509 limits to 64 characters, is the first DNS name that is short enough. */
 export async function makeServerPair(
   issuer: Issuer,
   names: ServerNames,

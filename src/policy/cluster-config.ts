@@ -27,8 +27,8 @@ export function clusterLayer(config: ClusterConfig): Layer {
 type ConfigReading = { readonly config: ClusterConfig; readonly problems: readonly Problem[] };
 
 /**
- * Checks a parsed configuration. The caller prints all problems and does not start: unlike annotations, the file belongs to the
- * operator.
+ * Checks a parsed configuration. Callers print all problems and do not start: annotations come from users, but the file comes
+ * from the cluster's operator, who can correct it.
  */
 export function readClusterConfig(value: unknown): ConfigReading {
   if (value === undefined || value === null) return { config: DEFAULT_CONFIG, problems: [] };

@@ -1,4 +1,4 @@
-/** Codecs of annotation values: expected form, schema, parser, formatter. */
+/** Declares the codecs of annotation values: expected form, schema, parser, formatter. */
 import { formatDuration, parseDurationMs } from "../contract/duration.ts";
 import { isDnsLabel } from "../contract/untrusted-text.ts";
 
@@ -7,9 +7,10 @@ type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonl
 export type Codec<T> = {
   /** Completes the sentence "expected …". */
   readonly expects: string;
+  /** The form of the value in the reference. */
   readonly shows: string;
   readonly schema: ValueSchema;
-  /** Limit of entries of a list, counted as written. */
+  /** Limit of a list's entries, including duplicates. */
   readonly longest?: number;
   readonly parse: (text: string) => T | undefined;
   readonly format: (value: T) => string;
@@ -41,16 +42,16 @@ export const unprivilegedPort: Codec<number> = {
   format: String,
 };
 
-/** Linux limits one argument of a program to 131,072 bytes; a port with its comma takes up to six. */
+/** In ports. Linux limits one program argument to 131,072 bytes; a port with its comma takes up to six bytes. */
 export const LONGEST_PORT_LIST = 20_000;
 
 /**
- * Limit of containers of an injected Pod. One argument of the manager has room for 1,700 of the longest names, and the record
- * of their original hooks fits one environment variable.
+ * Limit of the containers of an injected Pod. One argument of the manager can contain 1,700 of the longest names, and the record
+ * of the original hooks of 1,000 containers fits into one environment variable.
  */
 export const LONGEST_NAME_LIST = 1_000;
 
-/** Duplicates are removed, the order is kept. */
+/** Duplicates are removed; the order is preserved. */
 export const portList: Codec<readonly number[]> = {
   expects: "ports from 1 to 65535, separated by commas, such as 8080,9090",
   shows: "port list",
@@ -95,7 +96,7 @@ export const runAsUser: Codec<"auto" | "unset" | number> = {
 
 function listOf<T>(text: string, read: (part: string) => T | undefined): readonly T[] | undefined {
   if (text !== text.trim()) return undefined;
-  // A set, because searching a list of all ports for each of them would take an admission a second.
+  // A set, because searching a list of 20,000 ports for each port would take a second of an admission.
   const values = new Set<T>();
   for (const part of text.split(",")) {
     const value = read(part.trim());
@@ -128,8 +129,8 @@ export const driverUrl: Codec<string> = {
 };
 
 /**
- * Address of the app: a loopback IP. Any other IP belongs to something else, since a Pod's own is not known when this is
- * written, and the manager would POST to it.
+ * URL of the app with a loopback IP. The Pod's IP is not known when the annotation is written, so any other IP belongs to another
+ * Pod or host, to which the manager must not send a POST.
  */
 export const appUrl: Codec<string> = {
   expects: "an http URL with a loopback IP as host, such as http://127.0.0.1:8080/drain",

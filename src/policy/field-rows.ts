@@ -1,10 +1,10 @@
-/** Types of the rows in the field table: settings of users, and settings of the manager that are derived from the Pod. */
+/** Declares the rows of the field table: settings that users set, and settings of the manager that are derived from the Pod. */
 import type { Codec } from "./codecs.ts";
 
 /** Places where a value can be set; the nearest wins. */
 export type Scope = "pod" | "namespace" | "cluster";
 
-/** Form and type of a value as a flag of the manager. */
+/** The form and type of a value that is a flag of the manager. */
 export type FlagKind =
   | "duration"
   | "port"
@@ -19,21 +19,21 @@ export type FlagKind =
 
 export type ManagerFlag = {
   readonly kind: FlagKind;
-  /** Other flags are always written, for readers of `kubectl describe`. */
+  /** `when-set`: the flag is left out if the value is not set. Otherwise it is always written, for readers of `kubectl describe`. */
   readonly written?: "when-set";
-  /** Comment in the manager's source, where it differs from the summary. */
+  /** Comment in the manager's source, if it differs from the summary. */
   readonly doc?: string;
 };
 
 export type Row<T> = {
-  /** Without the prefix; also the manager's flag. */
+  /** The annotation without `lastcall.dev/`; also the name of the manager's flag. */
   readonly name: string;
   readonly codec: Codec<T>;
   readonly fallback: T;
   readonly fallbackShows?: string;
   readonly scopes: readonly Scope[];
   readonly summary: string;
-  /** Set for settings that the manager reads. `fallback`: the manager's default, where it differs. */
+  /** Only for settings that the manager reads. `fallback`: the manager's default, if it differs from the setting's. */
   readonly manager?: ManagerFlag & { readonly fallback?: string };
 };
 
@@ -47,7 +47,7 @@ const EVERYWHERE: readonly Scope[] = ["pod", "namespace", "cluster"];
 
 type Written<T> = Omit<Row<T>, "fallback" | "scopes"> & {
   readonly fallback: NoInfer<T>;
-  /** Default: everywhere. */
+  /** Default: `EVERYWHERE`. */
   readonly scopes?: readonly Scope[];
 };
 
@@ -55,7 +55,7 @@ export function setting<T>(row: Written<T>): Row<T> {
   return { scopes: EVERYWHERE, ...row };
 }
 
-/** Durations are always written as flags, others only when set. */
+/** Flags for durations are always written, other flags only if the value is set. */
 export function derived(name: string, kind: FlagKind, fallback: DerivedRow["fallback"], doc: string): DerivedRow {
   return { name, kind, fallback, doc, ...(kind === "duration" ? {} : { written: "when-set" }) };
 }

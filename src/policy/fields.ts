@@ -1,5 +1,5 @@
 /**
- * Declares every setting of a Pod: name, codec, default, scopes, text, and the manager's flag. `npm run generate` writes the
+ * Declares every setting of a Pod: name, codec, default, scopes, summary, and the manager's flag. `npm run generate` writes the
  * manager's settings and flags (`contract/drain-settings.ts`, `contract/manager-flags.ts`), the reference, and the schemas.
  */
 import { DRIVERS, type DriverName } from "../contract/driver-table.ts";
@@ -19,7 +19,7 @@ import { managerResources } from "./resources-codec.ts";
 
 export const PREFIX = "lastcall.dev/";
 
-/** In the order of the reference and of the manager's flags. An empty string or list means: not set. */
+/** In the order of the reference and of the manager's flags. An empty string or list means that the setting is not set. */
 const TABLE = {
   inject: setting({
     name: "inject",
@@ -238,7 +238,7 @@ export const STATUS_ANNOTATION = `${PREFIX}status`;
 /** The opt-in label of Pods and namespaces; on a Pod also an annotation. */
 export const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
 
-/** The label of Pods and namespaces that names the release that injects. */
+/** The label of Pods and namespaces that selects the Helm release of lastcall whose webhook injects. */
 export const REVISION = `${PREFIX}revision`;
 
 export function fallbackText<K extends Field>(field: K): string {

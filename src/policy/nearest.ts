@@ -1,4 +1,4 @@
-/** Finds the candidate with the smallest edit distance to `word`, if it is small enough for a typo. */
+/** Returns the candidate with the smallest edit distance to `word`, if the distance is small enough for a typo. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.floor(word.length / 3) + 1;
@@ -12,7 +12,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Levenshtein distance. Cut to 64 characters, because the input is untrusted. */
+/** Levenshtein distance of the first 64 characters, because the input is untrusted and may be long. */
 function editDistance(left: string, right: string): number {
   const a = left.slice(0, 64);
   const b = right.slice(0, 64);

@@ -1,8 +1,8 @@
 import { LONGEST_NAME_LIST, LONGEST_PORT_LIST } from "./codecs.ts";
 
-/** A user's mistake, or a limit that users should be aware of. Problems are collected and shown, never thrown. */
+/** A user's mistake, or a limit that affects a user's Pod. Problems are collected and reported, never thrown. */
 export type Problem = {
-  /** Stable: a value of metric labels and documented. */
+  /** Stays stable: a documented value of metric labels. */
   readonly code: ProblemCode;
   /** The place, such as `namespace shop, lastcall.dev/drain-delay`. */
   readonly where: string;

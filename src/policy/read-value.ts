@@ -1,4 +1,4 @@
-/** Parses a value with its codec, or returns a problem with the same wording for every place. */
+/** Parses a value with its codec, or returns the code and message of the problem. */
 import type { Codec } from "./codecs.ts";
 import { quote } from "./quote.ts";
 
@@ -24,7 +24,7 @@ function unreadable<T>({ expects }: ReadableCodec<T>, got: string): ReadValue<T>
   return { ok: false, code: "bad_value", message: `Got ${got}, expected ${expects}.` };
 }
 
-/** Counts without splitting, since the list may be hostile. */
+/** Counts without `split`, because an untrusted list may be long. */
 function entriesOf(list: string): number {
   let entries = 1;
   for (let at = list.indexOf(","); at >= 0; at = list.indexOf(",", at + 1)) entries += 1;

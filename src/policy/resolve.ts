@@ -7,10 +7,10 @@ import { quote } from "./quote.ts";
 import { readValue } from "./read-value.ts";
 import { SHIPPED_PROFILES } from "./shipped-profiles.ts";
 
-/** Annotations of one object. Values are `unknown`, because manifests and requests are untrusted. */
+/** The annotations of one object. Values are `unknown`, because manifests and requests are untrusted. */
 export type Layer = {
   readonly scope: Scope;
-  /** Name of the Pod, namespace or configuration, for messages. */
+  /** The name of the Pod, namespace or configuration, for messages. */
   readonly name: string;
   readonly annotations: Readonly<Record<string, unknown>>;
 };
@@ -27,8 +27,8 @@ type Resolution = {
 export type Profiles = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
- * Picks one value per field: nearest layer first, a profile right after the layer that names it, then the default. An invalid
- * value falls back to the next layer. All layers are read, so that all problems are reported at once.
+ * Selects one value per field: from the nearest layer, from the profile that this layer names, from the next layer, …, or the
+ * default. An invalid value falls back to the next source. All layers are read, so that all problems are reported at once.
  */
 export function resolvePolicy(layers: readonly Layer[], profiles: Profiles): Resolution {
   const problems: Problem[] = [];
@@ -65,7 +65,7 @@ function resolveSources(sources: readonly Source[], problems: Problem[]): Resolu
 type Source = {
   readonly scope: Scope;
   readonly name: string;
-  /** By the names of the table, without the prefix. */
+  /** By the name in the field table, without the prefix. */
   readonly values: ReadonlyMap<string, unknown>;
   readonly unknown: readonly string[];
 };
@@ -117,13 +117,13 @@ function profileOf(layer: Layer, profiles: Profiles, problems: Problem[]): reado
   return [namedSource(named, Object.keys(profile), "")];
 }
 
-/** Profiles of the cluster replace built-in ones. */
+/** A profile of the cluster configuration replaces a built-in profile of the same name. */
 function profileNamed(name: string, profiles: Profiles): Profiles[string] | undefined {
   if (Object.hasOwn(profiles, name)) return profiles[name];
   return Object.hasOwn(SHIPPED_PROFILES, name) ? SHIPPED_PROFILES[name]?.values : undefined;
 }
 
-/** A suggestion takes thousands of steps, so only this many unknown names get one. */
+/** Limit of unknown names that get a suggestion, because each suggestion takes thousands of steps. */
 const UNKNOWN_LIMIT = 20;
 
 function reportUnknown(sources: readonly Source[], problems: Problem[]): void {
@@ -167,5 +167,5 @@ function valueIn<T>(row: Row<T>, source: Source, problems: Problem[]): T | undef
   return undefined;
 }
 
-/** For Pods without any annotation of lastcall. Initialised last, because it uses the constants above. */
+/** For Pods without an annotation of lastcall. Initialised last, because it uses the constants above. */
 const DEFAULT_RESOLUTION = resolveSources([], []);

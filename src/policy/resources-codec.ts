@@ -1,4 +1,4 @@
-/** Codec of the manager's requests and limits: `cpu=10m/20m,memory=16Mi`. A single amount sets both. */
+/** Codec of the manager's requests and limits, such as `cpu=10m/20m,memory=16Mi`. A single amount sets request and limit. */
 import type { Codec } from "./codecs.ts";
 
 type Amounts = { readonly cpu?: string; readonly memory?: string };

@@ -1,4 +1,4 @@
-/** Built-in profiles: values for workloads that the defaults do not fit. */
+/** Declares the built-in profiles: values for workloads that need other values than the defaults. */
 
 type ShippedProfile = {
   readonly purpose: string;
@@ -6,7 +6,7 @@ type ShippedProfile = {
   readonly reason: string;
 };
 
-/** A profile of the cluster configuration with the same name replaces all values. */
+/** A profile of the cluster configuration replaces the built-in profile of the same name completely. */
 export const SHIPPED_PROFILES: Readonly<Record<string, ShippedProfile>> = {
   spot: {
     purpose: "spot nodes with 30 s of notice, as on GKE and AKS",

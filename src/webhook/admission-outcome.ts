@@ -1,4 +1,4 @@
-/** Outcomes of a request; each has exactly one. The keys are values of metric labels and stay stable. */
+/** Declares the outcomes of requests; each request has exactly one. The keys are values of metric labels and stay stable. */
 import type { Mode } from "../injection/outcome.ts";
 
 export const OUTCOMES = {

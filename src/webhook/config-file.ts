@@ -30,7 +30,7 @@ export function parseConfigText(text: string, path: string): ReadConfigFile {
   };
 }
 
-/** Excessive or unresolved aliases are reported only by this conversion. */
+/** Only this conversion throws for excessive or unresolved aliases. */
 function plainValue(convert: () => unknown): unknown {
   try {
     return convert();

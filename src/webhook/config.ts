@@ -1,4 +1,4 @@
-/** Reads the webhook's settings from flags and environment, and checks combinations. */
+/** Reads the webhook's settings from flags and environment variables, and checks combinations of settings. */
 import { formatDuration } from "../contract/duration.ts";
 import { helpRows, type ReadSettings, readByTable, type SettingProblem } from "../settings/read-settings.ts";
 import { SETTINGS, type WebhookSettings } from "./settings.ts";
@@ -82,7 +82,7 @@ type CertificateSettings = Pick<
   | "certificateCheckMs"
 >;
 
-/** A rotation has to complete well within the last third of a CA's validity. */
+/** A CA's lifetime in settle times, at least: the next CA has to settle well within the last third of the CA's validity. */
 const SETTLES_PER_LIFE = 10;
 
 export function certificateProblems(settings: CertificateSettings): readonly SettingProblem[] {

@@ -8,12 +8,12 @@ export function createLog(level: LogLevel, destination: DestinationStream): Log 
   return pino({ level, base: null, timestamp: isoTimestamp(), serializers: { err: serializedError } }, destination);
 }
 
-/** Errors of the worker thread arrive serialized; serializing them again would lose their type. */
+/** Errors of the worker thread are already serialized; serializing them again would lose their type. */
 function serializedError(error: unknown): unknown {
   return error instanceof Error ? pino.stdSerializers.err(error) : error;
 }
 
-/** Formats each second once. pino expects the text of a complete JSON member. */
+/** Formats each second once, to save time. pino expects the text of a complete JSON member. */
 function isoTimestamp(): () => string {
   let second = -1;
   let prefix = "";
@@ -37,8 +37,8 @@ const COLLECTED_MS = 200;
 const BACKLOG_BYTES = 1_048_576;
 
 /**
- * Collects lines, so that a slow log reader never delays an admission; a write per line costs more than formatting it. The
- * texts are large because pino's destination measures its whole backlog with each write.
+ * Collects lines, because a write per line takes longer than formatting the line. Writes are asynchronous, so a slow log reader
+ * never delays an admission. The batches are large because pino's destination measures its whole backlog with each write.
  */
 export function logLines(): LogLines {
   const writer = pino.destination({ dest: 1, sync: false, maxLength: BACKLOG_BYTES });

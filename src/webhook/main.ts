@@ -92,7 +92,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     const watch = setInterval(() => void check(), settings.certificateCheckMs);
     void check();
     const signal = await stop.signal;
-    // Ctrl-C in a terminal: no cluster sends requests, so nothing is waited for.
+    // Ctrl-C in a terminal: no cluster sends requests, so the webhook stops without a delay.
     const drainDelayMs = signal === "SIGINT" ? 0 : settings.drainDelayMs;
     await shutDown(app, {
       drainDelayMs,
@@ -104,7 +104,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     clearInterval(watch);
     return EXIT_OK;
   } finally {
-    // Open connections would keep the process alive, also after a failed start.
+    // Open connections would keep the process running, also after a failed start.
     source.close?.();
     enforcement?.close();
     await relay?.stop();
@@ -118,7 +118,7 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
     optIn: settings.optIn,
     config,
     facts: {
-      // Unknown until the API server's version is read, which disables newer features.
+      // "" until the API server's version is read; an unknown version disables newer features.
       apiServerVersion: settings.kubeVersion === "auto" ? "" : settings.kubeVersion,
       lowestKubeletVersion: undefined,
       managerImage: settings.image,

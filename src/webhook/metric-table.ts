@@ -1,4 +1,4 @@
-/** All metrics of the webhook, except the relay's. Names and labels stay stable. Pure. */
+/** Declares all metrics of the webhook, except the relay's. Names and labels stay stable. Pure. */
 
 export type Metric = {
   readonly type: "counter" | "gauge" | "histogram";

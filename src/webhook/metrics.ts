@@ -17,7 +17,7 @@ export type WebhookMetrics = {
   readonly registry: Registry;
 };
 
-/** Appends the metrics of another thread, which are read first: a failure to read them is a metric too. */
+/** Appends the metrics of another thread. They are read first, because a failure to read them increases a metric of this thread. */
 export function withPartMetrics(metrics: WebhookMetrics, more: () => Promise<string>): WebhookMetrics {
   return {
     ...metrics,
@@ -38,7 +38,7 @@ export function createMetrics(): WebhookMetrics {
   // Zero values make the first increase visible to `rate()`.
   for (const reason of Object.keys(REFUSALS)) refused.inc({ reason }, 0);
   addProcessMetrics(registry);
-  // Hashing four labels costs more than the increment, and the combinations are few.
+  // Hashing four labels takes longer than the increment, and only a few combinations exist.
   const counters = new Map<string, Counter.Internal>();
   const counterOf = (entry: Entry): Counter.Internal => {
     const key = `${entry.outcome} ${entry.reason} ${entry.mode} ${entry.dryRun}`;
@@ -62,12 +62,12 @@ export function createMetrics(): WebhookMetrics {
   };
 }
 
-/**
- * Process metrics under their usual names. prom-client's default set also observes every garbage collection and the event loop,
- * which costs more than the admissions of an idle cluster.
- */
 type Row = { readonly metric: Metric; readonly read: () => number };
 
+/**
+ * Process metrics under their usual names. prom-client's default metrics also observe every garbage collection and the event
+ * loop, which takes more CPU time than the admissions of an idle cluster.
+ */
 const ROWS: readonly Row[] = [
   {
     metric: METRICS.residentMemory,

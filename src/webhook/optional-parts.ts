@@ -1,4 +1,4 @@
-/** Starts optional parts. Each is imported only when a setting enables it, to save memory. */
+/** Starts the optional components. A component is imported only if a setting enables it, to save memory. */
 import { hostname } from "node:os";
 import type { RelayThread, RunnerParts } from "../relay/thread/worker-supervisor.ts";
 import type { Cluster, ClusterParts } from "./cluster/cluster-runner.ts";
@@ -18,7 +18,7 @@ export async function enforcementFor(
   return startEnforcement(settings, inputs);
 }
 
-/** The webhook starts after this time even if the caches are not filled; unknown facts then disable newer features. */
+/** The webhook starts after this time even if the caches are not filled; unknown facts disable newer features. */
 export const FIRST_READ_LIMIT_MS = 5_000;
 
 type ClusterInputs = Pick<ClusterParts, "base" | "log" | "registry">;
@@ -33,8 +33,8 @@ export async function clusterFor(settings: WebhookSettings, inputs: ClusterInput
 }
 
 /**
- * The webhook starts after this time even if the relay has not read its Secret; Pods admitted until then get no relay. The relay
- * waits 2 s for the API server; the rest is for a slow thread start.
+ * The webhook starts after this time even if the relay has not read its Secret; Pods get no relay until it has. The relay waits
+ * 2 s for the API server; the rest of the time is for a slow start of the thread.
  */
 export const RELAY_READY_LIMIT_MS = 15_000;
 

@@ -1,4 +1,4 @@
-/** Builds the HTTPS server without listening, so that tests need no port. */
+/** Builds the HTTPS server. The caller listens, so tests need no port. */
 import type { Server } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
@@ -15,7 +15,7 @@ export type WebhookServer = FastifyInstance<Server>;
 
 type ServerPorts = Omit<ReviewPorts, keyof IntakePorts> & {
   readonly unreadiness: Unreadiness;
-  /** Whether the process received a stop signal: responses then carry `Connection: close`. */
+  /** Whether the process has received a stop signal; responses then contain `Connection: close`. */
   readonly isStopping: () => boolean;
 };
 
@@ -25,18 +25,18 @@ type ServerTls = {
   readonly clientCa?: string;
 };
 
-/** Above the 90 s of Go's clients, which then close idle connections first; the other order loses a racing request. */
+/** Longer than the 90 s of Go's clients, so that the client closes an idle connection: it does not send a request at that time. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
-/** API servers time out after at most 30 s; the body budget cuts slow bodies earlier. */
+/** API servers time out after at most 30 s; the body budget rejects slow bodies earlier. */
 const REQUEST_TIMEOUT_MS = 40_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Interval at which Node checks these timeouts; its default is 30 s. */
+/** Interval at which Node checks the timeouts above; Node's default is 30 s. */
 const TIMEOUT_CHECK_MS = 2_000;
 /** API servers send less than 1 KB of headers. */
 const LARGEST_HEAD_BYTES = 8 * 1024;
 
-/** Every supported API server speaks TLS 1.2. */
+/** Every supported API server can use TLS 1.2. */
 const TLS_LIMITS = { minVersion: "TLSv1.2" } as const;
 
 export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: ServerTls): WebhookServer {
@@ -59,7 +59,7 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
-    // Requests on kept-alive connections are served until the process exits.
+    // Requests on keep-alive connections are served until the process exits.
     return503OnClosing: false,
   });
   app.addHook("onSend", (_request, reply, _payload, done) => {
@@ -89,7 +89,7 @@ function secrets({ cert, key, clientCa = "" }: ServerTls): SecureContextOptions 
 type Unreadiness = () => string;
 
 function addHealthRoutes(app: FastifyInstance<Server>, metrics: WebhookMetrics, unreadiness: Unreadiness): void {
-  // Trivial on purpose: a restart helps only against a process that does not respond.
+  // No checks: a restart helps only if the process does not respond.
   app.get("/healthz", (_request, reply) => {
     reply.header("content-type", TEXT).send("ok\n");
   });
@@ -112,7 +112,7 @@ type BrokenRequest = { readonly reason: Refusal; readonly line?: string };
 /** Handles errors of HTTP parsing and, since Node emits both as `clientError`, of TLS handshakes. */
 function answerBrokenRequest(error: ConnectionError, socket: Socket, refuse: Refuse): void {
   const kind = brokenRequestOf(error.code ?? "");
-  // The parser reports an error again for bytes after the first one.
+  // The parser reports an error again for the bytes after the first error.
   if (kind?.line !== undefined && socket.destroyed) return;
   if (kind !== undefined) refuse(kind.reason);
   if (kind?.line !== undefined && socket.writable) {

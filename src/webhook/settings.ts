@@ -1,4 +1,4 @@
-/** Declares the webhook's settings: flag, default, parser, help. */
+/** Declares the webhook's settings: flag, default, parser, help text. */
 import { LABEL_LIST_EXPECTS, type Labels, parseLabelList } from "../kubernetes/label-list.ts";
 import { PULL_POLICIES, type PullPolicy } from "../kubernetes/pod.ts";
 import {
@@ -91,7 +91,7 @@ const RELAY_ADDRESS: Setting<string> = {
   parse: (text) => (/^[\x20-\x7e]{0,256}$/.test(text) ? text : undefined),
 };
 
-/** In the order of the help. An empty string means: not set. */
+/** In the order of the help text. An empty string means that the setting is not set. */
 export const SETTINGS = {
   port: portSetting("port", 8443, "to let the system choose", "TCP port for HTTPS"),
   host: HOST,

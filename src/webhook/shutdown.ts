@@ -1,4 +1,4 @@
-/** Drains the webhook's own server after a stop signal. */
+/** Drains the webhook's HTTPS server after a stop signal. */
 import { EXIT_FORCED } from "../contract/exit-codes.ts";
 import type { CloseListeners } from "./intake/more-listeners.ts";
 import type { Log } from "./log.ts";
@@ -16,9 +16,9 @@ type ShutdownParts = {
 const FINISH_LIMIT_MS = 30_000;
 
 /**
- * Keeps serving for the drain delay, because the API server's endpoints are updated late. Responses meanwhile carry
- * `Connection: close`, so that no connection is in use when idle ones are closed; the server's port `isStopping` has to
- * return true before this is called.
+ * Keeps serving for the drain delay, because API servers get the endpoint change late. Responses during the delay contain
+ * `Connection: close`, so that clients stop using their connections before idle connections are closed. `isStopping` of the
+ * server's ports has to return true before the call.
  */
 export async function shutDown(app: WebhookServer, how: ShutdownParts): Promise<void> {
   how.log.info({ drainDelayMs: how.drainDelayMs }, "received a stop signal, still serving");

@@ -1,4 +1,4 @@
-/** Turns one request body into a result: status, response body, and the fields of metrics and log. Records nothing itself. */
+/** Computes the response to one request body, and the fields of its metrics and log line. The caller records them. */
 import type { IssueRelayAccess } from "../../contract/relay-access.ts";
 import type { ClusterFacts, injectPod, Randomness } from "../../injection/inject.ts";
 import type { Outcome } from "../../injection/outcome.ts";
@@ -9,7 +9,7 @@ import type { Problem } from "../../policy/problem.ts";
 import { type Entry, type MalformedReason, NOT_A_POD_CREATION } from "../admission-outcome.ts";
 import { type ReviewRequest, readReview } from "./review-request.ts";
 
-/** Annotations of a namespace; empty when unknown. `characters` is the length of the waiting review. */
+/** Annotations of a namespace; empty when they are unknown. `characters`: length of the review that waits for them. */
 export type NamespaceAnnotations = (name: string, characters: number) => Promise<Readonly<Record<string, unknown>>>;
 
 /** Records Events about invalid settings of an object that is not injected. Never throws or waits. */
@@ -21,9 +21,9 @@ export type AdmissionPorts = {
   readonly inject: typeof injectPod;
   /** Issues a Pod's credential for the relay; `undefined` without a relay. */
   readonly issueRelayAccess?: IssueRelayAccess | undefined;
-  /** Whether the namespace is not in the cache; called after the annotations. */
+  /** Whether the namespace is missing from the cache; called after `namespaceAnnotations`. */
   readonly namespaceIsUnknown?: (namespace: string) => boolean;
-  /** Current facts, called after the annotations; default: those of the rules. */
+  /** Current facts, called after `namespaceAnnotations`; default: `facts` of the rules. */
   readonly factsOf?: (namespace: string) => ClusterFacts;
   readonly reportSettings?: ReportSettings;
   /** Called for every outcome except dry runs. Never throws or waits. */
@@ -47,7 +47,7 @@ export type AdmissionResult = {
   readonly fault: unknown;
 };
 
-/** Never rejects. A fault of this server becomes a 500, so that the failurePolicy decides. */
+/** Never rejects. A fault of the webhook becomes status 500, so that the API server applies the failurePolicy. */
 export async function admit(text: string, rules: AdmissionRules, ports: AdmissionPorts): Promise<AdmissionResult> {
   const read = readReview(text);
   if (read.kind === "malformed") return malformedResult(read.reason, read.message);
@@ -56,7 +56,7 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
     if (request.pod === undefined) return allowedResult(request);
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace, text.length);
     const { pod, namespace } = request;
-    // Any client can send a review. The relay's limits are per namespace, so no credential is issued for an invented one.
+    // Any client can send a review with an invented namespace. A credential for it would evade the relay's limits per namespace.
     const issueRelayAccess = ports.namespaceIsUnknown?.(namespace) === true ? undefined : ports.issueRelayAccess;
     const input = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], issueRelayAccess };
     const facts = ports.factsOf?.(namespace) ?? rules.facts;

@@ -17,7 +17,7 @@ export function checkSettings(text: string, profiles: Profiles, report: ReportSe
   const { uid, namespace, object, dryRun } = read.request;
   try {
     const { around, inPods } = settingProblems(object ?? {}, profiles);
-    // Pods of a template are reviewed on their own and get their own Events.
+    // The Pods of a template are reviewed when they are created, and get their own Events.
     const isPod = textAt(object, "kind") === "Pod";
     if (object !== undefined && !dryRun) report?.(object, namespace, isPod ? inPods : around);
     const problems = [...around, ...inPods];
@@ -55,7 +55,7 @@ function settingProblems(object: RawObject, profiles: Profiles): SettingProblems
   };
 }
 
-/** The selectors of /settings match only Pods that neither their own labels nor their namespace opt in. */
+/** Webhook selectors send a Pod to /settings only if neither its labels nor its namespace opt in, so the annotation has no effect. */
 function annotationOnly(pod: RawObject): readonly Problem[] {
   if (!optsInByAnnotation(pod)) return [];
   const message = "Set it as a label: webhook selectors do not match annotations.";

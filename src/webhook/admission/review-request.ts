@@ -22,7 +22,7 @@ export function readReview(text: string): ReadReview {
   if (text.trim() === "") return malformed("empty_body", "The body is empty, expected an AdmissionReview as JSON.");
   let value: unknown;
   try {
-    // A key __proto__ becomes a plain property, and the last of two equal keys wins, as in the API server.
+    // As in the API server, the last of two equal keys wins. JSON.parse stores the key __proto__ as a plain property.
     value = JSON.parse(text);
   } catch (error) {
     return readParseError(error, text.length);
@@ -75,7 +75,7 @@ function readRequest(request: Readonly<Record<string, unknown>>, uid: string): R
   };
 }
 
-/** Absent fields default to the creation of a Pod. */
+/** If `operation` or `resource` is absent, the request counts as the creation of a Pod. */
 function isPodCreation(request: Readonly<Record<string, unknown>>): boolean {
   const resource = request["resource"];
   const isPod =
@@ -83,7 +83,7 @@ function isPodCreation(request: Readonly<Record<string, unknown>>): boolean {
   return (request["operation"] ?? "CREATE") === "CREATE" && isPod && (request["subResource"] ?? "") === "";
 }
 
-/** V8's message may quote the body and with it secrets, so only the position is taken from it. */
+/** V8's message may quote secrets of the body, so only the position is read from the message. */
 function readParseError(error: unknown, length: number): ReadReview {
   const detail = error instanceof Error ? error.message : "";
   if (/^(Unexpected end|Unterminated)/.test(detail)) {
@@ -97,7 +97,7 @@ function malformed(reason: MalformedReason, message: string): ReadReview {
   return { kind: "malformed", reason, message };
 }
 
-/** Longest name in Kubernetes; the log is protected from longer text. */
+/** Longest name in Kubernetes; longer text is truncated in the log. */
 const NAME_LIMIT_CHARACTERS = 253;
 
 function textOf(value: unknown): string {

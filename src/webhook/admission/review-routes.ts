@@ -24,11 +24,12 @@ import { checkSettings } from "./check-settings.ts";
 import { logResult, sendReview } from "./send-review.ts";
 
 /**
- * API servers accept requests of 3 MiB and store objects of about 1.5 MiB; JSON may double an object, and a review can
- * contain it twice. A smaller limit would silently skip large Pods.
+ * API servers store objects of up to about 1.5 MiB. JSON may double the size of an object, and a review can contain an object
+ * twice. With a smaller limit, large Pods would not be injected.
  */
 export const BODY_LIMIT_BYTES = 7 * 1024 * 1024;
 
+/** A body of up to this size is read and discarded, so that its client receives status 413 instead of a connection reset. */
 const DISCARD_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export type IntakePorts = {
@@ -107,7 +108,7 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     const bytes = body?.kind === "whole" ? body.bytes : 0;
     await turns.start(bytes, socket.remoteAddress ?? "");
     if (body?.kind === "whole" && socket.destroyed) {
-      // The connection was closed while its review waited.
+      // The client closed the connection while its review waited for a turn.
       body.release();
       return reply.hijack();
     }

@@ -1,7 +1,4 @@
-/**
- * Generates random tokens from a buffer that is filled in bulk: a system call for 16 bytes costs as much as a small
- * admission.
- */
+/** Generates random tokens from a buffer that is filled in bulk: one system call per token costs as much as a small admission. */
 import { randomFillSync } from "node:crypto";
 
 const TOKEN_BYTES = 16;
@@ -17,7 +14,7 @@ export function tokenSource(): () => string {
       used = 0;
     }
     const token = pool.toString("hex", used, used + TOKEN_BYTES);
-    // Issued tokens do not stay in memory.
+    // Erases the token from the buffer.
     pool.fill(0, used, used + TOKEN_BYTES);
     used += TOKEN_BYTES;
     return token;

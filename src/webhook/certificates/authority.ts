@@ -1,16 +1,16 @@
-/** Defines the CAs of the webhook, the role of each, and how long it is trusted. Pure. */
+/** Defines the webhook's CAs, their roles, and the time for which each CA is trusted. Pure. */
 import type { Ca, SigningCa } from "../../authority/certificate.ts";
 
-/** No longer signs, and stays trusted until the last certificate it signed has expired. */
+/** A CA that no longer signs, and stays trusted until the last certificate that it signed has expired. */
 export type RetiredCa = Ca & {
   readonly retiredAtMs: number;
-  /** No longer trusted. Kept for a while, or a bundle that still contains it would count it as lost from the Secret. */
+  /** No longer trusted. The entry stays in the Secret for a while; otherwise a caBundle with this CA would restore it. */
   readonly isDropped: boolean;
 };
 
 /**
- * The CAs in the Secret. A CA is `next` until every caBundle has contained it for the settle time, then the `signer`, then
- * `retired`. The caBundle is all of them.
+ * The CAs in the Secret. A CA is `next` until every caBundle has contained it for the settle time, later the `signer`, and at
+ * last `retired`. A caBundle contains all of them, except dropped CAs.
  */
 export type Authority = {
   readonly signer: SigningCa | undefined;
@@ -30,9 +30,9 @@ export function storedCas(authority: Authority): readonly Ca[] {
 export type Lifetimes = {
   readonly caLifeMs: number;
   readonly leafLifeMs: number;
-  /** From the time every caBundle contains a new CA until it signs. No API server uses an older bundle by then. */
+  /** From the time when every caBundle contains a new CA until that CA signs. API servers use no older caBundle after this time. */
   readonly settleMs: number;
-  /** Time for which a retired CA has to be overdue before it is dropped, so that a clock jump can be corrected. */
+  /** A retired CA is dropped when it has been overdue for this time, so that a temporary clock jump has no effect. */
   readonly dropHoldMs: number;
 };
 
@@ -40,13 +40,13 @@ export type Lifetimes = {
 export type Moment = { readonly wallMs: number; readonly monotonicMs: number };
 
 /**
- * Limit of trusted retired CAs; keeps a caBundle below 20 KiB. Only a Secret that is deleted repeatedly reaches it, since a
- * retired CA is dropped after the lifetime of a leaf.
+ * Limit of trusted retired CAs, which keeps a caBundle below 20 KiB. Only a Secret that is deleted repeatedly reaches the limit,
+ * because a retired CA is dropped after the lifetime of a leaf.
  */
 const TRUSTED_LIMIT = 24;
 const RECORD_LIMIT = 2 * TRUSTED_LIMIT;
 
-/** Covers clock skew, and a replica that signs while another one retires the CA. */
+/** Covers clock skew, and a replica that signs with the CA while another replica retires it. */
 const MARGIN_MS = 60_000;
 
 export function isOverdue(ca: RetiredCa, wallMs: number, lives: Lifetimes): boolean {
@@ -57,7 +57,7 @@ export function retire({ id, cert, validFromMs, validUntilMs }: Ca, wallMs: numb
   return { id, cert, validFromMs, validUntilMs, retiredAtMs: wallMs, isDropped: false };
 }
 
-/** Removes duplicates and applies the limits; entries at the front are kept. */
+/** Removes duplicates and applies the limits; the first entries have priority. */
 export function withinLimits(retired: readonly RetiredCa[], wallMs: number, lives: Lifetimes): readonly RetiredCa[] {
   const first = new Map<string, RetiredCa>();
   for (const ca of retired) if (!first.has(ca.id)) first.set(ca.id, ca);

@@ -1,4 +1,4 @@
-/** Builds the certificate source that the settings select. Each source imports its own packages. */
+/** Builds the certificate source that the settings select. Packages of other sources are not imported. */
 import { renameSync, writeFileSync } from "node:fs";
 import type { Registry } from "prom-client";
 import type { SendRequest } from "../../api-server/api-request.ts";
@@ -88,7 +88,7 @@ async function externalFiles(
   return withExpiry(await externalSource({ ...publishing, read, settleMs: caSettleMs }), registry);
 }
 
-/** Exports the expiry: the program that renews the files may fail silently. */
+/** Exports the expiry as a metric, because the program that renews the files may fail silently. */
 async function withExpiry(source: CertificateSource, registry: Registry): Promise<CertificateSource> {
   const { addExpiryGauge } = await import("./event-recorder.ts");
   addExpiryGauge(registry, () => ({ leafMs: source.current().validUntilMs }));

@@ -1,11 +1,12 @@
 /**
  * Decides the next step for the CAs of the webhook from the observed objects and the time. Pure. Replicas take steps
- * concurrently without a leader; each reads everything again after a step.
+ * concurrently without a leader, and read all objects again after each step.
  *
  * Invariant: every caBundle that an API server may still use contains the CA of every leaf that a ready replica serves.
- * It holds because a CA is in every bundle for the settle time before it signs; because writes fail after a concurrent
- * change, and the configuration is read before the Secret, so a bundle of an older Secret never replaces a newer one; and
- * because a CA that is left only in a bundle or a leaf returns to the Secret before anything is published.
+ * 1. A CA is in every caBundle for the settle time before it signs.
+ * 2. Writes fail after a concurrent change, and the configuration is read before the Secret, so a caBundle from an older Secret
+ *    never replaces a caBundle from a newer Secret.
+ * 3. A CA that is missing from the Secret, but in a caBundle or in use, returns to the Secret before a caBundle is written.
  */
 import { type Ca, holds, holdsExactly, isValidAt, type SigningCa } from "../../authority/certificate.ts";
 import {
@@ -19,7 +20,7 @@ import {
   withinLimits,
 } from "./authority.ts";
 
-/** Read in this order: configuration, Secret. */
+/** The configuration is read before the Secret. */
 export type Observed = {
   readonly moment: Moment;
   readonly bundles: readonly string[];
@@ -34,14 +35,15 @@ type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
 
 export type ReplicaState = {
   readonly leaf: ServedLeaf | undefined;
-  /** Since when every caBundle has contained the signer without interruption. Monotonic milliseconds. */
+  /** The signer, since every caBundle contains it without interruption. */
   readonly signerSeen: Sighting | undefined;
-  /** Since when every caBundle has had its desired value, which includes the next CA. Monotonic milliseconds. */
+  /** The next CA, since every caBundle has its desired value, which includes the next CA. */
   readonly nextSeen: Sighting | undefined;
-  /** Since when these retired CAs have been overdue. Monotonic milliseconds. */
+  /** The overdue retired CAs, since the last change of this list. */
   readonly overdueSeen: Sighting | undefined;
 };
 
+/** `caIds`: IDs separated by spaces. `sinceMs`: monotonic milliseconds. */
 type Sighting = { readonly what: string; readonly sinceMs: number };
 
 export const INITIAL_STATE: ReplicaState = {
@@ -82,7 +84,7 @@ function nextState(
 ): ReplicaState {
   const { signer, next, retired } = seen.authority;
   const hasSigner = signer !== undefined && isTrustedEverywhere(seen.bundles, signer);
-  // After a promotion the signer's time counts from when it was the next CA.
+  // After a promotion, the time as next CA counts for the signer.
   const signerLast = last.signerSeen?.what === signer?.id ? last.signerSeen : last.nextSeen;
   const overdue = retired.filter((ca) => ca.id !== last.leaf?.ca.id && isOverdue(ca, seen.moment.wallMs, lives));
   const overdueIds = overdue.map((ca) => ca.id).join(" ");
@@ -111,7 +113,7 @@ function issueStep(seen: Observed, { leaf, signerSeen }: ReplicaState, lives: Li
     return isLeafUseless || hasSettled(signerSeen, seen.moment, lives) ? step : undefined;
   }
   const isDue = wallMs >= leaf.validUntilMs - lives.leafLifeMs / 3 && validUntilMs > leaf.validUntilMs;
-  // Issued while the clock was ahead: it would outlive its CA in the bundle.
+  // Issued while the clock was ahead: the leaf would still be in use after its CA is dropped.
   const isTooLong = leaf.validUntilMs > wallMs + lives.leafLifeMs + lives.leafLifeMs / 24;
   return isDue || isTooLong ? step : undefined;
 }
@@ -146,11 +148,11 @@ function lostCas(seen: Observed, leaf: ServedLeaf | undefined): readonly Ca[] {
   return [...new Map(found.filter((ca) => !stored.has(ca.id)).map((ca) => [ca.id, ca])).values()];
 }
 
-/** A signer that is in no caBundle was added to the Secret by hand, and has to be published first, like every new CA. */
+/** A signer that is in no caBundle was added to the Secret by hand, and has to be published before it signs. */
 function isForeignSigner({ authority, published }: Observed, leaf: ServedLeaf | undefined): boolean {
   const { signer } = authority;
   if (signer === undefined || published.some((ca) => ca.id === signer.id)) return false;
-  // With no CA published at all, the bundles were emptied and the signer is unchanged.
+  // If no CA is published, another client emptied the caBundles, and the signer is unchanged.
   return leaf === undefined ? published.length > 0 : leaf.ca.id !== signer.id;
 }
 
@@ -160,9 +162,9 @@ function isInLastThird(ca: Ca, moment: Moment, lives: Lifetimes): boolean {
 
 function promoteStep({ authority, moment }: Observed, { nextSeen }: ReplicaState, lives: Lifetimes): Step | undefined {
   const { signer, next, retired } = authority;
-  // A CA that is not valid yet, created while a clock was ahead, is promoted too; its successor then follows at once.
+  // A CA created while a clock was ahead is not valid yet. It is promoted too, and its successor follows at once.
   if (next === undefined || nextSeen === undefined) return undefined;
-  // Without an earlier CA no replica is serving yet, so old bundles do no harm.
+  // Before the first CA no replica is ready, so outdated caBundles do no harm.
   const isFirst = signer === undefined && retired.length === 0;
   if (!isFirst && !hasSettled(nextSeen, moment, lives)) return undefined;
   const old = signer === undefined ? [] : [retire(signer, moment.wallMs)];

@@ -1,4 +1,4 @@
-/** Reads certificate files that another program renews. They are polled: file watches miss the symlink swap of mounted Secrets. */
+/** Reads certificate files that another program renews. Polls them, because file watches miss the symlink swap of mounted Secrets. */
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,9 +7,9 @@ import { Fault } from "../../fault.ts";
 import { type CertificateSource, certificateSource } from "./source.ts";
 
 export type ExternalPair = ServerCertificate & {
-  /** All certificates of `ca.crt`, which are published. */
+  /** All certificates of `ca.crt`; every caBundle contains them. */
   readonly cas: readonly PemBlock[];
-  /** Those that issued the pair; a client has to trust one of them. */
+  /** The certificates of `ca.crt` that issued the pair; a client has to trust one of them. */
   readonly issuers: readonly PemBlock[];
 };
 
@@ -29,7 +29,7 @@ export async function certificateFromFiles(certFile: string, keyFile: string): P
 /**
  * Reads the pair and the `ca.crt` in the same directory.
  *
- * @throws Fault ERR_CERTIFICATE_UNREADABLE when a file is missing or they do not match, which also happens while a mounted
+ * @throws Fault ERR_CERTIFICATE_UNREADABLE when a file is missing or the files do not match, which also happens while a mounted
  * Secret changes
  */
 export function readExternalPair(certFile: string, keyFile: string): Promise<ExternalPair> {

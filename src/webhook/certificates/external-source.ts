@@ -1,6 +1,6 @@
 /**
- * Serves certificate files that another program renews, and publishes their CAs in every caBundle. The files of replicas
- * change minutes apart, so a CA that is missing from this replica's files may be in another's and stays for a while.
+ * Serves certificate files that another program renews, and writes their CAs to every caBundle. The files of replicas change
+ * minutes apart, so a CA that is only in another replica's files stays in the caBundles for `FOREIGN_CA_TTL_MS`.
  */
 import { bundleText, holds, holdsExactly, pemBlocks } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
@@ -9,7 +9,7 @@ import type { ExternalPair } from "./external-files.ts";
 import { type CertificateSource, certificateSource } from "./source.ts";
 import { type BundlePorts, publishBundle, readExisting, UNTRUSTED } from "./webhook-configurations.ts";
 
-/** The kubelet updates a mounted Secret within about two minutes. */
+/** Several times the two minutes in which the kubelet updates a mounted Secret. */
 export const FOREIGN_CA_TTL_MS = 15 * 60_000;
 
 export type ExternalPorts = BundlePorts & {
@@ -20,8 +20,9 @@ export type ExternalPorts = BundlePorts & {
 
 type PairState = {
   readonly serving: ExternalPair;
-  /** Since when a bundle has contained each CA that is not in the files, by its ID. Monotonic milliseconds. */
+  /** Monotonic time of the first observation of each CA that is in a caBundle, but not in the files, by CA ID. */
   readonly foreignSince: ReadonlyMap<string, number>;
+  /** The pair in the files, since every caBundle trusts it. */
   readonly waiting: { readonly cert: string; readonly sinceMs: number } | undefined;
 };
 
@@ -51,7 +52,7 @@ export async function externalSource(ports: ExternalPorts): Promise<CertificateS
     distrust: () => distrust,
     update: async () => {
       const reading = ports.read();
-      // Bundles have to trust the pair in use even while the files are unusable.
+      // The caBundles have to trust the pair in use even if the files are unusable.
       await publish(await reading.catch(() => state.serving));
       await reading;
     },
@@ -80,7 +81,7 @@ function isTrustedBy(bundles: readonly string[], pair: ExternalPair): boolean {
   return bundles.every((bundle) => pair.issuers.some((ca) => holds(bundle, ca)));
 }
 
-/** A new pair of the same CA is served at once; of another CA, after every API server has the new bundle. */
+/** A new pair of the same CA is served at once. A pair of another CA is served after every API server has the new caBundle. */
 function mayServe({ moment, offered }: Observed, { serving, waiting }: PairState, settleMs: number): boolean {
   if (offered.cert === serving.cert) return false;
   const hasSameIssuers = offered.issuers.every((ca) => serving.issuers.some((other) => other.id === ca.id));

@@ -1,4 +1,4 @@
-/** Reconciles a replica's leaf, the Secret of CAs and the webhook configuration by the steps of `decide.ts`. */
+/** Performs the steps of `decide.ts`: issues a leaf, writes the Secret, or writes the caBundles. */
 import type { SecretStore } from "../../api-server/secret-store.ts";
 import { bundleText, type Ca, pemBlocks, type ServerCertificate } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
@@ -36,10 +36,10 @@ export type ReconcilerPorts = {
 };
 
 export type Reconciler = {
-  /** Rejects when the API server is unreachable; completed steps stay. Calls must not overlap. */
+  /** Rejects when the API server is unreachable; completed steps remain in effect. Calls must not overlap. */
   readonly reconcile: () => Promise<void>;
   readonly leaf: () => ServerCertificate | undefined;
-  /** The reason why API servers cannot trust the leaf; empty when every caBundle contains its CA, `undefined` before the first read. */
+  /** The reason why API servers cannot trust the leaf; "" if every caBundle contains its CA; `undefined` before the first read. */
   readonly distrust: () => string | undefined;
   readonly status: () => AuthorityStatus;
 };
@@ -90,7 +90,7 @@ export function createReconciler(ports: ReconcilerPorts, lives: Lifetimes): Reco
   return {
     reconcile: () =>
       reconcileBoth().catch((error: unknown) => {
-        // API servers that trusted the leaf still do, so `distrust` stays.
+        // An unreachable API server does not change its caBundle, so the distrust reason remains valid.
         isInSync = false;
         throw error;
       }),
@@ -100,7 +100,7 @@ export function createReconciler(ports: ReconcilerPorts, lives: Lifetimes): Reco
   };
 }
 
-/** Reads the configuration first, then the Secret: see `decide.ts`. */
+/** Reads the configuration before the Secret; `decide.ts` gives the reason. */
 async function readBoth({ secrets, configurations, tools, now }: ReconcilerPorts): Promise<Read> {
   const moment = now();
   const configuration = await readExisting(configurations);

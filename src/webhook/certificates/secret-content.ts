@@ -1,4 +1,4 @@
-/** Reads and writes the CAs of the webhook in a Secret. */
+/** Converts the webhook's CAs from and to the entries of a Secret. */
 import type { Ca, CaReader, SigningCa } from "../../authority/certificate.ts";
 import { type Entries, type EntryChanges, parsedJson, readCaEntries } from "../../authority/shared-secret.ts";
 import type { Authority, RetiredCa } from "./authority.ts";
@@ -24,7 +24,7 @@ export function readContent(entries: Entries, reader: CaReader): SecretContent {
   };
   const next = signing("next");
   const found = signing("ca");
-  // Only an edit by hand makes a CA both; whether it has settled is then unknown.
+  // Only a manual edit makes one CA both signer and next. It counts as next, because it may not be in every caBundle yet.
   const signer = found !== undefined && found.id === next?.id ? undefined : found;
   if (signer !== found) secretErrors.push("ca.crt is also next.crt");
   const retired = readRetired(entries["retired.json"], reader, secretErrors);

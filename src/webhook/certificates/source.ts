@@ -1,4 +1,4 @@
-/** Updates the server's certificate, renews it in the running server, and reports why clients would reject it. */
+/** Updates the certificate of the running server, and reports why clients would reject it. */
 import type { ServerCertificate } from "../../authority/certificate.ts";
 import { createFailureFilter } from "../../authority/reconcile.ts";
 import { Fault } from "../../fault.ts";
@@ -12,18 +12,18 @@ export type Refreshed =
 export type CertificateSource = {
   readonly current: () => ServerCertificate;
   readonly refresh: (nowMs: number) => Promise<Refreshed>;
-  /** The reason why clients would reject the current certificate; empty when they would accept it. */
+  /** The reason why clients would reject the current certificate; "" if they would accept it. */
   readonly unreadiness: (nowMs: number) => string;
-  /** Aborts open requests, which would delay the exit while the API server is silent. */
+  /** Aborts open requests, which would delay the exit if the API server does not respond. */
   readonly close?: () => void;
 };
 
 type SourceParts = {
   readonly current: () => ServerCertificate | undefined;
-  /** Lets the server answer probes until there is a current certificate. */
+  /** The server responds to probes with this certificate until there is a current one. */
   readonly placeholder?: ServerCertificate;
   readonly update: (nowMs: number) => Promise<unknown>;
-  /** The reason why caBundles do not trust the current certificate; empty when all do, `undefined` before the first read. */
+  /** The reason why a caBundle does not trust the current certificate; "" if all do; `undefined` before the first read. */
   readonly distrust?: () => string | undefined;
 };
 
@@ -74,10 +74,10 @@ type Renewal = {
   readonly log: Log;
 };
 
-/** In the last quarter of its validity a failed renewal is logged as an error. */
+/** A failed renewal in the last quarter of the certificate's validity is logged as an error. */
 const NEAR_END = 1 / 4;
 
-/** The returned function never rejects, and returns at once while its last call runs. `nowMs` is wall-clock time. */
+/** The returned function never rejects, and returns at once if its previous call still runs. `nowMs` is wall-clock time. */
 export function renewal({ source, use, log }: Renewal): (nowMs: number) => Promise<void> {
   const failures = createFailureFilter();
   let isRunning = false;

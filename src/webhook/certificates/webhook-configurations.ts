@@ -1,4 +1,4 @@
-/** Reads and writes the caBundles of a MutatingWebhookConfiguration and of its copy with failurePolicy Fail, if it exists. */
+/** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail if the copy exists. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import {
   atVersion,
@@ -15,9 +15,9 @@ import { objectAt, objectsAt, type RawObject } from "../../kubernetes/raw-json.t
 
 export type WebhookConfiguration = {
   readonly resourceVersion: string;
-  /** PEM, one per webhook, those of the copy last; empty where a webhook has none. */
+  /** PEM text of each webhook's caBundle, the webhooks of the copy last; "" for a webhook without a caBundle. */
   readonly bundles: readonly string[];
-  /** `webhooks`: number of bundles that belong to the copy. */
+  /** `webhooks`: number of webhooks of the copy. */
   readonly copy?: { readonly resourceVersion: string; readonly webhooks: number };
 };
 
@@ -25,7 +25,7 @@ export type WebhookConfiguration = {
 export type WebhookConfigurations = {
   readonly what: string;
   readonly read: () => Promise<WebhookConfiguration | undefined>;
-  /** Sets the caBundle of every webhook and no other field; `conflict` when the object has changed since it was read. */
+  /** Sets only the caBundle of every webhook; `conflict` if the object has changed since `seen` was read. */
   readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Promise<WriteResult>;
 };
 

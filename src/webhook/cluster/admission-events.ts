@@ -1,4 +1,4 @@
-/** Creates Events for admissions: warnings of a response reach only the controller that creates the Pods. Pure. */
+/** Creates Events for admissions, because users do not see the warnings that a controller gets when it creates Pods. Pure. */
 import { type EventSpec, isOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { plainText } from "../../contract/untrusted-text.ts";
@@ -25,15 +25,15 @@ export function settingsRecorder(send: RecordEvent): ReportSettings {
 
 const OPTED_OUT: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
 
-/** Event reason of a skip that its owner does not expect. */
+/** Reason of the Event for a Pod that was not injected although its owner expects it. */
 export const NOT_INJECTED = "NotInjected";
 
-/** Not a problem of the user; ends when the API server answers again. */
+/** Not a mistake of the user; ends when the API server responds again. */
 export const WITHOUT_EVENT: readonly ProblemCode[] = ["namespace_unknown"];
 
 /**
  * One Event for an unexpected skip and one per problem code, on the Pod's controller, because the Pod does not exist yet. A
- * refusal is visible in the response and in the controller's own Events.
+ * refusal gets no Event: the response and the controller's own Events show it.
  */
 export function outcomeEvents(pod: object, namespace: string, outcome: Outcome): readonly EventSpec[] {
   const raw: RawObject = isRawObject(pod) ? pod : {};
@@ -48,7 +48,7 @@ export function outcomeEvents(pod: object, namespace: string, outcome: Outcome):
   return [...skip, ...problemEvents(about, problems)];
 }
 
-/** Events on the controller of a Pod, or on any other object itself once it has a UID. */
+/** Events on the controller if the object is a Pod, otherwise on the object if it has a UID. */
 export function settingsEvents(
   object: RawObject,
   namespace: string,

@@ -1,4 +1,4 @@
-/** Derives the cluster facts that injection reads from nodes and other cached objects. Pure. */
+/** Derives the facts about the cluster that injection reads: from nodes and other cached objects. Pure. */
 import type { ClusterFacts } from "../../injection/inject.ts";
 import type { LimitRange } from "../../kubernetes/limit-range.ts";
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -21,9 +21,9 @@ export function keepNode(node: RawObject): NodeFacts {
 }
 
 /**
- * Lowest version of all Linux nodes. A node without a reported OS counts as Linux.
+ * Lowest kubelet version of all Linux nodes. A node without a reported OS counts as Linux.
  *
- * @returns `undefined` without such a node, or when a version cannot be parsed
+ * @returns `undefined` without a Linux node, or when a version cannot be parsed
  */
 export function lowestKubeletVersion(nodes: Iterable<NodeFacts>): string | undefined {
   let lowest: string | undefined;
@@ -47,7 +47,7 @@ const IMAGE_VOLUMES: readonly { readonly runtime: string; readonly major: number
   { runtime: "cri-o://", major: 1, minor: 33 },
 ];
 
-/** @returns the runtime of a Linux node below these versions, or of another kind; `undefined` when all nodes support it */
+/** @returns the runtime of a Linux node that does not support image volumes; `undefined` if all Linux nodes support them */
 export function oldRuntime(nodes: Iterable<NodeFacts>): string | undefined {
   for (const { os, runtime } of nodes) if (mayBeLinux(os) && !mountsImages(runtime)) return runtime || "none named";
   return undefined;
@@ -65,13 +65,13 @@ export type CachedFacts = {
   readonly lowestKubeletVersion: string | undefined;
   readonly oldRuntime: string | undefined;
   readonly nodesAreStale: boolean;
-  /** Used even when stale: a manager that fits outdated limits is more likely to be admitted than one that ignores them. */
+  /** Used even when stale: a manager that fits outdated limits is more likely to be admitted than a manager without limits. */
   readonly limitRanges: readonly LimitRange[] | undefined;
   readonly namespaceIsUnknown: boolean;
   readonly imagePullError: string | undefined;
 };
 
-/** Missing facts get the value that disables newer features. @param base facts that are constant for the process */
+/** Missing facts get values that disable newer features. @param base facts that are constant for the process */
 export function factsOf(base: ClusterFacts, namespace: string, known: CachedFacts): ClusterFacts {
   return {
     ...base,

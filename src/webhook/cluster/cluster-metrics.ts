@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { EVENT_RESULTS, type EventResult } from "../../api-server/event-recorder.ts";
 import { METRICS } from "../metric-table.ts";
 
-/** Values of a metric label, which stay stable. */
+/** Values of a metric label. They stay stable. */
 const CACHES = ["namespaces", "nodes", "limitranges", "events"] as const;
 export type CacheName = (typeof CACHES)[number];
 

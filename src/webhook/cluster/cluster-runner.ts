@@ -30,7 +30,7 @@ import { watchServerVersion } from "./server-version.ts";
 
 export type ClusterParts = {
   readonly connection: KubeConfig;
-  /** Facts that are constant for the process. Its version is used until the API server's is read. */
+  /** Facts that are constant for the process. Its `apiServerVersion` applies until the API server's version is read. */
   readonly base: ClusterFacts;
   readonly readsVersion: boolean;
   readonly watchesPulls: boolean;
@@ -40,24 +40,24 @@ export type ClusterParts = {
 
 export type Cluster = {
   readonly namespaceAnnotations: NamespaceAnnotations;
-  /** Call it right after the annotations of the same namespace. */
+  /** Call it immediately after `namespaceAnnotations` of the same namespace. */
   readonly factsOf: (namespace: string) => ClusterFacts;
   readonly namespaceIsUnknown: (namespace: string) => boolean;
   readonly recordOutcome: RecordOutcome;
   readonly reportSettings: ReportSettings;
   /** For Events about drains; has its own rate limits. */
   readonly recordDrainEvent: RecordEvent;
-  /** Resolves when every cache is filled, or after the limit in milliseconds. */
+  /** Resolves when every cache is filled, or after `limitMs`. */
   readonly firstRead: (limitMs: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
-/** Smaller for large objects, because parsing a page blocks admissions. */
+/** Objects per page of a list. Smaller for large objects, because parsing a page blocks admissions. */
 const PAGE_SIZES: Readonly<Record<CacheName, number>> = { namespaces: 250, nodes: 50, limitranges: 250, events: 250 };
 
 /**
- * Duration of one watch of namespaces. The next watch delivers the events that a silently dead connection missed, so this is
- * the longest time that Pods of a new namespace lack its annotations.
+ * Duration of one watch of namespaces. The next watch delivers the changes that a silently broken connection missed. For this
+ * time at most, Pods of a new namespace are injected without its annotations.
  */
 const NAMESPACE_WATCH_MS = 30_000;
 
@@ -66,7 +66,7 @@ export function startCluster(parts: ClusterParts): Cluster {
   const api = createApiClient(parts.connection);
   const stop = new AbortController();
   const nowMs = () => performance.now();
-  // These timers keep the process alive before it listens.
+  // Not unreferenced: these timers keep the process alive until it listens.
   const pause: ReflectorPorts["sleep"] = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined);
 
   const namespaces = createStore(keepNamespace);

@@ -1,14 +1,14 @@
 /**
  * Decides from Events whether nodes can pull the manager's image in a namespace. Pure.
  *
- * Events count only for their own namespace: pull secrets are per namespace, and everyone with the role `edit` there can forge
- * Events. The memory for Events is bounded for the same reason.
+ * An Event counts only for its own namespace: pull secrets are per namespace, and every user with the role `edit` can forge
+ * Events in it. The number of stored Events is limited because of such users, too.
  */
 import { type Keep, type NewEntries, namespaceOf } from "../../api-server/store.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { LimitedEntries } from "./limited-entries.ts";
 
-/** Field selector for Events about the manager as a native sidecar. */
+/** Field selector for Events about the manager's container when it is a native sidecar. */
 export const PULL_EVENTS = "involvedObject.kind=Pod,involvedObject.fieldPath=spec.initContainers{lastcall}";
 
 type PullEvent = {
@@ -18,31 +18,29 @@ type PullEvent = {
   readonly message: string;
 };
 
-/** The kubelet's reasons for a failed pull; `Pulled` is a successful or unneeded one. */
+/** The kubelet's Event reasons for a failed pull. `Pulled` means that the pull succeeded or was not needed. */
 const FAILURES: readonly string[] = ["Failed", "BackOff", "ErrImageNeverPull", "InspectFailed"];
 const MESSAGE_LIMIT = 300;
 
-/** The kubelet retries a failed pull, which often succeeds. */
+/** Fewer failures are ignored, because the kubelet's retry often succeeds. */
 const LEAST_FAILURES = 3;
 
-/** After a recent success, failures do not affect every node or every pull. */
+/** A success after the last failure, or up to this time before it, shows that not every node or pull fails. */
 const SUCCESS_HOLDS_MS = 120_000;
 
 /**
- * The kubelet records an Event at least every five minutes while a Pod waits for its image. Without one for this time no such
- * Pod is left, and the next injected Pod shows whether pulls work again.
+ * The kubelet records an Event at least every five minutes while a Pod waits for its image. Without an Event for this time no
+ * Pod waits, and Pods are injected again to test whether pulls succeed.
  */
 const STALE_MS = 600_000;
 
-/** Eight Events of a namespace are enough for every decision; all of them take a few megabytes. */
+/** Eight Events of a namespace are enough for every decision. 2,000 Events take a few megabytes. */
 const ENTRY_LIMITS = { perNamespace: 8, total: 2_000, timeOf: ({ lastMs }: PullEvent) => lastMs };
 
 export const newPullEvents: NewEntries<PullEvent> = () => new LimitedEntries(ENTRY_LIMITS);
 
 /**
- * Skips Events that are too old for any decision.
- *
- * @param image Events about another image are from an earlier release or a mirror, and are skipped
+ * Skips Events that are too old for any decision, and Events about other images, which are from an earlier release or a mirror.
  */
 export function keepPullEvent(image: string, wallMs: () => number): Keep<PullEvent> {
   return (event: RawObject) => {
@@ -63,7 +61,7 @@ export function keepPullEvent(image: string, wallMs: () => number): Keep<PullEve
   };
 }
 
-/** `slice` alone would keep the whole message in memory, which may have 1.5 MiB. */
+/** `slice` alone would retain the whole message, up to 1.5 MiB, in memory. */
 function copyOfStart(text: string, length: number): string {
   return Buffer.from(text.slice(0, length), "utf16le").toString("utf16le");
 }
@@ -102,7 +100,7 @@ export function isInForce(error: PullError | undefined, nowMs: number): error is
   return error !== undefined && nowMs - error.lastMs < STALE_MS;
 }
 
-/** Clocks of nodes differ by seconds; a time further ahead is wrong or forged. */
+/** Clocks of nodes differ by seconds. A time further in the future is wrong or forged. */
 const CLOCK_SKEW_MS = 120_000;
 
 function lastTimeOf(event: RawObject, readMs: number): number | undefined {
@@ -113,7 +111,7 @@ function lastTimeOf(event: RawObject, readMs: number): number | undefined {
     timeAt(event, "eventTime");
   if (claimedMs === undefined || claimedMs <= readMs) return claimedMs;
   if (claimedMs - readMs <= CLOCK_SKEW_MS) return readMs;
-  // `readMs` would move with every list, so the Event would never age. The creation time is set by the API server.
+  // Each list would set `readMs` to a later time, so the Event would never become stale. The API server sets the creation time.
   const createdMs = timeAt(objectAt(event, "metadata"), "creationTimestamp");
   return createdMs === undefined ? undefined : Math.min(createdMs, readMs);
 }

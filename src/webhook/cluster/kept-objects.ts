@@ -6,14 +6,14 @@ import { PREFIX } from "../../policy/fields.ts";
 
 export type KeptAnnotations = Readonly<Record<string, unknown>>;
 
-/** Linkerd's opt-in and inherited settings, which decide whether its proxy captures the manager's port. */
+/** Linkerd's annotations that decide whether its proxy captures the manager's port. */
 const LINKERD: readonly string[] = ["linkerd.io/inject", "config.linkerd.io/skip-inbound-ports"];
 
 const ISTIO: readonly string[] = ["istio-injection", "istio.io/rev"];
 
 const OTHERS: readonly string[] = [...LINKERD, OPENSHIFT_USER_RANGE];
 
-/** Shared by all namespaces without relevant annotations, which are most of them. */
+/** One shared object for the many namespaces without relevant annotations, to save memory. */
 const NOTHING: KeptAnnotations = {};
 
 export function keepNamespace(namespace: RawObject): KeptAnnotations {
@@ -33,7 +33,7 @@ export function keepLimitRange(object: RawObject): LimitRange | undefined {
   return range.items.length === 0 ? undefined : range;
 }
 
-/** Sorted by name, so that all replicas apply them in the same order. */
+/** Sorts each namespace's LimitRanges by name, so that all replicas apply them in the same order. */
 export function byNamespace(entries: ReadonlyMap<string, LimitRange>): ReadonlyMap<string, readonly LimitRange[]> {
   const grouped = new Map<string, LimitRange[]>();
   for (const [key, range] of entries) {

@@ -1,4 +1,4 @@
-/** A map with a limit per namespace and a total limit; a namespace never evicts entries of a smaller one. */
+/** A map with a limit per namespace and a total limit. A namespace never evicts entries of a namespace with fewer entries. */
 import { namespaceOf } from "../../api-server/store.ts";
 
 type EntryLimits<T> = {
@@ -8,7 +8,7 @@ type EntryLimits<T> = {
   readonly timeOf: (entry: T) => number;
 };
 
-/** `set` may evict any entry, including the one that was just set. */
+/** `set` may evict any entry, including the new one. */
 export class LimitedEntries<T> extends Map<string, T> {
   readonly #limits: EntryLimits<T>;
   readonly #keys = new Map<string, Set<string>>();
@@ -41,7 +41,7 @@ export class LimitedEntries<T> extends Map<string, T> {
     super.clear();
   }
 
-  /** Among equally large namespaces the one that has grown. */
+  /** The keys of the namespace with the most entries; of equally large namespaces, `grown` is preferred. */
   #largestOr(grown: ReadonlySet<string>): ReadonlySet<string> {
     let largest = grown;
     for (const keys of this.#keys.values()) if (keys.size > largest.size) largest = keys;

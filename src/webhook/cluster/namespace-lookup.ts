@@ -1,31 +1,31 @@
 /**
- * Returns the annotations of a namespace from the cache, or waits briefly for the watch to deliver it. Sends no request for a
- * namespace in a review, because any client can send reviews.
+ * Returns the annotations of a namespace from the cache, or waits briefly until the watch delivers the namespace. Does not
+ * request the namespace of a review from the API server, because any client can send reviews.
  */
 import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import type { KeptAnnotations } from "./kept-objects.ts";
 
-/** Longest wait of an admission. A watch lags by a few milliseconds. */
+/** Longest wait of an admission. A watch usually delivers a new namespace within a few milliseconds. */
 export const LOOKUP_LIMIT_MS = 300;
 
-/** While the API server is down, a burst of Pods waits once in this time. */
+/** After a wait without result, Pods of the namespace do not wait for this time. */
 const MISS_TTL_MS = 3_000;
 const MISS_LIMIT = 1_000;
 
-/** Waiting reviews. At 1,000 a second each still waits 250 ms, many times the lag of a watch. */
+/** Limit of waiting reviews. At 1,000 reviews a second, each waits up to 250 ms, many times the delay of a watch. */
 const WAITING_LIMIT = 256;
-/** Total text of waiting reviews; parsed, it may take twenty times the memory. A larger review does not wait. */
+/** Total length of waiting reviews. The parsed objects may take twenty times the memory. A larger review does not wait. */
 const WAITING_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 
 type LookupPorts = {
   readonly cached: (name: string) => KeptAnnotations | undefined;
   readonly nowMs: () => number;
-  /** Calls once after this time. @returns a function that cancels it */
+  /** Calls `call` once after `ms`. @returns a function that cancels the timer */
   readonly later: (ms: number, call: () => void) => () => void;
 };
 
 type NamespaceLookup = {
-  /** Never rejects; empty for an unknown namespace. `characters`: length of the waiting review. */
+  /** Never rejects; empty for an unknown namespace. `characters`: length of the review that waits. */
   readonly annotations: (name: string, characters: number) => Promise<KeptAnnotations>;
   readonly isKnown: (name: string) => boolean;
   readonly notifyWaiters: () => void;
@@ -47,7 +47,7 @@ export function createNamespaceLookup({ cached, nowMs, later }: LookupPorts): Na
     if (missed.size > MISS_LIMIT && oldest !== undefined) missed.delete(oldest);
   };
 
-  /** Ends the longest waits: a flood shortens every wait, and denies none. */
+  /** Over a limit, ends the oldest waits, so a flood shortens every wait, but does not prevent new waits. */
   const makeRoom = (): void => {
     for (const waiter of waiting) {
       if (waiting.size <= WAITING_LIMIT && characters <= WAITING_LIMIT_CHARACTERS) return;

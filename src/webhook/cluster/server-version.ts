@@ -1,4 +1,4 @@
-/** Reads the API server's version repeatedly, because clusters are upgraded while the webhook runs. */
+/** Reads the API server's version repeatedly, because a cluster may be upgraded while the webhook runs. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import { RELIST_MS } from "../../api-server/freshness.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
@@ -14,7 +14,7 @@ type VersionPorts = {
 };
 
 type ServerVersion = {
-  /** Never stale: versions only rise, and an older one enables fewer features. */
+  /** Never stale: versions only increase, and an older version enables fewer features. */
   readonly current: () => string | undefined;
   readonly first: Promise<void>;
   readonly end: Promise<void>;
@@ -49,7 +49,7 @@ export function watchServerVersion(ports: VersionPorts, signal: AbortSignal): Se
   return { current: () => current, first, end: readRepeatedly() };
 }
 
-/** The full version, such as `v1.31.4-eks-abc`; `undefined` when it cannot be parsed. */
+/** The full version, such as `v1.31.4-eks-abc`; `undefined` if the response contains no valid version. */
 export function versionIn(answer: unknown): string | undefined {
   const raw: RawObject = isRawObject(answer) ? answer : {};
   const text = textAt(raw, "gitVersion") ?? "";

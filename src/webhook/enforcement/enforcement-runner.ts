@@ -1,4 +1,4 @@
-/** Runs the enforcement of failurePolicy Fail, with its metrics and log. */
+/** Runs the enforcement of failurePolicy Fail, logs its changes and exports its metrics. */
 import { Gauge, type Registry } from "prom-client";
 import { createApiClient } from "../../api-server/api-client.ts";
 import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
@@ -59,7 +59,7 @@ export function addEnforcementGauges(registry: Registry, read: () => Enforcement
   });
 }
 
-/** `image` is set in the dry-run Pods and never pulled. */
+/** `image`: the image of the dry-run Pods, which is never pulled. */
 type ProofSettings = Pick<
   WebhookSettings,
   "enforceConfiguration" | "enforceCopies" | "proofNamespace" | "proofLabels" | "image"
@@ -96,7 +96,7 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
           isQuotaFull = isQuotaRefusal(answer);
           return answer;
         },
-        // A single attempt; the next check is the next one.
+        // `waitMs: 0` allows one attempt; the next check makes the next attempt.
         sleep: async () => {},
         nowMs: () => 0,
         report: (sentence) => {
@@ -108,7 +108,7 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
   };
 }
 
-/** The ResourceQuota admission plugin has no reason of its own: it refuses with 403 Forbidden and one of these messages. */
+/** The ResourceQuota admission plugin refuses with 403 Forbidden; only these messages distinguish it from other refusals. */
 const QUOTA = /\b(?:exceeded|failed) quota: |\binsufficient quota to (?:match|consume)/;
 
 export function isQuotaRefusal({ status, text }: ApiResponse): boolean {

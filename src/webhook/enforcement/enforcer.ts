@@ -1,6 +1,6 @@
 /**
- * Fills the MutatingWebhookConfiguration with failurePolicy Fail once injection is proven, and again whenever the one with
- * Ignore has changed. Never creates or empties the object: the chart decides by its presence whether Pods may be refused.
+ * Copies the webhooks with failurePolicy Ignore into the MutatingWebhookConfiguration with Fail: once a dry-run Pod was injected,
+ * and again after each change of the original. Never creates or empties the object: the chart creates it to enable enforcement.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { WriteResult } from "../../api-server/stored-object.ts";
@@ -9,18 +9,18 @@ import { failClosedCopies, haveCaBundles } from "./fail-closed-copies.ts";
 
 export type Configurations = {
   readonly open: readonly RawObject[];
-  /** `undefined` when the object does not exist: enforcement is switched off. */
+  /** `undefined` if the object does not exist: enforcement is then disabled. */
   readonly enforcing: { readonly resourceVersion: string; readonly webhooks: readonly RawObject[] } | undefined;
 };
 
 export type EnforcerPorts = {
-  /** Never from a cache. Rejects when the API server is unreachable or refuses. */
+  /** Does not read from a cache. Rejects when the API server is unreachable or refuses. */
   readonly read: () => Promise<Configurations>;
   readonly write: (resourceVersion: string, webhooks: readonly RawObject[]) => Promise<WriteResult>;
   readonly prove: () => Promise<ProofFailure | undefined>;
 };
 
-/** Values of a metric label, which stay stable. `quota`: a ResourceQuota refuses the dry-run Pod. */
+/** Values of a metric label. They stay stable. `quota`: a ResourceQuota refuses the dry-run Pod. */
 export const BLOCKED_REASONS = ["quota", "other"] as const;
 type BlockedReason = (typeof BLOCKED_REASONS)[number];
 
@@ -28,12 +28,12 @@ type ProofFailure = { readonly why: string; readonly reason: BlockedReason };
 
 export type Enforcement = {
   readonly isEnforcing: boolean;
-  /** The reason why they do not, or not with the current webhooks; empty when all is as wanted. */
+  /** The reason why enforcement is not active, or active with outdated webhooks; "" if it is active and up to date. */
   readonly why: string;
   readonly reason: BlockedReason | "none";
 };
 
-/** One reconciliation. After a write conflict the next one completes it. */
+/** Reconciles once. After a write conflict, the next call completes the change. */
 export async function enforce({ read, write, prove }: EnforcerPorts): Promise<Enforcement> {
   const { open, enforcing } = await read();
   if (enforcing === undefined) return blocked(false, "the MutatingWebhookConfiguration to fill does not exist");

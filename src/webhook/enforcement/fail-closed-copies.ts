@@ -3,8 +3,8 @@ import { objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/ra
 import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 
 /**
- * Unknown fields are copied too. API servers evaluate matchConditions on the Pod as earlier webhooks left it, so the copy
- * reviews only Pods that the original failed to inject.
+ * Unknown fields are copied too. API servers evaluate matchConditions on the Pod as changed by earlier webhooks, so the copies
+ * review only Pods that the originals did not inject.
  */
 export function failClosedCopies(open: readonly RawObject[]): readonly RawObject[] {
   return open.filter(injects).map((entry) => ({
@@ -24,7 +24,7 @@ export function haveCaBundles(entries: readonly RawObject[]): boolean {
   );
 }
 
-/** A ValidatingAdmissionPolicy of the chart refuses copies with any other condition. */
+/** A ValidatingAdmissionPolicy of the chart refuses copies without this condition. */
 export const NOT_INJECTED_YET = {
   name: "not-injected-yet",
   expression: `!has(object.metadata.annotations) || !('${STATUS_ANNOTATION}' in object.metadata.annotations)`,

@@ -1,7 +1,7 @@
 /**
- * Bounds the memory of all large request bodies from their first byte to their response; one address gets at most two thirds.
- * Over the bound the oldest incomplete body is cut, since honest ones complete within milliseconds; bodies of unknown clients
- * are cut before those of known ones. Small bodies are bounded by the number of connections. Pure.
+ * Limits the memory of all large request bodies, from the first byte to the response; one address gets at most two thirds. Above
+ * the limit, the oldest incomplete body is rejected, because API servers complete a body within milliseconds. Bodies of unknown
+ * clients are rejected first. The connection limit also limits the memory of small bodies. Pure.
  */
 
 export type CutReason = "slow_body" | "bodies_full";
@@ -9,9 +9,9 @@ export type CutReason = "slow_body" | "bodies_full";
 /** Three of the largest bodies, two of them from one address. */
 const BUDGET_BYTES = 24 * 1024 * 1024;
 
-/** Any body may take this long: the chart's default `timeoutSeconds`. */
+/** Every body may take this time, the chart's default `timeoutSeconds`, plus the time at the minimum rate. */
 const GRACE_MS = 5_000;
-/** The largest body takes 28 s at this rate; API servers time out after at most 30. */
+/** Minimum rate. The largest body takes 28 s at it; API servers time out after at most 30 s. */
 export const LEAST_BYTES_PER_SECOND = 256 * 1024;
 
 export function isTooSlow(receivedBytes: number, ageMs: number): boolean {
@@ -19,9 +19,9 @@ export function isTooSlow(receivedBytes: number, ageMs: number): boolean {
 }
 
 type Reservation = {
-  /** Updates the received and buffered bytes. May cut older bodies, or this one if that is not enough. */
+  /** Updates the received and buffered bytes. May reject other bodies, or this body if it is the oldest. */
   readonly grow: (receivedBytes: number, heldBytes: number) => void;
-  /** A complete body is never cut, but counts against the budget. */
+  /** A complete body is never rejected, and counts against the budget until `release`. */
   readonly complete: () => void;
   readonly release: () => void;
 };

@@ -1,6 +1,6 @@
 /**
  * Reads a request body within limits into one buffer that grows with the received bytes, so a large Content-Length alone takes
- * no memory. fastify's reader closes the connection while the client still sends, and has no limit across requests.
+ * no memory. fastify's reader closes the connection of a client that is still sending, and has no limit for all requests.
  */
 import { isAscii } from "node:buffer";
 import type { IncomingMessage } from "node:http";
@@ -18,13 +18,13 @@ type CompleteBody = {
   readonly bytes: number;
   /** Decodes and releases the buffer; call it once. */
   readonly text: () => string;
-  /** Releases the body's share of the memory budget; call it after the response. */
+  /** Returns the body's bytes to the memory budget; call it after the response. */
   readonly release: () => void;
 };
 
 type BodyLimits = {
   readonly keepBytes: number;
-  /** Bodies over `keepBytes` are read up to this size, so that the client receives the response instead of a reset. */
+  /** Larger bodies than `keepBytes` are read up to this size, so that the client gets the response instead of a reset. */
   readonly discardBytes: number;
 };
 
@@ -50,14 +50,14 @@ export function bodyReader(parts: ReaderParts): ReadBodyOf {
   };
 }
 
-/** Allocated at once for known clients: growing would copy most large reviews. */
+/** Initial buffer for known clients. A smaller buffer would be copied for most large reviews. */
 const TRUSTED_BYTES = KEPT_BUFFER_BYTES;
 
 const LEAST_PAUSE_MS = 1;
 
 function declaredBytes({ headers }: IncomingMessage): number | undefined {
   if (headers["transfer-encoding"] !== undefined) return undefined;
-  // Node's parser refuses anything but digits.
+  // Node's parser has already refused a value that is not digits.
   return Number(headers["content-length"] ?? 0);
 }
 
@@ -72,7 +72,7 @@ function readDeclared(
   const isPaced = !isKnown && declared > LARGE_BYTES;
   const isKept = declared <= limits.keepBytes;
   let held: Buffer | undefined;
-  /** False for a body of one chunk, which is Node's own buffer. */
+  /** False for a body of one chunk, because Node allocated its buffer. */
   let isPooled = false;
   let received = 0;
   let settled = false;

@@ -1,11 +1,11 @@
-/** Pools body buffers, in powers of two. */
+/** Pools buffers for bodies. Their sizes are powers of two. */
 
 export type BufferPool = {
   readonly get: (bytes: number) => Buffer;
   readonly release: (buffer: Buffer) => void;
 };
 
-/** A smaller body usually arrives in one chunk, which needs no buffer. */
+/** Smallest buffer. A smaller body usually arrives in one chunk, which needs no other buffer. */
 const LEAST_BYTES = 16 * 1024;
 export const KEPT_BUFFER_BYTES = 512 * 1024;
 const KEPT_BYTES = 4 * 1024 * 1024;

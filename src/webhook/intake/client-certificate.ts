@@ -13,7 +13,7 @@ export function certificateRequest(clientCa: string): {
   return { requestCert: clientCa !== "", rejectUnauthorized: false };
 }
 
-/** Whether TLS verified its certificate; for a resumed session, when the session was created. */
+/** Whether the client has a certificate that TLS verified, for a resumed session when the session was created. */
 export function hasClientCertificate(socket: Socket): boolean {
   return socket instanceof TLSSocket && socket.authorized;
 }
@@ -21,9 +21,9 @@ export function hasClientCertificate(socket: Socket): boolean {
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /**
- * Reads and checks the file of `--client-ca`: TLS would accept a file without a certificate as an empty list of CAs.
+ * Reads and checks the file of `--client-ca`, because TLS accepts a file without a certificate as an empty list of CAs.
  *
- * @returns "" when the setting is not set
+ * @returns "" if the flag is not set
  * @throws Fault ERR_CERTIFICATE_UNREADABLE
  */
 export async function readClientCa(file: string): Promise<string> {

@@ -1,34 +1,34 @@
 /**
- * Limits the number of connections. Over the limit one is closed: of the address with the most connections, if any exceeds its
- * share. Clients without an answered review are closed first, connections with an arriving request last, and connections
- * with a review in progress never. Pure.
+ * Limits the number of connections by closing one above the limit. If addresses exceed their share, the connection is of the
+ * address with the most connections. Connections without a completed review are closed first, connections that receive a request
+ * last. Connections whose review is in progress are never closed. Pure.
  */
 
 type Closable = { readonly destroy: () => void };
 
 export type Connection = {
   readonly requestStarted: () => void;
-  /** A request is in progress until {@link Connection.answered}. */
+  /** The request is in progress until {@link Connection.answered}. */
   readonly responseStarted: () => void;
   readonly answered: (isReview: boolean) => void;
   readonly closed: () => void;
+  /** Whether a review of this connection got a response with status 200. */
   readonly isKnown: () => boolean;
 };
 
 export type ConnectionLimit = {
-  /** Over the limit, closes another connection or this one. */
+  /** Above the limit, closes another connection, or the new one if all others have a review in progress. */
   readonly add: (socket: Closable, address: string) => Connection;
   readonly open: () => number;
 };
 
 /**
- * An API server opens one connection per concurrent admission and keeps 25. A connection takes up to 110 KB: with 1,024 of them
- * a replica under several attacks used 440 MB. 16 addresses fit with their shares and room to spare; at 512 without any,
- * new connections of other addresses were closed.
+ * A connection takes up to 110 KB: with a limit of 1,024 a replica under several attacks used 440 MB. 16 addresses with full
+ * shares need 448 connections. At a limit of 512, new connections of further addresses were closed in a test.
  */
 const CONNECTION_LIMIT = 576;
 
-/** Above the 25 idle connections of an API server. An address over its share loses its own connections first. */
+/** More than the 25 idle connections that an API server keeps open. Above its share, an address loses its own connections first. */
 const ADDRESS_SHARE = 28;
 
 type Stage = "unknown" | "known" | "requesting";
@@ -141,7 +141,7 @@ function waitingConnections(addressShare: number): WaitingConnections {
       enterStage(entry);
     },
     size: () => stages.unknown.size + stages.known.size + stages.requesting.size,
-    // The newest is in the first stage too, but is closed only if no other can be.
+    // The newest connection is in the first stage too, but is closed only if no other can be closed.
     nextVictim: (newest) => {
       const address = largestAddress();
       const victim = first(

@@ -1,21 +1,19 @@
 /**
- * Opens more listeners on the server's port, and paces TLS handshakes. Node accepts one connection per listener in each turn of
- * its event loop, so with one listener 700 waiting clients delay API servers and kubelet probes. Linux balances connections among
- * the listeners. Under attack a turn may take 20 ms; 64 listeners then accept 3,200 connections a second.
+ * Opens more listeners on the server's port, and limits the rate of TLS handshakes. Node accepts one connection per listener in
+ * each turn of the event loop, so with one listener 700 waiting clients delay API servers and kubelet probes. Linux distributes
+ * connections among listeners. If a turn takes 20 ms under attack, 64 listeners accept 3,200 connections a second.
  */
 import type { Server as HttpsServer } from "node:https";
 import { createServer, type Server, type Socket } from "node:net";
 import { fairQueue } from "./fair-queue.ts";
 
 const LISTENERS = process.platform === "linux" ? 64 : 1;
-/** 2,048 in all. Beyond it the kernel drops a SYN, and the client retransmits it after a second. */
+/** 2,048 connections for all listeners. Above the limit the kernel drops a SYN, which the client retransmits after a second. */
 const QUEUE_PER_LISTENER = 32;
 
 export const LISTENING = { reusePort: LISTENERS > 1, backlog: QUEUE_PER_LISTENER } as const;
 
-/**
- * Rejects when another socket listens on the port: with `reusePort` two programs would silently share its connections.
- */
+/** Rejects when another socket listens on the port: with `reusePort`, two programs would silently share the port's connections. */
 export async function demandFreePort(host: string, port: number): Promise<void> {
   if (port === 0) return;
   const probe = createServer();
@@ -37,7 +35,7 @@ export async function moreListeners(server: HttpsServer, at: { host: string; por
 }
 
 function another(server: HttpsServer, { host, port }: { host: string; port: number }): Promise<Server> {
-  // Node documents this event for passing a connection to a TLS server.
+  // Node documents this event as the way to pass a connection to a TLS server.
   const other = createServer(
     { noDelay: true, pauseOnConnect: true },
     (socket) => void server.emit("connection", socket),
@@ -48,19 +46,19 @@ function another(server: HttpsServer, { host, port }: { host: string; port: numb
   });
 }
 
-/** About 6 ms of work in each turn of the event loop. */
+/** These handshakes take about 6 ms in each turn of the event loop. */
 export const HANDSHAKES_A_TURN = 16;
 
 /**
- * Starts TLS handshakes a few per turn, round-robin by address. Each costs a signature, a few tenths of a millisecond, and no
- * credential: unpaced, 2,000 a second make the kernel drop connections of API servers. Call it before other listeners for
- * "connection" are added: the present ones start the handshake.
+ * Starts a limited number of TLS handshakes per turn, round-robin by address. A client without credentials can start a handshake,
+ * which costs the server a signature: without a limit, 2,000 a second make the kernel drop connections of API servers. Call it
+ * before other "connection" listeners are added, because the existing listeners are the ones that start a handshake.
  */
 export function paceHandshakes(server: HttpsServer, nextTurn: (turn: () => void) => void = setImmediate): void {
   const waiting = fairQueue<Socket>();
   const starts = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
-  // Otherwise Node reads at once, and TLS could miss the first bytes.
+  // Otherwise Node reads a waiting socket, and TLS could miss the first bytes.
   (server as { pauseOnConnect?: boolean }).pauseOnConnect = true;
   let isDue = false;
   const schedule = (): void => {

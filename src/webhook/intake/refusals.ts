@@ -1,4 +1,4 @@
-/** Counts requests and connections that are refused before a review is parsed, and logs them at a limited rate. */
+/** Counts refusals of requests and connections before a review is parsed, and logs each reason at most once a minute. */
 import type { Log } from "../log.ts";
 
 /** The keys are values of a metric label and stay stable. */

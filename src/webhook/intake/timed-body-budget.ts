@@ -1,4 +1,4 @@
-/** Checks the body budget for slow bodies every second while one is incomplete. */
+/** Checks the body budget for slow bodies every second while a body is incomplete. */
 import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 
 const CHECK_MS = 1_000;
@@ -8,7 +8,7 @@ export function timedBodyBudget(nowMs: () => number): BodyBudget {
   let isWaiting = false;
   const wait = (): void => {
     isWaiting = true;
-    // First reads what arrived while the event loop was blocked, or that time would count as slowness of the client.
+    // `setImmediate` runs after Node has read the bytes that arrived while the event loop was blocked, so these bytes count.
     setTimeout(() => setImmediate(check), CHECK_MS).unref();
   };
   const check = (): void => {

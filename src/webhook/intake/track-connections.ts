@@ -9,7 +9,7 @@ export type ConnectionOf = (socket: object) => Connection | undefined;
 
 export function trackConnections(server: Server, refuse: Refuse): ConnectionOf {
   const connectionLimit: ConnectionLimit = createConnectionLimit(() => refuse("connections_full"));
-  /** By remote address and port, because TLS wraps the socket in another object. */
+  /** By remote address and port, because the TLS socket is another object than the accepted socket. */
   const handshaking = new Map<string, Connection>();
   const tracked = new WeakMap<object, Connection>();
   server.on("connection", (socket: Socket) => {

@@ -1,10 +1,10 @@
-/** Schedules admissions: small ones in batches of a few milliseconds, large ones a few per turn of the event loop. */
+/** Schedules admissions: small reviews in batches of a few milliseconds, and a few large reviews per turn of the event loop. */
 import { fairQueue } from "./fair-queue.ts";
 
 type Turns = {
-  /** Resolves when sockets that were readable have been read and it is this body's turn. */
+  /** Resolves when the readable sockets have been read and the review may be parsed. */
   readonly start: (bytes: number, address: string) => Promise<void>;
-  /** Resolves when the response may be sent: at the end of a turn of large reviews, otherwise at once. */
+  /** Resolves when the response may be sent: for a large review at the end of its turn, otherwise at once. */
   readonly finish: (bytes: number) => Promise<void>;
 };
 
@@ -12,41 +12,39 @@ type Turns = {
 export const LARGE_BYTES = 64 * 1024;
 
 /**
- * Three reviews of Pods with 2,000 variables, 1 ms each: the delay of small reviews that arrive meanwhile. With 512 KiB 5 %
- * fewer large reviews are answered; 1 MiB takes 15 MB more memory.
+ * Three reviews of Pods with 2,000 variables, 1 ms each, which delay small reviews. With 512 KiB the throughput of large reviews
+ * is 5 % lower; 1 MiB takes 15 MB more memory.
  */
 export const LARGE_TURN_BYTES = 768 * 1024;
 
 /**
  * About twenty small reviews. Each listener accepts one connection between two turns, so long turns delay new connections: with
- * 40 ms, 700 waiting clients delayed an API server by half a minute.
+ * turns of 40 ms, 700 waiting clients delayed an API server by half a minute.
  */
 const TURN_MS = 5;
 
-/** A small Pod. Shorter bodies cost as much. */
+/** The review of a small Pod. Shorter bodies count as this size, because they take the same time. */
 const USUAL_BYTES = 4 * 1024;
 
-/**
- * 16 reviews of the usual size, 2 ms of work. Unbatched they take 50 % longer; a larger batch could exceed `TURN_MS` by much.
- */
+/** 16 reviews of the usual size, 2 ms of work. Without batches they take 50 % longer; larger batches could far exceed `TURN_MS`. */
 const BATCH_BYTES = 16 * USUAL_BYTES;
 
 /**
- * Turns of the event loop that follow a turn of large reviews, in which connections are accepted: one for each `TURN_MS` that it
- * took, up to this. Always four would answer 3 % fewer large reviews and take 20 MB more.
+ * After a turn of large reviews, the event loop turns once for each `TURN_MS` that it took, at most this often, to accept
+ * connections. If there were always four turns, the throughput of large reviews would be 3 % lower, with 20 MB more memory.
  */
 const MOST_LOOPS_AFTER_LARGE = 4;
 
-/** Waiting small reviews get this multiple of the time of the last large turn: two thirds of all time. */
+/** After a turn of large reviews, waiting small reviews get this multiple of its time, so two thirds of the total time. */
 const ORDINARY_SHARE = 2;
 
 type Waiting = { readonly bytes: number; readonly begin: () => void };
 
 /**
- * An admission runs so much code that loading it into the CPU caches costs three times its execution, and reading the next
- * request evicts it. A batch shares that cost; a single review starts at once. A large turn runs at least one review and as
- * many as fit its bytes; each is answered before the next is parsed, so only one is in memory as objects. Their responses
- * are sent together, because waking a client in between costs more than a response. Both queues are round-robin by address.
+ * Loading an admission's code into the CPU caches takes three times as long as running it, and reading the next request evicts
+ * the code. A batch of small reviews loads the code once; a single review starts at once. A turn of large reviews runs one or
+ * more reviews up to `LARGE_TURN_BYTES`. Each is completed before the next is parsed, so the objects of only one are in memory.
+ * Their responses are sent together at the end of the turn, which takes less time. Both queues are round-robin by address.
  *
  * @param nowMs monotonic milliseconds
  */
@@ -71,7 +69,7 @@ export function sharedTurns(nowMs: () => number): Turns {
     const startMs = nowMs();
     do {
       startBatch();
-      // Their time counts only while large reviews wait.
+      // The time of small reviews is measured only while large reviews wait.
       if (ordinary.isEmpty() && !isRunning) break;
       await microtasksDone();
     } while (!ordinary.isEmpty() && nowMs() - startMs < TURN_MS);
@@ -92,7 +90,7 @@ export function sharedTurns(nowMs: () => number): Turns {
   };
   const runLarge = async (): Promise<void> => {
     isRunning = true;
-    // Readable sockets may carry small reviews, which go first.
+    // Readable sockets may contain small reviews, which have priority.
     await eventLoopTurn();
     while (!large.isEmpty()) {
       const startMs = nowMs();
@@ -122,7 +120,7 @@ export function sharedTurns(nowMs: () => number): Turns {
           if (!isRunning) void runLarge();
         }
       }),
-    // A review that waited for a namespace is no longer in its turn.
+    // The turn of a large review that waited for its namespace may have ended.
     finish: (bytes) => {
       if (bytes <= LARGE_BYTES || !isLargeTurn) return AT_ONCE;
       return new Promise((leave) => answered.push(leave));

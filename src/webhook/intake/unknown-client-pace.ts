@@ -1,12 +1,12 @@
 /**
- * Paces the reading of large bodies from clients without an answered review, all together. Reading and decrypting at full
- * speed would take the whole core from concurrent admissions.
+ * Limits the total rate at which large bodies of unknown clients are read. Reading and decrypting at full speed would take a
+ * whole CPU core from concurrent admissions.
  */
 
-/** 0.2 s for a single body of the largest size; a tenth of a core for many. */
+/** At this rate, the largest body takes 0.2 s, and reading takes at most a tenth of a CPU core. */
 const UNKNOWN_BYTES_PER_SECOND = 32 * 1024 * 1024;
 
-/** Accounts for read bytes. @returns milliseconds for which the body must not be read */
+/** Adds read bytes to the total of all bodies. @returns the pause before more of the body may be read, in milliseconds */
 export type Pace = (bytes: number, nowMs: number) => number;
 
 export function unknownClientPace(bytesPerSecond: number = UNKNOWN_BYTES_PER_SECOND): Pace {

@@ -1,4 +1,4 @@
-/** Builds the Pods of the self-test: two for dry runs, and one that is started. */
+/** Builds the Pods of the self-test: two Pods for dry runs, and a Pod that is started. */
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import type { Labels } from "../../kubernetes/label-list.ts";
 import { ANNOTATIONS, PREFIX } from "../../policy/fields.ts";
@@ -8,14 +8,14 @@ export type OptIn = "enabled" | "disabled";
 export type ProbeSpec = {
   readonly namespace: string;
   readonly image: string;
-  /** In addition to the opt-in label; the selectors of the webhook configuration may require some. */
+  /** In addition to the opt-in label; the selectors of the webhook configuration may require other labels. */
   readonly labels: Labels;
 };
 
 export const MANAGER = MANAGER_CONTAINER;
 export const PROBE = "probe";
 
-/** Passes the restricted Pod Security level and quotas that require resources. Sets no user, so a cluster may assign one. */
+/** Complies with the Pod Security level `restricted` and with quotas that require resources. OpenShift may assign the user. */
 export function probePod({ namespace, image, labels }: ProbeSpec, wish: OptIn): object {
   const amounts = { cpu: "1m", memory: "8Mi" };
   return {

@@ -1,6 +1,6 @@
 /**
- * Proves injection end to end: API server, selectors, certificate, webhook, patch. A dry-run Pod that opts in must be injected,
- * one that opts out must not. Optionally starts a Pod, whose manager must be pulled and run.
+ * Proves injection end to end: API server, selectors, certificate, webhook, patch. A dry-run Pod that opts in must be injected; a
+ * Pod that opts out must not. Optionally starts a Pod, whose manager's image must be pulled and run.
  */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import { annotationsOf } from "../../kubernetes/pod.ts";
@@ -21,7 +21,7 @@ type Expected = ProbeSpec & {
   readonly startsPod: boolean;
 };
 
-/** Above the longest webhook timeout of an API server, 30 s. */
+/** Longer than the longest webhook timeout of an API server, 30 s. */
 const ANSWER_LIMIT_MS = 35_000;
 const PAUSE_MS = 1_000;
 
@@ -32,7 +32,7 @@ export async function selfTest(expected: Expected, ports: SelfTestPorts): Promis
   const started = startedPodIn(expected.namespace, ports.request);
   try {
     const pod = startablePod(expected, STARTED_POD);
-    // A Pod of an earlier test may still be terminating.
+    // The Pod of an earlier self-test may still be terminating.
     const isThere = await tryUntil(endMs, ports, async () => {
       await started.remove();
       return started.create(pod);
@@ -91,7 +91,7 @@ async function create(wanted: ProbeSpec, wish: OptIn, request: SendRequest): Pro
   };
 }
 
-/** A constant name, so that RBAC can restrict the rights to read and delete it. */
+/** A constant name, so that RBAC can limit the rights to read and delete Pods to this Pod. */
 export const STARTED_POD = "lastcall-self-test";
 
 const CALL_LIMIT_MS = 35_000;
@@ -153,10 +153,10 @@ function whyNotRun(container: RawObject | undefined): string {
   return `${textAt(waiting, "reason") ?? "it has no status yet"}${message === "" ? "" : `: ${quote(message)}`}`;
 }
 
-/** Removed, because the generated name would make each refusal a new one. */
+/** Removed from messages: the generated name differs in each refusal, so repetitions would be reported again. */
 const FORBIDDEN_POD = /^pods "[^"]*" is forbidden: /;
 
-/** In characters. A quota's message repeats its amounts three times; four resources fit. */
+/** In characters. A quota's message contains its amounts three times; a message with four resources fits. */
 const MESSAGE_LIMIT = 300;
 
 export function refusalMessage(status: RawObject | undefined): string {
