@@ -23,15 +23,17 @@ export async function emitC(file: string, program: Program): Promise<void> {
 }
 
 /**
- * Compiles the runtime to two archives. TLS has its own, so that it is contiguous in the binary: only a drain uses it, and
- * the kernel reads whole pages.
+ * Compiles the runtime to two archives. TLS has its own, without link-time optimisation, and is therefore contiguous in the
+ * binary: only a drain uses it, and the kernel reads whole pages.
  */
 export async function compileRuntime(variant: Variant, tree: string, files: readonly string[]): Promise<void> {
   mkdirSync(`${tree}/objects`, { recursive: true });
+  const flagsFor = (file: string): readonly string[] =>
+    isTls(file) ? [...variant.compile, "-fno-lto"] : variant.compile;
   const waiting = [...files];
   const work = async (): Promise<void> => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
-      await runProgram(variant.compiler, [...variant.compile, ...includes(), "-c", file, "-o", objectOf(file)], tree);
+      await runProgram(variant.compiler, [...flagsFor(file), ...includes(), "-c", file, "-o", objectOf(file)], tree);
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
   // D: deterministic, without times and owners.
@@ -39,7 +41,7 @@ export async function compileRuntime(variant: Variant, tree: string, files: read
     ["runtime.a", files.filter((file) => !isTls(file))],
     ["tls.a", files.filter(isTls)],
   ] as const)
-    await runProgram("ar", ["rcsD", archive, ...part.map(objectOf)], tree);
+    await runProgram(variant.archiver, ["rcsD", archive, ...part.map(objectOf)], tree);
 }
 
 export async function link(variant: Variant, tree: string, program: string, output: string): Promise<void> {

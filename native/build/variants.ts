@@ -4,6 +4,8 @@ export type Variant = {
   /** File name in the output folder. */
   readonly output: string;
   readonly compiler: string;
+  /** The compiler's own `ar`, which reads objects of link-time optimisation. */
+  readonly archiver: string;
   readonly compile: readonly string[];
   readonly link: readonly string[];
   /** Programs and their Debian packages. */
@@ -31,6 +33,12 @@ const SMALL = [
   "-fno-unwind-tables",
 ];
 
+/** Optimises across files at link time, which saves 3 % of the size. The number of jobs does not change the result. */
+const LINK_TIME = ["-flto=auto"];
+
+/** Keeps the program's variables in the order of the source; another order dirties ten more pages of memory. */
+const IN_ORDER = "-fno-toplevel-reorder";
+
 /** Aborts on a stack buffer overflow, for 1 % of the size, and makes position-independent code. */
 const HARDENED = ["-fstack-protector-strong", "-fPIE"];
 
@@ -38,7 +46,7 @@ const HARDENED = ["-fstack-protector-strong", "-fPIE"];
 const ARM64_MUSL = "../arm64-musl/usr";
 const ARM64_LIBRARIES = `${ARM64_MUSL}/lib/aarch64-linux-musl`;
 
-const STATIC = ["-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,-z,relro,-z,now", "-lm"];
+const STATIC = [IN_ORDER, "-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,-z,relro,-z,now", "-lm"];
 
 /** Position-independent: musl's start file relocates the program, without a loader. */
 const POSITION_INDEPENDENT = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,-z,text"];
@@ -51,7 +59,8 @@ const POSITION_INDEPENDENT = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,-z,tex
 const shipped = (libraries: string, compile: readonly string[]) => ({
   output: "lastcall",
   compiler: "musl-gcc",
-  compile: [...DIALECT, "-DSCR_MUSL", ...SMALL, ...HARDENED, ...compile],
+  archiver: "gcc-ar",
+  compile: [...DIALECT, "-DSCR_MUSL", ...SMALL, ...LINK_TIME, ...HARDENED, ...compile],
   link: [
     "-nostartfiles",
     `${libraries}/rcrt1.o`,
@@ -60,7 +69,7 @@ const shipped = (libraries: string, compile: readonly string[]) => ({
     ...POSITION_INDEPENDENT,
     `${libraries}/crtn.o`,
   ],
-  needs: { "musl-gcc": "musl-tools", ar: "binutils" },
+  needs: { "musl-gcc": "musl-tools", "gcc-ar": "gcc" },
 });
 
 /** Avoids glibc's helper functions for atomics. */
@@ -94,6 +103,7 @@ export const VARIANTS = {
   sanitize: {
     output: "lastcall-sanitize",
     compiler: "gcc",
+    archiver: "gcc-ar",
     compile: [
       ...DIALECT,
       "-DSCR_ASAN_FIBERS",
@@ -105,7 +115,7 @@ export const VARIANTS = {
       "-DSCR_RC_AUDIT",
     ],
     link: ["-fsanitize=address,undefined", "-lm"],
-    needs: { gcc: "gcc", ar: "binutils" },
+    needs: { gcc: "gcc", "gcc-ar": "gcc" },
   },
   /** For images built on an arm64 host, which was never tried; `arm64` cross-compiles the same source. */
   "arm64-host": shipped("/usr/lib/aarch64-linux-musl", [PLAIN_ATOMICS]),
@@ -113,10 +123,12 @@ export const VARIANTS = {
   arm64: {
     output: "lastcall-arm64",
     compiler: "aarch64-linux-gnu-gcc",
+    archiver: "aarch64-linux-gnu-gcc-ar",
     compile: [
       ...DIALECT,
       "-DSCR_MUSL",
       ...SMALL,
+      ...LINK_TIME,
       ...HARDENED,
       "-nostdinc",
       `-isystem${ARM64_MUSL}/include/aarch64-linux-musl`,
@@ -137,7 +149,12 @@ export const VARIANTS = {
       ...STATIC,
       ...POSITION_INDEPENDENT,
     ],
-    needs: { "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu", "apt-get": "apt", dpkg: "dpkg", ar: "binutils" },
+    needs: {
+      "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
+      "aarch64-linux-gnu-gcc-ar": "gcc-aarch64-linux-gnu",
+      "apt-get": "apt",
+      dpkg: "dpkg",
+    },
     foreignLibrary: "arm64-musl",
   },
 } as const satisfies Readonly<Record<string, Variant>>;
