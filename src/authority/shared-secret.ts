@@ -1,4 +1,4 @@
-/** Reads CAs from the entries of a Secret that replicas share, and writes the Secret. Invalid entries are reported and ignored. */
+/** Reads CAs from a Secret that replicas share, and writes the Secret. Invalid entries are reported and ignored. */
 import type { SecretStore, StoredSecret } from "../api-server/secret-store.ts";
 import type { Ca, CaReader, SigningCa } from "./certificate.ts";
 

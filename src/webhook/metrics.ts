@@ -17,7 +17,7 @@ export type WebhookMetrics = {
   readonly registry: Registry;
 };
 
-/** Appends the metrics of another thread. They are read first, because a failure to read them increases a metric of this thread. */
+/** Appends the metrics of another thread, which are read first because a failure to read them is counted in this thread. */
 export function withPartMetrics(metrics: WebhookMetrics, more: () => Promise<string>): WebhookMetrics {
   return {
     ...metrics,

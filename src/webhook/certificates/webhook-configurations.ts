@@ -1,4 +1,4 @@
-/** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail if the copy exists. */
+/** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail if any. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import {
   atVersion,

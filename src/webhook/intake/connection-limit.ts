@@ -28,7 +28,7 @@ export type ConnectionLimit = {
  */
 const CONNECTION_LIMIT = 576;
 
-/** More than the 25 idle connections that an API server keeps open. Above its share, an address loses its own connections first. */
+/** More than the 25 idle connections of an API server. Above its share, an address loses its own connections first. */
 const ADDRESS_SHARE = 28;
 
 type Stage = "unknown" | "known" | "requesting";
