@@ -4,7 +4,7 @@
 const ROUND_LIMIT = 16;
 
 type Reconciliation<Seen, Step> = {
-  readonly what: string;
+  readonly target: string;
   readonly read: () => Promise<Seen>;
   readonly decide: (seen: Seen) => Step | undefined;
   /** Resolves after a conflict too, because the next round reads the change of the other client. */
@@ -12,14 +12,14 @@ type Reconciliation<Seen, Step> = {
 };
 
 /** @throws Error when a function of `parts` throws, and after `ROUND_LIMIT` rounds */
-export async function reconcile<Seen, Step>(parts: Reconciliation<Seen, Step>): Promise<Seen> {
+export async function reconcile<Seen, Step>(steps: Reconciliation<Seen, Step>): Promise<Seen> {
   for (let round = 0; round < ROUND_LIMIT; round += 1) {
-    const seen = await parts.read();
-    const step = parts.decide(seen);
+    const seen = await steps.read();
+    const step = steps.decide(seen);
     if (step === undefined) return seen;
-    await parts.write(step, seen);
+    await steps.write(step, seen);
   }
-  throw new Error(`${parts.what} was changed by another writer ${ROUND_LIMIT} times in a row`);
+  throw new Error(`${steps.target} was changed by another writer ${ROUND_LIMIT} times in a row`);
 }
 
 const REPEAT_MS = 600_000;

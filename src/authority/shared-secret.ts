@@ -32,7 +32,7 @@ export function readCaEntries(entries: Entries, name: string, reader: CaReader):
   if ("why" in read) return { kind: "unusable", error: `${name}.crt ${read.why}` };
   const { ca } = read;
   if (key === undefined) return { kind: "unusable", error: `${name}.key is missing`, ca };
-  if (!reader.keyFits(ca, key)) return { kind: "unusable", error: `${name}.key is not the key of ${name}.crt`, ca };
+  if (!reader.isKeyOf(ca, key)) return { kind: "unusable", error: `${name}.key is not the key of ${name}.crt`, ca };
   return { kind: "signing", ca: { ...ca, key } };
 }
 

@@ -45,13 +45,13 @@ export type DerivedRow = ManagerFlag & {
 
 const EVERYWHERE: readonly Scope[] = ["pod", "namespace", "cluster"];
 
-type Written<T> = Omit<Row<T>, "fallback" | "scopes"> & {
+type SettingInput<T> = Omit<Row<T>, "fallback" | "scopes"> & {
   readonly fallback: NoInfer<T>;
   /** Default: `EVERYWHERE`. */
   readonly scopes?: readonly Scope[];
 };
 
-export function setting<T>(row: Written<T>): Row<T> {
+export function setting<T>(row: SettingInput<T>): Row<T> {
   return { scopes: EVERYWHERE, ...row };
 }
 

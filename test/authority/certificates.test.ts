@@ -66,9 +66,9 @@ test("readCa accepts only a CA made by lastcall and reports the reason otherwise
   expect(reasonFor(signer.cert + other.cert)).toContain("not one PEM");
   expect(reasonFor("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")).toContain("cannot be decoded");
   expect(reasonFor(leaf.cert)).toContain("not a CA");
-  expect(tools.keyFits(signer, signer.key)).toBe(true);
-  expect(tools.keyFits(signer, other.key)).toBe(false);
-  expect(tools.keyFits(signer, "garbage")).toBe(false);
+  expect(tools.isKeyOf(signer, signer.key)).toBe(true);
+  expect(tools.isKeyOf(signer, other.key)).toBe(false);
+  expect(tools.isKeyOf(signer, "garbage")).toBe(false);
 });
 
 test("a CA that was not made by lastcall is rejected", async () => {

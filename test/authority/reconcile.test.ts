@@ -6,7 +6,7 @@ import { createFailureFilter, reconcile } from "../../src/authority/reconcile.ts
 function counterTo(goal: number, conflicts = 0) {
   const world = { count: 0, reads: 0, conflicts };
   const parts = {
-    what: "the counter",
+    target: "the counter",
     read: async () => {
       world.reads += 1;
       return world.count;

@@ -165,7 +165,7 @@ test("an admission of one second is recorded as 1 in the histogram and as 1000 m
 
 describe("the webhook's HTTP server", () => {
   test("fails readiness, but not liveness, without a valid certificate", async () => {
-    const { app } = serverUnderTest({ unreadiness: () => "the certificate has expired" });
+    const { app } = serverUnderTest({ unreadyReason: () => "the certificate has expired" });
     const ready = await app.inject({ url: "/readyz" });
     expect(ready.statusCode).toBe(503);
     expect(ready.body).toContain("the certificate has expired");

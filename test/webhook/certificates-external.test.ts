@@ -90,7 +90,7 @@ async function started(replicas = 1) {
 test("a replica fills empty caBundles from the ca.crt beside the certificate, and then is ready", async () => {
   const { ca, clock, store, sources } = await started();
   expect(store.configuration()?.bundles).toEqual([ca.cert, ca.cert].map((text) => `${text.trim()}\n`));
-  expect(sources[0]?.unreadiness(clock.nowMs)).toBe("");
+  expect(sources[0]?.unreadyReason(clock.nowMs)).toBe("");
   store.setBundles(["", ca.cert]);
   await sources[0]?.refresh(clock.nowMs);
   expect(bundleSizes(store)).toEqual([1, 1]);
@@ -138,11 +138,11 @@ test("a ca.crt with only the old CA does not make the new CA trusted", async () 
   await source.refresh(clock.nowMs);
   clock.nowMs += SETTLE_MS;
   expect(await source.refresh(clock.nowMs)).toEqual({ kind: "changed" });
-  expect(source.unreadiness(clock.nowMs)).toBe("");
+  expect(source.unreadyReason(clock.nowMs)).toBe("");
   refuses = true;
   store.setBundles([ca.cert, ca.cert]);
   await source.refresh(clock.nowMs);
-  expect(source.unreadiness(clock.nowMs)).toContain("does not trust");
+  expect(source.unreadyReason(clock.nowMs)).toContain("does not trust");
 });
 
 test("replicas whose files change minutes apart do not overwrite each other, and finally drop the old CA", async () => {
@@ -215,10 +215,10 @@ test("a missing webhook configuration is reported until the caBundles were right
   swap(await filesBy(await newCa("first CA")));
   const source = await sourceOf(folder, store, clock);
   expect(await source.refresh(clock.nowMs)).toMatchObject({ kind: "unusable" });
-  expect(source.unreadiness(clock.nowMs)).toContain("MutatingWebhookConfiguration w does not exist");
+  expect(source.unreadyReason(clock.nowMs)).toContain("MutatingWebhookConfiguration w does not exist");
   store.setBundles([""]);
   await source.refresh(clock.nowMs);
-  expect(source.unreadiness(clock.nowMs)).toBe("");
+  expect(source.unreadyReason(clock.nowMs)).toBe("");
 });
 
 test("a certificate folder without ca.crt is an error at startup", async () => {
@@ -235,7 +235,7 @@ test("a written caBundle is logged with its number of CAs, and too many conflict
   const events: AuthorityEvent[] = [];
   const folder = mounts[0]?.folder ?? "";
   const source = await sourceOf(folder, store, clock, (event) => events.push(event));
-  expect(source.unreadiness(clock.nowMs)).toBe("the webhook configuration has not been read yet");
+  expect(source.unreadyReason(clock.nowMs)).toBe("the webhook configuration has not been read yet");
   expect(await source.refresh(clock.nowMs)).toEqual({ kind: "same" });
   expect(events).toEqual([{ kind: "bundle-written", cas: 1 }]);
   store.setBundles(["", ""]);

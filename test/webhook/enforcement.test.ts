@@ -22,15 +22,22 @@ const entry = (name: string, caBundle: string | undefined = "Q0E="): RawObject =
 
 const OPEN = [entry("namespace.drain.lastcall.dev"), entry("pod.drain.lastcall.dev")];
 
-type ConfigurationsRead = { readonly open?: readonly RawObject[]; readonly copies?: readonly RawObject[] | undefined };
+type ConfigurationsRead = {
+  readonly originals?: readonly RawObject[];
+  readonly copies?: readonly RawObject[] | undefined;
+};
 
 /** Runs one check against such a cluster; `doubt` is the result of the proof. */
-async function check({ open = OPEN, ...rest }: ConfigurationsRead, doubt = "", written: "done" | "conflict" = "done") {
+async function check(
+  { originals = OPEN, ...rest }: ConfigurationsRead,
+  doubt = "",
+  written: "done" | "conflict" = "done",
+) {
   const copies = "copies" in rest ? rest.copies : [];
   const writes: (readonly RawObject[])[] = [];
   let proofs = 0;
   const seen: Configurations = {
-    open,
+    originals,
     enforcing: copies === undefined ? undefined : { resourceVersion: "7", webhooks: copies },
   };
   const ports: EnforcerPorts = {
@@ -77,7 +84,7 @@ describe("a Helm release with failurePolicy Fail", () => {
   test("updates its copies after a change of its webhooks without another proof", async () => {
     const changed = [{ ...OPEN[0], timeoutSeconds: 9 }, entry("another.drain.lastcall.dev")];
     const { isEnforcing, writes, proofs } = await check(
-      { open: changed, copies: failClosedCopies(OPEN) },
+      { originals: changed, copies: failClosedCopies(OPEN) },
       "not proven",
     );
     expect([isEnforcing, writes, proofs]).toEqual([true, [failClosedCopies(changed)], 0]);
@@ -87,12 +94,12 @@ describe("a Helm release with failurePolicy Fail", () => {
     { title: "before the caBundle is written", copies: [] },
     { title: "after the caBundle was removed", copies: failClosedCopies(OPEN) },
   ])("does not copy a webhook without a caBundle: $title", async ({ copies }) => {
-    const { isEnforcing, writes, proofs } = await check({ open: [OPEN[0] as RawObject, entry("b", "")], copies });
+    const { isEnforcing, writes, proofs } = await check({ originals: [OPEN[0] as RawObject, entry("b", "")], copies });
     expect([isEnforcing, writes, proofs]).toEqual([copies.length > 0, [], 0]);
   });
 
   test("writes nothing if there are no webhooks to copy", async () => {
-    expect(await check({ open: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
+    expect(await check({ originals: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
   test("does not create a missing configuration, so Pods are admitted", async () => {

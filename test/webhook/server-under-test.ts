@@ -22,7 +22,7 @@ export type Choices = {
   readonly inject?: AdmissionPorts["inject"];
   readonly namespaceAnnotations?: NamespaceAnnotations;
   readonly reportSettings?: AdmissionPorts["reportSettings"];
-  readonly unreadiness?: () => string;
+  readonly unreadyReason?: () => string;
   readonly nowMs?: () => number;
 };
 
@@ -56,7 +56,7 @@ export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
       metrics,
       nowMs: choices.nowMs ?? (() => performance.now()),
       isStopping: () => false,
-      unreadiness: choices.unreadiness ?? (() => ""),
+      unreadyReason: choices.unreadyReason ?? (() => ""),
     },
   );
   const logText = () => texts.join("");

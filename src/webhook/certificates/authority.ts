@@ -33,7 +33,7 @@ export type Lifetimes = {
   /** From the time when every caBundle contains a new CA until the CA signs. API servers then no longer use older caBundles. */
   readonly settleMs: number;
   /** A retired CA is dropped when it has been overdue for this time, so that a temporary clock jump has no effect. */
-  readonly dropHoldMs: number;
+  readonly dropDelayMs: number;
 };
 
 /** Wall-clock time for the validity of certificates, monotonic time for durations. */
@@ -43,8 +43,8 @@ export type Moment = { readonly wallMs: number; readonly monotonicMs: number };
  * Limit of trusted retired CAs, which keeps a caBundle below 20 KiB. Only a Secret that is deleted repeatedly reaches the limit,
  * because a retired CA is dropped after the lifetime of a leaf.
  */
-const TRUSTED_LIMIT = 24;
-const RECORD_LIMIT = 2 * TRUSTED_LIMIT;
+const TRUSTED_RETIRED_LIMIT = 24;
+const STORED_RETIRED_LIMIT = 2 * TRUSTED_RETIRED_LIMIT;
 
 /** Covers clock skew, and a replica that signs with the CA while another replica retires it. */
 const MARGIN_MS = 60_000;
@@ -65,9 +65,9 @@ export function withinLimits(retired: readonly RetiredCa[], wallMs: number, live
   let trusted = 0;
   const limited = kept.map((ca) => {
     if (!ca.isDropped) trusted += 1;
-    return trusted > TRUSTED_LIMIT ? { ...ca, isDropped: true } : ca;
+    return trusted > TRUSTED_RETIRED_LIMIT ? { ...ca, isDropped: true } : ca;
   });
-  return limited.slice(0, RECORD_LIMIT);
+  return limited.slice(0, STORED_RETIRED_LIMIT);
 }
 
 function trustedForMs(lives: Lifetimes): number {

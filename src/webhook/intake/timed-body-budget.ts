@@ -12,9 +12,9 @@ export function timedBodyBudget(nowMs: () => number): BodyBudget {
     setTimeout(() => setImmediate(check), CHECK_MS).unref();
   };
   const check = (): void => {
-    budget.cutSlow(nowMs());
+    budget.rejectSlow(nowMs());
     isWaiting = false;
-    if (budget.unfinished() > 0) wait();
+    if (budget.incompleteBodies() > 0) wait();
   };
   return {
     ...budget,
@@ -25,6 +25,6 @@ export function timedBodyBudget(nowMs: () => number): BodyBudget {
   };
 }
 
-export function later(ms: number, act: () => void): void {
+export function schedule(ms: number, act: () => void): void {
   setTimeout(act, ms).unref();
 }

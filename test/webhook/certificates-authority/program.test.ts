@@ -145,7 +145,7 @@ test("an emptied caBundle is filled again by one write", LIMIT, async () => {
   expect(api.writes.slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
 });
 
-test("the webhook reports the API server's refusals as the cause of unreadiness, and recovers", LIMIT, async () => {
+test("the webhook reports the API server's refusals as its unready reason, and recovers", LIMIT, async () => {
   const api = await startedApi();
   api.faults.refuse = 403;
   const replica = await startedReplica(api);

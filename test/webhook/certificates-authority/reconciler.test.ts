@@ -5,7 +5,7 @@ import { apiStore } from "./api-store.ts";
 import { fakeTools } from "./fake-certificates.ts";
 
 const HOUR_MS = 3_600_000;
-const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropHoldMs: 60_000 };
+const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropDelayMs: 60_000 };
 
 type Races = { readonly secret?: "conflict"; readonly configuration?: "conflict" };
 
@@ -60,7 +60,7 @@ test("a caBundle without the served certificate's CA is repaired in the same rec
   expect(reconciler.leaf()).toBeDefined();
   store.setBundles(["", ""]);
   await reconciler.reconcile();
-  expect(reconciler.distrust()).toBe("");
+  expect(reconciler.distrustReason()).toBe("");
   expect(store.configuration()?.bundles.every((bundle) => bundle !== "")).toBe(true);
 });
 
@@ -95,13 +95,13 @@ test.for([
 
 test("a replica that cannot reach the API server is out of sync, and still serves its certificate", async () => {
   const { reconciler, store } = replica();
-  expect([reconciler.distrust(), reconciler.status().isInSync]).toEqual([undefined, false]);
+  expect([reconciler.distrustReason(), reconciler.status().isInSync]).toEqual([undefined, false]);
   await reconciler.reconcile();
   const { leafValidUntilMs } = reconciler.status();
   expect(reconciler.status()).toMatchObject({ isInSync: true, signer: { validFromMs: expect.any(Number) } });
   store.setBundles(undefined);
   await expect(reconciler.reconcile()).rejects.toThrow();
-  expect([reconciler.distrust(), reconciler.status()]).toMatchObject(["", { isInSync: false, leafValidUntilMs }]);
+  expect([reconciler.distrustReason(), reconciler.status()]).toMatchObject(["", { isInSync: false, leafValidUntilMs }]);
 });
 
 test("a missing webhook configuration is reported with its name", async () => {

@@ -11,7 +11,7 @@ import {
 import { fakeCa } from "./fake-certificates.ts";
 
 const HOUR_MS = 3_600_000;
-const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropHoldMs: 60_000 };
+const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropDelayMs: 60_000 };
 /** The validity of a leaf, a 24th of it, and a minute. */
 const TRUSTED_MS = 25 * HOUR_MS + 60_000;
 

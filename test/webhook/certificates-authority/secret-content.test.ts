@@ -18,7 +18,7 @@ const BAD_ROW = "retired.json has an entry that is not {retiredAt, certificate}"
 
 test("an empty Secret has no CAs and no errors", () => {
   const authority = { signer: undefined, next: undefined, retired: [] };
-  expect(read({})).toEqual({ authority, salvaged: [], secretErrors: [] });
+  expect(read({})).toEqual({ authority, keylessCas: [], secretErrors: [] });
 });
 
 test("written entries are read back, unknown entries are ignored, and missing entries are deleted", () => {
@@ -36,7 +36,7 @@ test("written entries are read back, unknown entries are ignored, and missing en
   const entries = Object.fromEntries(Object.entries(content).filter(([, text]) => text !== undefined));
   expect(read({ ...(entries as Record<string, string>), other: "x" })).toEqual({
     authority,
-    salvaged: [],
+    keylessCas: [],
     secretErrors: [],
   });
   expect(contentOf({ ...authority, retired: [] })["retired.json"]).toBeUndefined();
@@ -47,16 +47,16 @@ test.for([
   ["next", "next"],
 ] as const)("a certificate %s.crt without a usable key cannot sign, and stays trusted", ([name, role]) => {
   const { [`${name}.key` as const]: _gone, ...keyless } = GOOD;
-  const { authority, salvaged, secretErrors } = read(keyless as Record<string, string>);
+  const { authority, keylessCas, secretErrors } = read(keyless as Record<string, string>);
   expect(secretErrors).toEqual([`${name}.key is missing`]);
-  expect(salvaged.map(({ id }) => id)).toEqual([(role === "signer" ? SIGNER : NEXT).id]);
+  expect(keylessCas.map(({ id }) => id)).toEqual([(role === "signer" ? SIGNER : NEXT).id]);
   expect(authority[role]).toBeUndefined();
 });
 
 test("an unusable certificate of the signer is reported, and the next CA is kept", () => {
-  const { authority, salvaged, secretErrors } = read({ ...GOOD, "ca.crt": "no PEM" });
+  const { authority, keylessCas, secretErrors } = read({ ...GOOD, "ca.crt": "no PEM" });
   expect(secretErrors).toEqual(["ca.crt is not one PEM certificate"]);
-  expect([salvaged, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
+  expect([keylessCas, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
 });
 
 test("a CA that is both signer and next does not sign, since it may not be trusted yet", () => {

@@ -17,7 +17,7 @@ export const LIVES: Lifetimes = {
   caLifeMs: 300 * DAY_MS,
   leafLifeMs: 7 * DAY_MS,
   settleMs: MINUTE_MS,
-  dropHoldMs: HOUR_MS,
+  dropDelayMs: HOUR_MS,
 };
 
 /** The end of a call: it arrives and is answered, never arrives, or arrives and its answer is lost. */
@@ -29,7 +29,7 @@ export type Replica = {
   reconciler: Reconciler;
   clockOffsetMs: number;
   running: Promise<void> | undefined;
-  distrust: string | undefined;
+  distrustReason: string | undefined;
   syncedAtMs: number;
   readonly events: AuthorityEvent[];
 };
@@ -100,7 +100,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
       reconciler: reconcilerOf(() => replica),
       clockOffsetMs: 0,
       running: undefined,
-      distrust: undefined,
+      distrustReason: undefined,
       syncedAtMs: Number.NEGATIVE_INFINITY,
       events: [],
     };
@@ -114,7 +114,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
     const finished = reconciler.reconcile().then(
       () => {
         if (replica.reconciler !== reconciler) return;
-        replica.distrust = reconciler.distrust();
+        replica.distrustReason = reconciler.distrustReason();
         replica.syncedAtMs = nowMs;
       },
       () => undefined,
@@ -158,7 +158,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
       calls = calls.filter((pending) => pending.replica !== replica);
       replica.reconciler = reconcilerOf(() => replica);
       replica.running = undefined;
-      replica.distrust = undefined;
+      replica.distrustReason = undefined;
       replica.syncedAtMs = Number.NEGATIVE_INFINITY;
       await settled();
     },
@@ -176,7 +176,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
 /** Reports whether this replica gets requests: its leaf is valid by its own clock and it considers itself trusted. */
 export function isReady(cluster: SimulatedCluster, replica: Replica): boolean {
   const leaf = replica.reconciler.leaf();
-  if (leaf === undefined || replica.distrust !== "") return false;
+  if (leaf === undefined || replica.distrustReason !== "") return false;
   return cluster.nowMs() + replica.clockOffsetMs < leaf.validUntilMs && cluster.nowMs() < leaf.validUntilMs;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
 import { type CachedFacts, factsOf } from "../../../src/webhook/cluster/cluster-facts.ts";
-import { byNamespace, keepLimitRange } from "../../../src/webhook/cluster/kept-objects.ts";
+import { byNamespace, reduceLimitRange } from "../../../src/webhook/cluster/kept-objects.ts";
 import { versionIn } from "../../../src/webhook/cluster/server-version.ts";
 import { FACTS } from "../server-under-test.ts";
 
@@ -35,7 +35,7 @@ test("missing cluster facts are replaced by safe defaults, and an unread namespa
 });
 
 test("the cached LimitRanges are those for containers and Pods, by namespace and sorted by name", () => {
-  const store = createStore(keepLimitRange);
+  const store = createStore(reduceLimitRange);
   const put = (namespace: string, name: string, type: string) =>
     store.put({ metadata: { namespace, name }, spec: { limits: [{ type, max: { cpu: 2, memory: "1Gi" } }] } });
   put("shop", "b", "Container");

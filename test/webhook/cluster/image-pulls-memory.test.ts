@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
-import { keepPullEvent, newPullEvents, pullErrorsByNamespace } from "../../../src/webhook/cluster/image-pulls.ts";
+import { newPullEvents, pullErrorsByNamespace, pullEventReducer } from "../../../src/webhook/cluster/image-pulls.ts";
 
 const IMAGE = "registry.example/lastcall-manager:0.1.0";
 const NOW_MS = Date.parse("2026-11-23T12:00:00Z");
@@ -11,7 +11,7 @@ const MESSAGE_BYTES = 200_000;
 
 const newStore = () =>
   createStore(
-    keepPullEvent(IMAGE, () => NOW_MS),
+    pullEventReducer(IMAGE, () => NOW_MS),
     newPullEvents,
   );
 

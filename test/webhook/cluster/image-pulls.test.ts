@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
 import {
-  isInForce,
-  keepPullEvent,
+  isCurrent,
   newPullEvents,
   pullErrorsByNamespace,
+  pullEventReducer,
 } from "../../../src/webhook/cluster/image-pulls.ts";
 
 const IMAGE = "registry.example/lastcall-manager:0.1.0";
@@ -46,7 +46,7 @@ const pulled = (fields?: EventFields) => event("Pulled", "Successfully pulled im
 
 function failuresAfter(...events: readonly object[]) {
   const store = createStore(
-    keepPullEvent(IMAGE, () => START_MS + 6 * MINUTE_MS),
+    pullEventReducer(IMAGE, () => START_MS + 6 * MINUTE_MS),
     newPullEvents,
   );
   for (const each of events) store.put(each as Record<string, unknown>);
@@ -108,7 +108,7 @@ describe("the time of an Event about an image pull", () => {
   });
   const created = forged({ creationTimestamp: at(0) });
   const lastMs = (event: object, readMs: number) => {
-    const kept = keepPullEvent(IMAGE, () => START_MS + readMs)(event as Record<string, unknown>);
+    const kept = pullEventReducer(IMAGE, () => START_MS + readMs)(event as Record<string, unknown>);
     return kept === undefined ? undefined : kept.lastMs - START_MS;
   };
 
@@ -152,14 +152,14 @@ test("a successful pull whose Event is dated years ahead does not hide later fai
 
 test("one Event counts as one to three failed pulls", () => {
   const countOf = (count: number) =>
-    keepPullEvent(IMAGE, () => START_MS)(failed({ count }) as Record<string, unknown>)?.count;
+    pullEventReducer(IMAGE, () => START_MS)(failed({ count }) as Record<string, unknown>)?.count;
   expect([-9, 0, 1, 2, 3, 4, 1_000_000].map(countOf)).toEqual([1, 1, 1, 2, 3, 3, 3]);
   expect(failuresAfter(failed({ count: -1_000_000 }), failed(), failed()).size).toBe(1);
 });
 
 test("a pull failure expires ten minutes after its last Event", () => {
   const failure = { lastMs: START_MS, message: "" };
-  expect(isInForce(failure, START_MS + 10 * MINUTE_MS - 1)).toBe(true);
-  expect(isInForce(failure, START_MS + 10 * MINUTE_MS)).toBe(false);
-  expect(isInForce(undefined, START_MS)).toBe(false);
+  expect(isCurrent(failure, START_MS + 10 * MINUTE_MS - 1)).toBe(true);
+  expect(isCurrent(failure, START_MS + 10 * MINUTE_MS)).toBe(false);
+  expect(isCurrent(undefined, START_MS)).toBe(false);
 });

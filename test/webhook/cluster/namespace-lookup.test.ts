@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keepNamespace } from "../../../src/webhook/cluster/kept-objects.ts";
+import { reduceNamespace } from "../../../src/webhook/cluster/kept-objects.ts";
 import { createNamespaceLookup, LOOKUP_LIMIT_MS } from "../../../src/webhook/cluster/namespace-lookup.ts";
 
 const SHOP = { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } } };
@@ -14,7 +14,7 @@ function arrivalsUnderTest() {
   const arrivals = createNamespaceLookup({
     cached: (name) => cache.get(name),
     nowMs: () => clock.nowMs,
-    later: (ms, call) => {
+    schedule: (ms, call) => {
       const timer = { dueMs: clock.nowMs + ms, call };
       timers.add(timer);
       return () => timers.delete(timer);
@@ -134,17 +134,17 @@ test("under any load few lookups wait, their memory is limited, and all return i
 });
 
 test("the namespace cache stores only the fields that injection reads", () => {
-  expect(keepNamespace(SHOP)).toEqual({ "lastcall.dev/drain-delay": "9s" });
-  expect(keepNamespace({ metadata: { annotations: { "linkerd.io/inject": "enabled", x: "y" } } })).toEqual({
+  expect(reduceNamespace(SHOP)).toEqual({ "lastcall.dev/drain-delay": "9s" });
+  expect(reduceNamespace({ metadata: { annotations: { "linkerd.io/inject": "enabled", x: "y" } } })).toEqual({
     "linkerd.io/inject": "enabled",
   });
-  expect(keepNamespace({ metadata: null })).toEqual({});
+  expect(reduceNamespace({ metadata: null })).toEqual({});
 });
 
 test("the namespace cache stores Istio's labels, and drops annotations of the same name", () => {
   const labels = { "istio-injection": "enabled", "istio.io/rev": "canary", team: "shop" };
-  expect(keepNamespace({ metadata: { labels } })).toEqual({ "istio-injection": "enabled", "istio.io/rev": "canary" });
-  expect(keepNamespace({ metadata: { annotations: { "istio-injection": "enabled" } } })).toEqual({});
+  expect(reduceNamespace({ metadata: { labels } })).toEqual({ "istio-injection": "enabled", "istio.io/rev": "canary" });
+  expect(reduceNamespace({ metadata: { annotations: { "istio-injection": "enabled" } } })).toEqual({});
   const ports = { "config.linkerd.io/skip-inbound-ports": "25" };
-  expect(keepNamespace({ metadata: { annotations: { ...ports, x: "y" } } })).toEqual(ports);
+  expect(reduceNamespace({ metadata: { annotations: { ...ports, x: "y" } } })).toEqual(ports);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keepNode, lowestKubeletVersion, oldRuntime } from "../../../src/webhook/cluster/cluster-facts.ts";
+import { lowestKubeletVersion, oldRuntime, reduceNode } from "../../../src/webhook/cluster/cluster-facts.ts";
 
 const NEW = "containerd://2.1.4";
 const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtime: NEW });
@@ -24,7 +24,7 @@ test.for([
   { title: "a node without a version", nodes: [linux("v1.30.0"), linux("")], lowest: undefined },
   {
     title: "a node with an empty status",
-    nodes: [linux("v1.30.0"), keepNode({ metadata: { name: "new" } })],
+    nodes: [linux("v1.30.0"), reduceNode({ metadata: { name: "new" } })],
     lowest: undefined,
   },
   { title: "an unreadable version", nodes: [linux("v1.30.0"), linux("kubelet")], lowest: undefined },
@@ -44,7 +44,7 @@ test("the summary of the nodes does not depend on their order", () => {
 
 test("the node cache stores only the OS, the kubelet version and the container runtime", () => {
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.33.1", kernelVersion: "6.1" };
-  expect(keepNode({ metadata: { name: "n", labels: {} }, status: { nodeInfo, images: [] } })).toEqual({
+  expect(reduceNode({ metadata: { name: "n", labels: {} }, status: { nodeInfo, images: [] } })).toEqual({
     os: "linux",
     kubeletVersion: "v1.33.1",
     runtime: "",
@@ -65,5 +65,5 @@ test.for([
 });
 
 test("the node cache reads the container runtime of a node", () => {
-  expect(keepNode({ status: { nodeInfo: { containerRuntimeVersion: NEW } } }).runtime).toBe(NEW);
+  expect(reduceNode({ status: { nodeInfo: { containerRuntimeVersion: NEW } } }).runtime).toBe(NEW);
 });

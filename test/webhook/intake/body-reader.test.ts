@@ -3,11 +3,11 @@ import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createBodyBudget } from "../../../src/webhook/intake/body-budget.ts";
-import { bodyReader, type ReadBody } from "../../../src/webhook/intake/body-reader.ts";
+import { type BodyResult, bodyReader } from "../../../src/webhook/intake/body-reader.ts";
 import { createBufferPool } from "../../../src/webhook/intake/buffer-pool.ts";
 import { unknownClientPace } from "../../../src/webhook/intake/unknown-client-pace.ts";
 
-const LIMITS = { keepBytes: 1_000_000, discardBytes: 2_000_000 };
+const LIMITS = { acceptBytes: 1_000_000, discardBytes: 2_000_000 };
 
 type Choices = { readonly isKnown?: boolean; readonly nowMs?: () => number; readonly limitBytes?: number };
 
@@ -17,11 +17,11 @@ function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: Choices = {
   const read = bodyReader({
     limits: LIMITS,
     budget,
-    store: createBufferPool(),
+    pool: createBufferPool(),
     pace: unknownClientPace(1_000_000),
     isKnown: () => isKnown,
     nowMs,
-    later: (ms, act) => pauses.push({ ms, act }),
+    schedule: (ms, act) => pauses.push({ ms, act }),
   });
   return { read, budget, pauses };
 }
@@ -36,12 +36,12 @@ function wholeMessage(chunks: readonly Buffer[]): IncomingMessage {
   return message({ headers: { "content-length": String(Buffer.concat(chunks).length) }, chunks });
 }
 
-function once(reader: ReturnType<typeof readerWith>, source: IncomingMessage): Promise<ReadBody> {
+function once(reader: ReturnType<typeof readerWith>, source: IncomingMessage): Promise<BodyResult> {
   return new Promise((resolve) => reader.read(source, resolve));
 }
 
-function textOf(body: ReadBody): string {
-  return body.kind === "whole" ? body.text() : body.kind;
+function textOf(body: BodyResult): string {
+  return body.kind === "complete" ? body.text() : body.kind;
 }
 
 test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked", ""])(
@@ -69,9 +69,9 @@ test("bodies of every length and chunk size are read in sequence with the same b
       for (const chunks of all) {
         const body = await once(reader, wholeMessage(chunks));
         expect(textOf(body)).toBe(Buffer.concat(chunks).toString());
-        if (body.kind === "whole") body.release();
+        if (body.kind === "complete") body.release();
       }
-      expect(reader.budget.heldBytes()).toBe(0);
+      expect(reader.budget.bufferedBytes()).toBe(0);
     }),
     { numRuns: 60 },
   );
@@ -86,23 +86,23 @@ test("a chunked body without a Content-Length is rejected before its first byte 
 test("the Content-Length of an unknown connection reserves no memory before bytes arrive", async () => {
   const reader = readerWith({ isKnown: false });
   const source = Object.assign(new Readable({ read: () => undefined }), {
-    headers: { "content-length": String(LIMITS.keepBytes) },
+    headers: { "content-length": String(LIMITS.acceptBytes) },
   });
   reader.read(source as unknown as IncomingMessage, () => undefined);
   source.push(Buffer.from("{"));
   await new Promise((resolve) => setImmediate(resolve));
-  expect(reader.budget.heldBytes()).toBeGreaterThan(0);
-  expect(reader.budget.heldBytes()).toBeLessThanOrEqual(16 * 1024);
+  expect(reader.budget.bufferedBytes()).toBeGreaterThan(0);
+  expect(reader.budget.bufferedBytes()).toBeLessThanOrEqual(16 * 1024);
 });
 
 test("a body above the size limit is read and dropped, and one far above the limit is not read", async () => {
   const reader = readerWith();
-  const large = Buffer.alloc(LIMITS.keepBytes + 1);
+  const large = Buffer.alloc(LIMITS.acceptBytes + 1);
   expect(await once(reader, wholeMessage([large]))).toEqual({ kind: "too-large" });
   const source = message({ headers: { "content-length": "99999999999" }, chunks: [large] });
   expect(await once(reader, source)).toEqual({ kind: "too-large" });
   expect(source.readableFlowing).toBeNull();
-  expect(reader.budget.heldBytes()).toBe(0);
+  expect(reader.budget.bufferedBytes()).toBe(0);
 });
 
 test("a client that disconnects during its body releases all memory", async () => {
@@ -113,8 +113,8 @@ test("a client that disconnects during its body releases all memory", async () =
   await new Promise((resolve) => setImmediate(resolve));
   source.destroy(new Error("aborted"));
   expect(await read).toEqual({ kind: "cut-off" });
-  expect(reader.budget.heldBytes()).toBe(0);
-  expect(reader.budget.unfinished()).toBe(0);
+  expect(reader.budget.bufferedBytes()).toBe(0);
+  expect(reader.budget.incompleteBodies()).toBe(0);
 });
 
 test("only large bodies of unknown connections wait for each other, and all bodies are read", async () => {

@@ -21,7 +21,7 @@ function places() {
 
 function knownOne(connection: Connection): Connection {
   connection.responseStarted();
-  connection.answered(true);
+  connection.responseFinished(true);
   return connection;
 }
 
@@ -48,7 +48,7 @@ test("a response to a request that is not a review does not protect its connecti
   const { cut, add, addMany } = places();
   const asked = add("asked");
   asked.responseStarted();
-  asked.answered(false);
+  asked.responseFinished(false);
   addMany(LIMIT, "s");
   expect(cut).toEqual(["asked"]);
 });
@@ -128,7 +128,7 @@ function crowd() {
     },
     answer: (one: Live, isReview: boolean) => {
       if (one.underWay === 0) return;
-      one.connection.answered(isReview);
+      one.connection.responseFinished(isReview);
       one.underWay -= 1;
     },
     close: (one: Live) => {

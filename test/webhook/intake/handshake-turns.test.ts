@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Server } from "node:https";
 import { expect, test } from "vitest";
-import { HANDSHAKES_A_TURN, paceHandshakes } from "../../../src/webhook/intake/more-listeners.ts";
+import { HANDSHAKES_PER_TURN, paceHandshakes } from "../../../src/webhook/intake/more-listeners.ts";
 
 type Connection = { readonly remoteAddress: string; destroyed: boolean };
 
@@ -30,12 +30,12 @@ const many = (count: number, what: () => unknown) => {
 
 test("waiting TLS handshakes start a few per turn of the event loop", () => {
   const { connects, turn, turns } = scene();
-  many(2 * HANDSHAKES_A_TURN + 1, () => connects("a"));
-  expect([turn(), turn(), turn()].map(({ length }) => length)).toEqual([HANDSHAKES_A_TURN, HANDSHAKES_A_TURN, 1]);
+  many(2 * HANDSHAKES_PER_TURN + 1, () => connects("a"));
+  expect([turn(), turn(), turn()].map(({ length }) => length)).toEqual([HANDSHAKES_PER_TURN, HANDSHAKES_PER_TURN, 1]);
   expect(turns).toEqual([]);
 });
 
-test("the first TLS handshake of a client address starts before the second of any other address", () => {
+test("the first TLS handshake of a client address handshakeListeners before the second of any other address", () => {
   const { connects, turn } = scene();
   many(1_000, () => connects("a"));
   many(1_000, () => connects("b"));

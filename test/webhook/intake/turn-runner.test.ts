@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { LARGE_BYTES, LARGE_TURN_BYTES, sharedTurns } from "../../../src/webhook/intake/turn-runner.ts";
+import { createTurns, LARGE_BYTES, LARGE_TURN_BYTES } from "../../../src/webhook/intake/turn-runner.ts";
 
 const ADDRESS = "10.0.0.1";
 const SMALL = 4_000;
 const LARGE = LARGE_BYTES + 1;
 
 test("admissions that arrive before a turn share that turn, in the order of arrival", async () => {
-  const { start } = sharedTurns(() => 0);
+  const { start } = createTurns(() => 0);
   const seen: string[] = [];
   const first = start(SMALL, ADDRESS).then(() => seen.push("first"));
   // A network callback runs before the turn, so that its requests join the turn.
@@ -20,7 +20,7 @@ test("admissions that arrive before a turn share that turn, in the order of arri
 });
 
 test("an admission that arrives during a turn runs in the next turn", async () => {
-  const { start } = sharedTurns(() => 0);
+  const { start } = createTurns(() => 0);
   const seen: string[] = [];
   await start(SMALL, ADDRESS).then(() => {
     void start(SMALL, ADDRESS).then(() => seen.push("next"));
@@ -32,7 +32,7 @@ test("an admission that arrives during a turn runs in the next turn", async () =
 
 /** A large admission, which may wait for a lookup between its start and its answer. */
 async function admit(
-  { start, finish: answer }: ReturnType<typeof sharedTurns>,
+  { start, finish: answer }: ReturnType<typeof createTurns>,
   { name, bytes = LARGE, lookup }: { name: string; bytes?: number; lookup?: Promise<void> },
   seen: string[],
 ): Promise<void> {
@@ -44,14 +44,14 @@ async function admit(
 }
 
 test("large admissions of a turn run in sequence, and their responses are sent together", async () => {
-  const turns = sharedTurns(() => 0);
+  const turns = createTurns(() => 0);
   const seen: string[] = [];
   await Promise.all(["a", "b", "c"].map((name) => admit(turns, { name }, seen)));
   expect(seen).toEqual(["a begins", "b begins", "c begins", "a leaves", "b leaves", "c leaves"]);
 });
 
 test("an ordinary admission waits for at most one turn of large ones, which has a byte limit", async () => {
-  const turns = sharedTurns(() => 0);
+  const turns = createTurns(() => 0);
   const seen: string[] = [];
   const first = admit(turns, { name: "a", bytes: LARGE_TURN_BYTES }, seen);
   const others = ["b", "c"].map((name) => admit(turns, { name, bytes: LARGE_TURN_BYTES / 2 }, seen));
@@ -65,7 +65,7 @@ test("an ordinary admission waits for at most one turn of large ones, which has 
 });
 
 test("a large admission that waits for a namespace lookup delays no other response", async () => {
-  const turns = sharedTurns(() => 0);
+  const turns = createTurns(() => 0);
   const seen: string[] = [];
   let found = (): void => {};
   const lookup = new Promise<void>((resolve) => {
@@ -81,7 +81,7 @@ test("a large admission that waits for a namespace lookup delays no other respon
 
 test("admissions of different client addresses alternate, however many one address sends", async () => {
   for (const bytes of [SMALL, LARGE]) {
-    const { start } = sharedTurns(() => 0);
+    const { start } = createTurns(() => 0);
     const seen: string[] = [];
     const call = (name: string, address: string) => start(bytes, address).then(() => seen.push(name));
     await Promise.all([..."abcd"].map((name) => call(name, "10.0.0.9")).concat(call("other", "10.0.0.2")));
@@ -91,7 +91,7 @@ test("admissions of different client addresses alternate, however many one addre
 
 test("a turn of admissions ends after 5 ms, and sockets are served before the next turn", async () => {
   let nowMs = 0;
-  const { start } = sharedTurns(() => nowMs);
+  const { start } = createTurns(() => nowMs);
   const seen: string[] = [];
   const work = (name: string) =>
     start(LARGE_BYTES, ADDRESS).then(() => {
@@ -107,7 +107,7 @@ test("a turn of admissions ends after 5 ms, and sockets are served before the ne
 test("16 admissions of the usual size share a turn: all first parts run before any second part", async () => {
   for (const bytes of [4096, 0]) {
     let nowMs = 0;
-    const { start } = sharedTurns(() => nowMs);
+    const { start } = createTurns(() => nowMs);
     const seen: string[] = [];
     const work = async (): Promise<void> => {
       await start(bytes, ADDRESS);
@@ -126,7 +126,7 @@ test("16 admissions of the usual size share a turn: all first parts run before a
 
 test("a turn of large admissions waits until ordinary ones have had twice the time of the previous turn", async () => {
   let nowMs = 0;
-  const { start } = sharedTurns(() => nowMs);
+  const { start } = createTurns(() => nowMs);
   const seen: string[] = [];
   const work = (name: string, bytes: number, ms: number) =>
     start(bytes, ADDRESS).then(() => {
@@ -149,7 +149,7 @@ test.for([
   "after a turn of large admissions of $ms ms the event loop runs $turns times before the next",
   async ({ ms, turns }) => {
     let nowMs = 0;
-    const { start } = sharedTurns(() => nowMs);
+    const { start } = createTurns(() => nowMs);
     let counted = 0;
     let isOver = false;
     const count = (): void => {
