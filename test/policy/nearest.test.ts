@@ -10,8 +10,8 @@ test.for([
   ["abcdef", ["abcxyz"], undefined],
   ["abcdef", ["abcdxy"], "abcdxy"],
   ["", ["a"], undefined],
-] as const)("the suggestion for %j among %j is %j", ([word, candidates, meant]) => {
-  expect(nearest(word, candidates)).toBe(meant);
+] as const)("the suggestion for %j among %j is %j", ([word, candidates, suggestion]) => {
+  expect(nearest(word, candidates)).toBe(suggestion);
 });
 
 test("a suggestion depends only on the first 64 characters of a word", () => {

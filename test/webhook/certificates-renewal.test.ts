@@ -10,16 +10,16 @@ import { createLog } from "../../src/webhook/log.ts";
 const DAY_MS = 86_400_000;
 const FIRST: ServerCertificate = { cert: "first", key: "k", validFromMs: 0, validUntilMs: 8 * DAY_MS };
 
-function renewalOf(answer: () => Promise<RefreshResult>) {
+function renewalWith(refresh: () => Promise<RefreshResult>) {
   const sink = new PassThrough();
   let text = "";
   sink.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
-  const used: string[] = [];
-  const source: CertificateSource = { current: () => FIRST, unreadyReason: () => "", refresh: answer };
-  const renew = certificateRenewer({ source, use: ({ cert }) => used.push(cert), log: createLog("info", sink) });
-  return { renew, used, lines: () => text.split("\n").filter((line) => line !== "") };
+  const installed: string[] = [];
+  const source: CertificateSource = { current: () => FIRST, unreadyReason: () => "", refresh };
+  const renew = certificateRenewer({ source, use: ({ cert }) => installed.push(cert), log: createLog("info", sink) });
+  return { renew, installed, lines: () => text.split("\n").filter((line) => line !== "") };
 }
 
 const unusable = (why: string): RefreshResult => ({
@@ -28,22 +28,22 @@ const unusable = (why: string): RefreshResult => ({
 });
 
 test("a refresh passes a changed certificate, and no unchanged one, to the TLS server", async () => {
-  const answers: RefreshResult[] = [{ kind: "same" }, { kind: "changed" }];
-  const { renew, used } = renewalOf(async () => answers.shift() ?? { kind: "same" });
+  const results: RefreshResult[] = [{ kind: "same" }, { kind: "changed" }];
+  const { renew, installed } = renewalWith(async () => results.shift() ?? { kind: "same" });
   for (let count = 0; count < 3; count += 1) await renew(0);
-  expect(used).toEqual(["first"]);
+  expect(installed).toEqual(["first"]);
 });
 
 test("a failed renewal is logged as a warning, and as an error if the certificate expires soon", async () => {
-  const { renew, lines } = renewalOf(async () => unusable("away"));
+  const { renew, lines } = renewalWith(async () => unusable("away"));
   await renew(0);
   await renew(7 * DAY_MS);
   expect(lines().map((line) => JSON.parse(line).level)).toEqual([40, 50]);
 });
 
 test("the log of a failed renewal has the reason, the certificate's expiry, and later the recovery", async () => {
-  const answers: RefreshResult[] = [unusable("away"), { kind: "same" }, unusable("away"), { kind: "changed" }];
-  const { renew, lines } = renewalOf(async () => answers.shift() ?? unusable("away"));
+  const results: RefreshResult[] = [unusable("away"), { kind: "same" }, unusable("away"), { kind: "changed" }];
+  const { renew, lines } = renewalWith(async () => results.shift() ?? unusable("away"));
   for (let second = 0; second < 4; second += 1) await renew(second);
   await renew(6 * DAY_MS);
   await renew(6 * DAY_MS + 600_001);
@@ -67,7 +67,7 @@ test("the log of a failed renewal has the reason, the certificate's expiry, and 
 test("renewals never overlap, and a renewal that throws does not prevent the next", async () => {
   let calls = 0;
   let finish: (found: RefreshResult) => void = () => undefined;
-  const { renew, lines } = renewalOf(() => {
+  const { renew, lines } = renewalWith(() => {
     calls += 1;
     if (calls === 2) return Promise.reject(new Error("a mistake of ours"));
     return new Promise((resolve) => {

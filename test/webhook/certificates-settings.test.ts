@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { certificateProblems } from "../../src/webhook/config.ts";
 
-const NOTHING_SET = {
+const DEFAULTS = {
   certificateFile: "",
   keyFile: "",
   caFile: "",
@@ -12,7 +12,7 @@ const NOTHING_SET = {
   webhookConfiguration: "",
   certificateCheckMs: 100,
 };
-type Settings = typeof NOTHING_SET;
+type Settings = typeof DEFAULTS;
 
 const FILES = { certificateFile: "tls.crt", keyFile: "tls.key" };
 const SECRET = { caSecret: "ca" };
@@ -25,18 +25,18 @@ test.for<[string, Partial<Settings>]>([
   ["a pair of files and a webhook configuration", { ...FILES, ...CONFIGURATION }],
   ["a Secret and a webhook configuration", { ...SECRET, ...CONFIGURATION }],
 ])("a valid combination of certificate settings is accepted: %s", ([, set]) => {
-  expect(certificateProblems({ ...NOTHING_SET, ...set })).toEqual([]);
+  expect(certificateProblems({ ...DEFAULTS, ...set })).toEqual([]);
 });
 
-const HALF = { where: "--cert and --key", message: "Only one is set. Set both or neither." };
+const INCOMPLETE_PAIR = { where: "--cert and --key", message: "Only one is set. Set both or neither." };
 const NO_CA_TO_WRITE = {
   where: "--ca-file",
   message: "Only for a certificate made in memory. Unset it, or unset --cert, --key and --ca-secret.",
 };
 
 test.for<[string, Partial<Settings>, { where: string; message: string }]>([
-  ["a certificate without its key", { certificateFile: "tls.crt" }, HALF],
-  ["a key without its certificate", { keyFile: "tls.key" }, HALF],
+  ["a certificate without its key", { certificateFile: "tls.crt" }, INCOMPLETE_PAIR],
+  ["a key without its certificate", { keyFile: "tls.key" }, INCOMPLETE_PAIR],
   ["a pair of files and a file for a CA", { ...FILES, caFile: "ca.crt" }, NO_CA_TO_WRITE],
   ["a Secret and a file for a CA", { ...SECRET, ...CONFIGURATION, caFile: "ca.crt" }, NO_CA_TO_WRITE],
   [
@@ -74,5 +74,5 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     { where: "--certificate-check", message: "Too short. Set at least 100ms." },
   ],
 ])("an invalid combination of certificate settings is reported: %s", ([, set, problem]) => {
-  expect(certificateProblems({ ...NOTHING_SET, ...set })).toEqual([problem]);
+  expect(certificateProblems({ ...DEFAULTS, ...set })).toEqual([problem]);
 });

@@ -1,7 +1,7 @@
 /** Reviews on one kept-alive connection, as API servers send them: the next follows as soon as the last is answered. */
 import { afterEach, expect, test } from "vitest";
 import { reviewText } from "./pod-review.ts";
-import { call, keepAliveAgent, startWebhook } from "./running-webhook.ts";
+import { keepAliveAgent, sendRequest, startWebhook } from "./running-webhook.ts";
 
 const LIMIT = { timeout: 240_000 };
 /** Before the fix one in ten such reviews was cut off. */
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 /** The largest Pod that the API server accepts, changed in each of its containers. */
-function fullReview(): string {
+function largestReview(): string {
   const probe = { httpGet: { port: 80 } };
   const probes = { livenessProbe: probe, readinessProbe: probe, startupProbe: probe };
   const containers = Array.from({ length: 1_000 }, (_, at) => ({
@@ -28,10 +28,10 @@ test("a large review on a kept-alive connection directly after a large response 
   cleanups.push(webhook.destroy);
   const agent = keepAliveAgent(1);
   cleanups.push(() => agent.destroy());
-  const body = fullReview();
+  const body = largestReview();
   for (let round = 0; round < ROUNDS; round += 1) {
-    const answer = await call(webhook, { path: "/mutate", body, agent });
-    expect(answer.status).toBe(200);
-    expect(answer.body.length).toBeGreaterThan(200_000);
+    const reply = await sendRequest(webhook, { path: "/mutate", body, agent });
+    expect(reply.status).toBe(200);
+    expect(reply.body.length).toBeGreaterThan(200_000);
   }
 });

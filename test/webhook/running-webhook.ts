@@ -28,8 +28,8 @@ export function spawnWebhook(args: readonly string[]): {
   output: () => string;
   ended: Promise<ProcessEnd>;
 } {
-  const words = [...WEBHOOK_FLAGS, PROGRAM, "webhook", ...args];
-  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
+  const processArgs = [...WEBHOOK_FLAGS, PROGRAM, "webhook", ...args];
+  const child = spawn(process.execPath, processArgs, { stdio: ["ignore", "pipe", "pipe"] });
   const texts: string[] = [];
   child.stdout?.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
   child.stderr?.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
@@ -45,14 +45,14 @@ export function spawnWebhook(args: readonly string[]): {
 export async function startWebhook(args: readonly string[] = [], ownCa?: string): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
   const caFile = join(folder, "ca.pem");
-  const made = ownCa === undefined ? ["--ca-file", caFile] : [];
-  const { child, output, ended } = spawnWebhook(["--port=0", "--host=127.0.0.1", ...made, ...args]);
+  const caFlags = ownCa === undefined ? ["--ca-file", caFile] : [];
+  const { child, output, ended } = spawnWebhook(["--port=0", "--host=127.0.0.1", ...caFlags, ...args]);
   const destroy = async () => {
     child.kill("SIGKILL");
     await ended;
   };
   try {
-    const port = await Promise.race([portIn(output), noPortBecauseOf(ended)]);
+    const port = await Promise.race([portIn(output), rejectOnExit(ended)]);
     const ca = ownCa ?? readFileSync(caFile, "utf8");
     return { port, pid: child.pid ?? 0, ca, output, signal: (name) => child.kill(name), ended, destroy };
   } catch (error) {
@@ -72,17 +72,17 @@ function portIn(output: () => string): Promise<number> {
   });
 }
 
-async function noPortBecauseOf(ended: Promise<ProcessEnd>): Promise<never> {
+async function rejectOnExit(ended: Promise<ProcessEnd>): Promise<never> {
   const { output } = await ended;
   throw new Error(`the webhook ended before it listened: ${output}`);
 }
 
 export type Reply = { readonly status: number; readonly body: string; readonly connection: string };
 
-export type Call = { readonly path: string; readonly body?: string; readonly agent?: Agent };
+export type RequestOptions = { readonly path: string; readonly body?: string; readonly agent?: Agent };
 
 /** Sends one request and verifies the CA; rejects with the socket's error. */
-export function call(webhook: RunningWebhook, { path, body, agent }: Call): Promise<Reply> {
+export function sendRequest(webhook: RunningWebhook, { path, body, agent }: RequestOptions): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const headers =
       body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };

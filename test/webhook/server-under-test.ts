@@ -17,7 +17,7 @@ export const FACTS: ClusterFacts = {
 
 export const RULES: AdmissionRules = { optIn: "all", config: DEFAULT_CONFIG, facts: FACTS };
 
-export type Choices = {
+export type ServerOptions = {
   readonly rules?: Partial<AdmissionRules>;
   readonly inject?: AdmissionPorts["inject"];
   readonly namespaceAnnotations?: NamespaceAnnotations;
@@ -35,7 +35,7 @@ export type ServerUnderTest = {
   readonly metrics: () => Promise<string>;
 };
 
-export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
+export function serverUnderTest(options: ServerOptions = {}): ServerUnderTest {
   const sink = new PassThrough();
   const texts: string[] = [];
   sink.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
@@ -46,17 +46,17 @@ export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
     return String(tokens).padStart(32, "0");
   };
   const app = buildServer(
-    { ...RULES, ...choices.rules },
+    { ...RULES, ...options.rules },
     {
-      namespaceAnnotations: choices.namespaceAnnotations ?? (async () => ({})),
+      namespaceAnnotations: options.namespaceAnnotations ?? (async () => ({})),
       randomness: { newToken },
-      inject: choices.inject ?? injectPod,
-      ...(choices.reportSettings === undefined ? {} : { reportSettings: choices.reportSettings }),
+      inject: options.inject ?? injectPod,
+      ...(options.reportSettings === undefined ? {} : { reportSettings: options.reportSettings }),
       log: createLog("info", sink as Writable),
       metrics,
-      nowMs: choices.nowMs ?? (() => performance.now()),
+      nowMs: options.nowMs ?? (() => performance.now()),
       isStopping: () => false,
-      unreadyReason: choices.unreadyReason ?? (() => ""),
+      unreadyReason: options.unreadyReason ?? (() => ""),
     },
   );
   const logText = () => texts.join("");

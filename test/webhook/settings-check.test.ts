@@ -27,13 +27,13 @@ async function check(fields: Fields) {
   const server = serverUnderTest({
     reportSettings: (_object, where, problems) => reported.push([where, problems.map(({ code }) => code)]),
   });
-  const answer = await server.app.inject({
+  const reply = await server.app.inject({
     method: "POST",
     url: "/settings",
     headers: JSON_HEADERS,
     payload: reviewText(fields),
   });
-  return { server, answer, response: answer.json().response, reported };
+  return { server, reply, response: reply.json().response, reported };
 }
 
 test.for<[string, Fields, readonly string[]]>([
@@ -73,8 +73,8 @@ test.for<[string, Fields, readonly string[]]>([
   ["right settings", workload("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
   ["the deletion of anything", { operation: "DELETE", object: null }, []],
 ])("the settings check allows an object with warnings: %s", async ([, fields, warnings]) => {
-  const { answer, response } = await check(fields);
-  expect(answer.statusCode).toBe(200);
+  const { reply, response } = await check(fields);
+  expect(reply.statusCode).toBe(200);
   expect(response).toEqual({
     uid: "705ab4f5-6393-11e8-b7cc-42010a800002",
     allowed: true,
@@ -114,6 +114,6 @@ describe("the settings check records an Event", () => {
 
 test("a malformed review of the settings check is not counted as an internal error", async () => {
   const { app } = serverUnderTest();
-  const answer = await app.inject({ method: "POST", url: "/settings", headers: JSON_HEADERS, payload: "{" });
-  expect(answer.statusCode).toBe(400);
+  const reply = await app.inject({ method: "POST", url: "/settings", headers: JSON_HEADERS, payload: "{" });
+  expect(reply.statusCode).toBe(400);
 });

@@ -23,7 +23,7 @@ export type WebhookConfiguration = {
 
 /** Every function rejects when the API server is unreachable or refuses. */
 export type WebhookConfigurations = {
-  readonly what: string;
+  readonly title: string;
   readonly read: () => Promise<WebhookConfiguration | undefined>;
   /** Sets only the caBundle of every webhook; `conflict` if the object has changed since `current` was read. */
   readonly writeBundle: (current: WebhookConfiguration, bundle: string) => Promise<WriteResult>;
@@ -40,9 +40,9 @@ export type BundlePorts = {
   readonly recordEvent: (event: BundleEvent) => void;
 };
 
-export async function readExisting({ read, what }: WebhookConfigurations): Promise<WebhookConfiguration> {
+export async function readExisting({ read, title }: WebhookConfigurations): Promise<WebhookConfiguration> {
   const found = await read();
-  if (found === undefined) throw new Error(`${what} does not exist`);
+  if (found === undefined) throw new Error(`${title} does not exist`);
   return found;
 }
 
@@ -57,15 +57,15 @@ export async function publishBundle(
 }
 
 export function webhookConfigurations(request: SendRequest, name: string, copyName = ""): WebhookConfigurations {
-  const what = configurationTitle(name);
+  const title = configurationTitle(name);
   const write = (of: string, version: string, webhooks: number, bundle: string): Promise<WriteResult> => {
     const body = JSON.stringify(bundlePatch(version, webhooks, bundle));
     return writeObject(request, { method: "PATCH", path: configurationPath(of), body }, configurationTitle(of));
   };
   return {
-    what,
+    title,
     read: async () => {
-      const found = await readObject(request, configurationPath(name), what);
+      const found = await readObject(request, configurationPath(name), title);
       if (found === undefined) return undefined;
       const own = { resourceVersion: versionOf(found), bundles: bundlesIn(found) };
       const copy =

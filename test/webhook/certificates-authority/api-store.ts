@@ -4,9 +4,9 @@ import type { WriteResult } from "../../../src/api-server/stored-object.ts";
 import type { WebhookConfiguration } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
 /** One version of the webhook configuration, with the time in which it was current. */
-export type Version = {
+export type ConfigurationVersion = {
   readonly bundles: readonly string[];
-  readonly byReplica: boolean;
+  readonly isByReplica: boolean;
   readonly fromMs: number;
   untilMs: number;
 };
@@ -19,7 +19,7 @@ export type ApiStore = {
   readonly configuration: () => WebhookConfiguration | undefined;
   readonly setBundles: (bundles: readonly string[] | undefined) => void;
   readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => WriteResult;
-  readonly versions: () => readonly Version[];
+  readonly versions: () => readonly ConfigurationVersion[];
   /** All accepted writes of replicas. */
   readonly writes: () => number;
 };
@@ -29,16 +29,21 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
   let writes = 0;
   let secret: StoredSecret | undefined;
   let configuration: WebhookConfiguration | undefined;
-  const versions: Version[] = [];
+  const versions: ConfigurationVersion[] = [];
   const nextVersion = (): string => {
     version += 1;
     return String(version);
   };
-  const setConfiguration = (bundles: readonly string[] | undefined, byReplica: boolean): void => {
+  const setConfiguration = (bundles: readonly string[] | undefined, isByReplica: boolean): void => {
     configuration = bundles === undefined ? undefined : { resourceVersion: nextVersion(), bundles };
     const last = versions.at(-1);
     if (last !== undefined) last.untilMs = nowMs();
-    versions.push({ bundles: bundles ?? [], byReplica, fromMs: nowMs(), untilMs: Number.POSITIVE_INFINITY });
+    versions.push({
+      bundles: bundles ?? [],
+      isByReplica,
+      fromMs: nowMs(),
+      untilMs: Number.POSITIVE_INFINITY,
+    });
   };
   setConfiguration(
     Array.from({ length: webhooks }, () => ""),

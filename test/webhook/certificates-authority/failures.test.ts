@@ -1,8 +1,16 @@
 /** The authority's failures and recoveries, one by one. */
 import { describe, expect, test } from "vitest";
-import { RETIRED, startedCluster, stateOf } from "./cluster-state.ts";
+import { DROPPED_SUFFIX, startedCluster, stateOf } from "./cluster-state.ts";
 import { fakeCa } from "./fake-certificates.ts";
-import { brokenPromises, createCluster, DAY_MS, HOUR_MS, isReady, LIVES, MINUTE_MS } from "./simulated-cluster.ts";
+import {
+  createCluster,
+  DAY_MS,
+  HOUR_MS,
+  isReady,
+  LIVES,
+  MINUTE_MS,
+  untrustedReadyReplicas,
+} from "./simulated-cluster.ts";
 
 describe("at startup of the webhook's replicas", () => {
   test("three simultaneous replicas agree on one CA and are ready at once", async () => {
@@ -10,7 +18,7 @@ describe("at startup of the webhook's replicas", () => {
     const running = cluster.replicas.map((replica) => cluster.startReconcile(replica));
     await Promise.all(running);
     // The calls of the replicas alternate.
-    for (let index = 0; cluster.pendingCalls() > 0; index += 1) await cluster.endCall(index, "answered");
+    for (let index = 0; cluster.pendingCalls() > 0; index += 1) await cluster.endCall(index, "completed");
     for (const replica of cluster.replicas) await cluster.reconcile(replica);
     const { signer, bundles } = stateOf(cluster);
     expect(bundles).toEqual([[signer], [signer]]);
@@ -28,18 +36,18 @@ describe("at startup of the webhook's replicas", () => {
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     const failure = replica.reconciler.reconcile().then(() => "", String);
-    await cluster.endCall(0, "answered");
+    await cluster.endCall(0, "completed");
     expect(await failure).toContain("MutatingWebhookConfiguration w does not exist");
     expect(cluster.store.secret()).toBeUndefined();
   });
 
   test("an additional replica serves at once and writes nothing", async () => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const writes = cluster.store.writes();
     const [first] = cluster.replicas;
     if (first === undefined) return;
     await cluster.crash(first);
-    await all();
+    await reconcileAll();
     expect(isReady(cluster, first)).toBe(true);
     expect(cluster.store.writes()).toBe(writes);
   });
@@ -47,10 +55,10 @@ describe("at startup of the webhook's replicas", () => {
 
 describe("a rotation of the CA", () => {
   test("publishes the next CA beside the old one, waits, and only then signs with the next CA", async () => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
-    cluster.pass(201 * DAY_MS);
-    await all();
+    cluster.advance(201 * DAY_MS);
+    await reconcileAll();
     const { next } = stateOf(cluster);
     expect(stateOf(cluster)).toMatchObject({
       signer: old,
@@ -59,55 +67,55 @@ describe("a rotation of the CA", () => {
         [old, next],
       ],
     });
-    cluster.pass(LIVES.settleMs - 1_000);
-    await all();
+    cluster.advance(LIVES.settleMs - 1_000);
+    await reconcileAll();
     expect(stateOf(cluster).signer).toBe(old);
     expect(stateOf(cluster).leaves).toEqual([old, old]);
-    cluster.pass(1_000);
-    await all();
-    await all();
+    cluster.advance(1_000);
+    await reconcileAll();
+    await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next], retired: [old] });
   });
 
   test("drops the old CA one hour after the CA's last leaf certificate has expired", async () => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
-    cluster.pass(201 * DAY_MS);
-    await all();
-    cluster.pass(LIVES.settleMs);
-    await all();
-    cluster.pass(7 * DAY_MS);
-    await all();
+    cluster.advance(201 * DAY_MS);
+    await reconcileAll();
+    cluster.advance(LIVES.settleMs);
+    await reconcileAll();
+    cluster.advance(7 * DAY_MS);
+    await reconcileAll();
     expect(stateOf(cluster).bundles[0]).toContain(old);
-    cluster.pass(DAY_MS);
-    await all();
+    cluster.advance(DAY_MS);
+    await reconcileAll();
     expect(stateOf(cluster).bundles[0]).toContain(old);
-    cluster.pass(HOUR_MS);
-    await all();
+    cluster.advance(HOUR_MS);
+    await reconcileAll();
     expect(stateOf(cluster).bundles[0]).not.toContain(old);
-    expect(stateOf(cluster).retired).toEqual([`${old}${RETIRED}`]);
+    expect(stateOf(cluster).retired).toEqual([`${old}${DROPPED_SUFFIX}`]);
   });
 
   test("renews leaf certificates at two thirds of their validity under the same CA", async () => {
-    const { cluster, all } = await startedCluster(1);
+    const { cluster, reconcileAll } = await startedCluster(1);
     const [replica] = cluster.replicas;
     const first = replica?.reconciler.leaf()?.validUntilMs ?? 0;
-    cluster.pass(4 * DAY_MS);
-    await all();
+    cluster.advance(4 * DAY_MS);
+    await reconcileAll();
     expect(replica?.reconciler.leaf()?.validUntilMs).toBe(first);
-    cluster.pass(DAY_MS);
-    await all();
+    cluster.advance(DAY_MS);
+    await reconcileAll();
     expect(replica?.reconciler.leaf()?.validUntilMs).toBe(first + 5 * DAY_MS);
   });
 
   test("starts again if the CA expired while no replica ran", async () => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
-    cluster.pass(400 * DAY_MS);
-    await all();
-    cluster.pass(LIVES.settleMs);
-    await all();
-    await all();
+    cluster.advance(400 * DAY_MS);
+    await reconcileAll();
+    cluster.advance(LIVES.settleMs);
+    await reconcileAll();
+    await reconcileAll();
     const { signer, leaves } = stateOf(cluster);
     expect(signer).not.toBe(old);
     expect(leaves).toEqual([signer, signer]);
@@ -131,10 +139,10 @@ describe("the served certificate stays trusted and a new CA replaces the old one
       edit: (data) => ({ ...data, "ca.crt": byHand.cert, "ca.key": byHand.key }),
     },
   ])("$title", async ({ edit }) => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
     cluster.store.setSecret(edit(cluster.store.secret()?.data ?? {}));
-    await all();
+    await reconcileAll();
     const { next } = stateOf(cluster);
     expect(stateOf(cluster)).toMatchObject({
       leaves: [old, old],
@@ -144,37 +152,37 @@ describe("the served certificate stays trusted and a new CA replaces the old one
         [next, old],
       ],
     });
-    expect(brokenPromises(cluster)).toEqual([]);
-    cluster.pass(LIVES.settleMs);
-    await all();
-    await all();
+    expect(untrustedReadyReplicas(cluster)).toEqual([]);
+    cluster.advance(LIVES.settleMs);
+    await reconcileAll();
+    await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: next, leaves: [next, next] });
-    expect(brokenPromises(cluster)).toEqual([]);
+    expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 
   test("restored to an earlier CA: the switch waits even though that CA is still trusted", async () => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const backup = cluster.store.secret()?.data ?? {};
     const first = stateOf(cluster).signer;
     cluster.store.setSecret(undefined);
-    await all();
-    cluster.pass(LIVES.settleMs);
-    await all();
-    await all();
+    await reconcileAll();
+    cluster.advance(LIVES.settleMs);
+    await reconcileAll();
+    await reconcileAll();
     const second = stateOf(cluster).signer;
     cluster.store.setSecret(backup);
-    await all();
+    await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: first, retired: [second], leaves: [second, second] });
-    cluster.pass(LIVES.settleMs);
-    await all();
+    cluster.advance(LIVES.settleMs);
+    await reconcileAll();
     expect(stateOf(cluster).leaves).toEqual([first, first]);
-    expect(brokenPromises(cluster)).toEqual([]);
+    expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 
   test("edited by another client: unknown entries stay", async () => {
-    const { cluster, all } = await startedCluster(1);
+    const { cluster, reconcileAll } = await startedCluster(1);
     cluster.store.setSecret({ "relay.json": "{}", ...cluster.store.secret()?.data, "ca.key": "garbage" });
-    await all();
+    await reconcileAll();
     expect(cluster.store.secret()?.data["relay.json"]).toBe("{}");
   });
 });
@@ -189,20 +197,20 @@ describe("any replica repairs the caBundles of all webhooks:", () => {
     { title: "every caBundle replaced by a foreign CA", edit: (bundles) => bundles.map(() => foreign) },
     { title: "every caBundle replaced by garbage", edit: (bundles) => bundles.map(() => "garbage") },
   ])("$title", async ({ edit }) => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const { signer, bundles } = stateOf(cluster);
     const writes = cluster.store.writes();
     cluster.store.setBundles(edit(cluster.store.configuration()?.bundles ?? []));
-    await all();
+    await reconcileAll();
     expect(new Set(stateOf(cluster).bundles.flat())).toEqual(new Set(bundles.flat()));
     expect(stateOf(cluster)).toMatchObject({ signer, next: "" });
     expect(cluster.store.writes()).toBe(writes + 1);
   });
 
   test("a caBundle with the right CAs in another order is not written", async () => {
-    const { cluster, all } = await startedCluster(1);
-    cluster.pass(201 * DAY_MS);
-    await all();
+    const { cluster, reconcileAll } = await startedCluster(1);
+    cluster.advance(201 * DAY_MS);
+    await reconcileAll();
     const reversed = (cluster.store.configuration()?.bundles ?? []).map((bundle) =>
       bundle
         .split(/(?<=-----END CERTIFICATE-----\n)/)
@@ -212,7 +220,7 @@ describe("any replica repairs the caBundles of all webhooks:", () => {
     expect(reversed[0]).not.toBe(cluster.store.configuration()?.bundles[0]);
     cluster.store.setBundles(reversed);
     const writes = cluster.store.writes();
-    await all();
+    await reconcileAll();
     expect(cluster.store.writes()).toBe(writes);
   });
 });
@@ -224,9 +232,9 @@ describe("the reconciler", () => {
     if (replica === undefined) return;
     await cluster.crash(replica);
     await cluster.startReconcile(replica);
-    await cluster.endCall(0, "answered");
+    await cluster.endCall(0, "completed");
     cluster.store.setSecret(undefined);
-    await cluster.endCall(0, "answered");
+    await cluster.endCall(0, "completed");
     expect(replica.reconciler.leaf()).toBeUndefined();
   });
 
@@ -237,10 +245,10 @@ describe("the reconciler", () => {
     await cluster.crash(replica);
     cluster.store.setBundles([cluster.store.configuration()?.bundles[0] ?? "", ""]);
     await cluster.startReconcile(replica);
-    await cluster.endCall(0, "answered");
-    await cluster.endCall(0, "answered");
+    await cluster.endCall(0, "completed");
+    await cluster.endCall(0, "completed");
     expect(replica.reconciler.leaf()).toBeUndefined();
-    await cluster.endCall(0, "answer lost");
+    await cluster.endCall(0, "response lost");
     expect(isReady(cluster, replica)).toBe(false);
     await cluster.reconcile(replica);
     expect(isReady(cluster, replica)).toBe(true);
@@ -249,29 +257,29 @@ describe("the reconciler", () => {
 
 describe("with a wrong clock or during an outage", () => {
   test("a CA of a replica whose clock is ahead is valid for the other replicas", async () => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const [ahead] = cluster.replicas;
     if (ahead === undefined) return;
     ahead.clockOffsetMs = 250 * DAY_MS;
-    await all();
+    await reconcileAll();
     const { next } = stateOf(cluster);
-    cluster.pass(LIVES.settleMs);
-    await all();
-    await all();
+    cluster.advance(LIVES.settleMs);
+    await reconcileAll();
+    await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next] });
   });
 
   test("a clock that jumps a month ahead causes a single renewal", async () => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     replica.clockOffsetMs = 30 * DAY_MS;
-    await all();
+    await reconcileAll();
     const leaf = replica.reconciler.leaf();
-    await all();
+    await reconcileAll();
     expect(replica.reconciler.leaf()).toBe(leaf);
     replica.clockOffsetMs = 0;
-    await all();
+    await reconcileAll();
     expect(replica.reconciler.leaf()?.validUntilMs).toBe(cluster.nowMs() + LIVES.leafLifeMs);
   });
 
@@ -281,21 +289,21 @@ describe("with a wrong clock or during an outage", () => {
     if (replica === undefined) return;
     const leaf = replica.reconciler.leaf();
     await cluster.startReconcile(replica);
-    await cluster.endCall(0, "never arrives");
-    cluster.pass(6 * MINUTE_MS);
+    await cluster.endCall(0, "request lost");
+    cluster.advance(6 * MINUTE_MS);
     expect(replica.reconciler.leaf()).toBe(leaf);
     expect(isReady(cluster, replica)).toBe(true);
   });
 
   test("a repeatedly deleted Secret does not make the caBundle grow without limit", async () => {
-    const { cluster, all } = await startedCluster(1);
+    const { cluster, reconcileAll } = await startedCluster(1);
     for (let round = 0; round < 60; round += 1) {
       cluster.store.setSecret(undefined);
-      await all();
-      cluster.pass(LIVES.settleMs);
-      await all();
+      await reconcileAll();
+      cluster.advance(LIVES.settleMs);
+      await reconcileAll();
     }
     expect(stateOf(cluster).bundles[0]?.length).toBeLessThanOrEqual(26);
-    expect(brokenPromises(cluster)).toEqual([]);
+    expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 });

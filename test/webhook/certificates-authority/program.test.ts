@@ -26,14 +26,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function startedApi(): Promise<FakeApiServer> {
+async function startApiServer(): Promise<FakeApiServer> {
   const api = await fakeApiServer();
   cleanups.push(api.close);
   api.put(CONFIGURATIONS, freshConfiguration());
   return api;
 }
 
-async function startedReplica(api: Pick<FakeApiServer, "url">, settle = "1s"): Promise<RunningWebhook> {
+async function startReplica(api: Pick<FakeApiServer, "url">, settle = "1s"): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-authority-"));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "kubeconfig"), kubeconfigFor(api.url));
@@ -45,10 +45,10 @@ async function startedReplica(api: Pick<FakeApiServer, "url">, settle = "1s"): P
   return starting;
 }
 
-type Asked = { readonly status: number; readonly issuer: string };
+type ProbeResult = { readonly status: number; readonly issuer: string };
 
 /** Sends one request on one connection and trusts only the given CAs. Rejects when the certificate is refused. */
-function ask(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<Asked> {
+function probe(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<ProbeResult> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: replica.port, ca, servername: SERVER_NAME }, () => {
       const issuer = String(socket.getPeerCertificate().issuer["CN"]);
@@ -64,20 +64,20 @@ function ask(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<Ask
 }
 
 /** The answer to an API server that has just read the configuration. */
-function asApiServer(api: FakeApiServer, replica: RunningWebhook): Promise<Asked> {
-  return ask(replica, bundlesIn(api)[1] ?? "").catch((error: unknown) => ({ status: 0, issuer: String(error) }));
+function probeAsApiServer(api: FakeApiServer, replica: RunningWebhook): Promise<ProbeResult> {
+  return probe(replica, bundlesIn(api)[1] ?? "").catch((error: unknown) => ({ status: 0, issuer: String(error) }));
 }
 
 /** Waits until the program answers an API server that has just read the configuration. */
-async function ready(api: FakeApiServer, replica: RunningWebhook): Promise<void> {
-  await eventually(async () => expect(await asApiServer(api, replica)).toMatchObject({ status: 200 }));
+async function waitUntilReady(api: FakeApiServer, replica: RunningWebhook): Promise<void> {
+  await eventually(async () => expect(await probeAsApiServer(api, replica)).toMatchObject({ status: 200 }));
 }
 
 test("two replicas make one CA, and write every caBundle and no other field", LIMIT, async () => {
-  const api = await startedApi();
-  const replicas = await Promise.all([startedReplica(api), startedReplica(api)]);
-  for (const replica of replicas) await ready(api, replica);
-  const issuers = await Promise.all(replicas.map(async (replica) => (await asApiServer(api, replica)).issuer));
+  const api = await startApiServer();
+  const replicas = await Promise.all([startReplica(api), startReplica(api)]);
+  for (const replica of replicas) await waitUntilReady(api, replica);
+  const issuers = await Promise.all(replicas.map(async (replica) => (await probeAsApiServer(api, replica)).issuer));
   expect(new Set(issuers).size).toBe(1);
   expect(issuers[0]).toMatch(/^lastcall CA [0-9a-f]{16}$/);
   expect(new Set(bundlesIn(api)).size).toBe(1);
@@ -97,13 +97,13 @@ test(
   "a deleted Secret causes a new CA without a refused connection, and kept-alive connections stay open",
   LIMIT,
   async () => {
-    const api = await startedApi();
-    const replicas = await Promise.all([startedReplica(api, "5s"), startedReplica(api, "5s")]);
-    for (const replica of replicas) await ready(api, replica);
+    const api = await startApiServer();
+    const replicas = await Promise.all([startReplica(api, "5s"), startReplica(api, "5s")]);
+    for (const replica of replicas) await waitUntilReady(api, replica);
     const [first] = replicas;
     if (first === undefined) return;
-    const kept = await keptConnection(first, bundlesIn(api)[0] ?? "");
-    const { issuer: old } = await asApiServer(api, first);
+    const keepAlive = await openKeepAliveConnection(first, bundlesIn(api)[0] ?? "");
+    const { issuer: old } = await probeAsApiServer(api, first);
     const failures: string[] = [];
     /** Sends requests until a certificate of a new CA is served; returns the CAs seen. */
     const load = async (replica: RunningWebhook): Promise<ReadonlySet<string>> => {
@@ -111,9 +111,9 @@ test(
       while (issuers.size < 2 && failures.length === 0) {
         // An API server receives a new bundle late: it uses the one of half a second ago.
         const bundle = bundleAgo(api, 500);
-        const answer = await ask(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
-        if (answer.status === 200) issuers.add(answer.issuer);
-        else failures.push(`${answer.status} ${answer.issuer}`);
+        const result = await probe(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
+        if (result.status === 200) issuers.add(result.issuer);
+        else failures.push(`${result.status} ${result.issuer}`);
         await pause(20, "calls that are a little apart");
       }
       return issuers;
@@ -126,16 +126,16 @@ test(
     expect(failures).toEqual([]);
     expect(ofFirst).toEqual(ofSecond);
     expect(ofFirst).toContain(old);
-    expect(await kept.ask()).toBe(200);
-    expect((await asApiServer(api, first)).issuer).not.toBe(old);
+    expect(await keepAlive.request()).toBe(200);
+    expect((await probeAsApiServer(api, first)).issuer).not.toBe(old);
     expect(bundlesIn(api)[0]?.match(/BEGIN/g)).toHaveLength(2);
   },
 );
 
 test("an emptied caBundle is filled again by one write", LIMIT, async () => {
-  const api = await startedApi();
-  const replica = await startedReplica(api);
-  await ready(api, replica);
+  const api = await startApiServer();
+  const replica = await startReplica(api);
+  await waitUntilReady(api, replica);
   const before = bundlesIn(api);
   const writes = api.writes.length;
   api.put(CONFIGURATIONS, freshConfiguration());
@@ -146,19 +146,19 @@ test("an emptied caBundle is filled again by one write", LIMIT, async () => {
 });
 
 test("the webhook reports the API server's refusals as its unready reason, and recovers", LIMIT, async () => {
-  const api = await startedApi();
+  const api = await startApiServer();
   api.faults.refuse = 403;
-  const replica = await startedReplica(api);
+  const replica = await startReplica(api);
   await eventually(() => expect(replica.output()).toContain("403 made to fail"));
   expect(replica.output()).not.toContain("PRIVATE KEY");
   await eventually(() =>
     expect(replica.output()).toContain("cannot read MutatingWebhookConfiguration drain.lastcall.dev"),
   );
   api.faults.refuse = undefined;
-  await ready(api, replica);
+  await waitUntilReady(api, replica);
   api.faults.refuse = 500;
   await eventually(() => expect(replica.output()).toContain("500 made to fail"));
-  expect((await asApiServer(api, replica)).status).toBe(200);
+  expect((await probeAsApiServer(api, replica)).status).toBe(200);
 });
 
 test("an API server that never responds delays neither the start nor the exit of the webhook", LIMIT, async () => {
@@ -166,7 +166,7 @@ test("an API server that never responds delays neither the start nor the exit of
   cleanups.push(() => silent.close());
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const { port } = silent.address() as AddressInfo;
-  const replica = await startedReplica({ url: `http://127.0.0.1:${port}` });
+  const replica = await startReplica({ url: `http://127.0.0.1:${port}` });
   const readiness = await new Promise<string>((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: replica.port, rejectUnauthorized: false }, () => {
       socket.once("data", (chunk: Buffer) => {
@@ -198,16 +198,19 @@ async function fetchMetrics(replica: RunningWebhook | undefined, ca: string): Pr
   });
 }
 
-async function keptConnection(replica: RunningWebhook, ca: string): Promise<{ readonly ask: () => Promise<number> }> {
+async function openKeepAliveConnection(
+  replica: RunningWebhook,
+  ca: string,
+): Promise<{ readonly request: () => Promise<number> }> {
   const socket: TLSSocket = connect({ host: "127.0.0.1", port: replica.port, ca, servername: SERVER_NAME });
   cleanups.push(() => socket.destroy());
-  const asked = (): Promise<number> =>
+  const request = (): Promise<number> =>
     new Promise((resolve, reject) => {
       socket.once("data", (chunk: Buffer) => resolve(Number(chunk.toString().split(" ")[1])));
       socket.once("error", reject);
       socket.once("close", () => reject(new Error("closed")));
       socket.write("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n");
     });
-  await asked();
-  return { ask: asked };
+  await request();
+  return { request };
 }

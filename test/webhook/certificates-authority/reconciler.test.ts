@@ -7,9 +7,9 @@ import { fakeTools } from "./fake-certificates.ts";
 const HOUR_MS = 3_600_000;
 const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropDelayMs: 60_000 };
 
-type Races = { readonly secret?: "conflict"; readonly configuration?: "conflict" };
+type ForcedConflicts = { readonly secret?: "conflict"; readonly configuration?: "conflict" };
 
-function replica(races: Races = {}) {
+function startReplica(conflicts: ForcedConflicts = {}) {
   const store = apiStore(() => 0, 2);
   const events: AuthorityEvent[] = [];
   const created: object[] = [];
@@ -24,14 +24,14 @@ function replica(races: Races = {}) {
         read: async () => store.secret(),
         create: async (data) => {
           created.push(data);
-          return races.secret ?? store.createSecret(data);
+          return conflicts.secret ?? store.createSecret(data);
         },
-        update: async (seen, changes) => races.secret ?? store.updateSecret(seen, changes),
+        update: async (current, changes) => conflicts.secret ?? store.updateSecret(current, changes),
       },
       configurations: {
-        what: "MutatingWebhookConfiguration w",
+        title: "MutatingWebhookConfiguration w",
         read: async () => store.configuration(),
-        writeBundle: async (seen, bundle) => races.configuration ?? store.writeBundle(seen, bundle),
+        writeBundle: async (current, bundle) => conflicts.configuration ?? store.writeBundle(current, bundle),
       },
       tools: fakeTools(newName),
       now: () => ({ wallMs: 10 * HOUR_MS, monotonicMs: 10 * HOUR_MS }),
@@ -43,7 +43,7 @@ function replica(races: Races = {}) {
 }
 
 test("the first replica records the new CA, the written caBundle and the signer, and no Secret errors", async () => {
-  const { reconciler, events, created } = replica();
+  const { reconciler, events, created } = startReplica();
   await reconciler.reconcile();
   expect(events).toEqual([
     { kind: "secret-written", reason: "begin" },
@@ -55,7 +55,7 @@ test("the first replica records the new CA, the written caBundle and the signer,
 });
 
 test("a caBundle without the served certificate's CA is repaired in the same reconciliation", async () => {
-  const { reconciler, store } = replica();
+  const { reconciler, store } = startReplica();
   await reconciler.reconcile();
   expect(reconciler.leaf()).toBeDefined();
   store.setBundles(["", ""]);
@@ -65,7 +65,7 @@ test("a caBundle without the served certificate's CA is repaired in the same rec
 });
 
 test("errors in the Secret are recorded before the repair", async () => {
-  const { reconciler, events, store } = replica();
+  const { reconciler, events, store } = startReplica();
   await reconciler.reconcile();
   store.setSecret({ "ca.crt": store.secret()?.data["ca.crt"] ?? "" });
   events.splice(0);
@@ -75,18 +75,18 @@ test("errors in the Secret are recorded before the repair", async () => {
 });
 
 test.for([
-  { on: "Secret", races: { secret: "conflict" } },
-  { on: "configuration", races: { configuration: "conflict" } },
+  { on: "Secret", conflicts: { secret: "conflict" } },
+  { on: "configuration", conflicts: { configuration: "conflict" } },
 ] as const)(
   "a write of a $on with constant conflicts is abandoned, and every conflict is recorded",
-  async ({ on, races }) => {
-    const { reconciler, events } = replica(races);
+  async ({ on, conflicts }) => {
+    const { reconciler, events } = startReplica(conflicts);
     await expect(reconciler.reconcile()).rejects.toThrow(
       /^the Secret or the webhook configuration was changed by another writer \d+ times/,
     );
-    const lost = events.filter(({ kind }) => kind === "conflict");
-    expect(lost.length).toBeGreaterThan(5);
-    expect(new Set(lost.map((event) => JSON.stringify(event)))).toEqual(
+    const recorded = events.filter(({ kind }) => kind === "conflict");
+    expect(recorded.length).toBeGreaterThan(5);
+    expect(new Set(recorded.map((event) => JSON.stringify(event)))).toEqual(
       new Set([JSON.stringify({ kind: "conflict", on })]),
     );
     expect(events.filter(({ kind }) => kind === "bundle-written")).toEqual([]);
@@ -94,7 +94,7 @@ test.for([
 );
 
 test("a replica that cannot reach the API server is out of sync, and still serves its certificate", async () => {
-  const { reconciler, store } = replica();
+  const { reconciler, store } = startReplica();
   expect([reconciler.distrustReason(), reconciler.status().isInSync]).toEqual([undefined, false]);
   await reconciler.reconcile();
   const { leafValidUntilMs } = reconciler.status();
@@ -105,7 +105,7 @@ test("a replica that cannot reach the API server is out of sync, and still serve
 });
 
 test("a missing webhook configuration is reported with its name", async () => {
-  const { reconciler, store } = replica();
+  const { reconciler, store } = startReplica();
   store.setBundles(undefined);
   await expect(reconciler.reconcile()).rejects.toThrow("MutatingWebhookConfiguration w does not exist");
 });

@@ -22,10 +22,10 @@ test("an empty Secret has no CAs and no errors", () => {
 });
 
 test("written entries are read back, unknown entries are ignored, and missing entries are deleted", () => {
-  const gone: RetiredCa = { ...OLD, retiredAtMs: Date.parse(RETIRED_AT), isDropped: true };
-  const kept: RetiredCa = { ...fakeCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
-  const { key: _older, ...older } = kept as RetiredCa & { key: string };
-  const authority = { signer: SIGNER, next: undefined, retired: [gone, older] };
+  const dropped: RetiredCa = { ...OLD, retiredAtMs: Date.parse(RETIRED_AT), isDropped: true };
+  const trusted: RetiredCa = { ...fakeCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
+  const { key: _older, ...older } = trusted as RetiredCa & { key: string };
+  const authority = { signer: SIGNER, next: undefined, retired: [dropped, older] };
   const content = contentOf(authority);
   expect(Object.keys(content)).toEqual(["ca.crt", "ca.key", "next.crt", "next.key", "retired.json"]);
   expect([content["next.crt"], content["next.key"]]).toEqual([undefined, undefined]);

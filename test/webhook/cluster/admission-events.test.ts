@@ -53,10 +53,10 @@ test("the Event of a skipped Pod has the Pod's name, the reason and the message"
 
 test("problems of each kind share one Event, and an unread namespace causes none", () => {
   const problems = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => problem(code));
-  const notes = outcomeEvents(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
-  expect(notes).toHaveLength(problems.length - 1);
-  expect(notes.map(({ reason }) => reason)).not.toContain("NamespaceUnknown");
-  const bad = notes.find(({ reason }) => reason === "BadValue");
+  const events = outcomeEvents(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
+  expect(events).toHaveLength(problems.length - 1);
+  expect(events.map(({ reason }) => reason)).not.toContain("NamespaceUnknown");
+  const bad = events.find(({ reason }) => reason === "BadValue");
   expect(bad?.message).toBe("pod web-7d9f-, somewhere: Got nonsense. pod web-7d9f-, somewhere: Another.");
 });
 
@@ -100,22 +100,22 @@ test("for any Pod, Events are printable and limited in length, and no call throw
   fc.assert(
     fc.property(fc.jsonValue(), anyText({ maxLength: 3_000 }), (metadata, message) => {
       const pod = { metadata: { ...POD.metadata, generateName: metadata } };
-      const notes = [
+      const events = [
         ...outcomeEvents(pod, "shop", skipped("own_hooks", [problem("bad_value", message)])),
         ...outcomeEvents({ metadata }, "shop", skipped("own_hooks")),
       ];
-      for (const note of notes) expect(note.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
+      for (const event of events) expect(event.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
     }),
   );
 });
 
 test("an Event has the form that the API server accepts: name, namespace, whole seconds, count", () => {
-  const [note] = outcomeEvents(POD, "shop", skipped("own_hooks"));
-  if (note === undefined) throw new Error("no note was made");
-  const longName = { ...note, owner: { ...note.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
-  const happened = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef" };
+  const [spec] = outcomeEvents(POD, "shop", skipped("own_hooks"));
+  if (spec === undefined) throw new Error("no Event was created");
+  const longName = { ...spec, owner: { ...spec.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
+  const occurrences = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef" };
   const reporter = { instance: "web-1", reporter: "lastcall.dev/webhook" };
-  const event = toEventObject(longName, { ...happened, ...reporter });
+  const event = toEventObject(longName, { ...occurrences, ...reporter });
   expect(event).toMatchObject({
     apiVersion: "v1",
     kind: "Event",

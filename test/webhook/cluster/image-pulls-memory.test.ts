@@ -51,20 +51,21 @@ test("200 Events of 200 KB each occupy little memory, since only the start of a 
 test("a namespace with 100 000 Events has eight entries, and other namespaces lose none", () => {
   const store = newStore();
   store.put(event("other", 0));
-  const flood = event("shop", 0);
-  for (let at = 0; at < 100_000; at += 1) store.put({ ...flood, metadata: { namespace: "shop", name: `web.${at}` } });
+  const template = event("shop", 0);
+  for (let at = 0; at < 100_000; at += 1)
+    store.put({ ...template, metadata: { namespace: "shop", name: `web.${at}` } });
   expect(store.entries.size).toBe(9);
   expect([...pullErrorsByNamespace(store.entries).keys()].sort()).toEqual(["other", "shop"]);
 });
 
 test("Events of a whole cluster have at most 2 000 entries, with some for the last namespace", () => {
   const store = newStore();
-  const flood = event("shop", 0);
+  const template = event("shop", 0);
   const listed = store.newEntries?.() ?? new Map();
   for (let at = 0; at < 10_000; at += 1) {
     const metadata = { namespace: `shop-${at % 1_000}`, name: `web.${at}` };
-    const kept = store.keep({ ...flood, metadata });
-    if (kept !== undefined) listed.set(`${metadata.namespace}/${metadata.name}`, kept);
+    const reduced = store.keep({ ...template, metadata });
+    if (reduced !== undefined) listed.set(`${metadata.namespace}/${metadata.name}`, reduced);
   }
   expect(listed.size).toBe(2_000);
   store.replace(listed);

@@ -35,8 +35,8 @@ test.for([
 test("the summary of the nodes does not depend on their order", () => {
   const nodes = fc.array(fc.record({ os: fc.constantFrom("linux", "", "windows"), minor: fc.nat(40) }));
   fc.assert(
-    fc.property(nodes, (given) => {
-      const read = given.map(({ os, minor }) => ({ os, kubeletVersion: `v1.${minor}.0`, runtime: NEW }));
+    fc.property(nodes, (generated) => {
+      const read = generated.map(({ os, minor }) => ({ os, kubeletVersion: `v1.${minor}.0`, runtime: NEW }));
       expect(lowestKubeletVersion(read)).toBe(lowestKubeletVersion([...read].reverse()));
     }),
   );

@@ -9,9 +9,9 @@ import { unknownClientPace } from "../../../src/webhook/intake/unknown-client-pa
 
 const LIMITS = { acceptBytes: 1_000_000, discardBytes: 2_000_000 };
 
-type Choices = { readonly isKnown?: boolean; readonly nowMs?: () => number; readonly limitBytes?: number };
+type TestOptions = { readonly isKnown?: boolean; readonly nowMs?: () => number; readonly limitBytes?: number };
 
-function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: Choices = {}) {
+function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: TestOptions = {}) {
   const budget = createBodyBudget(limitBytes);
   const pauses: { readonly ms: number; readonly act: () => void }[] = [];
   const read = bodyReader({
@@ -32,11 +32,11 @@ function message({ headers, chunks }: Message): IncomingMessage {
   return Object.assign(Readable.from(chunks, { objectMode: false }), { headers }) as unknown as IncomingMessage;
 }
 
-function wholeMessage(chunks: readonly Buffer[]): IncomingMessage {
+function messageOf(chunks: readonly Buffer[]): IncomingMessage {
   return message({ headers: { "content-length": String(Buffer.concat(chunks).length) }, chunks });
 }
 
-function once(reader: ReturnType<typeof readerWith>, source: IncomingMessage): Promise<BodyResult> {
+function readOnce(reader: ReturnType<typeof readerWith>, source: IncomingMessage): Promise<BodyResult> {
   return new Promise((resolve) => reader.read(source, resolve));
 }
 
@@ -49,10 +49,10 @@ test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked
   async (text) => {
     const bytes = Buffer.from(text);
     const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-    expect(textOf(await once(readerWith(), wholeMessage([bytes])))).toBe(decoded);
+    expect(textOf(await readOnce(readerWith(), messageOf([bytes])))).toBe(decoded);
     // Chunks may be cut anywhere, even inside a letter.
-    const cut = [...bytes].map((byte) => Buffer.from([byte]));
-    expect(textOf(await once(readerWith(), wholeMessage(cut)))).toBe(text);
+    const singleBytes = [...bytes].map((byte) => Buffer.from([byte]));
+    expect(textOf(await readOnce(readerWith(), messageOf(singleBytes)))).toBe(text);
   },
 );
 
@@ -67,7 +67,7 @@ test("bodies of every length and chunk size are read in sequence with the same b
   await fc.assert(
     fc.asyncProperty(bodies, async (all) => {
       for (const chunks of all) {
-        const body = await once(reader, wholeMessage(chunks));
+        const body = await readOnce(reader, messageOf(chunks));
         expect(textOf(body)).toBe(Buffer.concat(chunks).toString());
         if (body.kind === "complete") body.release();
       }
@@ -79,7 +79,7 @@ test("bodies of every length and chunk size are read in sequence with the same b
 
 test("a chunked body without a Content-Length is rejected before its first byte is read", async () => {
   const source = message({ headers: { "transfer-encoding": "chunked" }, chunks: [Buffer.from("{}")] });
-  expect(await once(readerWith(), source)).toEqual({ kind: "refused", why: "without_length" });
+  expect(await readOnce(readerWith(), source)).toEqual({ kind: "refused", why: "without_length" });
   expect(source.readableFlowing).toBeNull();
 });
 
@@ -98,9 +98,9 @@ test("the Content-Length of an unknown connection reserves no memory before byte
 test("a body above the size limit is read and dropped, and one far above the limit is not read", async () => {
   const reader = readerWith();
   const large = Buffer.alloc(LIMITS.acceptBytes + 1);
-  expect(await once(reader, wholeMessage([large]))).toEqual({ kind: "too-large" });
+  expect(await readOnce(reader, messageOf([large]))).toEqual({ kind: "too-large" });
   const source = message({ headers: { "content-length": "99999999999" }, chunks: [large] });
-  expect(await once(reader, source)).toEqual({ kind: "too-large" });
+  expect(await readOnce(reader, source)).toEqual({ kind: "too-large" });
   expect(source.readableFlowing).toBeNull();
   expect(reader.budget.bufferedBytes()).toBe(0);
 });
@@ -108,7 +108,7 @@ test("a body above the size limit is read and dropped, and one far above the lim
 test("a client that disconnects during its body releases all memory", async () => {
   const reader = readerWith();
   const source = Object.assign(new Readable({ read: () => undefined }), { headers: { "content-length": "1000" } });
-  const read = once(reader, source as unknown as IncomingMessage);
+  const read = readOnce(reader, source as unknown as IncomingMessage);
   source.push(Buffer.from("{"));
   await new Promise((resolve) => setImmediate(resolve));
   source.destroy(new Error("aborted"));
@@ -120,10 +120,10 @@ test("a client that disconnects during its body releases all memory", async () =
 test("only large bodies of unknown connections wait for each other, and all bodies are read", async () => {
   const chunks = Array.from({ length: 4 }, () => Buffer.alloc(50_000, "a"));
   const known = readerWith({ isKnown: true });
-  expect(textOf(await once(known, wholeMessage(chunks)))).toHaveLength(200_000);
+  expect(textOf(await readOnce(known, messageOf(chunks)))).toHaveLength(200_000);
   expect(known.pauses).toEqual([]);
   const unknown = readerWith({ isKnown: false });
-  const both = Promise.all([once(unknown, wholeMessage(chunks)), once(unknown, wholeMessage(chunks))]);
+  const both = Promise.all([readOnce(unknown, messageOf(chunks)), readOnce(unknown, messageOf(chunks))]);
   let waits = 0;
   const pump = setInterval(() => {
     for (const { act } of unknown.pauses.splice(0)) {
