@@ -1,4 +1,4 @@
-/** Tests CAs in the entries of a Secret, and writes of the Secret. */
+/** Tests reads of CAs from the entries of a Secret, and writes of the Secret. */
 import { expect, test } from "vitest";
 import type { SecretStore, StoredSecret } from "../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../src/api-server/stored-object.ts";
@@ -36,7 +36,7 @@ test.for([
     entries: { "a.crt": SIGNER.cert.slice(0, 40), "a.key": key },
     read: { kind: "unusable", error: "a.crt is not one PEM certificate" },
   },
-])("Secret entries with $title are read as $read.kind", ({ entries, read }) => {
+])("Secret entries with $title are read as `$read.kind`", ({ entries, read }) => {
   expect(readCaEntries(entries as Readonly<Record<string, string>>, "a", READER)).toEqual(read);
 });
 

@@ -1,4 +1,4 @@
-/** `npm run certs`: a certificate pair for the webhook and its CA. */
+/** Tests `npm run certs`, which creates a certificate for the webhook, and its CA. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ describe("a generated certificate", () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
-  /** @returns "" if a client that trusts the CA accepts the server by that name */
+  /** Connects as a client that trusts the CA. @returns "" or the error */
   async function connectionError(out: string, name: string, trusted: string = out): Promise<string> {
     server = createServer({ cert: read(out, "tls.crt"), key: read(out, "tls.key") }, (socket) => socket.end());
     const port = await listenOnOwnPort(server, "127.0.0.1");
@@ -32,7 +32,7 @@ describe("a generated certificate", () => {
     });
   }
 
-  test("is trusted with its CA only for the requested names", async () => {
+  test("is accepted by clients with its CA only for the requested names", async () => {
     const out = join(folder, "named");
     expect(run(`--out=${out}`, "--name=lastcall.test", "--name=10.1.0.7", "--days=7")).toMatchObject({
       status: 0,

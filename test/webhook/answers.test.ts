@@ -6,7 +6,7 @@ import { samplesOf, serverUnderTest } from "./server-under-test.ts";
 
 const UID = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
-/** An additional key could leak the Pod, the patch or a user's secret. */
+/** A complete list, because an additional key could leak the Pod, the patch or a user's secret. */
 const LOG_LINE_KEYS = [
   ...["dryRun", "level", "mode", "ms", "msg", "namespace", "outcome", "pod", "problems", "reason", "status"],
   ...["time", "uid"],
@@ -55,7 +55,7 @@ test("the response for a skipped Pod has no patch and no patch type", async () =
   expect(response).not.toHaveProperty("patchType");
 });
 
-describe("the webhook responds with a bare HTTP 500, so that failurePolicy decides,", () => {
+describe("the webhook responds with status 500 and without a review, so the API server applies the failurePolicy,", () => {
   test("if the injector throws", async () => {
     const server = serverUnderTest({
       inject: () => {
@@ -79,7 +79,7 @@ describe("the webhook responds with a bare HTTP 500, so that failurePolicy decid
   });
 });
 
-describe("a review that is not of a Pod's creation is allowed unchanged, without the injector:", () => {
+describe("a review of anything but a Pod's creation is allowed unchanged, without a call of the injector:", () => {
   test.for([
     { title: "an update", fields: { operation: "UPDATE" } },
     { title: "a deletion, which has no object", fields: { operation: "DELETE", object: null } },
@@ -98,7 +98,7 @@ describe("a review that is not of a Pod's creation is allowed unchanged, without
   });
 });
 
-test("a dry-run review gets the usual response and is marked in metrics and log", async () => {
+test("a dry-run review gets the same response as another review, and is labelled in metrics and log", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   const normal = await sendReview(server);
   const dryRun = await sendReview(server, { dryRun: true });
@@ -127,7 +127,7 @@ test("the log has one line per review, with the Pod's name and without the Pod's
   expect(server.logText()).not.toContain("PASSWORD");
 });
 
-test("a Pod name that is not a string or far too long does not break the log line", async () => {
+test("a Pod name that is not a string, or is too long, does not break the log line", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   await sendReview(server, { object: { metadata: { name: { a: 1 }, generateName: "x".repeat(5_000) } } });
   expect(String(server.lines()[0]?.["pod"])).toHaveLength(253);
@@ -173,7 +173,7 @@ describe("the webhook's HTTP server", () => {
     expect((await serverUnderTest().app.inject({ url: "/readyz" })).statusCode).toBe(200);
   });
 
-  test("responds to an unknown path with the list of known paths, and counts no admission", async () => {
+  test("responds to an unknown path with the list of valid paths, and does not count an admission", async () => {
     const { app, metrics } = serverUnderTest();
     const reply = await app.inject({ method: "POST", url: "/mutating", headers: JSON_HEADERS, payload: reviewText() });
     expect(reply.statusCode).toBe(404);

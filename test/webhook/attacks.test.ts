@@ -1,4 +1,4 @@
-/** Attacks on the open port: the real program, and the attackers of `npm run bench:intake` as processes. */
+/** Attacks the port of the webhook's process with the attackers of `npm run bench:intake`, also as processes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
@@ -13,7 +13,7 @@ import { samplesOf } from "./server-under-test.ts";
 
 const ATTACKER = join(import.meta.dirname, "../../bench/intake/attacker.ts");
 const LIMIT = { timeout: 240_000 };
-/** Memory limits of a replica under one attack, and under several at a time: the chart's limit is 537 MB. */
+/** Memory limits of a replica under one attack, and under all attacks together; the chart's limit is 537 MB. */
 const MEMORY_LIMIT_BYTES = 400e6;
 const ALL_ATTACKS_MEMORY_LIMIT_BYTES = 440e6;
 const cleanups: (() => unknown)[] = [];
@@ -27,7 +27,7 @@ async function startForTest(): Promise<RunningWebhook> {
   return webhook;
 }
 
-/** @param addresses the number of source addresses; 0 keeps the number of each attack's definition */
+/** @param addresses number of source addresses; 0: the number in the attack's definition */
 async function attack(webhook: RunningWebhook, kind: string, addresses = 0): Promise<void> {
   const args = [ATTACKER, kind, String(webhook.port), String(addresses)];
   const attacker = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -45,7 +45,7 @@ async function attack(webhook: RunningWebhook, kind: string, addresses = 0): Pro
 
 type Attack = { readonly kind: string; readonly reason: string; readonly times: number };
 
-/** Sends ordinary admissions, each of which must be answered, until so many requests were refused for this reason. */
+/** Sends reviews, which must all succeed, until the webhook has refused `times` requests for `reason`. */
 async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times }: Attack): Promise<void> {
   const agent = keepAliveAgent(1);
   cleanups.push(() => agent.destroy());
@@ -55,7 +55,7 @@ async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times 
     const text = (await sendRequest(webhook, { path: "/metrics", agent })).body;
     const refused = samplesOf(text, "lastcall_requests_refused_total").get(`{reason="${reason}"}`) ?? 0;
     if (refused >= times) break;
-    await pause(100, "rounds of admissions that are a little apart");
+    await pause(100, "the admissions are not sent without a pause");
   }
   expect(peakResidentBytes(webhook.pid)).toBeLessThan(
     kind === "all" ? ALL_ATTACKS_MEMORY_LIMIT_BYTES : MEMORY_LIMIT_BYTES,
@@ -65,7 +65,7 @@ async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times 
 test.for([
   { kind: "chunks", reason: "without_length", times: 50, title: "endless bodies of one-byte chunks" },
   { kind: "parked", reason: "bodies_full", times: 20, title: "800 bodies that lack their last byte" },
-  { kind: "trickle", reason: "slow_body", times: 200, title: "500 bodies at a byte a second" },
+  { kind: "trickle", reason: "slow_body", times: 200, title: "500 bodies at one byte a second" },
   { kind: "silence", reason: "connections_full", times: 100, title: "more connections than the limit" },
   { kind: "heads", reason: "slow_head", times: 100, title: "endless HTTP headers" },
   {
@@ -77,15 +77,15 @@ test.for([
   { kind: "reviews+large", reason: "bodies_full", times: 3, title: "valid reviews without a pause, small and large" },
   { kind: "all", reason: "bodies_full", times: 300, title: "several attacks at once" },
 ])(
-  "the webhook admits ordinary Pods during an attack, and rejects and counts the attack: $title",
+  "the webhook admits Pods during an attack, and refuses and counts the attacker's requests: $title",
   LIMIT,
   async (row) => {
     const webhook = await startForTest();
     await attack(webhook, row.kind);
-    // At one address its many connections crowd out its large bodies, so that few are ever refused.
+    // From a single address, the limit of connections would close most large bodies before the memory limit refuses them.
     if (row.kind === "all") await attack(webhook, "parked", 16);
     await admitUntilRefused(webhook, row);
-    // All refusals share one log line.
+    // Each reason is logged at most once a minute.
     expect(webhook.output().split('"msg":"refused"').length).toBeLessThan(10);
   },
 );

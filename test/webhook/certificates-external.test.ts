@@ -1,4 +1,4 @@
-/** Externally renewed files, mounted as the kubelet mounts a Secret, and the caBundles that follow them. */
+/** Tests certificate files that another program renews, mounted as the kubelet mounts a Secret, and the caBundles for them. */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ async function filesSignedBy(ca: Issuer, days = 90): Promise<Files> {
   return { cert: pair.cert, key: pair.key, ca: ca.cert };
 }
 
-/** One folder per version behind a symlink that is swapped, and files that link into it, as the kubelet does. */
+/** As in the kubelet, each version has a folder, the symlink `..data` to the current folder is swapped, and the files link to it. */
 function mount(): { readonly folder: string; readonly swap: (files: Files) => void } {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-external-"));
   folders.push(folder);
@@ -87,7 +87,7 @@ async function startReplicas(replicas = 1) {
   return { ca, clock, store, mounts, sources, files };
 }
 
-test("a replica fills empty caBundles from the ca.crt beside the certificate, and then is ready", async () => {
+test("a replica fills empty caBundles from the ca.crt in the certificate's folder, and is ready afterwards", async () => {
   const { ca, clock, store, sources } = await startReplicas();
   expect(store.configuration()?.bundles).toEqual([ca.cert, ca.cert].map((text) => `${text.trim()}\n`));
   expect(sources[0]?.unreadyReason(clock.nowMs)).toBe("");
@@ -119,7 +119,7 @@ test("a certificate of a new CA is served once every webhook has trusted that CA
   expect(sources[0]?.current().cert).toBe(next.cert);
 });
 
-test("a ca.crt with only the old CA does not make the new CA trusted", async () => {
+test("a certificate of a new CA is not served while the caBundles contain only the old CA", async () => {
   const { ca, clock, store, mounts, files } = await startReplicas();
   let refuses = true;
   const writeBundle: ApiStore["writeBundle"] = (current, bundle) => {
@@ -145,7 +145,7 @@ test("a ca.crt with only the old CA does not make the new CA trusted", async () 
   expect(source.unreadyReason(clock.nowMs)).toContain("does not trust");
 });
 
-test("replicas whose files change minutes apart do not overwrite each other, and finally drop the old CA", async () => {
+test("replicas whose files change minutes apart keep each other's CA in the caBundles, and drop the old CA later", async () => {
   const { clock, store, mounts, sources } = await startReplicas(2);
   const next = await filesSignedBy(await newCa("second CA"));
   const [early, late] = sources;
@@ -166,7 +166,7 @@ test("replicas whose files change minutes apart do not overwrite each other, and
   expect([early?.current().cert, late?.current().cert]).toEqual([next.cert, next.cert]);
 });
 
-test("a caBundle with an unknown CA is repaired after a while, and one with garbage at once", async () => {
+test("an unknown CA is removed from a caBundle after 15 minutes, and invalid text at once", async () => {
   const { ca, clock, store, sources } = await startReplicas();
   const foreign = (await newCa("foreign CA")).cert;
   store.setBundles([ca.cert + foreign, `garbage\n${ca.cert}`]);
@@ -178,7 +178,7 @@ test("a caBundle with an unknown CA is repaired after a while, and one with garb
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
 
-test("a key that does not fit the certificate is reported with its file, and the served pair stays", async () => {
+test("files that do not match are reported with their paths, and the served pair does not change", async () => {
   const { clock, mounts, sources, files } = await startReplicas();
   const other = await filesSignedBy(await newCa("other CA"));
   for (const invalidFiles of [
@@ -199,7 +199,7 @@ test("a key that does not fit the certificate is reported with its file, and the
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "same" });
 });
 
-test("an expired certificate is replaced at once, even by one of an untrusted CA", async () => {
+test("an expired certificate is replaced at once, even by a certificate of an untrusted CA", async () => {
   const { clock, mounts, sources } = await startReplicas();
   const next = await filesSignedBy(await newCa("second CA"), 200);
   clock.nowMs = START_MS + 91 * DAY_MS;
@@ -207,7 +207,7 @@ test("an expired certificate is replaced at once, even by one of an untrusted CA
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
 });
 
-test("a missing webhook configuration is reported until the caBundles were right once", async () => {
+test("a missing webhook configuration is reported until its caBundles trust the certificate", async () => {
   const clock: Clock = { nowMs: START_MS + DAY_MS };
   const store = apiStore(() => clock.nowMs, 1);
   store.setBundles(undefined);
@@ -229,7 +229,7 @@ test("a certificate folder without ca.crt is an error at startup", async () => {
   expect(readFileSync(join(folder, "tls.crt"), "utf8")).toContain("BEGIN CERTIFICATE");
 });
 
-test("a written caBundle is logged with its number of CAs, and too many conflicts end the attempt", async () => {
+test("a written caBundle is recorded with its number of CAs, and 16 conflicts end the refresh", async () => {
   const { clock, store, mounts } = await startReplicas();
   store.setBundles(["", ""]);
   const events: AuthorityEvent[] = [];

@@ -1,4 +1,4 @@
-/** The periodic renewal of the certificate: its log lines, how often, and the certificates that reach the server. */
+/** Tests the periodic renewal of the certificate: the log lines and the certificates that the server gets. */
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { ServerCertificate } from "../../src/authority/certificate.ts";
@@ -27,7 +27,7 @@ const unusable = (why: string): RefreshResult => ({
   fault: new Fault("ERR_AUTHORITY_UNREACHABLE", why),
 });
 
-test("a refresh passes a changed certificate, and no unchanged one, to the TLS server", async () => {
+test("a renewal passes only a changed certificate to the TLS server", async () => {
   const results: RefreshResult[] = [{ kind: "same" }, { kind: "changed" }];
   const { renew, installed } = renewalWith(async () => results.shift() ?? { kind: "same" });
   for (let count = 0; count < 3; count += 1) await renew(0);
@@ -41,7 +41,7 @@ test("a failed renewal is logged as a warning, and as an error if the certificat
   expect(lines().map((line) => JSON.parse(line).level)).toEqual([40, 50]);
 });
 
-test("the log of a failed renewal has the reason, the certificate's expiry, and later the recovery", async () => {
+test("a failed renewal is logged with the reason and the certificate's expiry, and so is the recovery", async () => {
   const results: RefreshResult[] = [unusable("away"), { kind: "same" }, unusable("away"), { kind: "changed" }];
   const { renew, lines } = renewalWith(async () => results.shift() ?? unusable("away"));
   for (let second = 0; second < 4; second += 1) await renew(second);
@@ -56,7 +56,7 @@ test("the log of a failed renewal has the reason, the certificate's expiry, and 
   };
   expect(lines().map((line) => JSON.parse(line))).toMatchObject([
     failure,
-    // After a success the same failure is logged again.
+    // After a success, a repetition of the failure is logged.
     failure,
     { level: 30, validUntil, msg: "certificate renewed" },
     failure,
@@ -87,7 +87,7 @@ test("renewals never overlap, and a renewal that throws does not prevent the nex
   finish({ kind: "same" });
 });
 
-test("readiness fails with a reason: no certificate yet, a refusal, a CA that settles, or an expiry", async () => {
+test("readiness fails with a reason: no certificate yet, a refusal, a CA that is not trusted yet, or an expiry", async () => {
   let leaf: ServerCertificate | undefined;
   let distrustReason: string | undefined;
   let update: () => Promise<void> = () => Promise.reject(new Error("403 no"));

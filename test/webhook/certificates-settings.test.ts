@@ -1,4 +1,4 @@
-/** Combinations of certificate settings: the valid ones, and the messages for the others. */
+/** Tests valid combinations of certificate settings, and the messages for invalid combinations. */
 import { expect, test } from "vitest";
 import { certificateProblems } from "../../src/webhook/config.ts";
 
@@ -19,7 +19,7 @@ const SECRET = { caSecret: "ca" };
 const CONFIGURATION = { webhookConfiguration: "lastcall" };
 
 test.for<[string, Partial<Settings>]>([
-  ["nothing, with the shortest life and interval", {}],
+  ["no file or Secret, with the shortest CA lifetime and check interval", {}],
   ["a file for the CA of a certificate made in memory", { caFile: "ca.crt" }],
   ["a pair of files", FILES],
   ["a pair of files and a webhook configuration", { ...FILES, ...CONFIGURATION }],
@@ -64,12 +64,12 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     },
   ],
   [
-    "a life too short for its rotations",
+    "a CA lifetime that is too short for the settle time",
     { caLifeMs: 3_599_999 },
     { where: "--ca-life", message: "Too short for --ca-settle 6m. Set at least 1h." },
   ],
   [
-    "an interval of zero",
+    "a check interval below 100 ms",
     { certificateCheckMs: 99 },
     { where: "--certificate-check", message: "Too short. Set at least 100ms." },
   ],

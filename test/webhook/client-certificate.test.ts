@@ -1,4 +1,4 @@
-/** With `--client-ca` only clients with a certificate of that CA may send reviews. */
+/** Tests that with `--client-ca`, only clients with a certificate of that CA can send reviews. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
@@ -56,7 +56,7 @@ async function startWithClientCa(): Promise<{ readonly webhook: RunningWebhook; 
   return { webhook, ca };
 }
 
-test("with --client-ca, reviews need a client certificate of that CA, and probes need none", LIMIT, async () => {
+test("with --client-ca, reviews require a client certificate of that CA, and probes do not", LIMIT, async () => {
   const { webhook, ca } = await startWithClientCa();
   expect(await send(webhook, { ...REVIEW, client: await clientPair(ca) })).toMatchObject({ status: 200 });
   expect(await send(webhook, REVIEW)).toMatchObject({ status: 403 });

@@ -8,7 +8,7 @@ const UIDS = Array.from({ length: 20 }, (_, index) => `uid-${index}`);
 test("each of many concurrent reviews gets its own response, count and log line", async () => {
   const server = serverUnderTest({
     inject: (request) => {
-      if (JSON.stringify(request.pod).includes("uid-7")) throw new Error("this one broke");
+      if (JSON.stringify(request.pod).includes("uid-7")) throw new Error("the injector broke");
       return PATCHED;
     },
   });

@@ -1,4 +1,4 @@
-/** When a release fails closed, and the webhook entries that it then writes. */
+/** Tests when a Helm release enforces failurePolicy Fail, and the webhooks that it writes. */
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/api-server/api-request.ts";
@@ -27,7 +27,7 @@ type ConfigurationOptions = {
   readonly copies?: readonly RawObject[] | undefined;
 };
 
-/** Runs one check against such a cluster; `proofError` is the result of the proof. */
+/** Runs one check of a cluster with these webhooks; `proofError`: why the dry run failed, "" if it succeeded. */
 async function check(
   { originals = ORIGINALS, ...rest }: ConfigurationOptions,
   proofError = "",
@@ -56,16 +56,16 @@ async function check(
 }
 
 describe("a Helm release with failurePolicy Fail", () => {
-  test("admits Pods without injection until a dry run proves injection", async () => {
+  test("does not enforce injection until a dry-run Pod is injected", async () => {
     const { isEnforcing, why, writes } = await check({}, "it was not injected");
     expect([isEnforcing, why, writes]).toEqual([false, "it was not injected", []]);
   });
 
-  test("writes a copy of every webhook with failurePolicy Fail once injection is proved", async () => {
+  test("writes a copy of every webhook with failurePolicy Fail once a dry-run Pod is injected", async () => {
     expect(await check({})).toMatchObject({ isEnforcing: true, why: "", writes: [failClosedCopies(ORIGINALS)] });
   });
 
-  test("sends no write and no dry run while the copies are right", async () => {
+  test("does not send a write or dry run while the copies are up to date", async () => {
     expect(await check({ copies: failClosedCopies(ORIGINALS) })).toEqual({
       isEnforcing: true,
       why: "",
@@ -81,7 +81,7 @@ describe("a Helm release with failurePolicy Fail", () => {
     expect(failClosedCopies([...ORIGINALS, settingsWebhook])).toEqual(failClosedCopies(ORIGINALS));
   });
 
-  test("updates its copies after a change of its webhooks without another proof", async () => {
+  test("updates the copies after a change of the webhooks, without another dry run", async () => {
     const changed = [{ ...ORIGINALS[0], timeoutSeconds: 9 }, webhook("another.drain.lastcall.dev")];
     const { isEnforcing, writes, proofs } = await check(
       { originals: changed, copies: failClosedCopies(ORIGINALS) },
@@ -101,7 +101,7 @@ describe("a Helm release with failurePolicy Fail", () => {
     expect([isEnforcing, writes, proofs]).toEqual([copies.length > 0, [], 0]);
   });
 
-  test("writes nothing if there are no webhooks to copy", async () => {
+  test("does not write if it has no webhooks to copy", async () => {
     expect(await check({ originals: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
@@ -109,7 +109,7 @@ describe("a Helm release with failurePolicy Fail", () => {
     expect(await check({ copies: undefined })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
-  test("does not count as enforced after a write conflict", async () => {
+  test("does not report active enforcement after a write conflict", async () => {
     expect(await check({}, "", "conflict")).toMatchObject({ isEnforcing: false, why: "write conflict, retrying" });
   });
 });
@@ -129,7 +129,7 @@ describe("the API requests of enforcement", () => {
     [`${KIND}/enforce.lastcall.dev`]: { metadata: { resourceVersion: "7" } },
   };
 
-  /** Answers dry runs of Pods that opt in with an injected Pod, or with the Pod unchanged. */
+  /** An API server. `isInjecting`: dry-run Pods that opt in get the annotation of an injected Pod. */
   const apiServer = (isInjecting: boolean, objects = OBJECTS) => {
     const requests: ApiRequest[] = [];
     const send = async (request: ApiRequest): Promise<ApiResponse> => {
@@ -146,7 +146,7 @@ describe("the API requests of enforcement", () => {
     return { ports: enforcerPorts(send, SETTINGS), requests };
   };
 
-  test("prove injection by dry runs with the configured namespace, labels and manager image", async () => {
+  test("create dry-run Pods with the configured namespace, labels and manager image", async () => {
     const { ports, requests } = apiServer(true);
     await enforce(ports);
     const pods = requests.filter(({ method }) => method === "POST");
@@ -159,7 +159,7 @@ describe("the API requests of enforcement", () => {
     }
   });
 
-  test("write the whole list of webhooks at the resourceVersion that was read", async () => {
+  test("write the complete list of webhooks at the resourceVersion that was read", async () => {
     const { ports, requests } = apiServer(true);
     expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "", reason: "none" });
     const { path, body } = requests.at(-1) ?? { path: "" };
@@ -170,14 +170,14 @@ describe("the API requests of enforcement", () => {
     ]);
   });
 
-  test("write nothing without the proof of injection, and the reason is reported after one try", async () => {
+  test("do not include a write if the dry-run Pod is not injected, and the reason is reported after one attempt", async () => {
     const { ports, requests } = apiServer(false);
     const { isEnforcing, why } = await enforce(ports);
     expect([isEnforcing, requests.map(({ method }) => method)]).toEqual([false, ["POST"]]);
     expect(why).toContain("was not injected");
   });
 
-  /** Returns the metrics after one check against a server that refuses the Pod of the proof. */
+  /** Returns the metrics after one check with an API server that refuses the dry-run Pod. */
   async function blockedAfter(refusal: ApiResponse): Promise<readonly string[]> {
     const { ports } = apiServer(true);
     const refusing = enforcerPorts(async () => refusal, SETTINGS);
@@ -201,7 +201,7 @@ describe("the API requests of enforcement", () => {
     "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5",
     "failed quota: small: must specify limits.ephemeral-storage for: probe",
     "insufficient quota to match these scopes: [{PriorityClass In [high]}]",
-  ])("set the metric's reason to quota if a quota refuses the dry-run Pod: %s", async (why) => {
+  ])("set the metric's reason to `quota` if a ResourceQuota refuses the dry-run Pod: %s", async (why) => {
     expect(await blockedAfter(forbidden(why))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 1',
       'lastcall_enforcement_blocked{reason="other"} 0',
@@ -211,14 +211,14 @@ describe("the API requests of enforcement", () => {
   test.for([
     forbidden('violates PodSecurity "restricted:latest"'),
     { status: 500, text: JSON.stringify({ message: "exceeded quota: of something else" }) },
-  ])("set the metric's reason to other after another refusal: %j", async (refusal) => {
+  ])("set the metric's reason to `other` after another refusal: %j", async (refusal) => {
     expect(await blockedAfter(refusal)).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
       'lastcall_enforcement_blocked{reason="other"} 1',
     ]);
   });
 
-  test("set no reason in the metric once enforcement is active", async () => {
+  test("do not set a reason in the metric once enforcement is active", async () => {
     const { ports } = apiServer(true);
     expect(await blockedMetrics(await enforce(ports))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
@@ -234,7 +234,7 @@ describe("the API requests of enforcement", () => {
   });
 });
 
-describe("a copied webhook entry", () => {
+describe("a copied webhook", () => {
   const [copy = {}] = failClosedCopies(ORIGINALS);
 
   test("has failurePolicy Fail and otherwise equals the original, with all unknown fields", () => {

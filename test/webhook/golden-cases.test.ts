@@ -1,4 +1,4 @@
-/** The golden cases through the webhook: the patch, applied to the Pod as received, gives the golden file. */
+/** Sends the golden cases to the webhook: the patch, applied to the received Pod, must result in the golden file. */
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
 import { injectPod } from "../../src/injection/inject.ts";

@@ -90,7 +90,7 @@ const MALFORMED_REVIEWS: readonly MalformedReview[] = [
   },
 ];
 
-describe("a malformed review gets status 400 and a message with the error:", () => {
+describe("a malformed review gets status 400 and an error message:", () => {
   test.for(MALFORMED_REVIEWS)("$title", async ({ payload, reason, expectedMessage }) => {
     const { app, lines, metrics } = serverUnderTest({ inject: () => PATCHED });
     const reply = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
@@ -127,7 +127,7 @@ test("a review without a body and a content type is rejected as an empty body", 
   expect(reply.body).toContain("empty");
 });
 
-test("a review above 7 MiB gets status 413, and one just below 7 MiB is read", async () => {
+test("a review above 7 MiB gets status 413, and a review of 7 MiB is read", async () => {
   const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
   const send = (bytes: number) => {
     const bare = reviewText({ padding: "" });

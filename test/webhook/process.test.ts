@@ -21,7 +21,7 @@ afterEach(async () => {
 
 function startForTest(args: readonly string[] = [], ca?: string): Promise<RunningWebhook> {
   const starting = startWebhook(args, ca);
-  // Includes a test that timed out before its program had started.
+  // Also destroys a program that starts after its test has timed out.
   cleanups.push(() => starting.then((webhook) => webhook.destroy()).catch(() => undefined));
   return starting;
 }
@@ -89,7 +89,7 @@ test("TLS 1.1 is refused and TLS 1.2 is accepted", LIMIT, async () => {
   expect(await handshake("TLSv1.1")).toBe("refused");
 });
 
-/** Sends the head of a request and waits for `100 Continue`; the body is still to be sent. */
+/** Sends the headers of a request and waits for `100 Continue`. The caller sends the body. */
 async function beginBody(
   webhook: RunningWebhook,
   bytes: number,
@@ -108,7 +108,7 @@ async function beginBody(
 
 type Counts = { succeeded: number; readonly failures: string[]; isWithdrawn: boolean };
 
-/** A client that never retries, as the API server: it sends requests until the endpoint of this replica is withdrawn. */
+/** Sends requests without retries, as an API server does, until the replica's endpoint is withdrawn. */
 async function sendUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts: Counts): Promise<void> {
   while (!counts.isWithdrawn) {
     const result = await sendRequest(webhook, { path: "/mutate", body: reviewText(), agent }).then(
@@ -121,7 +121,7 @@ async function sendUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts:
 }
 
 describe("after SIGTERM or SIGINT the webhook", () => {
-  test("stays ready and answers every request under load, then exits with status 0", LIMIT, async () => {
+  test("stays ready, responds to every request under load, and exits with status 0", LIMIT, async () => {
     const webhook = await startForTest(["--opt-in=all", "--drain-delay=10s"]);
     const agent = keepAliveAgent(8);
     cleanups.push(() => agent.destroy());
@@ -158,7 +158,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
     expect(await webhook.ended).toMatchObject({ status: 0 });
   });
 
-  test("does not wait for idle kept-alive connections", LIMIT, async () => {
+  test("does not wait for idle keep-alive connections", LIMIT, async () => {
     const webhook = await startForTest(["--drain-delay=200ms"]);
     const agent = keepAliveAgent(3);
     cleanups.push(() => agent.destroy());
@@ -168,8 +168,8 @@ describe("after SIGTERM or SIGINT the webhook", () => {
     expect(webhook.output()).not.toContain("were cut");
   });
 
-  test("skips the serving delay after SIGINT from a keyboard", LIMIT, async () => {
-    // Longer than the limit of this test.
+  test("skips the drain delay after SIGINT", LIMIT, async () => {
+    // Longer than the time limit of this test.
     const webhook = await startForTest(["--drain-delay=10m"]);
     webhook.signal("SIGINT");
     expect(await webhook.ended).toMatchObject({ status: 0 });
@@ -209,14 +209,14 @@ test("new connections get the certificate of changed files, and open connections
   await eventually(async () => expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200));
   expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
   await expect(sendRequest(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
-  // A key of another pair changes nothing.
+  // A key of another pair does not change the served certificate.
   const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   writeFileSync(key, foreignKey.export({ type: "pkcs8", format: "pem" }));
   await eventually(() => expect(webhook.output()).toContain("the current one stays in use"));
   expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200);
 });
 
-test("a port in use ends the webhook with one clear line and status 1", LIMIT, async () => {
+test("a port in use ends the webhook with one line of output and status 1", LIMIT, async () => {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => holder.close());

@@ -1,4 +1,4 @@
-/** Runs the real program as a process on a free port, and collects its output. */
+/** Runs the webhook as a process on a free port, and collects its output. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ export type RunningWebhook = {
   readonly output: () => string;
   readonly signal: (signal: NodeJS.Signals) => void;
   readonly ended: Promise<ProcessEnd>;
-  /** Kills the process, after a test. */
+  /** Kills the process; for the cleanup of a test. */
   readonly destroy: () => Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export function spawnWebhook(args: readonly string[]): {
   return { child, output, ended };
 }
 
-/** `args` follow the free port; without certificate flags the program makes its CA in memory. */
+/** `args` follow `--port=0`. Without `ownCa`, the webhook creates its CA in memory. */
 export async function startWebhook(args: readonly string[] = [], ownCa?: string): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
   const caFile = join(folder, "ca.pem");
@@ -59,7 +59,7 @@ export async function startWebhook(args: readonly string[] = [], ownCa?: string)
     await destroy();
     throw error;
   } finally {
-    // The CA is logged before the port opens, so the folder can be removed even if a test kills the process.
+    // The webhook writes the CA before it opens the port, so the folder is no longer needed.
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -81,7 +81,7 @@ export type Reply = { readonly status: number; readonly body: string; readonly c
 
 export type RequestOptions = { readonly path: string; readonly body?: string; readonly agent?: Agent };
 
-/** Sends one request and verifies the CA; rejects with the socket's error. */
+/** Sends one request and verifies the server by its CA; rejects with the socket's error. */
 export function sendRequest(webhook: RunningWebhook, { path, body, agent }: RequestOptions): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const headers =

@@ -7,7 +7,7 @@ import { selfTest } from "../../src/webhook/self-test/self-test.ts";
 
 type Respond = (optIn: string, requestCount: number) => ApiResponse;
 
-/** Runs the self-test against canned answers; time passes only by sleeping. */
+/** Runs the self-test with the responses of `respond`; only its sleeps advance the time. */
 async function run(respond: Respond, waitMs = 3_000) {
   const requests: ApiRequest[] = [];
   const reported: string[] = [];
@@ -71,7 +71,7 @@ describe("the self-test of a Helm release", () => {
     expect(reported).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
   });
 
-  test("reports a refusal by the API server once and in full, whatever name is generated", async () => {
+  test("reports a refusal by the API server once and in full, although the generated Pod name differs", async () => {
     const why = "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5";
     const { passes, reported } = await run((_optIn, requestCount) =>
       refusal(`pods "lastcall-self-test-${requestCount}" is forbidden: ${why}`),
@@ -99,7 +99,7 @@ describe("the self-test of a Helm release", () => {
   });
 });
 
-describe("the self-test's real Pod", () => {
+describe("the started Pod of the self-test", () => {
   const POD = "/api/v1/namespaces/shop/pods/lastcall-self-test";
   const statusOf = (manager: object, probe: object) => ({
     initContainerStatuses: [{ name: "lastcall", state: manager }],
@@ -108,7 +108,7 @@ describe("the self-test's real Pod", () => {
   const RUNS = { running: {} };
   const ENDED = { terminated: { exitCode: 0 } };
 
-  /** Each read returns the next of these states of the Pod, and then always the last one. */
+  /** Each read returns the next of these statuses of the Pod; later reads return the last status. */
   async function start(statuses: readonly object[], refusals: readonly ApiResponse[] = []) {
     const requests: ApiRequest[] = [];
     const reported: string[] = [];
@@ -140,7 +140,7 @@ describe("the self-test's real Pod", () => {
     return { passes, reported, requestLines: requests.map(({ method, path }) => `${method} ${path}`), requests, nowMs };
   }
 
-  test("has the manager's image in both containers, opts in, and is deleted after both have run", async () => {
+  test("has the manager's image in both containers, opts in, and is deleted after both containers have run", async () => {
     const { passes, reported, requestLines, requests } = await start([{ phase: "Pending" }, statusOf(RUNS, ENDED)]);
     expect(passes).toBe(true);
     expect(reported).toEqual([
@@ -161,22 +161,26 @@ describe("the self-test's real Pod", () => {
 
   test.for<[string, object, string]>([
     [
-      "cannot be pulled",
+      "the manager cannot be pulled",
       statusOf({ waiting: { reason: "ImagePullBackOff", message: "not found" } }, { waiting: {} }),
       'does not start its container lastcall: ImagePullBackOff: "not found"',
     ],
-    ["crashes", statusOf({ terminated: { exitCode: 139 } }, RUNS), "its container lastcall: it exited with status 139"],
     [
-      "has a probe that does not run",
+      "the manager crashes",
+      statusOf({ terminated: { exitCode: 139 } }, RUNS),
+      "its container lastcall: it exited with status 139",
+    ],
+    [
+      "the container `probe` does not run",
       statusOf(RUNS, { waiting: { reason: "RunContainerError" } }),
       "its container probe",
     ],
     [
-      "is not scheduled",
+      "the Pod is not scheduled",
       { conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes are available" }] },
       'is not scheduled: "0/3 nodes are available"',
     ],
-  ])("is deleted and fails the self-test if the manager %s", async ([, status, why]) => {
+  ])("is deleted, and the self-test fails, if %s", async ([, status, why]) => {
     const { passes, reported, requestLines, nowMs } = await start([status]);
     expect(passes).toBe(false);
     expect(reported).toEqual([expect.stringContaining(why)]);

@@ -1,4 +1,4 @@
-/** Starts the server without a port, with the test's injector, and collects its log and metrics. */
+/** Builds the server without a port, with the injector of a test, and collects its log and metrics. */
 import type { Writable } from "node:stream";
 import { PassThrough } from "node:stream";
 import { type ClusterFacts, injectPod } from "../../src/injection/inject.ts";
@@ -68,7 +68,7 @@ export function serverUnderTest(options: ServerOptions = {}): ServerUnderTest {
   return { app, lines, logText, metrics: () => metrics.render() };
 }
 
-/** Samples of one metric: label text to value. */
+/** Returns the Prometheus samples of one metric, by their label text. */
 export function samplesOf(metrics: string, name: string): ReadonlyMap<string, number> {
   const samples = new Map<string, number>();
   for (const line of metrics.split("\n")) {

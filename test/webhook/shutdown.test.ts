@@ -1,4 +1,4 @@
-/** The webhook's shutdown, at virtual time. */
+/** Tests the webhook's shutdown on a virtual clock. */
 import { expect, test } from "vitest";
 import type { Log } from "../../src/webhook/log.ts";
 import type { WebhookServer } from "../../src/webhook/server.ts";
@@ -7,7 +7,7 @@ import { shutDown } from "../../src/webhook/shutdown.ts";
 const DELAY_MS = 20_000;
 const LIMIT_MS = 30_000;
 
-/** A server whose last request the test answers, and a clock that the test moves. */
+/** Starts the shutdown of a server. `finish` completes its last request; `endSleep` ends its next sleep. */
 function startShutdown() {
   const events: string[] = [];
   const sleeps: { readonly ms: number; readonly wake: () => void }[] = [];
@@ -43,7 +43,7 @@ function startShutdown() {
   return { events, shutdown, endSleep, finish: () => finish() };
 }
 
-test("during shutdown the webhook serves for its delay, then closes its port and completes open requests", async () => {
+test("during shutdown the webhook serves for the drain delay, closes its port and completes open requests", async () => {
   const { events, shutdown, endSleep, finish } = startShutdown();
   expect(events).toEqual(["logs received a stop signal, still serving"]);
   await endSleep(DELAY_MS);
@@ -53,7 +53,7 @@ test("during shutdown the webhook serves for its delay, then closes its port and
   expect(events.slice(4)).toEqual(["logs stopped"]);
 });
 
-test("during shutdown a request that takes longer than any admission is aborted and logged", async () => {
+test("during shutdown a request that is open 30 s after the drain delay is aborted, and logged", async () => {
   const { events, shutdown, endSleep } = startShutdown();
   await endSleep(DELAY_MS);
   await endSleep(LIMIT_MS);

@@ -1,9 +1,9 @@
-/** Objects with the API server's documented concurrency: each write changes the version, and a write at an old version fails. */
+/** Stores objects as the API server does: each write changes the resourceVersion, and a write at an old one is a conflict. */
 import type { StoredSecret } from "../../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../../src/api-server/stored-object.ts";
 import type { WebhookConfiguration } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
-/** One version of the webhook configuration, with the time in which it was current. */
+/** A version of the webhook configuration, and the time for which it was the current version. */
 export type ConfigurationVersion = {
   readonly bundles: readonly string[];
   readonly isByReplica: boolean;
@@ -20,7 +20,7 @@ export type ApiStore = {
   readonly setBundles: (bundles: readonly string[] | undefined) => void;
   readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => WriteResult;
   readonly versions: () => readonly ConfigurationVersion[];
-  /** All accepted writes of replicas. */
+  /** The number of accepted writes of replicas. */
   readonly writes: () => number;
 };
 

@@ -1,8 +1,8 @@
-/** The state of a cluster, by the names of its CAs. */
+/** Describes the state of a simulated cluster by the names of its CAs. */
 import { pemBlocks } from "../../../src/authority/certificate.ts";
 import { createCluster, type SimulatedCluster } from "./simulated-cluster.ts";
 
-/** Marks a CA that is remembered and no longer trusted. */
+/** Follows the name of a dropped CA: it is still in the Secret, and no longer trusted. */
 export const DROPPED_SUFFIX = " (dropped)";
 
 export type State = {
@@ -25,7 +25,7 @@ export function stateOf(cluster: SimulatedCluster): State {
   };
 }
 
-/** Starts a cluster whose replicas are ready; `reconcileAll` reconciles them one after the other. */
+/** Starts a cluster whose replicas are ready; `reconcileAll` reconciles them in sequence. */
 export async function startedCluster(
   size: number,
 ): Promise<{ readonly cluster: SimulatedCluster; readonly reconcileAll: () => Promise<void> }> {

@@ -1,4 +1,4 @@
-/** The authority's log lines and metrics. */
+/** Tests the log lines and metrics about the webhook's CAs. */
 import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
@@ -31,13 +31,13 @@ test.for([
   ["rotate", "created the next CA"],
   ["promote", "promoted the next CA to signer"],
   ["drop", "removed a retired CA whose certificates have expired"],
-] as const)("a Secret written for %s is logged as: %s", async ([reason, msg]) => {
+] as const)("a write of the Secret with the reason `%s` is logged as: %s", async ([reason, msg]) => {
   const { lines, patches } = await recordEvents({ kind: "secret-written", reason });
   expect(lines).toEqual([{ level: INFO, reason, msg }]);
   expect(patches).toEqual(NO_PATCH);
 });
 
-test("a damaged CA Secret is logged as a warning with every invalid key", async () => {
+test("a damaged Secret is logged as a warning with every invalid entry", async () => {
   const { lines, patches } = await recordEvents({ kind: "secret-errors", errors: ["ca.key is missing"] });
   expect(lines).toEqual([{ level: WARN, errors: ["ca.key is missing"], msg: "the CA's Secret is damaged" }]);
   expect(patches).toEqual(NO_PATCH);

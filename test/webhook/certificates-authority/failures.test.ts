@@ -1,4 +1,4 @@
-/** The authority's failures and recoveries, one by one. */
+/** Tests single failures of the webhook's CAs, and their repair. */
 import { describe, expect, test } from "vitest";
 import { DROPPED_SUFFIX, startedCluster, stateOf } from "./cluster-state.ts";
 import { fakeCa } from "./fake-certificates.ts";
@@ -12,12 +12,12 @@ import {
   untrustedReadyReplicas,
 } from "./simulated-cluster.ts";
 
-describe("at startup of the webhook's replicas", () => {
+describe("at the startup of the webhook's replicas", () => {
   test("three simultaneous replicas agree on one CA and are ready at once", async () => {
     const cluster = createCluster(3);
     const running = cluster.replicas.map((replica) => cluster.startReconcile(replica));
     await Promise.all(running);
-    // The calls of the replicas alternate.
+    // The API calls of the replicas alternate.
     for (let index = 0; cluster.pendingCalls() > 0; index += 1) await cluster.endCall(index, "completed");
     for (const replica of cluster.replicas) await cluster.reconcile(replica);
     const { signer, bundles } = stateOf(cluster);
@@ -30,7 +30,7 @@ describe("at startup of the webhook's replicas", () => {
     expect(made.map((event) => event.reason).sort()).toEqual(["begin", "promote"]);
   });
 
-  test("a replica without a webhook configuration makes no CA and reports the missing object", async () => {
+  test("a replica without a webhook configuration does not create a CA, and reports the missing object", async () => {
     const cluster = createCluster(1);
     cluster.store.setBundles(undefined);
     const [replica] = cluster.replicas;
@@ -41,7 +41,7 @@ describe("at startup of the webhook's replicas", () => {
     expect(cluster.store.secret()).toBeUndefined();
   });
 
-  test("an additional replica serves at once and writes nothing", async () => {
+  test("an additional replica serves at once, and does not write", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const writes = cluster.store.writes();
     const [first] = cluster.replicas;
@@ -54,7 +54,7 @@ describe("at startup of the webhook's replicas", () => {
 });
 
 describe("a rotation of the CA", () => {
-  test("publishes the next CA beside the old one, waits, and only then signs with the next CA", async () => {
+  test("publishes the next CA in addition to the old CA, waits for the settle time, and signs with the next CA", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
     cluster.advance(201 * DAY_MS);
@@ -77,7 +77,7 @@ describe("a rotation of the CA", () => {
     expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next], retired: [old] });
   });
 
-  test("drops the old CA one hour after the CA's last leaf certificate has expired", async () => {
+  test("drops the old CA one hour after the last leaf certificate of that CA has expired", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
     cluster.advance(201 * DAY_MS);
@@ -108,7 +108,7 @@ describe("a rotation of the CA", () => {
     expect(replica?.reconciler.leaf()?.validUntilMs).toBe(first + 5 * DAY_MS);
   });
 
-  test("starts again if the CA expired while no replica ran", async () => {
+  test("creates a new CA if the CA expired while no replica ran", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
     cluster.advance(400 * DAY_MS);
@@ -133,9 +133,9 @@ describe("the served certificate stays trusted and a new CA replaces the old one
     { title: "without its key", edit: ({ "ca.key": _key, ...data }) => data },
     { title: "without its certificate", edit: ({ "ca.crt": _cert, ...data }) => data },
     { title: "with the key of another certificate", edit: (data) => ({ ...data, "ca.key": half.key }) },
-    { title: "with garbage for a certificate", edit: (data) => ({ ...data, "ca.crt": "garbage" }) },
+    { title: "with invalid text as its certificate", edit: (data) => ({ ...data, "ca.crt": "garbage" }) },
     {
-      title: "given another CA by hand",
+      title: "edited by hand to another CA",
       edit: (data) => ({ ...data, "ca.crt": byHand.cert, "ca.key": byHand.key }),
     },
   ])("$title", async ({ edit }) => {
@@ -160,7 +160,7 @@ describe("the served certificate stays trusted and a new CA replaces the old one
     expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 
-  test("restored to an earlier CA: the switch waits even though that CA is still trusted", async () => {
+  test("restored to an earlier CA, which signs after the settle time even though it is still trusted", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const backup = cluster.store.secret()?.data ?? {};
     const first = stateOf(cluster).signer;
@@ -179,7 +179,7 @@ describe("the served certificate stays trusted and a new CA replaces the old one
     expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 
-  test("edited by another client: unknown entries stay", async () => {
+  test("edited by another client, whose unknown entries are preserved", async () => {
     const { cluster, reconcileAll } = await startedCluster(1);
     cluster.store.setSecret({ "relay.json": "{}", ...cluster.store.secret()?.data, "ca.key": "garbage" });
     await reconcileAll();
@@ -195,7 +195,7 @@ describe("any replica repairs the caBundles of all webhooks:", () => {
     { title: "a webhook added", edit: (bundles) => [...bundles, ""] },
     { title: "a foreign CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreign) },
     { title: "every caBundle replaced by a foreign CA", edit: (bundles) => bundles.map(() => foreign) },
-    { title: "every caBundle replaced by garbage", edit: (bundles) => bundles.map(() => "garbage") },
+    { title: "every caBundle replaced by invalid text", edit: (bundles) => bundles.map(() => "garbage") },
   ])("$title", async ({ edit }) => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const { signer, bundles } = stateOf(cluster);
@@ -207,7 +207,7 @@ describe("any replica repairs the caBundles of all webhooks:", () => {
     expect(cluster.store.writes()).toBe(writes + 1);
   });
 
-  test("a caBundle with the right CAs in another order is not written", async () => {
+  test("a caBundle with the desired CAs in another order is not written", async () => {
     const { cluster, reconcileAll } = await startedCluster(1);
     cluster.advance(201 * DAY_MS);
     await reconcileAll();
@@ -226,7 +226,7 @@ describe("any replica repairs the caBundles of all webhooks:", () => {
 });
 
 describe("the reconciler", () => {
-  test("reads the webhook configuration first, so that the Secret is never older than the caBundles", async () => {
+  test("reads the webhook configuration before the Secret, so the Secret is never older than the caBundles", async () => {
     const { cluster } = await startedCluster(1);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
@@ -238,7 +238,7 @@ describe("the reconciler", () => {
     expect(replica.reconciler.leaf()).toBeUndefined();
   });
 
-  test("delays the switch to a CA that is missing in one webhook's caBundle", async () => {
+  test("does not sign with a CA that is missing in one webhook's caBundle", async () => {
     const { cluster } = await startedCluster(1);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
@@ -269,7 +269,7 @@ describe("with a wrong clock or during an outage", () => {
     expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next] });
   });
 
-  test("a clock that jumps a month ahead causes a single renewal", async () => {
+  test("a clock that jumps ahead by a month causes a single renewal", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;

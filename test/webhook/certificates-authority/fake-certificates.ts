@@ -1,4 +1,4 @@
-/** Certificates without cryptography, cheap by the thousand: PEM blocks whose body is JSON. */
+/** Creates fake certificates for tests that need thousands: PEM blocks with a JSON body, without cryptography. */
 import { pemId, type SigningCa } from "../../../src/authority/certificate.ts";
 import type { CertificateTools } from "../../../src/authority/signing.ts";
 

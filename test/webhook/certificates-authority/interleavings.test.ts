@@ -1,4 +1,4 @@
-/** Random histories of several replicas against the oracle of `simulated-cluster.ts`. */
+/** Tests random histories of several replicas with the oracle of `simulated-cluster.ts`. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { containsExactly } from "../../../src/authority/certificate.ts";
@@ -101,7 +101,7 @@ async function perform(cluster: SimulatedCluster, action: Action, backup: Backup
   else await reconcileRounds(cluster, action);
 }
 
-/** Calls do not outlive their time limit. */
+/** Ends all calls before a long time passes, because calls have a time limit of 10 s. */
 async function advance(cluster: SimulatedCluster, ms: number): Promise<void> {
   if (ms > 10_000) {
     for (let count = 0; cluster.pendingCalls() > 0; count += 1) {
@@ -124,7 +124,7 @@ async function reconcileRounds(
   }
 }
 
-/** Manual edits of the Secret, as its complete content afterwards. */
+/** Returns the complete content of the Secret after a manual edit. */
 function editedSecret(editIndex: number, data: Entries, backup: Backup): Entries | undefined {
   const { "ca.crt": caCert = "", ...withoutCa } = data;
   const byHand = fakeCa(`by hand ${editIndex}`, 0, DAY_MS * 40_000);
@@ -152,7 +152,7 @@ function editBundles(cluster: SimulatedCluster, editIndex: number): void {
   else cluster.store.setBundles(bundles.map(() => "not PEM at all"));
 }
 
-/** Invariants that hold after some quiet minutes, whatever happened before. */
+/** Checks the invariants that hold after some minutes without failures, whatever happened before. */
 async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
   while (cluster.pendingCalls() > 0) await cluster.endCall(0, "request lost");
   for (const replica of cluster.replicas) replica.clockOffsetMs = 0;
@@ -171,7 +171,7 @@ async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
   }
 }
 
-/** Replaces the Secret's CA and the next CA by hand; later restores the same content, which makes it the signer. */
+/** Replaces the signer in the Secret by a CA, which becomes the next CA; a second edit makes that CA the signer too early. */
 async function clusterWithEarlySigner(passedMs: number): Promise<SimulatedCluster> {
   const cluster = createCluster(SIZE);
   const pace = { rounds: 1, ms: 5_000, replicaIndex: 0 };
@@ -186,7 +186,7 @@ async function clusterWithEarlySigner(passedMs: number): Promise<SimulatedCluste
   return cluster;
 }
 
-test("a CA that a user makes the signer too early waits while a leaf is valid, and else signs at once", async () => {
+test("a CA that a user makes the signer too early signs after the settle time, or at once if the leaf has expired", async () => {
   const certificatesOf = (cluster: SimulatedCluster) =>
     cluster.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
   const early = await clusterWithEarlySigner(5_000);
@@ -219,12 +219,12 @@ async function expectForHistories(kinds: readonly fc.WeightedArbitrary<Action>[]
 }
 
 test(
-  "in any order of replicas, crashes and failures, each served certificate is trusted by every API server",
+  "in any order of reconciliations, crashes and failures, every API server trusts each served certificate",
   LIMIT,
   () => expectForHistories(COMMON_ACTIONS, { oracle: untrustedReadyReplicas, runs: 150 }),
 );
 
-test("if the Secret is deleted, damaged or edited, each served certificate is trusted by every API server", LIMIT, () =>
+test("if the Secret is deleted, damaged or edited, every API server trusts each served certificate", LIMIT, () =>
   expectForHistories([...COMMON_ACTIONS, BACK_UP, EDIT_SECRET], { oracle: untrustedReadyReplicas, runs: 150 }),
 );
 

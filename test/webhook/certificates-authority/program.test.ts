@@ -1,4 +1,4 @@
-/** Two real programs at one API server: TLS is verified as an API server does. */
+/** Tests two webhook processes with one API server; the test verifies TLS as an API server does. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ async function startReplica(api: Pick<FakeApiServer, "url">, settle = "1s"): Pro
   const flags = ["--ca-secret=lastcall-ca", "--webhook-configuration=drain.lastcall.dev", `--ca-settle=${settle}`];
   const args = [...flags, `--kubeconfig=${join(folder, "kubeconfig")}`, "--certificate-check=100ms"];
   const starting = startWebhook(args, "not used");
-  // If one of two programs fails to start, the other is ended too.
+  // Also destroys a program whose test ends before the program has started.
   cleanups.push(() => starting.then((replica) => replica.destroy()).catch(() => undefined));
   return starting;
 }
@@ -59,21 +59,21 @@ function probe(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<P
       socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
     });
     socket.on("error", reject);
-    socket.on("close", () => reject(new Error("closed without an answer")));
+    socket.on("close", () => reject(new Error("closed without a response")));
   });
 }
 
-/** The answer to an API server that has just read the configuration. */
+/** Sends a request as an API server that has just read the configuration. */
 function probeAsApiServer(api: FakeApiServer, replica: RunningWebhook): Promise<ProbeResult> {
   return probe(replica, bundlesIn(api)[1] ?? "").catch((error: unknown) => ({ status: 0, issuer: String(error) }));
 }
 
-/** Waits until the program answers an API server that has just read the configuration. */
+/** Waits until the replica is ready for an API server that has just read the configuration. */
 async function waitUntilReady(api: FakeApiServer, replica: RunningWebhook): Promise<void> {
   await eventually(async () => expect(await probeAsApiServer(api, replica)).toMatchObject({ status: 200 }));
 }
 
-test("two replicas make one CA, and write every caBundle and no other field", LIMIT, async () => {
+test("two replicas create one CA, and write every caBundle and no other field", LIMIT, async () => {
   const api = await startApiServer();
   const replicas = await Promise.all([startReplica(api), startReplica(api)]);
   for (const replica of replicas) await waitUntilReady(api, replica);
@@ -94,7 +94,7 @@ test("two replicas make one CA, and write every caBundle and no other field", LI
 });
 
 test(
-  "a deleted Secret causes a new CA without a refused connection, and kept-alive connections stay open",
+  "a deleted Secret causes a new CA without a failed request, and keep-alive connections stay open",
   LIMIT,
   async () => {
     const api = await startApiServer();
@@ -105,22 +105,22 @@ test(
     const keepAlive = await openKeepAliveConnection(first, bundlesIn(api)[0] ?? "");
     const { issuer: old } = await probeAsApiServer(api, first);
     const failures: string[] = [];
-    /** Sends requests until a certificate of a new CA is served; returns the CAs seen. */
+    /** Sends requests until a certificate of a new CA is served; returns the issuers of all served certificates. */
     const load = async (replica: RunningWebhook): Promise<ReadonlySet<string>> => {
       const issuers = new Set<string>();
       while (issuers.size < 2 && failures.length === 0) {
-        // An API server receives a new bundle late: it uses the one of half a second ago.
+        // An API server receives a new caBundle late: it uses the caBundle of half a second ago.
         const bundle = bundleAgo(api, 500);
         const result = await probe(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
         if (result.status === 200) issuers.add(result.issuer);
         else failures.push(`${result.status} ${result.issuer}`);
-        await pause(20, "calls that are a little apart");
+        await pause(20, "the requests are not sent without a pause");
       }
       return issuers;
     };
-    await pause(600, "so old is what the slow API server holds now");
+    await pause(600, "the slow API server has the current caBundle afterwards");
     const loads = replicas.map(load);
-    await pause(500, "calls come before the Secret is deleted, too");
+    await pause(500, "some requests are sent before the Secret is deleted");
     api.remove(SECRETS, "lastcall-ca", "lastcall");
     const [ofFirst, ofSecond] = await Promise.all(loads);
     expect(failures).toEqual([]);

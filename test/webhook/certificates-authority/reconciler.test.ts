@@ -1,4 +1,4 @@
-/** A replica's records of its own writes, and its behaviour under constant conflicts. */
+/** Tests the events that a replica records about its writes, and its behaviour under constant conflicts. */
 import { expect, test } from "vitest";
 import { type AuthorityEvent, createReconciler } from "../../../src/webhook/certificates/reconciler.ts";
 import { apiStore } from "./api-store.ts";
@@ -50,7 +50,7 @@ test("the first replica records the new CA, the written caBundle and the signer,
     { kind: "bundle-written", cas: 1 },
     { kind: "secret-written", reason: "promote" },
   ]);
-  // Without a next CA nothing is written for it.
+  // The first write contains only the next CA.
   expect(created.map((data) => Object.keys(data))).toEqual([["next.crt", "next.key"]]);
 });
 

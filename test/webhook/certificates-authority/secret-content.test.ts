@@ -1,4 +1,4 @@
-/** Reads damaged or edited Secrets: keeps valid entries and names each invalid one. */
+/** Tests reads of damaged or edited Secrets: valid entries are used, and each invalid entry is reported. */
 import { expect, test } from "vitest";
 import type { RetiredCa } from "../../../src/webhook/certificates/authority.ts";
 import { contentOf, readContent } from "../../../src/webhook/certificates/secret-content.ts";
@@ -53,13 +53,13 @@ test.for([
   expect(authority[role]).toBeUndefined();
 });
 
-test("an unusable certificate of the signer is reported, and the next CA is kept", () => {
+test("an unusable certificate of the signer is reported, and the next CA is still read", () => {
   const { authority, keylessCas, secretErrors } = read({ ...GOOD, "ca.crt": "no PEM" });
   expect(secretErrors).toEqual(["ca.crt is not one PEM certificate"]);
   expect([keylessCas, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
 });
 
-test("a CA that is both signer and next does not sign, since it may not be trusted yet", () => {
+test("a CA that is both signer and next does not sign, because it may not be trusted yet", () => {
   const { authority, secretErrors } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
   expect([authority.signer, authority.next?.id]).toEqual([undefined, SIGNER.id]);
   expect(secretErrors).toEqual(["ca.crt is also next.crt"]);
@@ -87,7 +87,7 @@ test.for<unknown>([
   { ...ROW, retiredAt: "some day" },
   { ...ROW, certificate: 7 },
   { ...ROW, certificate: "no PEM" },
-])("an invalid entry %j of the retired CAs is reported and skipped, and the next one is kept", (row) => {
+])("an invalid entry %j of the retired CAs is reported and skipped, and the next entry is still read", (row) => {
   const { authority, secretErrors } = read(retiredAs(row, ROW));
   expect(secretErrors).toEqual([BAD_ROW]);
   expect(authority.retired.map(({ id }) => id)).toEqual([OLD.id]);

@@ -1,4 +1,4 @@
-/** Several replicas, one API server, a network that fails, and a clock that the test moves. Each API call waits until the test ends it. */
+/** Simulates replicas, an API server, a failing network and a clock. Each API call waits until the test ends the call. */
 import { pemBlocks } from "../../../src/authority/certificate.ts";
 import type { Lifetimes } from "../../../src/webhook/certificates/authority.ts";
 import {
@@ -20,7 +20,7 @@ export const LIVES: Lifetimes = {
   dropDelayMs: HOUR_MS,
 };
 
-/** The end of a call: it arrives and is answered, never arrives, or arrives and its answer is lost. */
+/** The outcome of an API call: request and response arrive, the request is lost, or the response is lost. */
 export type CallOutcome = "completed" | "request lost" | "response lost";
 
 type Call = { readonly replica: Replica; readonly end: (outcome: CallOutcome) => void };
@@ -42,12 +42,12 @@ export type SimulatedCluster = {
   readonly startReconcile: (replica: Replica) => Promise<void>;
   readonly endCall: (index: number, outcome: CallOutcome) => Promise<void>;
   readonly pendingCalls: () => number;
-  /** Edits the Secret as an operator. */
+  /** Edits the Secret as an operator would. */
   readonly editSecret: (data: Readonly<Record<string, string>> | undefined) => void;
-  /** The end of the time in which these CAs, by their ids, carry no guarantee. */
+  /** By CA ID, the time until which a certificate of this CA may be untrusted, because an operator made it the signer early. */
   readonly unsettledSigners: ReadonlyMap<string, number>;
   readonly crash: (replica: Replica) => Promise<void>;
-  /** A complete reconciliation in which every call is answered. */
+  /** Performs a complete reconciliation in which every API call succeeds. */
   readonly reconcile: (replica: Replica) => Promise<void>;
 };
 
@@ -132,7 +132,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
   };
 
   const unsettledSigners = new Map<string, number>();
-  /** A published signer counts as settled, even one that an operator set before all API servers trusted it. */
+  /** Replicas use a published signer, even if an operator set it before all API servers trusted it. The oracle excludes it. */
   const editSecret: SimulatedCluster["editSecret"] = (data) => {
     store.setSecret(data);
     const signer = pemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;
@@ -173,7 +173,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
   };
 }
 
-/** Reports whether this replica gets requests: its leaf is valid by its own clock and it considers itself trusted. */
+/** Whether the replica gets requests: its leaf is valid, and it has no distrust reason. */
 export function isReady(cluster: SimulatedCluster, replica: Replica): boolean {
   const leaf = replica.reconciler.leaf();
   if (leaf === undefined || replica.distrustReason !== "") return false;
@@ -181,9 +181,9 @@ export function isReady(cluster: SimulatedCluster, replica: Replica): boolean {
 }
 
 /**
- * The oracle: ready replicas whose leaf some API server may refuse. An API server may hold any version that was
- * the current one within the settle time. Bundles that another program or an operator wrote are excluded,
- * and so is a CA that an operator made the signer before it had settled.
+ * The oracle: returns ready replicas whose leaf an API server may refuse. An API server may use any version of the configuration
+ * that was current within the settle time. Versions that replicas did not write, and CAs that an operator made the signer before
+ * the settle time had passed, are excluded.
  */
 export function untrustedReadyReplicas(
   cluster: SimulatedCluster,
@@ -200,7 +200,7 @@ export function untrustedReadyReplicas(
   });
 }
 
-/** Versions written by replicas that an API server may still hold. */
+/** The versions, written by replicas, that an API server may still use. */
 function possibleVersions(store: ApiStore, nowMs: number): ReturnType<ApiStore["versions"]> {
   return store.versions().filter((version) => version.isByReplica && version.untilMs > nowMs - LIVES.settleMs);
 }

@@ -1,4 +1,4 @@
-/** Answers of the API server to writes: lost races, and errors with their messages. */
+/** Tests the API server's responses to writes: conflicts, and errors with their messages. */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../../src/api-server/api-request.ts";
 import { secretStore } from "../../../src/api-server/secret-store.ts";
@@ -52,7 +52,7 @@ describe("a configuration with a copy whose failurePolicy is Fail", () => {
     metadata: { resourceVersion },
     webhooks: bundles.map((text) => ({ clientConfig: { caBundle: Buffer.from(text).toString("base64") } })),
   });
-  /** `copies` are the copy's bundles; `undefined` when there is none. */
+  /** `copies`: the caBundles of the copy; `undefined` without a copy. */
   const withCopy = (copies: readonly string[] | undefined) => {
     const requests: ApiRequest[] = [];
     const send = async (request: ApiRequest): Promise<ApiResponse> => {
@@ -78,7 +78,7 @@ describe("a configuration with a copy whose failurePolicy is Fail", () => {
     ]);
   });
 
-  test.for([undefined, []])("is written alone if the copy is missing or empty: %s", async (copies) => {
+  test.for([undefined, []])("is written without the copy if the copy is missing or empty: %s", async (copies) => {
     const { configurations, requests } = withCopy(copies);
     const configuration = await configurations.read();
     expect(configuration).toEqual({ resourceVersion: "7", bundles: ["a", "b"] });
@@ -115,14 +115,14 @@ test("an error for a refused request has the object's name and the API server's 
   await expect(webhookConfigurations(apiServerWith(200, "<html>").send, "w").read()).rejects.toThrow("<html>");
 });
 
-test("an error for an unreachable API server has the intended action", async () => {
+test("an error for an unreachable API server contains the action that failed", async () => {
   const send = () => Promise.reject(new Error("connect ECONNREFUSED"));
   await expect(webhookConfigurations(send, "w").read()).rejects.toThrow(
     "cannot read MutatingWebhookConfiguration w: connect ECONNREFUSED",
   );
 });
 
-test("an entry of the Secret that is not a base64 string is read as empty", async () => {
+test("a caBundle that is not a base64 string is read as empty", async () => {
   const invalid = { metadata: { resourceVersion: "1" }, webhooks: [{ clientConfig: { caBundle: 7 } }, {}] };
   expect(await webhookConfigurations(apiServerWith(200, invalid).send, "w").read()).toEqual({
     resourceVersion: "1",

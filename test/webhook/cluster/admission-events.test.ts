@@ -20,7 +20,7 @@ function problem(code: ProblemCode, message = "Got nonsense."): Problem {
   return { code, where: "pod web-7d9f-, somewhere", message };
 }
 
-test("an Event is recorded for an unexpected skip, and for no expected one", () => {
+test("an Event is recorded for an unexpected skip, and not for an expected skip", () => {
   const recorded = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
     (reason) => outcomeEvents(POD, "shop", skipped(reason)).length,
   );
@@ -51,7 +51,7 @@ test("the Event of a skipped Pod has the Pod's name, the reason and the message"
   ]);
 });
 
-test("problems of each kind share one Event, and an unread namespace causes none", () => {
+test("problems with the same code share one Event, and an unknown namespace does not cause an Event", () => {
   const problems = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => problem(code));
   const events = outcomeEvents(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
   expect(events).toHaveLength(problems.length - 1);
@@ -61,13 +61,13 @@ test("problems of each kind share one Event, and an unread namespace causes none
 });
 
 test.for(["disabled", "not_enabled", "system_namespace", "mirror_pod"] as const)(
-  "a Pod that is skipped as %s gets no Event about its invalid settings",
+  "a Pod that is skipped as `%s` does not get an Event about its invalid settings",
   (reason) => {
     expect(outcomeEvents(POD, "shop", skipped(reason, [problem("bad_value")]))).toEqual([]);
   },
 );
 
-test("a refused Pod gets no Event, since the response contains the reason", () => {
+test("a refused Pod does not get an Event, because the response contains the reason", () => {
   const explanation = { policy, origin, problems: [problem("bad_value")] };
   expect(outcomeEvents(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
 });
@@ -96,7 +96,7 @@ describe("the owner reference", () => {
   });
 });
 
-test("for any Pod, Events are printable and limited in length, and no call throws", { timeout: 180_000 }, () => {
+test("for any Pod, Events have printable messages of limited length, and no call throws", { timeout: 180_000 }, () => {
   fc.assert(
     fc.property(fc.jsonValue(), anyText({ maxLength: 3_000 }), (metadata, message) => {
       const pod = { metadata: { ...POD.metadata, generateName: metadata } };

@@ -26,7 +26,7 @@ test("the cluster facts for an admission combine the caches with the configurati
   });
 });
 
-test("missing cluster facts are replaced by safe defaults, and an unread namespace is reported", () => {
+test("missing cluster facts are replaced by safe defaults, and an unknown namespace is reported", () => {
   const incomplete = { ...CACHED, nodesAreStale: true, apiServerVersion: undefined, namespaceIsUnknown: true };
   const facts = factsOf(FACTS, "shop", incomplete);
   expect(facts.lowestKubeletVersion).toBeUndefined();

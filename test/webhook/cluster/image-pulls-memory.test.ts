@@ -1,4 +1,4 @@
-/** The cost of a tenant's Events: retained memory and number of entries. */
+/** Tests the memory and the number of entries that the Events of a tenant take. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ const newStore = () =>
     newPullEvents,
   );
 
-/** Parsed from JSON, as from the API server: every string has its own memory. */
+/** An Event that is parsed from JSON, as in the webhook, so every string has its own memory. */
 function event(namespace: string, name: number, padding = 0): Record<string, unknown> {
   const message = `Failed to pull image "${IMAGE}": ${String(name).padEnd(padding, "x")}`;
   const lastTimestamp = new Date(NOW_MS).toISOString();
@@ -30,7 +30,7 @@ function event(namespace: string, name: number, padding = 0): Record<string, unk
   );
 }
 
-test("200 Events of 200 KB each occupy little memory, since only the start of a message is stored", () => {
+test("200 Events of 200 KB each take little memory, because only the start of a message is stored", () => {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");
   const store = newStore();
@@ -39,12 +39,12 @@ test("200 Events of 200 KB each occupy little memory, since only the start of a 
     return process.memoryUsage().heapUsed;
   };
   const before = heapBytes();
-  // One namespace each: the limit of a namespace must not hide the memory of an entry.
+  // One namespace per Event, so that the limit of a namespace does not evict entries.
   for (let at = 0; at < 200; at += 1) store.put(event(`shop-${at}`, at, MESSAGE_BYTES));
   const grown = heapBytes() - before;
   expect(store.entries.size).toBe(200);
   expect([...store.entries.values()].every(({ message }) => message.length === 300)).toBe(true);
-  // bound: of memory. The messages are 40 MB, the retained beginnings 0.2 MB; the rest is for the test itself.
+  // bound: of memory. The messages have 40 MB, and their stored starts 0.2 MB; the test itself needs the rest.
   expect(grown).toBeLessThan(20_000_000);
 });
 
@@ -58,7 +58,7 @@ test("a namespace with 100 000 Events has eight entries, and other namespaces lo
   expect([...pullErrorsByNamespace(store.entries).keys()].sort()).toEqual(["other", "shop"]);
 });
 
-test("Events of a whole cluster have at most 2 000 entries, with some for the last namespace", () => {
+test("Events of all namespaces have at most 2 000 entries, and a new namespace still gets an entry", () => {
   const store = newStore();
   const template = event("shop", 0);
   const listed = store.newEntries?.() ?? new Map();

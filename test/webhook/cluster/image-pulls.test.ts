@@ -1,4 +1,4 @@
-/** Pull failures of the manager's image, by the nodes' Events, that stop injection in a namespace. */
+/** Tests which Events of nodes stop injection in a namespace because the manager's image cannot be pulled. */
 import { describe, expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
 import {
@@ -53,7 +53,7 @@ function failuresAfter(...events: readonly object[]) {
   return pullErrorsByNamespace(store.entries);
 }
 
-describe("a namespace counts as unable to pull the manager's image", () => {
+describe("a namespace has a pull error", () => {
   test("after three failed pulls, in one Event or in several", () => {
     const failure = failuresAfter(failedPull({ count: 3, atMs: MINUTE_MS })).get("shop");
     const message = `Failed to pull image "${IMAGE}": not found`;
@@ -69,8 +69,8 @@ describe("a namespace counts as unable to pull the manager's image", () => {
   });
 
   test.for<[string, object]>([
-    ["has pulled the image since", successfulPull({ atMs: 4 * MINUTE_MS })],
-    ["pulled the image at most two minutes earlier", successfulPull({ atMs: MINUTE_MS + SECOND_MS })],
+    ["pulled the image after the last failure", successfulPull({ atMs: 4 * MINUTE_MS })],
+    ["pulled the image at most two minutes before the last failure", successfulPull({ atMs: MINUTE_MS + SECOND_MS })],
     [
       "already had the image",
       event("Pulled", "Container image IMAGE already present on machine", { atMs: 3 * MINUTE_MS }),
@@ -118,7 +118,7 @@ describe("the time of an Event about an image pull", () => {
     return kept === undefined ? undefined : kept.lastMs - START_MS;
   };
 
-  test("is its creationTimestamp if its other times are years ahead, also at another read", () => {
+  test("is its creationTimestamp if its other times are years ahead, also in later reads", () => {
     expect([0, 5 * MINUTE_MS, 12 * MINUTE_MS].map((readMs) => lastMs(created, readMs))).toEqual([0, 0, 0]);
     expect(lastMs(created, 12 * MINUTE_MS + 1)).toBeUndefined();
   });
@@ -140,11 +140,11 @@ describe("the time of an Event about an image pull", () => {
     expect(lastMs({ ...created, series: { count: 3, lastObservedTime: "2099-01-01T00:00:00.000000Z" } }, 1)).toBe(0);
   });
 
-  test("is required: an Event of 2099 without a creationTimestamp is dropped", () => {
+  test("is required: an Event of 2099 without a creationTimestamp is skipped", () => {
     expect(lastMs(forged({}), 0)).toBeUndefined();
   });
 
-  test("can be years ahead, and a later successful pull still clears the failure", () => {
+  test("can be years ahead, and a later successful pull still removes the error", () => {
     expect(failuresAfter(created).size).toBe(1);
     expect(failuresAfter(created, successfulPull({ atMs: SECOND_MS })).size).toBe(0);
   });

@@ -1,4 +1,4 @@
-/** Eviction of entries beyond a limit. */
+/** Tests the eviction of entries above a limit. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
@@ -12,14 +12,14 @@ function entriesOf(...set: readonly (readonly [string, number])[]): LimitedEntri
   return entries;
 }
 
-/** Stores that many entries in each of these namespaces, at the time 10. */
+/** Returns `sizes` entries of each namespace, with the time 10. */
 function entriesPerNamespace(sizes: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
   return Object.entries(sizes).flatMap(([namespace, size]) =>
     Array.from({ length: size }, (_, at) => [`${namespace}/${at}`, 10] as const),
   );
 }
 
-describe("beyond the entry limit of a namespace", () => {
+describe("above the entry limit of a namespace", () => {
   test("the namespace's oldest entry is evicted, in any order of arrival", () => {
     expect([...entriesOf(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/3", "a/4"]);
     expect([...entriesOf(["a/1", 5], ["a/2", 4], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/2", "a/3"]);
@@ -35,7 +35,7 @@ describe("beyond the entry limit of a namespace", () => {
   });
 });
 
-describe("beyond the total entry limit of a cache", () => {
+describe("above the total entry limit of a cache", () => {
   test("an entry of the largest namespace is evicted", () => {
     const entries = entriesOf(...entriesPerNamespace({ a: 2, b: 3, c: 2, d: 2, e: 1 }), ["f/1", 1]);
     expect(entries.size).toBe(10);
@@ -57,7 +57,7 @@ type Change = {
   readonly isDeletion: boolean;
 };
 
-test("after any changes both limits hold, and only the largest namespace lost entries to others", () => {
+test("after any changes neither limit is exceeded, and only the largest namespace loses entries to other namespaces", () => {
   const change: fc.Arbitrary<Change> = fc.record({
     namespace: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "__proto__", ""),
     name: fc.constantFrom("1", "2", "3", "4", "5"),
@@ -96,7 +96,7 @@ function sizesOf(entries: ReadonlyMap<string, number>): ReadonlyMap<string, numb
   return sizes;
 }
 
-test("a limited cache is emptied by each list and keeps its limits", () => {
+test("a limited cache is replaced by each list, and still applies its limits", () => {
   const store = createStore(
     () => 1,
     () => new LimitedEntries(LIMITS),

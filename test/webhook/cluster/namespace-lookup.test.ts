@@ -6,7 +6,7 @@ import { createNamespaceLookup, LOOKUP_LIMIT_MS } from "../../../src/webhook/clu
 const SHOP = { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } } };
 const REVIEW_CHARACTERS = 10_000;
 
-/** A cache that the test fills, and a clock that the test moves. */
+/** A lookup whose cache and clock the test controls. */
 function lookupUnderTest() {
   const cache = new Map<string, Readonly<Record<string, unknown>>>();
   const timers = new Set<{ readonly dueMs: number; readonly call: () => void }>();
@@ -35,12 +35,12 @@ function lookupUnderTest() {
         timer.call();
       }
     },
-    /** One for each waiting lookup. */
+    /** Each waiting lookup has one timer. */
     waitingCount: () => timers.size,
   };
 }
 
-/** Returns whether the lookup is answered once all pending microtasks have run. */
+/** Whether the lookup returns before the next turn of the event loop. */
 async function hasReturned(result: Promise<unknown>): Promise<boolean> {
   const turn = new Promise<false>((resolve) => setImmediate(() => resolve(false)));
   return Promise.race([result.then(() => true), turn]);
@@ -66,7 +66,7 @@ test("a hundred lookups of a new namespace return as soon as the watch delivers 
   expect(waitingCount()).toBe(0);
 });
 
-test("lookups of a missing namespace seldom wait, and find the namespace once it appears", async () => {
+test("lookups of a missing namespace wait once in three seconds, and return the namespace once it is cached", async () => {
   const { annotations, advance, addToCache, waitingCount, isKnown } = lookupUnderTest();
   const first = annotations("shop");
   advance(LOOKUP_LIMIT_MS);
@@ -91,7 +91,7 @@ test.for(["", "Shop", "shop.web", "-shop", "../shop", "s".repeat(64), "shop\n"])
   },
 );
 
-test("a lookup of a new namespace waits even during a flood of made-up names", async () => {
+test("a lookup of a new namespace waits even during a flood of invented names", async () => {
   const { annotations, addToCache, waitingCount } = lookupUnderTest();
   for (let at = 0; at < 10_000; at += 1) void annotations(`made-up-${at}`);
   const valid = annotations("shop");
@@ -102,7 +102,7 @@ test("a lookup of a new namespace waits even during a flood of made-up names", a
   expect(await valid).toEqual({ a: "b" });
 });
 
-test("under any load few lookups wait, their memory is limited, and all return in time", async () => {
+test("under any load, the length of waiting reviews is limited, and all lookups return in time", async () => {
   const step = fc.oneof(
     fc.record({ looksUp: fc.stringMatching(/^[a-c]{1,3}$/), characters: fc.integer({ min: 1, max: 8_000_000 }) }),
     fc.record({ addToCache: fc.stringMatching(/^[a-c]{1,3}$/) }),

@@ -11,7 +11,7 @@ test.for([
   { title: "only Windows nodes", nodes: [WINDOWS], lowest: undefined },
   { title: "one node", nodes: [linux("v1.31.2")], lowest: "v1.31.2" },
   {
-    title: "an old Windows node beside Linux",
+    title: "an old Windows node and a Linux node",
     nodes: [WINDOWS, linux("v1.30.0")],
     lowest: "v1.30.0",
   },

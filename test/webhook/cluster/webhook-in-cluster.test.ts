@@ -1,4 +1,4 @@
-/** The real program beside a small API server: its caches show in the Pods that it changes, its reports in Events. */
+/** Tests the webhook process with a fake API server: cached objects change its patches, and problems become Events. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { reviewText } from "../pod-review.ts";
 import { type RunningWebhook, sendRequest, spawnWebhook, startWebhook } from "../running-webhook.ts";
 import { samplesOf } from "../server-under-test.ts";
 
-// Each case starts the program at least once, and loading the Kubernetes client takes seconds on a busy machine.
+// Each test starts the webhook, and loading the Kubernetes client takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 150_000 });
 
 const NAMESPACES = "/api/v1/namespaces";
@@ -75,7 +75,7 @@ async function admit(
 const metricsOf = async (running: RunningWebhook): Promise<string> =>
   (await sendRequest(running, { path: "/metrics" })).body;
 
-test("annotations of a namespace apply to its Pods, and changed ones to later Pods", async () => {
+test("annotations of a namespace apply to its Pods, and changed annotations apply to later Pods", async () => {
   const running = await startInCluster();
   expect((await admit(running)).patch).toContain("--drain-delay=9s");
   server.put(NAMESPACES, { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "8s" } } });
@@ -94,11 +94,11 @@ test("the manager is a native sidecar if the API server and all nodes support na
 test("the admission of a Pod in a new namespace waits until the watch delivers that namespace", async () => {
   const running = await startInCluster();
   const patches: string[] = [];
-  // A host that pauses for longer than a wait may spoil one of them.
+  // Repeated, because a wait ends early if the host pauses for longer than the lookup limit.
   for (let at = 0; at < 10; at += 1) {
     const name = `fresh-${at}`;
     const admission = admit(running, { namespace: name });
-    // Answered after the other was read, so that both are in flight at the same time.
+    // This response arrives after the review of the new namespace was read, so that review is already waiting.
     await admit(running);
     server.put(NAMESPACES, { metadata: { name, annotations: { "lastcall.dev/drain-delay": "7s" } } });
     patches.push((await admission).patch);
@@ -106,7 +106,7 @@ test("the admission of a Pod in a new namespace waits until the watch delivers t
   expect(patches.filter((patch) => patch.includes("--drain-delay=7s")).length).toBeGreaterThan(0);
 });
 
-test("a namespace that the watch omits is reported as unknown, and is known after the next watch", async () => {
+test("a namespace that the watch omits is reported as unknown until the next watch delivers it", async () => {
   const running = await startInCluster();
   server.faults.silentWatches = true;
   server.put(NAMESPACES, { metadata: { name: "fresh", annotations: { "lastcall.dev/drain-delay": "7s" } } });
@@ -118,7 +118,7 @@ test("a namespace that the watch omits is reported as unknown, and is known afte
   server.faults.silentWatches = false;
   const watches = server.requests.filter((request) => request.includes("/namespaces?watch="));
   const [, seconds] = /timeoutSeconds=([0-9]+)/.exec(watches.at(-1) ?? "") ?? [];
-  // In seconds, not minutes: a dead connection can hide a namespace for that long.
+  // Seconds, because a broken connection can hide a new namespace for this time.
   expect(Number(seconds)).toBe(30);
   server.endWatches(true);
   await eventually(async () =>
@@ -126,13 +126,13 @@ test("a namespace that the watch omits is reported as unknown, and is known afte
   );
 });
 
-test("reviews of unknown namespaces cause no API request and no Event", async () => {
+test("reviews of unknown namespaces do not cause an API request or an Event", async () => {
   const running = await startInCluster();
   const cacheRequests = /^GET \/(version|api\/v1\/(namespaces|nodes|limitranges)(\?.*)?)$/;
   const mistake = { annotations: { "lastcall.dev/drain-timeout": "30" } };
   const names = [...Array.from({ length: 50 }, (_, at) => `made-up-${at}`), "../../secrets", "Shop", "a".repeat(64)];
   await Promise.all(names.map((namespace) => admit(running, { namespace, ...mistake })));
-  // Events are sent in order, so those of earlier reviews would come before this one.
+  // Events are sent in order, so an Event of the earlier reviews would be sent before the Event of this review.
   await admit(running, mistake);
   await eventually(() => expect(server.posted).toHaveLength(1));
   expect(server.posted[0]?.metadata.namespace).toBe("shop");

@@ -19,14 +19,14 @@ function budgetWithLog(limitBytes = 1_000, addressBytes = limitBytes) {
 }
 
 describe("the memory limit of request bodies", () => {
-  test("aborts as many of the oldest incomplete bodies as a newer one needs", () => {
+  test("rejects as many of the oldest incomplete bodies as a newer body needs", () => {
     const { rejections, reserve } = budgetWithLog();
     for (const name of ["first", "second", "third"]) reserve(name).grow(300, 300);
     reserve("fourth").grow(700, 700);
     expect(rejections).toEqual(["first bodies_full", "second bodies_full"]);
   });
 
-  test("aborts bodies of unknown connections before those of connections with earlier reviews", () => {
+  test("rejects bodies of unknown connections before bodies of connections with earlier reviews", () => {
     const { rejections, reserve } = budgetWithLog();
     reserve("known", 0, true).grow(600, 600);
     reserve("unknown").grow(300, 300);
@@ -36,7 +36,7 @@ describe("the memory limit of request bodies", () => {
     expect(rejections).toEqual(["unknown bodies_full", "known bodies_full"]);
   });
 
-  test("aborts a newer body instead of a complete one, until the complete one is released", () => {
+  test("rejects a newer body instead of a complete body, until the complete body is released", () => {
     const { budget, rejections, reserve } = budgetWithLog();
     const complete = reserve("complete");
     complete.grow(900, 900);
@@ -49,7 +49,7 @@ describe("the memory limit of request bodies", () => {
     expect(rejections).toHaveLength(1);
   });
 
-  test("does not count or abort a small body", () => {
+  test("does not count or reject a small body", () => {
     const { budget, rejections, reserve } = budgetWithLog();
     const small = reserve("small", 0, false, { isSmall: true });
     small.grow(10, 10);
@@ -70,7 +70,7 @@ describe("the memory limit of request bodies", () => {
     expect([rejections.length, budget.bufferedBytes()]).toEqual([1, 1_000]);
   });
 
-  test("holds in any order of events, and all memory is released at the end", () => {
+  test("is never exceeded in any order of events, and all memory is released at the end", () => {
     const step = fc.record({ body: fc.nat(20), bytes: fc.integer({ min: 1, max: 900 }), ends: fc.boolean() });
     const property = fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const { budget, reserve } = budgetWithLog();
@@ -91,15 +91,15 @@ describe("the memory limit of request bodies", () => {
   });
 });
 
-describe("the minimum speed of request bodies", () => {
-  test("aborts a body of one byte a second after five seconds, and none at the minimum speed", () => {
+describe("the minimum rate of request bodies", () => {
+  test("rejects a body at one byte a second after five seconds, and no body at the minimum rate", () => {
     for (let ageMs = 0; ageMs <= 40_000; ageMs += 100) {
       expect(isTooSlow((MIN_BYTES_PER_SECOND * ageMs) / 1_000, ageMs)).toBe(false);
       expect(isTooSlow(ageMs / 1_000, ageMs)).toBe(ageMs > 5_000);
     }
   });
 
-  test("aborts all slow bodies, of known and unknown connections, and no other", () => {
+  test("rejects all slow bodies, of known and unknown connections, and no other body", () => {
     const { budget, rejections, reserve } = budgetWithLog(100_000_000);
     reserve("slow").grow(5, 5);
     reserve("known and slow", 0, true).grow(5, 5);

@@ -50,7 +50,7 @@ test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked
     const bytes = Buffer.from(text);
     const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
     expect(textOf(await readOnce(readerWith(), messageOf([bytes])))).toBe(decoded);
-    // Chunks may be cut anywhere, even inside a letter.
+    // Chunks may end anywhere, even inside a character.
     const singleBytes = [...bytes].map((byte) => Buffer.from([byte]));
     expect(textOf(await readOnce(readerWith(), messageOf(singleBytes)))).toBe(text);
   },
@@ -95,7 +95,7 @@ test("the Content-Length of an unknown connection reserves no memory before byte
   expect(reader.budget.bufferedBytes()).toBeLessThanOrEqual(16 * 1024);
 });
 
-test("a body above the size limit is read and dropped, and one far above the limit is not read", async () => {
+test("a body above the size limit is read and discarded, and a body far above the limit is not read", async () => {
   const reader = readerWith();
   const large = Buffer.alloc(LIMITS.acceptBytes + 1);
   expect(await readOnce(reader, messageOf([large]))).toEqual({ kind: "too-large" });

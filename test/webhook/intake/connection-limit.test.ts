@@ -32,7 +32,7 @@ test("at the connection limit, the oldest connection without a review is closed 
   expect(evictions()).toBe(2);
 });
 
-test("connections with completed reviews are closed last, the least recently used one first", () => {
+test("connections with completed reviews are closed last, the least recently used connection first", () => {
   const { closed, add, addMany } = limitUnderTest();
   const [first, second] = [completeReview(add("first")), completeReview(add("second"))];
   addMany(LIMIT, "s");
@@ -53,7 +53,7 @@ test("a response to a request that is not a review does not protect its connecti
   expect(closed).toEqual(["probed"]);
 });
 
-test("a connection with a request in progress stays open, and if all have one, the new one is closed", () => {
+test("a connection with a review in progress stays open; if all have one, the new connection is closed", () => {
   const { closed, add, addMany } = limitUnderTest();
   const busy = addMany(LIMIT, "b");
   for (const connection of busy) connection.responseStarted();
@@ -61,7 +61,7 @@ test("a connection with a request in progress stays open, and if all have one, t
   expect(closed).toEqual(["new"]);
 });
 
-test("the client address with the most connections loses one first, even one with a review", () => {
+test("the client address with the most connections loses one first, even if older connections exist", () => {
   const { closed, add, addMany } = limitUnderTest();
   addMany(2, "old");
   addMany(LIMIT - 2, "greedy", "10.0.0.9");
@@ -69,7 +69,7 @@ test("the client address with the most connections loses one first, even one wit
   expect(closed).toEqual(["greedy0"]);
 });
 
-test("a new connection of an API server is not displaced by unknown ones of another address", () => {
+test("a new connection of an API server is not closed for unknown connections of another address", () => {
   const { closed, add, addMany } = limitUnderTest();
   addMany(LIMIT, "s", "10.0.0.9");
   add("api-server", "10.0.0.1");
@@ -77,7 +77,7 @@ test("a new connection of an API server is not displaced by unknown ones of anot
   expect(closed).not.toContain("api-server");
 });
 
-test("connections with reviews of several addresses do not displace a new one of an API server", () => {
+test("a new connection of an API server is not closed for connections with reviews of other addresses", () => {
   const { closed, add } = limitUnderTest();
   for (const address of ["10.0.0.7", "10.0.0.8", "10.0.0.9"])
     for (let index = 0; index < 3; index += 1) completeReview(add(`${address}/${index}`, address));
@@ -88,7 +88,7 @@ test("connections with reviews of several addresses do not displace a new one of
   expect(closed).not.toContain("another");
 });
 
-test("a connection with an incomplete request is closed after the others of the same client address", () => {
+test("a connection with an incomplete request is closed after the other connections of its client address", () => {
   const { closed, add, addMany } = limitUnderTest();
   const sending = completeReview(add("sending", "10.0.0.9"));
   sending.requestStarted();
@@ -102,7 +102,7 @@ test("a connection with an incomplete request is closed after the others of the 
 
 type Live = { readonly connection: Connection; underWay: number };
 
-/** Connections that open, send, are answered and close, and their entries in the table. */
+/** Opens, uses and closes connections, and tracks which are open and how many reviews each has in progress. */
 function connectionsUnderTest() {
   const live: Live[] = [];
   const table = createConnectionLimit(() => undefined, LIMIT, ADDRESS_SHARE);
@@ -138,7 +138,7 @@ function connectionsUnderTest() {
   };
 }
 
-test("in any order of events the connection limit holds, and no request in progress is aborted", () => {
+test("in any order of events the connection limit is not exceeded, and no review in progress is aborted", () => {
   const step = fc.record({
     does: fc.constantFrom("add", "start", "finish", "close"),
     which: fc.nat(30),

@@ -16,7 +16,7 @@ function pacedServer() {
     server.emit("connection", connection);
     return connection;
   };
-  /** @returns the addresses whose handshakes it started */
+  /** Runs the next turn. @returns the addresses whose handshakes were started in it */
   const turn = (): readonly string[] => {
     turns.shift()?.();
     return started.splice(0);
@@ -28,7 +28,7 @@ const repeat = (count: number, action: () => unknown) => {
   for (let index = 0; index < count; index += 1) action();
 };
 
-test("waiting TLS handshakes start a few per turn of the event loop", () => {
+test("at most 16 waiting TLS handshakes start per turn of the event loop", () => {
   const { connect, turn, turns } = pacedServer();
   repeat(2 * HANDSHAKES_PER_TURN + 1, () => connect("a"));
   expect([turn(), turn(), turn()].map(({ length }) => length)).toEqual([HANDSHAKES_PER_TURN, HANDSHAKES_PER_TURN, 1]);

@@ -9,7 +9,7 @@ test("admissions that arrive before a turn share that turn, in the order of arri
   const { start } = createTurns(() => 0);
   const order: string[] = [];
   const first = start(SMALL, ADDRESS).then(() => order.push("first"));
-  // A network callback runs before the turn, so that its requests join the turn.
+  // As a network callback, this runs before the turn, so its request joins the turn.
   process.nextTick(() => {
     order.push("read");
     void start(SMALL, ADDRESS).then(() => order.push("second"));
@@ -30,7 +30,7 @@ test("an admission that arrives during a turn runs in the next turn", async () =
   expect(order).toEqual(["this", "next"]);
 });
 
-/** A large admission, which may wait for a lookup between its start and its answer. */
+/** An admission, which may wait for a lookup between its start and its response. */
 async function admit(
   { start, finish }: ReturnType<typeof createTurns>,
   { name, bytes = LARGE, lookup }: { name: string; bytes?: number; lookup?: Promise<void> },
@@ -50,7 +50,7 @@ test("large admissions of a turn run in sequence, and their responses are sent t
   expect(order).toEqual(["a begins", "b begins", "c begins", "a leaves", "b leaves", "c leaves"]);
 });
 
-test("a small admission waits for at most one turn of large ones, which has a byte limit", async () => {
+test("a small admission waits for at most one turn of large admissions, which has a byte limit", async () => {
   const turns = createTurns(() => 0);
   const order: string[] = [];
   const first = admit(turns, { name: "a", bytes: LARGE_TURN_BYTES }, order);
@@ -64,7 +64,7 @@ test("a small admission waits for at most one turn of large ones, which has a by
   expect(order.slice(4)).toEqual(["b begins", "c begins", "b leaves", "c leaves", "d begins", "d leaves"]);
 });
 
-test("a large admission that waits for a namespace lookup delays no other response", async () => {
+test("a large admission that waits for a namespace lookup does not delay other responses", async () => {
   const turns = createTurns(() => 0);
   const order: string[] = [];
   let found = (): void => {};
@@ -89,7 +89,7 @@ test("admissions of different client addresses alternate, however many one addre
   }
 });
 
-test("a turn of admissions ends after 5 ms, and sockets are served before the next turn", async () => {
+test("a turn of small admissions ends after 5 ms, and sockets are served before the next turn", async () => {
   let nowMs = 0;
   const { start } = createTurns(() => nowMs);
   const order: string[] = [];
@@ -104,7 +104,7 @@ test("a turn of admissions ends after 5 ms, and sockets are served before the ne
   expect(order).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
 });
 
-test("16 admissions of the usual size share a turn: all first parts run before any second part", async () => {
+test("16 small admissions form a batch: each continues only after all have started", async () => {
   for (const bytes of [4096, 0]) {
     let nowMs = 0;
     const { start } = createTurns(() => nowMs);
@@ -124,7 +124,7 @@ test("16 admissions of the usual size share a turn: all first parts run before a
   }
 });
 
-test("a turn of large admissions waits until small ones have had twice the time of the previous turn", async () => {
+test("a turn of large admissions waits until small admissions have had twice the time of the previous turn", async () => {
   let nowMs = 0;
   const { start } = createTurns(() => nowMs);
   const order: string[] = [];
@@ -133,7 +133,7 @@ test("a turn of large admissions waits until small ones have had twice the time 
       nowMs += ms;
       order.push(name);
     });
-  // More than the limit of a turn, so that each turn has one.
+  // As large as the limit of a turn, so that each turn has one.
   const large = ["L1", "L2"].map((name) => work(name, LARGE_TURN_BYTES, 49));
   const small = Array.from({ length: 40 }, () => work("o", LARGE_BYTES, 5));
   await Promise.all([...large, ...small]);
@@ -146,7 +146,7 @@ test.for([
   { ms: 12, turns: 2 },
   { ms: 100, turns: 4 },
 ])(
-  "after a turn of large admissions of $ms ms the event loop runs $turns times before the next",
+  "after a turn of large admissions of $ms ms the event loop turns $turns times before the next turn of large admissions",
   async ({ ms, turns }) => {
     let nowMs = 0;
     const { start } = createTurns(() => nowMs);
