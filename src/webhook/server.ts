@@ -25,7 +25,7 @@ type ServerTls = {
   readonly clientCa?: string;
 };
 
-/** Longer than the 90 s of Go's clients, so that clients close idle connections. If the server did, it could lose a new request. */
+/** Longer than the 90 s of Go's clients, so that the client closes an idle connection: the server could lose a new request. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 /** API servers time out after at most 30 s; the body budget rejects slow bodies earlier. */
 const REQUEST_TIMEOUT_MS = 40_000;

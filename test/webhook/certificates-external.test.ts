@@ -31,7 +31,7 @@ async function filesSignedBy(ca: Issuer, days = 90): Promise<Files> {
   return { cert: pair.cert, key: pair.key, ca: ca.cert };
 }
 
-/** As in the kubelet, each version has a folder, the symlink `..data` to the current folder is swapped, and the files link to it. */
+/** Mounts files as the kubelet does: a folder per version, the symlink `..data` to the current folder, and links to its files. */
 function mount(): { readonly folder: string; readonly swap: (files: Files) => void } {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-external-"));
   folders.push(folder);

@@ -39,7 +39,7 @@ export type Reconciler = {
   /** Rejects when the API server is unreachable; completed steps remain in effect. Calls must not overlap. */
   readonly reconcile: () => Promise<void>;
   readonly leaf: () => ServerCertificate | undefined;
-  /** The reason why API servers cannot trust the leaf; "" if every caBundle contains its CA; `undefined` before the first read. */
+  /** The reason why API servers cannot trust the leaf; "" if every caBundle has its CA; `undefined` before the first read. */
   readonly distrustReason: () => string | undefined;
   readonly status: () => AuthorityStatus;
 };

@@ -13,7 +13,7 @@ const QUEUE_PER_LISTENER = 32;
 
 export const LISTEN_OPTIONS = { reusePort: LISTENERS > 1, backlog: QUEUE_PER_LISTENER } as const;
 
-/** Rejects when another socket listens on the port: with `reusePort`, two programs would silently share the port's connections. */
+/** Rejects when another socket listens on the port: with `reusePort`, two programs would silently share its connections. */
 export async function requireFreePort(host: string, port: number): Promise<void> {
   if (port === 0) return;
   const probe = createServer();

@@ -34,14 +34,14 @@ test("at the connection limit, the oldest connection without a review is closed 
 
 test("connections with completed reviews are closed last, the least recently used connection first", () => {
   const { closed, add, addMany } = limitUnderTest();
-  const [first, second] = [completeReview(add("first")), completeReview(add("second"))];
+  const [first, other] = [completeReview(add("first")), completeReview(add("other"))];
   addMany(LIMIT, "s");
   expect(closed).toEqual(["s0", "s1"]);
   completeReview(first);
   closed.length = 0;
   for (let index = 0; index < LIMIT; index += 1) completeReview(add(`k${index}`));
-  expect(closed.filter((name) => !name.startsWith("s"))).toEqual(["second", "first"]);
-  expect(second.isKnown()).toBe(true);
+  expect(closed.filter((name) => !name.startsWith("s"))).toEqual(["other", "first"]);
+  expect(other.isKnown()).toBe(true);
 });
 
 test("a response to a request that is not a review does not protect its connection", () => {
