@@ -93,16 +93,16 @@ export function pemBlocks(text: string): PemBlocks {
 
 /** `undefined` unless the text is exactly one certificate. */
 export function pemId(text: string): string | undefined {
-  const { blocks, hasOtherText: hasJunk } = pemBlocks(text);
-  const [only, ...more] = blocks;
-  return hasJunk || more.length > 0 || only?.id === "" ? undefined : only?.id;
+  const { blocks, hasOtherText } = pemBlocks(text);
+  const [first, ...others] = blocks;
+  return hasOtherText || others.length > 0 || first?.id === "" ? undefined : first?.id;
 }
 
 export function containsExactly(text: string, expected: readonly Pick<PemBlock, "id">[]): boolean {
-  const { blocks, hasOtherText: hasJunk } = pemBlocks(text);
+  const { blocks, hasOtherText } = pemBlocks(text);
   const found = new Set(blocks.map((block) => block.id));
   const ids = new Set(expected.map((ca) => ca.id));
-  return !hasJunk && found.size === ids.size && [...ids].every((id) => found.has(id));
+  return !hasOtherText && found.size === ids.size && [...ids].every((id) => found.has(id));
 }
 
 export function containsCertificate(text: string, ca: Pick<PemBlock, "id">): boolean {

@@ -57,7 +57,7 @@ export const portList: Codec<readonly number[]> = {
   shows: "port list",
   schema: { type: "string", pattern: "^[0-9]{1,5}( *, *[0-9]{1,5})*$" },
   entryLimit: PORT_LIST_LIMIT,
-  parse: (text) => listOf(text, (part) => portIn(part, 1)),
+  parse: (text) => listOf(text, (entry) => portIn(entry, 1)),
   format: (ports) => ports.join(","),
 };
 
@@ -94,12 +94,12 @@ export const runAsUser: Codec<"auto" | "unset" | number> = {
   format: String,
 };
 
-function listOf<T>(text: string, read: (part: string) => T | undefined): readonly T[] | undefined {
+function listOf<T>(text: string, read: (entry: string) => T | undefined): readonly T[] | undefined {
   if (text !== text.trim()) return undefined;
   // A set, because searching a list of 20,000 ports for each port would take a second of an admission.
   const values = new Set<T>();
-  for (const part of text.split(",")) {
-    const value = read(part.trim());
+  for (const entry of text.split(",")) {
+    const value = read(entry.trim());
     if (value === undefined) return undefined;
     values.add(value);
   }
@@ -154,9 +154,9 @@ function isHttpUrl(text: string): boolean {
 
 function isLoopback(host: string): boolean {
   if (host.startsWith("[")) return host === "[::1]";
-  const parts = host.split(".");
-  const areBytes = parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) <= 255);
-  return parts.length === 4 && parts[0] === "127" && areBytes;
+  const octets = host.split(".");
+  const areBytes = octets.every((octet) => /^(0|[1-9][0-9]{0,2})$/.test(octet) && Number(octet) <= 255);
+  return octets.length === 4 && octets[0] === "127" && areBytes;
 }
 
 /** `sun_path` has 108 bytes including the terminating zero. */

@@ -60,13 +60,13 @@ function relayProblems(settings: WebhookSettings): readonly SettingProblem[] {
 }
 
 function portProblems({ relaySecret, adminPort, relayPort, port }: WebhookSettings): readonly SettingProblem[] {
-  const others = new Map([[port, "--port"]]);
+  const flagsByPort = new Map([[port, "--port"]]);
   const problems: SettingProblem[] = [];
-  const check = (flag: string, chosen: number): void => {
-    const other = chosen === 0 ? undefined : others.get(chosen);
-    if (other !== undefined)
-      problems.push({ where: flag, message: `Port ${chosen} is also set by ${other}. Set two different ports.` });
-    others.set(chosen, flag);
+  const check = (flag: string, flagPort: number): void => {
+    const otherFlag = flagPort === 0 ? undefined : flagsByPort.get(flagPort);
+    if (otherFlag !== undefined)
+      problems.push({ where: flag, message: `Port ${flagPort} is also set by ${otherFlag}. Set two different ports.` });
+    flagsByPort.set(flagPort, flag);
   };
   if (relaySecret !== "") check("--relay-port", relayPort);
   check("--admin-port", adminPort);

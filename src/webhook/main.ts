@@ -30,9 +30,9 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   try {
     const file = await readClusterFile(settings.configFile);
-    const all = [...problems, ...file.problems];
-    if (all.length > 0) {
-      for (const problem of all) process.stderr.write(`lastcall webhook: ${problemText(problem)}\n`);
+    const allProblems = [...problems, ...file.problems];
+    if (allProblems.length > 0) {
+      for (const problem of allProblems) process.stderr.write(`lastcall webhook: ${problemText(problem)}\n`);
       return EXIT_USAGE;
     }
     return await serve(settings, file.config);

@@ -44,11 +44,11 @@ type RelayInputs = Pick<RunnerParts, "newToken" | "registry"> & {
 };
 
 export async function relayFor(settings: WebhookSettings, inputs: RelayInputs): Promise<RelayThread | undefined> {
-  const { cluster, ...parts } = inputs;
+  const { cluster, ...options } = inputs;
   if (settings.relaySecret === "" || cluster === undefined) return undefined;
   const { startRelayThread } = await import("../relay/thread/worker-supervisor.ts");
   return startRelayThread({
-    ...parts,
+    ...options,
     program: process.argv[1] ?? "",
     settings: {
       kubeconfigFile: settings.kubeconfigFile,

@@ -11,7 +11,7 @@ function counterTo(goal: number, conflicts = 0) {
       state.reads += 1;
       return state.count;
     },
-    decide: (seen: number) => (seen < goal ? seen + 1 : undefined),
+    decide: (observed: number) => (observed < goal ? observed + 1 : undefined),
     write: async (step: number) => {
       state.conflicts -= 1;
       if (state.conflicts < 0) state.count = step;

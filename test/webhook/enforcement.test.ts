@@ -36,12 +36,12 @@ async function check(
   const copies = "copies" in rest ? rest.copies : [];
   const writes: (readonly RawObject[])[] = [];
   let proofs = 0;
-  const seen: Configurations = {
+  const configurations: Configurations = {
     originals,
     enforcing: copies === undefined ? undefined : { resourceVersion: "7", webhooks: copies },
   };
   const ports: EnforcerPorts = {
-    read: async () => seen,
+    read: async () => configurations,
     write: async (resourceVersion, webhooks) => {
       expect(resourceVersion).toBe("7");
       writes.push(webhooks);

@@ -10,7 +10,7 @@ function webhookOf({ request, config, facts, token }: GoldenCase) {
   return serverUnderTest({
     rules: { optIn: request.optIn, config, facts },
     namespaceAnnotations: async () => request.namespaceAnnotations,
-    inject: (asked, ...rest) => injectPod(asked, rest[0], rest[1], { newToken: () => token }),
+    inject: (received, ...rest) => injectPod(received, rest[0], rest[1], { newToken: () => token }),
   });
 }
 

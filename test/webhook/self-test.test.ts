@@ -232,12 +232,10 @@ describe("the flags of the self-test", () => {
   });
 
   test("set labels of the Pod, except the label of the opt-in", async () => {
-    const { settings: options, problems } = readOptions([
-      "--labels=team=web,example.com/tier=,lastcall.dev/inject=other",
-    ]);
+    const { settings, problems } = readOptions(["--labels=team=web,example.com/tier=,lastcall.dev/inject=other"]);
     expect(problems).toEqual([]);
-    expect(options.labels).toEqual({ team: "web", "example.com/tier": "", "lastcall.dev/inject": "other" });
-    expect(probePod(options, "enabled")).toMatchObject({
+    expect(settings.labels).toEqual({ team: "web", "example.com/tier": "", "lastcall.dev/inject": "other" });
+    expect(probePod(settings, "enabled")).toMatchObject({
       metadata: { labels: { team: "web", "lastcall.dev/inject": "enabled" } },
     });
     for (const text of ["team", "team=a b", "=web", "team=web,"])

@@ -49,8 +49,8 @@ const STORED_RETIRED_LIMIT = 2 * TRUSTED_RETIRED_LIMIT;
 /** Covers clock skew, and a replica that signs with the CA while another replica retires it. */
 const MARGIN_MS = 60_000;
 
-export function isOverdue(ca: RetiredCa, wallMs: number, lives: Lifetimes): boolean {
-  return !ca.isDropped && wallMs >= ca.retiredAtMs + trustedForMs(lives);
+export function isOverdue(ca: RetiredCa, wallMs: number, lifetimes: Lifetimes): boolean {
+  return !ca.isDropped && wallMs >= ca.retiredAtMs + trustedForMs(lifetimes);
 }
 
 export function retire({ id, cert, validFromMs, validUntilMs }: Ca, wallMs: number): RetiredCa {
@@ -58,10 +58,16 @@ export function retire({ id, cert, validFromMs, validUntilMs }: Ca, wallMs: numb
 }
 
 /** Removes duplicates and applies the limits; the first entries have priority. */
-export function withinLimits(retired: readonly RetiredCa[], wallMs: number, lives: Lifetimes): readonly RetiredCa[] {
+export function withinLimits(
+  retired: readonly RetiredCa[],
+  wallMs: number,
+  lifetimes: Lifetimes,
+): readonly RetiredCa[] {
   const first = new Map<string, RetiredCa>();
   for (const ca of retired) if (!first.has(ca.id)) first.set(ca.id, ca);
-  const kept = [...first.values()].filter((ca) => !ca.isDropped || wallMs < ca.retiredAtMs + 2 * trustedForMs(lives));
+  const kept = [...first.values()].filter(
+    (ca) => !ca.isDropped || wallMs < ca.retiredAtMs + 2 * trustedForMs(lifetimes),
+  );
   let trusted = 0;
   const limited = kept.map((ca) => {
     if (!ca.isDropped) trusted += 1;
@@ -70,6 +76,6 @@ export function withinLimits(retired: readonly RetiredCa[], wallMs: number, live
   return limited.slice(0, STORED_RETIRED_LIMIT);
 }
 
-function trustedForMs(lives: Lifetimes): number {
-  return lives.leafLifeMs + lives.leafLifeMs / 24 + MARGIN_MS;
+function trustedForMs(lifetimes: Lifetimes): number {
+  return lifetimes.leafLifeMs + lifetimes.leafLifeMs / 24 + MARGIN_MS;
 }

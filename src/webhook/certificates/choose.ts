@@ -64,9 +64,13 @@ async function sharedCas(
   const tools = certificateTools("lastcall CA", { dns: serviceNames(settings.service, settings.namespace) });
   const reconciler = createReconciler({ ...publishing, secrets, tools }, lifetimesOf(settings));
   addAuthorityGauges(registry, reconciler.status);
-  const { leaf: current, distrustReason, reconcile: update } = reconciler;
   const { source } = await makeCertificate(settings.namespace, wallMs());
-  return certificateSource({ current, placeholder: source.current(), distrustReason, update });
+  return certificateSource({
+    current: reconciler.leaf,
+    placeholder: source.current(),
+    distrustReason: reconciler.distrustReason,
+    update: reconciler.reconcile,
+  });
 }
 
 const LEAF_LIFE_LIMIT_MS = 7 * 86_400_000;

@@ -71,29 +71,31 @@ export type Step =
 
 type Decision = { readonly step: Step | undefined; readonly state: ReplicaState };
 
-export function decide(observed: ObservedState, last: ReplicaState, lives: Lifetimes): Decision {
+export function decide(observed: ObservedState, last: ReplicaState, lifetimes: Lifetimes): Decision {
   const isPublished = observed.bundles.every((bundle) => containsExactly(bundle, trustedBy(observed.authority)));
-  const state = nextState(observed, last, { isPublished, lives });
+  const state = nextState(observed, last, { isPublished, lifetimes });
   const step =
-    issueStep(observed, state, lives) ??
-    repairStep(observed, state.leaf, lives) ??
+    issueStep(observed, state, lifetimes) ??
+    repairStep(observed, state.leaf, lifetimes) ??
     (isPublished ? undefined : { kind: "publish" as const, cas: trustedBy(observed.authority) }) ??
-    promoteStep(observed, state, lives) ??
-    dropStep(observed, state.overdueObservation, lives);
+    promoteStep(observed, state, lifetimes) ??
+    dropStep(observed, state.overdueObservation, lifetimes);
   return { step, state };
 }
 
 function nextState(
   observed: ObservedState,
   last: ReplicaState,
-  { isPublished, lives }: { isPublished: boolean; lives: Lifetimes },
+  { isPublished, lifetimes }: { isPublished: boolean; lifetimes: Lifetimes },
 ): ReplicaState {
   const { signer, next, retired } = observed.authority;
   const isSignerTrusted = signer !== undefined && isTrustedEverywhere(observed.bundles, signer);
   // After a promotion, the time as next CA counts for the signer.
   const lastSignerObservation =
     last.signerObservation?.caIds === signer?.id ? last.signerObservation : last.nextObservation;
-  const overdue = retired.filter((ca) => ca.id !== last.leaf?.ca.id && isOverdue(ca, observed.moment.wallMs, lives));
+  const overdue = retired.filter(
+    (ca) => ca.id !== last.leaf?.ca.id && isOverdue(ca, observed.moment.wallMs, lifetimes),
+  );
   const overdueIds = overdue.map((ca) => ca.id).join(" ");
   return {
     leaf: last.leaf,
@@ -119,39 +121,40 @@ export function isTrustedEverywhere(bundles: readonly string[], ca: Ca): boolean
 function issueStep(
   observed: ObservedState,
   { leaf, signerObservation }: ReplicaState,
-  lives: Lifetimes,
+  lifetimes: Lifetimes,
 ): Step | undefined {
   const { signer } = observed.authority;
   const { wallMs } = observed.moment;
   if (signer === undefined || !isValidAt(signer, wallMs) || signerObservation === undefined) return undefined;
-  const validUntilMs = Math.min(wallMs + lives.leafLifeMs, signer.validUntilMs);
+  const validUntilMs = Math.min(wallMs + lifetimes.leafLifeMs, signer.validUntilMs);
   const step: Step = { kind: "issue", signer, validUntilMs };
   if (leaf === undefined) return step;
   if (leaf.ca.id !== signer.id) {
     const isLeafUseless = wallMs >= leaf.validUntilMs || !isTrustedEverywhere(observed.bundles, leaf.ca);
-    return isLeafUseless || hasSettled(signerObservation, observed.moment, lives) ? step : undefined;
+    return isLeafUseless || hasSettled(signerObservation, observed.moment, lifetimes) ? step : undefined;
   }
-  const isDue = wallMs >= leaf.validUntilMs - lives.leafLifeMs / 3 && validUntilMs > leaf.validUntilMs;
+  const isDue = wallMs >= leaf.validUntilMs - lifetimes.leafLifeMs / 3 && validUntilMs > leaf.validUntilMs;
   // Issued while the clock was ahead: the leaf would still be in use after its CA is dropped.
-  const outlivesLimit = leaf.validUntilMs > wallMs + lives.leafLifeMs + lives.leafLifeMs / 24;
+  const outlivesLimit = leaf.validUntilMs > wallMs + lifetimes.leafLifeMs + lifetimes.leafLifeMs / 24;
   return isDue || outlivesLimit ? step : undefined;
 }
 
 /** Repairs a missing, damaged or edited Secret, and creates a next CA in the last third of the signer's validity. */
-function repairStep(observed: ObservedState, leaf: ServedLeaf | undefined, lives: Lifetimes): Step | undefined {
+function repairStep(observed: ObservedState, leaf: ServedLeaf | undefined, lifetimes: Lifetimes): Step | undefined {
   const { authority, moment } = observed;
   const lost = lostCas(observed, leaf);
   const isUnpublished = isUnpublishedSigner(observed, leaf);
   const signer = isUnpublished ? undefined : authority.signer;
   const candidate = isUnpublished ? authority.signer : authority.next;
-  const usable = candidate !== undefined && !isInLastThird(candidate, moment, lives) ? candidate : undefined;
-  const needsNext = signer === undefined || isInLastThird(signer, moment, lives) || moment.wallMs < signer.validFromMs;
+  const usable = candidate !== undefined && !isInLastThird(candidate, moment, lifetimes) ? candidate : undefined;
+  const needsNext =
+    signer === undefined || isInLastThird(signer, moment, lifetimes) || moment.wallMs < signer.validFromMs;
   const next = usable ?? (needsNext ? "to be made" : undefined);
   if (!observed.isDamaged && !isUnpublished && lost.length === 0 && next === authority.next) return undefined;
   const lostAsRetired = lost.map((ca) => retire(ca, moment.wallMs));
   const inUse = [signer, usable];
   const retired = [...lostAsRetired, ...authority.retired].filter((ca) => !inUse.some((other) => other?.id === ca.id));
-  const draft: Draft = { signer, next, retired: withinLimits(retired, moment.wallMs, lives) };
+  const draft: Draft = { signer, next, retired: withinLimits(retired, moment.wallMs, lifetimes) };
   return { kind: "write", draft, reason: reasonOf(observed, lost) };
 }
 
@@ -175,26 +178,26 @@ function isUnpublishedSigner({ authority, published }: ObservedState, leaf: Serv
   return leaf === undefined ? published.length > 0 : leaf.ca.id !== signer.id;
 }
 
-function isInLastThird(ca: Ca, moment: Moment, lives: Lifetimes): boolean {
-  return moment.wallMs >= ca.validUntilMs - lives.caLifeMs / 3;
+function isInLastThird(ca: Ca, moment: Moment, lifetimes: Lifetimes): boolean {
+  return moment.wallMs >= ca.validUntilMs - lifetimes.caLifeMs / 3;
 }
 
 function promoteStep(
   { authority, moment }: ObservedState,
   { nextObservation }: ReplicaState,
-  lives: Lifetimes,
+  lifetimes: Lifetimes,
 ): Step | undefined {
   const { signer, next, retired } = authority;
   // A CA created while a clock was ahead is not valid yet. It is promoted too, and its successor follows at once.
   if (next === undefined || nextObservation === undefined) return undefined;
   // Before the first CA no replica is ready, so outdated caBundles do no harm.
   const isFirst = signer === undefined && retired.length === 0;
-  if (!isFirst && !hasSettled(nextObservation, moment, lives)) return undefined;
+  if (!isFirst && !hasSettled(nextObservation, moment, lifetimes)) return undefined;
   const old = signer === undefined ? [] : [retire(signer, moment.wallMs)];
   const draft: Draft = {
     signer: next,
     next: undefined,
-    retired: withinLimits([...old, ...retired], moment.wallMs, lives),
+    retired: withinLimits([...old, ...retired], moment.wallMs, lifetimes),
   };
   return { kind: "write", draft, reason: "promote" };
 }
@@ -202,17 +205,17 @@ function promoteStep(
 function dropStep(
   { authority, moment }: ObservedState,
   overdue: Observation | undefined,
-  lives: Lifetimes,
+  lifetimes: Lifetimes,
 ): Step | undefined {
-  if (overdue === undefined || moment.monotonicMs - overdue.sinceMs < lives.dropDelayMs) return undefined;
+  if (overdue === undefined || moment.monotonicMs - overdue.sinceMs < lifetimes.dropDelayMs) return undefined;
   const droppedIds = new Set(overdue.caIds.split(" "));
   const marked = authority.retired.map((ca) => (droppedIds.has(ca.id) ? { ...ca, isDropped: true } : ca));
-  const draft: Draft = { ...authority, retired: withinLimits(marked, moment.wallMs, lives) };
+  const draft: Draft = { ...authority, retired: withinLimits(marked, moment.wallMs, lifetimes) };
   return { kind: "write", draft, reason: "drop" };
 }
 
-function hasSettled(observation: Observation, now: Moment, lives: Lifetimes): boolean {
-  return now.monotonicMs - observation.sinceMs >= lives.settleMs;
+function hasSettled(observation: Observation, now: Moment, lifetimes: Lifetimes): boolean {
+  return now.monotonicMs - observation.sinceMs >= lifetimes.settleMs;
 }
 
 function continuedObservation(

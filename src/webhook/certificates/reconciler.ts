@@ -52,7 +52,7 @@ export type AuthorityStatus = {
 
 type ReadResult = ReadSecret & { readonly observed: ObservedState; readonly configuration: WebhookConfiguration };
 
-export function createReconciler(ports: ReconcilerPorts, lives: Lifetimes): Reconciler {
+export function createReconciler(ports: ReconcilerPorts, lifetimes: Lifetimes): Reconciler {
   let replicaState: ReplicaState = INITIAL_STATE;
   let leaf: ServerCertificate | undefined;
   let distrustReason: string | undefined;
@@ -66,7 +66,7 @@ export function createReconciler(ports: ReconcilerPorts, lives: Lifetimes): Reco
       replicaState = { ...replicaState, leaf: { ca: signer, validUntilMs } };
     } else if (step.kind === "publish") await publishBundle(ports, read.configuration, bundleText(step.cas));
     else {
-      const authority = await completeDraft(step.draft, read.observed, ports.tools, lives);
+      const authority = await completeDraft(step.draft, read.observed, ports.tools, lifetimes);
       await writeSecret(ports, read, { changes: contentOf(authority), reason: step.reason });
     }
   };
@@ -76,7 +76,7 @@ export function createReconciler(ports: ReconcilerPorts, lives: Lifetimes): Reco
       target: "the Secret or the webhook configuration",
       read: () => readState(ports),
       decide: (read) => {
-        const decided = decide(read.observed, replicaState, lives);
+        const decided = decide(read.observed, replicaState, lifetimes);
         replicaState = decided.state;
         return decided.step;
       },
@@ -128,13 +128,13 @@ async function completeDraft(
   draft: Draft,
   observed: ObservedState,
   tools: CertificateTools,
-  lives: Lifetimes,
+  lifetimes: Lifetimes,
 ): Promise<Authority> {
   const { next } = draft;
   if (next !== "to be made") return { ...draft, next };
   const earlier = trustedBy({ ...draft, next: undefined }).map((ca) => ca.validFromMs);
   const validFromMs = earlier.length === 0 ? undefined : Math.min(...earlier);
-  const made = await tools.makeCa({ nowMs: observed.moment.wallMs, lifeMs: lives.caLifeMs, validFromMs });
+  const made = await tools.makeCa({ nowMs: observed.moment.wallMs, lifeMs: lifetimes.caLifeMs, validFromMs });
   return { ...draft, next: made };
 }
 

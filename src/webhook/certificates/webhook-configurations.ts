@@ -58,9 +58,13 @@ export async function publishBundle(
 
 export function webhookConfigurations(request: SendRequest, name: string, copyName = ""): WebhookConfigurations {
   const title = configurationTitle(name);
-  const write = (of: string, version: string, webhooks: number, bundle: string): Promise<WriteResult> => {
+  const write = (targetName: string, version: string, webhooks: number, bundle: string): Promise<WriteResult> => {
     const body = JSON.stringify(bundlePatch(version, webhooks, bundle));
-    return writeObject(request, { method: "PATCH", path: configurationPath(of), body }, configurationTitle(of));
+    return writeObject(
+      request,
+      { method: "PATCH", path: configurationPath(targetName), body },
+      configurationTitle(targetName),
+    );
   };
   return {
     title,

@@ -34,7 +34,7 @@ export type BodyStart = {
 };
 
 export type BodyBudget = {
-  readonly reserve: (from: BodyStart, reject: (why: RejectReason) => void) => Reservation;
+  readonly reserve: (start: BodyStart, reject: (why: RejectReason) => void) => Reservation;
   readonly rejectSlow: (nowMs: number) => void;
   readonly bufferedBytes: () => number;
   readonly incompleteBodies: () => number;

@@ -37,7 +37,7 @@ type ReaderOptions = {
   readonly pace: Pace;
   readonly isKnown: (source: IncomingMessage) => boolean;
   readonly nowMs: () => number;
-  readonly schedule: (ms: number, act: () => void) => void;
+  readonly schedule: (ms: number, callback: () => void) => void;
 };
 
 export function bodyReader(options: ReaderOptions): ReadBody {
@@ -85,13 +85,13 @@ function readDeclared(
     if (buffer !== undefined && isPooled) pool.release(buffer);
     buffer = undefined;
   };
-  const from = {
+  const start = {
     nowMs: nowMs(),
     isKnown,
     isSmall: declared <= LARGE_BYTES,
     address: source.socket?.remoteAddress ?? "",
   };
-  const reservation = budget.reserve(from, (why) => {
+  const reservation = budget.reserve(start, (why) => {
     releaseBuffer();
     settle({ kind: "refused", why });
   });

@@ -117,11 +117,11 @@ function waitingConnections(addressShare: number): WaitingConnections {
     return undefined;
   };
   const largestAddress = (): string | undefined => {
-    let most = addressShare;
+    let largest = addressShare;
     let found: string | undefined;
     for (const [address, connections] of connectionsByAddress) {
-      if (connections <= most) continue;
-      most = connections;
+      if (connections <= largest) continue;
+      largest = connections;
       found = address;
     }
     return found;

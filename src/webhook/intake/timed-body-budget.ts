@@ -18,13 +18,13 @@ export function timedBodyBudget(nowMs: () => number): BodyBudget {
   };
   return {
     ...budget,
-    reserve: (from, cut) => {
+    reserve: (start, reject) => {
       if (!isWaiting) wait();
-      return budget.reserve(from, cut);
+      return budget.reserve(start, reject);
     },
   };
 }
 
-export function schedule(ms: number, act: () => void): void {
-  setTimeout(act, ms).unref();
+export function schedule(ms: number, callback: () => void): void {
+  setTimeout(callback, ms).unref();
 }

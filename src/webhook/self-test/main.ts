@@ -24,7 +24,7 @@ import { PROOF_LABELS, SETTINGS } from "../settings.ts";
 import { selfTest } from "./self-test.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
-  const { settings: options, problems, help } = readOptions(args);
+  const { settings, problems, help } = readOptions(args);
   if (help) {
     process.stdout.write(SELF_TEST_HELP);
     return EXIT_OK;
@@ -32,7 +32,7 @@ export async function main(args: readonly string[]): Promise<number> {
   for (const problem of problems) process.stderr.write(`lastcall self-test: ${problemText(problem)}\n`);
   if (problems.length > 0) return EXIT_USAGE;
   try {
-    return (await run(options)) ? EXIT_OK : EXIT_FAULT;
+    return (await run(settings)) ? EXIT_OK : EXIT_FAULT;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     process.stderr.write(`lastcall self-test: ${error.message}\n`);

@@ -137,13 +137,13 @@ function parsed(text: string): RawObject {
 
 function whyNotStarted(pod: RawObject): string {
   const status = objectAt(pod, "status");
-  const all = [...objectsAt(status, "initContainerStatuses"), ...objectsAt(status, "containerStatuses")];
+  const containerStatuses = [...objectsAt(status, "initContainerStatuses"), ...objectsAt(status, "containerStatuses")];
   const unscheduled = objectsAt(status, "conditions").find(
     (condition) => condition["type"] === "PodScheduled" && condition["status"] === "False",
   );
   if (unscheduled !== undefined) return `is not scheduled: ${quote(textAt(unscheduled, "message") ?? "")}`;
   for (const name of [MANAGER, PROBE]) {
-    const why = whyNotRun(all.find((container) => container["name"] === name));
+    const why = whyNotRun(containerStatuses.find((container) => container["name"] === name));
     if (why !== "") return `does not start its container ${name}: ${why}`;
   }
   return "";

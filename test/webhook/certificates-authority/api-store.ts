@@ -15,10 +15,10 @@ export type ApiStore = {
   readonly secret: () => StoredSecret | undefined;
   readonly setSecret: (data: Readonly<Record<string, string>> | undefined) => void;
   readonly createSecret: (data: Readonly<Record<string, string>>) => WriteResult;
-  readonly updateSecret: (seen: StoredSecret, changes: Readonly<Record<string, string | undefined>>) => WriteResult;
+  readonly updateSecret: (current: StoredSecret, changes: Readonly<Record<string, string | undefined>>) => WriteResult;
   readonly configuration: () => WebhookConfiguration | undefined;
   readonly setBundles: (bundles: readonly string[] | undefined) => void;
-  readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => WriteResult;
+  readonly writeBundle: (current: WebhookConfiguration, bundle: string) => WriteResult;
   readonly versions: () => readonly ConfigurationVersion[];
   /** The number of accepted writes of replicas. */
   readonly writes: () => number;
@@ -63,8 +63,8 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
       secret = { resourceVersion: nextVersion(), data };
       return accepted();
     },
-    updateSecret: (seen, changes) => {
-      if (secret?.resourceVersion !== seen.resourceVersion) return "conflict";
+    updateSecret: (current, changes) => {
+      if (secret?.resourceVersion !== current.resourceVersion) return "conflict";
       const merged = Object.entries({ ...secret.data, ...changes });
       const data = Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined));
       secret = { resourceVersion: nextVersion(), data };
@@ -72,8 +72,8 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
     },
     configuration: () => configuration,
     setBundles: (bundles) => setConfiguration(bundles, false),
-    writeBundle: (seen, bundle) => {
-      if (configuration?.resourceVersion !== seen.resourceVersion) return "conflict";
+    writeBundle: (current, bundle) => {
+      if (configuration?.resourceVersion !== current.resourceVersion) return "conflict";
       setConfiguration(
         configuration.bundles.map(() => bundle),
         true,

@@ -7,7 +7,7 @@ import {
   DAY_MS,
   HOUR_MS,
   isReady,
-  LIVES,
+  LIFETIMES,
   MINUTE_MS,
   untrustedReadyReplicas,
 } from "./simulated-cluster.ts";
@@ -67,7 +67,7 @@ describe("a rotation of the CA", () => {
         [old, next],
       ],
     });
-    cluster.advance(LIVES.settleMs - 1_000);
+    cluster.advance(LIFETIMES.settleMs - 1_000);
     await reconcileAll();
     expect(stateOf(cluster).signer).toBe(old);
     expect(stateOf(cluster).leaves).toEqual([old, old]);
@@ -82,7 +82,7 @@ describe("a rotation of the CA", () => {
     const old = stateOf(cluster).signer;
     cluster.advance(201 * DAY_MS);
     await reconcileAll();
-    cluster.advance(LIVES.settleMs);
+    cluster.advance(LIFETIMES.settleMs);
     await reconcileAll();
     cluster.advance(7 * DAY_MS);
     await reconcileAll();
@@ -113,7 +113,7 @@ describe("a rotation of the CA", () => {
     const old = stateOf(cluster).signer;
     cluster.advance(400 * DAY_MS);
     await reconcileAll();
-    cluster.advance(LIVES.settleMs);
+    cluster.advance(LIFETIMES.settleMs);
     await reconcileAll();
     await reconcileAll();
     const { signer, leaves } = stateOf(cluster);
@@ -125,14 +125,14 @@ describe("a rotation of the CA", () => {
 
 describe("the served certificate stays trusted and a new CA replaces the old one if the Secret is", () => {
   const byHand = fakeCa("by hand", 0, DAY_MS * 40_000);
-  const half = fakeCa("half", 0, DAY_MS * 40_000);
+  const otherCa = fakeCa("other", 0, DAY_MS * 40_000);
   type Data = Readonly<Record<string, string>>;
   test.for<{ title: string; edit: (data: Data) => Data | undefined }>([
     { title: "deleted", edit: () => undefined },
     { title: "emptied", edit: () => ({}) },
     { title: "without its key", edit: ({ "ca.key": _key, ...data }) => data },
     { title: "without its certificate", edit: ({ "ca.crt": _cert, ...data }) => data },
-    { title: "with the key of another certificate", edit: (data) => ({ ...data, "ca.key": half.key }) },
+    { title: "with the key of another certificate", edit: (data) => ({ ...data, "ca.key": otherCa.key }) },
     { title: "with invalid text as its certificate", edit: (data) => ({ ...data, "ca.crt": "garbage" }) },
     {
       title: "edited by hand to another CA",
@@ -153,7 +153,7 @@ describe("the served certificate stays trusted and a new CA replaces the old one
       ],
     });
     expect(untrustedReadyReplicas(cluster)).toEqual([]);
-    cluster.advance(LIVES.settleMs);
+    cluster.advance(LIFETIMES.settleMs);
     await reconcileAll();
     await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: next, leaves: [next, next] });
@@ -166,14 +166,14 @@ describe("the served certificate stays trusted and a new CA replaces the old one
     const first = stateOf(cluster).signer;
     cluster.store.setSecret(undefined);
     await reconcileAll();
-    cluster.advance(LIVES.settleMs);
+    cluster.advance(LIFETIMES.settleMs);
     await reconcileAll();
     await reconcileAll();
     const second = stateOf(cluster).signer;
     cluster.store.setSecret(backup);
     await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: first, retired: [second], leaves: [second, second] });
-    cluster.advance(LIVES.settleMs);
+    cluster.advance(LIFETIMES.settleMs);
     await reconcileAll();
     expect(stateOf(cluster).leaves).toEqual([first, first]);
     expect(untrustedReadyReplicas(cluster)).toEqual([]);
@@ -263,7 +263,7 @@ describe("with a wrong clock or during an outage", () => {
     ahead.clockOffsetMs = 250 * DAY_MS;
     await reconcileAll();
     const { next } = stateOf(cluster);
-    cluster.advance(LIVES.settleMs);
+    cluster.advance(LIFETIMES.settleMs);
     await reconcileAll();
     await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next] });
@@ -280,7 +280,7 @@ describe("with a wrong clock or during an outage", () => {
     expect(replica.reconciler.leaf()).toBe(leaf);
     replica.clockOffsetMs = 0;
     await reconcileAll();
-    expect(replica.reconciler.leaf()?.validUntilMs).toBe(cluster.nowMs() + LIVES.leafLifeMs);
+    expect(replica.reconciler.leaf()?.validUntilMs).toBe(cluster.nowMs() + LIFETIMES.leafLifeMs);
   });
 
   test("an unreachable API server does not change the served certificate", async () => {
@@ -300,7 +300,7 @@ describe("with a wrong clock or during an outage", () => {
     for (let round = 0; round < 60; round += 1) {
       cluster.store.setSecret(undefined);
       await reconcileAll();
-      cluster.advance(LIVES.settleMs);
+      cluster.advance(LIFETIMES.settleMs);
       await reconcileAll();
     }
     expect(stateOf(cluster).bundles[0]?.length).toBeLessThanOrEqual(26);

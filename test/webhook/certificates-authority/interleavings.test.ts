@@ -11,7 +11,7 @@ import {
   DAY_MS,
   HOUR_MS,
   isReady,
-  LIVES,
+  LIFETIMES,
   MINUTE_MS,
   type SimulatedCluster,
   untrustedReadyReplicas,
@@ -156,7 +156,7 @@ function editBundles(cluster: SimulatedCluster, editIndex: number): void {
 async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
   while (cluster.pendingCalls() > 0) await cluster.endCall(0, "request lost");
   for (const replica of cluster.replicas) replica.clockOffsetMs = 0;
-  await reconcileRounds(cluster, { rounds: 8, ms: LIVES.settleMs + 1_000, replicaIndex: 0 });
+  await reconcileRounds(cluster, { rounds: 8, ms: LIFETIMES.settleMs + 1_000, replicaIndex: 0 });
   const writes = cluster.store.writes();
   await reconcileRounds(cluster, { rounds: 2, ms: 10_000, replicaIndex: 1 });
   expect(cluster.store.writes() - writes).toBe(0);
@@ -191,9 +191,9 @@ test("a CA that a user makes the signer too early signs after the settle time, o
     cluster.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
   const early = await clusterWithEarlySigner(5_000);
   expect(certificatesOf(early)).toEqual(Array.from({ length: SIZE }, () => expect.stringContaining('"CA 1"')));
-  await reconcileRounds(early, { rounds: 3, ms: LIVES.settleMs, replicaIndex: 0 });
+  await reconcileRounds(early, { rounds: 3, ms: LIFETIMES.settleMs, replicaIndex: 0 });
   const settled = certificatesOf(early);
-  const late = certificatesOf(await clusterWithEarlySigner(LIVES.leafLifeMs + DAY_MS));
+  const late = certificatesOf(await clusterWithEarlySigner(LIFETIMES.leafLifeMs + DAY_MS));
   for (const cas of [settled, late]) {
     expect(cas).toEqual(Array.from({ length: SIZE }, () => expect.stringContaining('"by hand 8"')));
   }
@@ -230,7 +230,7 @@ test("if the Secret is deleted, damaged or edited, every API server trusts each 
 
 test("if clocks jump by years, a connected replica serves only certificates that every API server trusts", LIMIT, () =>
   expectForHistories([...COMMON_ACTIONS, CLOCK], {
-    oracle: (cluster) => untrustedReadyReplicas(cluster, LIVES.dropDelayMs),
+    oracle: (cluster) => untrustedReadyReplicas(cluster, LIFETIMES.dropDelayMs),
     runs: 150,
   }),
 );

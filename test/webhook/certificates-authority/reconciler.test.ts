@@ -5,7 +5,7 @@ import { apiStore } from "./api-store.ts";
 import { fakeTools } from "./fake-certificates.ts";
 
 const HOUR_MS = 3_600_000;
-const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropDelayMs: 60_000 };
+const LIFETIMES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropDelayMs: 60_000 };
 
 type ForcedConflicts = { readonly secret?: "conflict"; readonly configuration?: "conflict" };
 
@@ -37,7 +37,7 @@ function startReplica(conflicts: ForcedConflicts = {}) {
       now: () => ({ wallMs: 10 * HOUR_MS, monotonicMs: 10 * HOUR_MS }),
       recordEvent: (event) => events.push(event),
     },
-    LIVES,
+    LIFETIMES,
   );
   return { reconciler, events, created, store };
 }

@@ -13,7 +13,7 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-export const LIVES: Lifetimes = {
+export const LIFETIMES: Lifetimes = {
   caLifeMs: 300 * DAY_MS,
   leafLifeMs: 7 * DAY_MS,
   settleMs: MINUTE_MS,
@@ -92,7 +92,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
         now: () => ({ wallMs: nowMs + replica().clockOffsetMs, monotonicMs: nowMs }),
         recordEvent: (event) => replica().events.push(event),
       },
-      LIVES,
+      LIFETIMES,
     );
 
   const newReplica = (): Replica => {
@@ -139,7 +139,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
     const isIn = (bundles: readonly string[]) => bundles.every((text) => hasCa(text, signer));
     const isPublished = isIn(store.configuration()?.bundles ?? []);
     const isUnsettled = possibleVersions(store, nowMs).some(({ bundles }) => !isIn(bundles));
-    if (signer !== undefined && isPublished && isUnsettled) unsettledSigners.set(signer, nowMs + LIVES.settleMs);
+    if (signer !== undefined && isPublished && isUnsettled) unsettledSigners.set(signer, nowMs + LIFETIMES.settleMs);
   };
 
   return {
@@ -202,7 +202,7 @@ export function untrustedReadyReplicas(
 
 /** The versions, written by replicas, that an API server may still use. */
 function possibleVersions(store: ApiStore, nowMs: number): ReturnType<ApiStore["versions"]> {
-  return store.versions().filter((version) => version.isByReplica && version.untilMs > nowMs - LIVES.settleMs);
+  return store.versions().filter((version) => version.isByReplica && version.untilMs > nowMs - LIFETIMES.settleMs);
 }
 
 function hasCa(bundle: string, id: string | undefined): boolean {

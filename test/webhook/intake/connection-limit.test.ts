@@ -111,16 +111,16 @@ function connectionsUnderTest() {
     live,
     table,
     add: (address: string) => {
-      const own: { entry?: Live; isGone: boolean } = { isGone: false };
+      const opened: { entry?: Live; isClosed: boolean } = { isClosed: false };
       const destroy = (): void => {
-        own.isGone = true;
-        if (own.entry === undefined) return;
-        expect(own.entry.underWay).toBe(0);
-        remove(own.entry);
+        opened.isClosed = true;
+        if (opened.entry === undefined) return;
+        expect(opened.entry.underWay).toBe(0);
+        remove(opened.entry);
       };
       const entry: Live = { connection: table.add({ destroy }, address), underWay: 0 };
-      own.entry = entry;
-      if (!own.isGone) live.push(entry);
+      opened.entry = entry;
+      if (!opened.isClosed) live.push(entry);
     },
     start: (entry: Live) => {
       entry.connection.responseStarted();
@@ -140,17 +140,17 @@ function connectionsUnderTest() {
 
 test("in any order of events the connection limit is not exceeded, and no review in progress is aborted", () => {
   const step = fc.record({
-    does: fc.constantFrom("add", "start", "finish", "close"),
-    which: fc.nat(30),
+    operation: fc.constantFrom("add", "start", "finish", "close"),
+    index: fc.nat(30),
     address: fc.nat(3),
   });
   const property = fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
     const all = connectionsUnderTest();
-    for (const { does, which, address } of steps) {
-      const chosen = all.live[which % Math.max(1, all.live.length)];
-      if (does === "add" || chosen === undefined) all.add(`10.0.0.${address}`);
-      else if (does === "start") all.start(chosen);
-      else if (does === "finish") all.finish(chosen, which % 2 === 0);
+    for (const { operation, index, address } of steps) {
+      const chosen = all.live[index % Math.max(1, all.live.length)];
+      if (operation === "add" || chosen === undefined) all.add(`10.0.0.${address}`);
+      else if (operation === "start") all.start(chosen);
+      else if (operation === "finish") all.finish(chosen, index % 2 === 0);
       else all.close(chosen);
       expect(all.table.open()).toBeLessThanOrEqual(LIMIT);
       expect(all.table.open()).toBe(all.live.length);
