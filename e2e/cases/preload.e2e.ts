@@ -3,7 +3,7 @@ import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { isAtLeast, parseVersion } from "../../src/kubernetes/version.ts";
-import { keepNode, lowestKubeletVersion, oldRuntime } from "../../src/webhook/cluster/cluster-facts.ts";
+import { lowestKubeletVersion, oldRuntime, reduceNode } from "../../src/webhook/cluster/cluster-facts.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { injectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
@@ -24,7 +24,7 @@ const PRELOAD = { ...TIMEOUT, "lastcall.dev/preload": "http1" };
 /** The version of a runtime that cannot mount images; `undefined` if all nodes can. */
 async function tooOld(namespace: CaseNamespace): Promise<string | undefined> {
   const { items } = await namespace.kubectl.json<V1NodeList>(["get", "nodes"]);
-  const nodes = items.map((node) => keepNode(JSON.parse(JSON.stringify(node))));
+  const nodes = items.map((node) => reduceNode(JSON.parse(JSON.stringify(node))));
   const kubelet = lowestKubeletVersion(nodes) ?? "";
   const version = parseVersion(kubelet);
   return version !== undefined && isAtLeast(version, 1, 36) ? oldRuntime(nodes) : kubelet;

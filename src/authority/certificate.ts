@@ -22,7 +22,7 @@ export type ServerCertificate = {
 export type CaReader = {
   /** `why` is the predicate of a sentence whose subject is the certificate's file or entry, such as "is missing". */
   readonly readCa: (cert: string) => { readonly ca: Ca } | { readonly why: string };
-  readonly keyFits: (ca: Ca, key: string) => boolean;
+  readonly isKeyOf: (ca: Ca, key: string) => boolean;
 };
 
 const FINGERPRINT_CHARACTERS = 16;
@@ -50,7 +50,7 @@ export function caReader(name: string): CaReader {
       if (!read.verify(read.publicKey)) return { why: "is not self-signed" };
       return { ca: { id, cert, validFromMs: Date.parse(read.validFrom), validUntilMs: Date.parse(read.validTo) } };
     },
-    keyFits: (ca, key) => {
+    isKeyOf: (ca, key) => {
       try {
         return new X509Certificate(ca.cert).checkPrivateKey(createPrivateKey(key));
       } catch {
@@ -81,31 +81,31 @@ export type PemBlock = { readonly id: string; readonly cert: string };
 
 type PemBlocks = {
   readonly blocks: readonly PemBlock[];
-  readonly hasJunk: boolean;
+  readonly hasOtherText: boolean;
 };
 
 const BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE-----/g;
 
 export function pemBlocks(text: string): PemBlocks {
   const blocks = [...text.matchAll(BLOCK)].map((match) => ({ id: idOf(match[1] ?? ""), cert: `${match[0]}\n` }));
-  return { blocks, hasJunk: text.replaceAll(BLOCK, "").trim() !== "" };
+  return { blocks, hasOtherText: text.replaceAll(BLOCK, "").trim() !== "" };
 }
 
 /** `undefined` unless the text is exactly one certificate. */
 export function pemId(text: string): string | undefined {
-  const { blocks, hasJunk } = pemBlocks(text);
-  const [only, ...more] = blocks;
-  return hasJunk || more.length > 0 || only?.id === "" ? undefined : only?.id;
+  const { blocks, hasOtherText } = pemBlocks(text);
+  const [first, ...others] = blocks;
+  return hasOtherText || others.length > 0 || first?.id === "" ? undefined : first?.id;
 }
 
-export function holdsExactly(text: string, wanted: readonly Pick<PemBlock, "id">[]): boolean {
-  const { blocks, hasJunk } = pemBlocks(text);
+export function containsExactly(text: string, expected: readonly Pick<PemBlock, "id">[]): boolean {
+  const { blocks, hasOtherText } = pemBlocks(text);
   const found = new Set(blocks.map((block) => block.id));
-  const ids = new Set(wanted.map((ca) => ca.id));
-  return !hasJunk && found.size === ids.size && [...ids].every((id) => found.has(id));
+  const ids = new Set(expected.map((ca) => ca.id));
+  return !hasOtherText && found.size === ids.size && [...ids].every((id) => found.has(id));
 }
 
-export function holds(text: string, ca: Pick<PemBlock, "id">): boolean {
+export function containsCertificate(text: string, ca: Pick<PemBlock, "id">): boolean {
   return pemBlocks(text).blocks.some((block) => block.id === ca.id);
 }
 

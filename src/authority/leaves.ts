@@ -2,7 +2,7 @@
 import { isValidAt, type ServerCertificate, type SigningCa } from "./certificate.ts";
 import { makeLeaf, type ServerNames } from "./signing.ts";
 
-export type LeafParts<T> = {
+export type LeafOptions<T> = {
   readonly lifeMs: number;
   readonly renewAfter: number;
   readonly namesOf: (ca: SigningCa) => ServerNames;
@@ -14,29 +14,29 @@ type Leaves<T> = {
   readonly leafOf: (name: string) => T | undefined;
 };
 
-type Leaf<T> = { readonly prepared: T; readonly madeMs: number; readonly renewMs: number };
+type Leaf<T> = { readonly prepared: T; readonly createdMs: number; readonly renewMs: number };
 
-export function createLeaves<T>({ lifeMs, renewAfter, namesOf, prepare }: LeafParts<T>): Leaves<T> {
+export function createLeaves<T>({ lifeMs, renewAfter, namesOf, prepare }: LeafOptions<T>): Leaves<T> {
   let leaves: ReadonlyMap<string, Leaf<T>> = new Map();
 
   const newLeaf = async (ca: SigningCa, names: ServerNames, wallMs: number): Promise<Leaf<T>> => {
     const validUntilMs = Math.min(wallMs + lifeMs, ca.validUntilMs);
     const prepared = prepare(await makeLeaf(ca, names, validUntilMs));
-    return { prepared, madeMs: wallMs, renewMs: wallMs + (validUntilMs - wallMs) * renewAfter };
+    return { prepared, createdMs: wallMs, renewMs: wallMs + (validUntilMs - wallMs) * renewAfter };
   };
 
   return {
     update: async (cas, wallMs) => {
-      const kept = new Map<string, Leaf<T>>();
+      const nextLeaves = new Map<string, Leaf<T>>();
       for (const ca of cas.filter((each) => isValidAt(each, wallMs))) {
         const names = namesOf(ca);
         const [name = ""] = names.dns;
         const existing = leaves.get(name);
         // If the clock was set back, a leaf created in the future would be renewed too late.
-        const isGood = existing !== undefined && wallMs >= existing.madeMs && wallMs < existing.renewMs;
-        kept.set(name, isGood ? existing : await newLeaf(ca, names, wallMs));
+        const isCurrent = existing !== undefined && wallMs >= existing.createdMs && wallMs < existing.renewMs;
+        nextLeaves.set(name, isCurrent ? existing : await newLeaf(ca, names, wallMs));
       }
-      leaves = kept;
+      leaves = nextLeaves;
     },
     leafOf: (name) => leaves.get(name)?.prepared,
   };

@@ -3,23 +3,23 @@
 /** More rounds than all replicas need with their conflicts. Above the limit, another client writes continuously. */
 const ROUND_LIMIT = 16;
 
-type Reconciliation<Seen, Step> = {
-  readonly what: string;
-  readonly read: () => Promise<Seen>;
-  readonly decide: (seen: Seen) => Step | undefined;
+type Reconciliation<Observed, Step> = {
+  readonly target: string;
+  readonly read: () => Promise<Observed>;
+  readonly decide: (observed: Observed) => Step | undefined;
   /** Resolves after a conflict too, because the next round reads the change of the other client. */
-  readonly write: (step: Step, seen: Seen) => Promise<void>;
+  readonly write: (step: Step, observed: Observed) => Promise<void>;
 };
 
 /** @throws Error when a function of `parts` throws, and after `ROUND_LIMIT` rounds */
-export async function reconcile<Seen, Step>(parts: Reconciliation<Seen, Step>): Promise<Seen> {
+export async function reconcile<Observed, Step>(steps: Reconciliation<Observed, Step>): Promise<Observed> {
   for (let round = 0; round < ROUND_LIMIT; round += 1) {
-    const seen = await parts.read();
-    const step = parts.decide(seen);
-    if (step === undefined) return seen;
-    await parts.write(step, seen);
+    const observed = await steps.read();
+    const step = steps.decide(observed);
+    if (step === undefined) return observed;
+    await steps.write(step, observed);
   }
-  throw new Error(`${parts.what} was changed by another writer ${ROUND_LIMIT} times in a row`);
+  throw new Error(`${steps.target} was changed by another writer ${ROUND_LIMIT} times in a row`);
 }
 
 const REPEAT_MS = 600_000;

@@ -1,4 +1,4 @@
-/** Reads CAs from the entries of a Secret that replicas share, and writes the Secret. Invalid entries are reported and ignored. */
+/** Reads CAs from a Secret that replicas share, and writes the Secret. Invalid entries are reported and ignored. */
 import type { SecretStore, StoredSecret } from "../api-server/secret-store.ts";
 import type { Ca, CaReader, SigningCa } from "./certificate.ts";
 
@@ -32,7 +32,7 @@ export function readCaEntries(entries: Entries, name: string, reader: CaReader):
   if ("why" in read) return { kind: "unusable", error: `${name}.crt ${read.why}` };
   const { ca } = read;
   if (key === undefined) return { kind: "unusable", error: `${name}.key is missing`, ca };
-  if (!reader.keyFits(ca, key)) return { kind: "unusable", error: `${name}.key is not the key of ${name}.crt`, ca };
+  if (!reader.isKeyOf(ca, key)) return { kind: "unusable", error: `${name}.key is not the key of ${name}.crt`, ca };
   return { kind: "signing", ca: { ...ca, key } };
 }
 

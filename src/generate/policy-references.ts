@@ -8,7 +8,7 @@ import { ANNOTATIONS, FIELDS, fallbackText, PREFIX } from "../policy/fields.ts";
 import { PROBLEMS, type ProblemCode } from "../policy/problem.ts";
 import { SHIPPED_PROFILES } from "../policy/shipped-profiles.ts";
 import { DRAIN_EVENTS } from "../relay/drains/drains-route.ts";
-import { eventReasonOf, NOT_INJECTED, WITHOUT_EVENT } from "../webhook/cluster/admission-events.ts";
+import { CODES_WITHOUT_EVENT, eventReasonOf, NOT_INJECTED } from "../webhook/cluster/admission-events.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 
 export function lintRuleReference(): string {
@@ -96,7 +96,7 @@ const DRAINS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
 };
 
 export function eventReference(): string {
-  const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((problem) => !WITHOUT_EVENT.includes(problem));
+  const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((problem) => !CODES_WITHOUT_EVENT.includes(problem));
   const drains = (Object.keys(DRAINS) as (keyof typeof DRAINS)[]).map((outcome) => {
     const { reason, type } = DRAIN_EVENTS[outcome];
     return [code(reason), type, DRAINS[outcome]];

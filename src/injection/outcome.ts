@@ -1,6 +1,6 @@
 /** The outcome of an injection, shared by webhook and command line. */
 import type { Operation } from "fast-json-patch";
-import { LONGEST_NAME_LIST } from "../policy/codecs.ts";
+import { NAME_LIST_LIMIT } from "../policy/codecs.ts";
 import type { PodPolicy } from "../policy/fields.ts";
 import type { Problem } from "../policy/problem.ts";
 import type { Origin } from "../policy/resolve.ts";
@@ -36,7 +36,7 @@ export const SKIP_REASONS = {
   not_enabled: "neither the namespace nor the Pod opts in",
   system_namespace: "system namespaces and lastcall's own are never injected",
   mirror_pod: "a mirror Pod only represents a static Pod of its node",
-  too_many_containers: `the Pod has more than ${LONGEST_NAME_LIST} containers`,
+  too_many_containers: `the Pod has more than ${NAME_LIST_LIMIT} containers`,
   windows: "the manager's image runs on Linux only",
   host_network: "with hostNetwork the manager's port would be open on the node",
   zero_grace: "with a grace period of 0 the kubelet kills the Pod at once, so no hook would run",

@@ -2,7 +2,7 @@
 import type { IssueRelayAccess } from "../contract/relay-access.ts";
 import type { LimitRange } from "../kubernetes/limit-range.ts";
 import type { PullPolicy } from "../kubernetes/pod.ts";
-import { LONGEST_NAME_LIST } from "../policy/codecs.ts";
+import { NAME_LIST_LIMIT } from "../policy/codecs.ts";
 import type { Problem } from "../policy/problem.ts";
 import type { Layer } from "../policy/resolve.ts";
 import { PATCH_LIMIT_BYTES } from "./outcome.ts";
@@ -50,4 +50,4 @@ export type ClusterFacts = {
 
 export type Limits = { readonly containers: number; readonly patchBytes: number };
 
-export const LIMITS: Limits = { containers: LONGEST_NAME_LIST, patchBytes: PATCH_LIMIT_BYTES };
+export const LIMITS: Limits = { containers: NAME_LIST_LIMIT, patchBytes: PATCH_LIMIT_BYTES };

@@ -87,8 +87,8 @@ function readSet(value: unknown, where: string, problems: Problem[]): Readonly<R
   return value;
 }
 
-function unknownNames(given: readonly string[], known: readonly string[], where: string): Problem[] {
-  return given
+function unknownNames(names: readonly string[], known: readonly string[], where: string): Problem[] {
+  return names
     .filter((name) => !known.includes(name))
     .map((name) => {
       const guess = nearest(name, known);

@@ -11,7 +11,7 @@ export type Codec<T> = {
   readonly shows: string;
   readonly schema: ValueSchema;
   /** Limit of a list's entries, including duplicates. */
-  readonly longest?: number;
+  readonly entryLimit?: number;
   readonly parse: (text: string) => T | undefined;
   readonly format: (value: T) => string;
 };
@@ -24,13 +24,13 @@ export const durationMs: Codec<number> = {
   format: formatDuration,
 };
 
-export function oneOf<const T extends string>(...words: readonly [T, ...T[]]): Codec<T> {
+export function oneOf<const T extends string>(...values: readonly [T, ...T[]]): Codec<T> {
   return {
-    expects: `one of ${words.join(", ")}`,
-    shows: words.join(", "),
-    schema: { type: "string", enum: words },
-    parse: (text) => words.find((word) => word === text),
-    format: (word) => word,
+    expects: `one of ${values.join(", ")}`,
+    shows: values.join(", "),
+    schema: { type: "string", enum: values },
+    parse: (text) => values.find((value) => value === text),
+    format: (value) => value,
   };
 }
 
@@ -43,21 +43,21 @@ export const unprivilegedPort: Codec<number> = {
 };
 
 /** In ports. Linux limits one program argument to 131,072 bytes; a port with its comma takes up to six bytes. */
-export const LONGEST_PORT_LIST = 20_000;
+export const PORT_LIST_LIMIT = 20_000;
 
 /**
  * Limit of the containers of an injected Pod. One argument of the manager can contain 1,700 of the longest names, and the record
  * of the original hooks of 1,000 containers fits into one environment variable.
  */
-export const LONGEST_NAME_LIST = 1_000;
+export const NAME_LIST_LIMIT = 1_000;
 
 /** Duplicates are removed; the order is preserved. */
 export const portList: Codec<readonly number[]> = {
   expects: "ports from 1 to 65535, separated by commas, such as 8080,9090",
   shows: "port list",
   schema: { type: "string", pattern: "^[0-9]{1,5}( *, *[0-9]{1,5})*$" },
-  longest: LONGEST_PORT_LIST,
-  parse: (text) => listOf(text, (part) => portIn(part, 1)),
+  entryLimit: PORT_LIST_LIMIT,
+  parse: (text) => listOf(text, (entry) => portIn(entry, 1)),
   format: (ports) => ports.join(","),
 };
 
@@ -65,7 +65,7 @@ export const nameList: Codec<readonly string[]> = {
   expects: "container names, separated by commas, such as app,worker",
   shows: "name list",
   schema: { type: "string", pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?( *, *[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" },
-  longest: LONGEST_NAME_LIST,
+  entryLimit: NAME_LIST_LIMIT,
   parse: (text) => listOf(text, labelOf),
   format: (names) => names.join(","),
 };
@@ -94,12 +94,12 @@ export const runAsUser: Codec<"auto" | "unset" | number> = {
   format: String,
 };
 
-function listOf<T>(text: string, read: (part: string) => T | undefined): readonly T[] | undefined {
+function listOf<T>(text: string, read: (entry: string) => T | undefined): readonly T[] | undefined {
   if (text !== text.trim()) return undefined;
   // A set, because searching a list of 20,000 ports for each port would take a second of an admission.
   const values = new Set<T>();
-  for (const part of text.split(",")) {
-    const value = read(part.trim());
+  for (const entry of text.split(",")) {
+    const value = read(entry.trim());
     if (value === undefined) return undefined;
     values.add(value);
   }
@@ -154,9 +154,9 @@ function isHttpUrl(text: string): boolean {
 
 function isLoopback(host: string): boolean {
   if (host.startsWith("[")) return host === "[::1]";
-  const parts = host.split(".");
-  const areBytes = parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) <= 255);
-  return parts.length === 4 && parts[0] === "127" && areBytes;
+  const octets = host.split(".");
+  const areBytes = octets.every((octet) => /^(0|[1-9][0-9]{0,2})$/.test(octet) && Number(octet) <= 255);
+  return octets.length === 4 && octets[0] === "127" && areBytes;
 }
 
 /** `sun_path` has 108 bytes including the terminating zero. */

@@ -19,7 +19,7 @@ export type FlagKind =
 
 export type ManagerFlag = {
   readonly kind: FlagKind;
-  /** `when-set`: the flag is left out if the value is not set. Otherwise it is always written, for readers of `kubectl describe`. */
+  /** `when-set`: the flag is written only if the value is set. Default: always written, for readers of `kubectl describe`. */
   readonly written?: "when-set";
   /** Comment in the manager's source, if it differs from the summary. */
   readonly doc?: string;
@@ -45,13 +45,13 @@ export type DerivedRow = ManagerFlag & {
 
 const EVERYWHERE: readonly Scope[] = ["pod", "namespace", "cluster"];
 
-type Written<T> = Omit<Row<T>, "fallback" | "scopes"> & {
+type SettingInput<T> = Omit<Row<T>, "fallback" | "scopes"> & {
   readonly fallback: NoInfer<T>;
   /** Default: `EVERYWHERE`. */
   readonly scopes?: readonly Scope[];
 };
 
-export function setting<T>(row: Written<T>): Row<T> {
+export function setting<T>(row: SettingInput<T>): Row<T> {
   return { scopes: EVERYWHERE, ...row };
 }
 

@@ -238,7 +238,7 @@ export const STATUS_ANNOTATION = `${PREFIX}status`;
 /** The opt-in label of Pods and namespaces; on a Pod also an annotation. */
 export const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
 
-/** The label of Pods and namespaces that selects the Helm release of lastcall whose webhook injects. */
+/** The label of Pods and namespaces that selects the webhook by the `revision` of its chart. */
 export const REVISION = `${PREFIX}revision`;
 
 export function fallbackText<K extends Field>(field: K): string {

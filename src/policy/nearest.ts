@@ -1,9 +1,9 @@
-/** Returns the candidate with the smallest edit distance to `word`, if the distance is small enough for a typo. */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+/** Returns the candidate with the smallest edit distance to `name`, if the distance is small enough for a typo. */
+export function nearest(name: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.floor(word.length / 3) + 1;
+  let bestDistance = Math.floor(name.length / 3) + 1;
   for (const candidate of candidates) {
-    const distance = editDistance(word, candidate);
+    const distance = editDistance(name, candidate);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;

@@ -1,4 +1,4 @@
-import { LONGEST_NAME_LIST, LONGEST_PORT_LIST } from "./codecs.ts";
+import { NAME_LIST_LIMIT, PORT_LIST_LIMIT } from "./codecs.ts";
 
 /** A user's mistake, or a limit that affects a user's Pod. Problems are collected and reported, never thrown. */
 export type Problem = {
@@ -13,7 +13,7 @@ export type Problem = {
 export const PROBLEMS = {
   bad_value:
     "an annotation or setting has an invalid value; falls back to the namespace, then the cluster, then the default",
-  list_too_long: `a list has more than ${LONGEST_PORT_LIST} ports, the limit of one program argument, or more than ${LONGEST_NAME_LIST} containers; falls back like an invalid value`,
+  list_too_long: `a list has more than ${PORT_LIST_LIMIT} ports, the limit of one program argument, or more than ${NAME_LIST_LIMIT} containers; falls back like an invalid value`,
   unknown_annotation:
     "an annotation with the prefix lastcall.dev/ does not exist; the first 20 are named, the rest is counted",
   unknown_label: "a label with the prefix lastcall.dev/ does not exist",

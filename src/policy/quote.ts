@@ -1,13 +1,13 @@
 /** Quotes untrusted text in messages: printable ASCII of limited length. Pure. */
 
 /** Warnings of an admission response should stay below 120 characters. */
-const ECHO_LIMIT = 40;
+const QUOTE_LIMIT_CHARACTERS = 40;
 
 export function quote(text: string): string {
-  return quoteUpTo(ECHO_LIMIT, text);
+  return quoteUpTo(QUOTE_LIMIT_CHARACTERS, text);
 }
 
-export function quoteUpTo(limit: number, text: string): string {
+export function quoteUpTo(limitCharacters: number, text: string): string {
   const clean = text.replace(/[^\x20-\x7e]/g, "?");
-  return clean.length > limit ? `"${clean.slice(0, limit)}…"` : `"${clean}"`;
+  return clean.length > limitCharacters ? `"${clean.slice(0, limitCharacters)}…"` : `"${clean}"`;
 }

@@ -2,25 +2,25 @@
 import type { Codec } from "./codecs.ts";
 import { quote } from "./quote.ts";
 
-type ReadValue<T> =
+type ReadResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly code: "bad_value" | "list_too_long"; readonly message: string };
 
-type ReadableCodec<T> = Pick<Codec<T>, "expects" | "longest" | "parse">;
+type ReadableCodec<T> = Pick<Codec<T>, "expects" | "entryLimit" | "parse">;
 
-export function readValue<T>(codec: ReadableCodec<T>, written: unknown): ReadValue<T> {
-  if (typeof written !== "string")
-    return unreadable(codec, `${written === null ? "null" : `a ${typeof written}`} instead of a string`);
-  if (codec.longest !== undefined) {
-    const entries = entriesOf(written);
-    const message = `Got ${entries} entries, expected at most ${codec.longest}.`;
-    if (entries > codec.longest) return { ok: false, code: "list_too_long", message };
+export function readValue<T>(codec: ReadableCodec<T>, text: unknown): ReadResult<T> {
+  if (typeof text !== "string")
+    return unreadable(codec, `${text === null ? "null" : `a ${typeof text}`} instead of a string`);
+  if (codec.entryLimit !== undefined) {
+    const entries = entriesOf(text);
+    const message = `Got ${entries} entries, expected at most ${codec.entryLimit}.`;
+    if (entries > codec.entryLimit) return { ok: false, code: "list_too_long", message };
   }
-  const value = codec.parse(written);
-  return value === undefined ? unreadable(codec, quote(written)) : { ok: true, value };
+  const value = codec.parse(text);
+  return value === undefined ? unreadable(codec, quote(text)) : { ok: true, value };
 }
 
-function unreadable<T>({ expects }: ReadableCodec<T>, got: string): ReadValue<T> {
+function unreadable<T>({ expects }: ReadableCodec<T>, got: string): ReadResult<T> {
   return { ok: false, code: "bad_value", message: `Got ${got}, expected ${expects}.` };
 }
 

@@ -74,8 +74,10 @@ const NAMES: readonly string[] = FIELDS.map((field) => ANNOTATIONS[field].name);
 
 function sourceOf(layer: Layer): Source | undefined {
   const name = layer.scope === "cluster" ? "cluster" : `${layer.scope} ${layer.name}`;
-  const written = Object.keys(layer.annotations).filter((key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION);
-  return written.length === 0 ? undefined : namedSource({ ...layer, name }, written, PREFIX);
+  const annotationKeys = Object.keys(layer.annotations).filter(
+    (key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION,
+  );
+  return annotationKeys.length === 0 ? undefined : namedSource({ ...layer, name }, annotationKeys, PREFIX);
 }
 
 /** With the prefix for annotations, without it for profiles. */
@@ -84,13 +86,13 @@ const KNOWN_NAMES: Readonly<Record<typeof PREFIX | "", ReadonlySet<string>>> = {
   "": new Set(NAMES),
 };
 
-function namedSource(layer: Layer, written: readonly string[], prefix: typeof PREFIX | ""): Source {
+function namedSource(layer: Layer, keys: readonly string[], prefix: typeof PREFIX | ""): Source {
   const isKnown = (key: string): boolean => KNOWN_NAMES[prefix].has(key);
   return {
     scope: layer.scope,
     name: layer.name,
-    values: new Map(written.filter(isKnown).map((key) => [key.slice(prefix.length), layer.annotations[key]])),
-    unknown: written.filter((key) => !isKnown(key)),
+    values: new Map(keys.filter(isKnown).map((key) => [key.slice(prefix.length), layer.annotations[key]])),
+    unknown: keys.filter((key) => !isKnown(key)),
   };
 }
 
@@ -127,18 +129,18 @@ function profileNamed(name: string, profiles: Profiles): Profiles[string] | unde
 const UNKNOWN_LIMIT = 20;
 
 function reportUnknown(sources: readonly Source[], problems: Problem[]): void {
-  let left = UNKNOWN_LIMIT;
+  let remaining = UNKNOWN_LIMIT;
   for (const source of sources) {
-    const named = source.unknown.slice(0, left);
-    left -= named.length;
+    const named = source.unknown.slice(0, remaining);
+    remaining -= named.length;
     problems.push(...named.map((key) => unknownAnnotation(key, source.name)));
     const more = source.unknown.length - named.length;
     if (more > 0) problems.push({ code: "unknown_annotation", where: source.name, message: moreUnknown(more) });
   }
 }
 
-export function unknownAnnotation(written: string, where: string): Problem {
-  const key = written.startsWith(PREFIX) ? written.slice(PREFIX.length) : written;
+export function unknownAnnotation(name: string, where: string): Problem {
+  const key = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
   const guess = nearest(key, NAMES);
   const hint = guess === undefined ? `expected ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;
   return { code: "unknown_annotation", where, message: `${quote(`${PREFIX}${key}`)} does not exist; ${hint}` };

@@ -9,12 +9,12 @@ export type ResourcesChoice = "auto" | ManagerResources;
 
 /** A Kubernetes quantity without exponent. */
 const QUANTITY = "[0-9]{1,9}(\\.[0-9]{1,3})?(m|k|Ki|M|Mi|G|Gi)?";
-const PART = `(cpu|memory)=${QUANTITY}(/${QUANTITY})?`;
+const ENTRY = `(cpu|memory)=${QUANTITY}(/${QUANTITY})?`;
 
 export const managerResources: Codec<ResourcesChoice> = {
   expects: "auto, or REQUEST/LIMIT such as cpu=10m/20m,memory=16Mi (a single amount sets both)",
   shows: "requests/limits short form",
-  schema: { type: "string", pattern: `^auto$|^${PART}(,${PART})?$` },
+  schema: { type: "string", pattern: `^auto$|^${ENTRY}(,${ENTRY})?$` },
   parse: parseResources,
   format: formatResources,
 };
@@ -23,8 +23,8 @@ function parseResources(text: string): ResourcesChoice | undefined {
   if (text === "auto") return "auto";
   const requests: { cpu?: string; memory?: string } = {};
   const limits: { cpu?: string; memory?: string } = {};
-  for (const piece of text.split(",")) {
-    const match = new RegExp(`^(cpu|memory)=(${QUANTITY})(?:/(${QUANTITY}))?$`).exec(piece);
+  for (const entry of text.split(",")) {
+    const match = new RegExp(`^(cpu|memory)=(${QUANTITY})(?:/(${QUANTITY}))?$`).exec(entry);
     const name = match?.[1];
     if (match === null || (name !== "cpu" && name !== "memory") || requests[name] !== undefined) return undefined;
     const request = match[2] ?? "";

@@ -8,16 +8,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readSettings(args: readonly string[], environment: Environment): ReadSettings<typeof SETTINGS> {
   const read = readByTable(SETTINGS, args, environment);
   const { settings } = read;
-  const together = [
+  const combinationProblems = [
     ...certificateProblems(settings),
     ...enforcementProblems(settings),
     ...relayProblems(settings),
     ...portProblems(settings),
   ];
   if (settings.kubeVersion === "auto" && settings.cluster === "off") {
-    together.push({ where: "--kube-version", message: "auto requires --cluster=watch. Set it, or set a version." });
+    combinationProblems.push({
+      where: "--kube-version",
+      message: "auto requires --cluster=watch. Set it, or set a version.",
+    });
   }
-  return { ...read, problems: [...read.problems, ...together] };
+  return { ...read, problems: [...read.problems, ...combinationProblems] };
 }
 
 export function helpText(): string {
@@ -57,13 +60,13 @@ function relayProblems(settings: WebhookSettings): readonly SettingProblem[] {
 }
 
 function portProblems({ relaySecret, adminPort, relayPort, port }: WebhookSettings): readonly SettingProblem[] {
-  const others = new Map([[port, "--port"]]);
+  const flagsByPort = new Map([[port, "--port"]]);
   const problems: SettingProblem[] = [];
-  const check = (flag: string, chosen: number): void => {
-    const other = chosen === 0 ? undefined : others.get(chosen);
-    if (other !== undefined)
-      problems.push({ where: flag, message: `Port ${chosen} is also set by ${other}. Set two different ports.` });
-    others.set(chosen, flag);
+  const check = (flag: string, flagPort: number): void => {
+    const otherFlag = flagPort === 0 ? undefined : flagsByPort.get(flagPort);
+    if (otherFlag !== undefined)
+      problems.push({ where: flag, message: `Port ${flagPort} is also set by ${otherFlag}. Set two different ports.` });
+    flagsByPort.set(flagPort, flag);
   };
   if (relaySecret !== "") check("--relay-port", relayPort);
   check("--admin-port", adminPort);
@@ -83,7 +86,7 @@ type CertificateSettings = Pick<
 >;
 
 /** A CA's lifetime in settle times, at least: the next CA has to settle well within the last third of the CA's validity. */
-const SETTLES_PER_LIFE = 10;
+const MIN_SETTLE_TIMES_PER_LIFE = 10;
 
 export function certificateProblems(settings: CertificateSettings): readonly SettingProblem[] {
   const problems: SettingProblem[] = [];
@@ -106,8 +109,8 @@ export function certificateProblems(settings: CertificateSettings): readonly Set
   if (hasConfiguration && !hasSecret && !hasFiles) {
     add("--webhook-configuration", "Requires --ca-secret, or --cert and --key with a ca.crt in the same directory.");
   }
-  if (settings.caLifeMs < SETTLES_PER_LIFE * settings.caSettleMs) {
-    const shortest = formatDuration(SETTLES_PER_LIFE * settings.caSettleMs);
+  if (settings.caLifeMs < MIN_SETTLE_TIMES_PER_LIFE * settings.caSettleMs) {
+    const shortest = formatDuration(MIN_SETTLE_TIMES_PER_LIFE * settings.caSettleMs);
     add("--ca-life", `Too short for --ca-settle ${formatDuration(settings.caSettleMs)}. Set at least ${shortest}.`);
   }
   if (settings.certificateCheckMs < 100) add("--certificate-check", "Too short. Set at least 100ms.");

@@ -28,35 +28,35 @@ function isoTimestamp(): () => string {
   };
 }
 
-type LogLines = DestinationStream & {
+type LogWriter = DestinationStream & {
   readonly flushSync: () => void;
 };
 
-const COLLECTED_CHARACTERS = 15_000;
-const COLLECTED_MS = 200;
+const BATCH_CHARACTERS = 15_000;
+const BATCH_INTERVAL_MS = 200;
 const BACKLOG_BYTES = 1_048_576;
 
 /**
  * Collects lines, because a write per line takes longer than formatting the line. Writes are asynchronous, so a slow log reader
  * never delays an admission. The batches are large because pino's destination measures its whole backlog with each write.
  */
-export function logLines(): LogLines {
-  const writer = pino.destination({ dest: 1, sync: false, maxLength: BACKLOG_BYTES });
-  let collected = "";
-  const writeCollected = (): void => {
-    if (collected === "") return;
-    writer.write(collected);
-    collected = "";
+export function logWriter(): LogWriter {
+  const destination = pino.destination({ dest: 1, sync: false, maxLength: BACKLOG_BYTES });
+  let batch = "";
+  const writeBatch = (): void => {
+    if (batch === "") return;
+    destination.write(batch);
+    batch = "";
   };
-  setInterval(writeCollected, COLLECTED_MS).unref();
+  setInterval(writeBatch, BATCH_INTERVAL_MS).unref();
   return {
     write: (line) => {
-      collected += line;
-      if (collected.length >= COLLECTED_CHARACTERS) writeCollected();
+      batch += line;
+      if (batch.length >= BATCH_CHARACTERS) writeBatch();
     },
     flushSync: () => {
-      writeCollected();
-      writer.flushSync();
+      writeBatch();
+      destination.flushSync();
     },
   };
 }

@@ -11,12 +11,12 @@ import { releaseStartupMemory } from "../startup-memory.ts";
 import type { AdmissionRules } from "./admission/admit.ts";
 import { tokenSource } from "./admission/token-source.ts";
 import { certificateFor } from "./certificates/choose.ts";
-import { renewal } from "./certificates/source.ts";
+import { certificateRenewer } from "./certificates/source.ts";
 import { helpText, readSettings } from "./config.ts";
 import { readClientCa } from "./intake/client-certificate.ts";
-import { demandFreePort, LISTENING, moreListeners } from "./intake/more-listeners.ts";
-import { createLog, logLines } from "./log.ts";
-import { createMetrics, type WebhookMetrics, withPartMetrics } from "./metrics.ts";
+import { LISTEN_OPTIONS, moreListeners, requireFreePort } from "./intake/more-listeners.ts";
+import { createLog, logWriter } from "./log.ts";
+import { createMetrics, type WebhookMetrics, withThreadMetrics } from "./metrics.ts";
 import { clusterFor, enforcementFor, FIRST_READ_LIMIT_MS, RELAY_READY_LIMIT_MS, relayFor } from "./optional-parts.ts";
 import { buildServer, renewCertificate } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
@@ -30,9 +30,9 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   try {
     const file = await readClusterFile(settings.configFile);
-    const all = [...problems, ...file.problems];
-    if (all.length > 0) {
-      for (const problem of all) process.stderr.write(`lastcall webhook: ${problemText(problem)}\n`);
+    const allProblems = [...problems, ...file.problems];
+    if (allProblems.length > 0) {
+      for (const problem of allProblems) process.stderr.write(`lastcall webhook: ${problemText(problem)}\n`);
       return EXIT_USAGE;
     }
     return await serve(settings, file.config);
@@ -44,9 +44,9 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<number> {
-  const lines = logLines();
-  const log = createLog(settings.logLevel, lines);
-  const stop = stopSignal(log, () => lines.flushSync());
+  const logOutput = logWriter();
+  const log = createLog(settings.logLevel, logOutput);
+  const stop = stopSignal(log, () => logOutput.flushSync());
   const metrics = createMetrics();
   const clocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
   const source = await certificateFor(settings, { log, registry: metrics.registry, ...clocks });
@@ -71,23 +71,23 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
         metrics: withRelay(metrics, relay),
         nowMs: () => performance.now(),
         isStopping: () => stop.isReceived(),
-        unreadiness: () => source.unreadiness(Date.now()),
+        unreadyReason: () => source.unreadyReason(Date.now()),
       },
       { ...source.current(), clientCa },
     );
     releaseStartupMemory();
     const { host, port } = settings;
     const listenAt = async (at: string): Promise<void> => {
-      await demandFreePort(at, port);
-      await app.listen({ ...LISTENING, host: at, port });
+      await requireFreePort(at, port);
+      await app.listen({ ...LISTEN_OPTIONS, host: at, port });
     };
     const address = await openPort(app.server, { name: "", host, port, listen: listenAt });
     const closeListeners = await moreListeners(app.server, address);
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
-    const renew = renewal({ source, use: (pair) => renewCertificate(app, { ...pair, clientCa }), log });
+    const renew = certificateRenewer({ source, use: (pair) => renewCertificate(app, { ...pair, clientCa }), log });
     const check = async (): Promise<void> => {
       await renew(Date.now());
-      if (source.unreadiness(Date.now()) === "") await enforcement?.check();
+      if (source.unreadyReason(Date.now()) === "") await enforcement?.check();
     };
     const watch = setInterval(() => void check(), settings.certificateCheckMs);
     void check();
@@ -109,7 +109,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
     enforcement?.close();
     await relay?.stop();
     await cluster?.stop();
-    lines.flushSync();
+    logOutput.flushSync();
   }
 }
 
@@ -130,7 +130,7 @@ function rulesOf(settings: WebhookSettings, config: ClusterConfig): AdmissionRul
 }
 
 function withRelay(metrics: WebhookMetrics, relay: RelayThread | undefined): WebhookMetrics {
-  return relay === undefined ? metrics : withPartMetrics(metrics, relay.metrics);
+  return relay === undefined ? metrics : withThreadMetrics(metrics, relay.metrics);
 }
 
 async function readClusterFile(path: string): Promise<{ config: ClusterConfig; problems: readonly SettingProblem[] }> {

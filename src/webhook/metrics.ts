@@ -17,13 +17,13 @@ export type WebhookMetrics = {
   readonly registry: Registry;
 };
 
-/** Appends the metrics of another thread. They are read first, because a failure to read them increases a metric of this thread. */
-export function withPartMetrics(metrics: WebhookMetrics, more: () => Promise<string>): WebhookMetrics {
+/** Appends the metrics of another thread, which are read first because a failure to read them is counted in this thread. */
+export function withThreadMetrics(metrics: WebhookMetrics, readThreadMetrics: () => Promise<string>): WebhookMetrics {
   return {
     ...metrics,
     render: async () => {
-      const theirs = await more();
-      return (await metrics.render()) + theirs;
+      const threadMetrics = await readThreadMetrics();
+      return (await metrics.render()) + threadMetrics;
     },
   };
 }
@@ -62,13 +62,13 @@ export function createMetrics(): WebhookMetrics {
   };
 }
 
-type Row = { readonly metric: Metric; readonly read: () => number };
+type ProcessGauge = { readonly metric: Metric; readonly read: () => number };
 
 /**
  * Process metrics under their usual names. prom-client's default metrics also observe every garbage collection and the event
  * loop, which takes more CPU time than the admissions of an idle cluster.
  */
-const ROWS: readonly Row[] = [
+const PROCESS_GAUGES: readonly ProcessGauge[] = [
   {
     metric: METRICS.residentMemory,
     read: () => process.memoryUsage.rss(),
@@ -85,7 +85,7 @@ const ROWS: readonly Row[] = [
 
 function addProcessMetrics(registry: Registry): void {
   const registers = [registry];
-  for (const { metric, read } of ROWS) {
+  for (const { metric, read } of PROCESS_GAUGES) {
     new Gauge({
       ...metric,
       registers,

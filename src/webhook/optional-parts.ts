@@ -1,7 +1,7 @@
 /** Starts the optional components. A component is imported only if a setting enables it, to save memory. */
 import { hostname } from "node:os";
 import type { RelayThread, RunnerParts } from "../relay/thread/worker-supervisor.ts";
-import type { Cluster, ClusterParts } from "./cluster/cluster-runner.ts";
+import type { Cluster, ClusterOptions } from "./cluster/cluster-runner.ts";
 import type { EnforcementRunner } from "./enforcement/enforcement-runner.ts";
 import type { Log } from "./log.ts";
 import type { WebhookMetrics } from "./metrics.ts";
@@ -21,7 +21,7 @@ export async function enforcementFor(
 /** The webhook starts after this time even if the caches are not filled; unknown facts disable newer features. */
 export const FIRST_READ_LIMIT_MS = 5_000;
 
-type ClusterInputs = Pick<ClusterParts, "base" | "log" | "registry">;
+type ClusterInputs = Pick<ClusterOptions, "base" | "log" | "registry">;
 
 export async function clusterFor(settings: WebhookSettings, inputs: ClusterInputs): Promise<Cluster | undefined> {
   if (settings.cluster === "off") return undefined;
@@ -44,11 +44,11 @@ type RelayInputs = Pick<RunnerParts, "newToken" | "registry"> & {
 };
 
 export async function relayFor(settings: WebhookSettings, inputs: RelayInputs): Promise<RelayThread | undefined> {
-  const { cluster, ...parts } = inputs;
+  const { cluster, ...options } = inputs;
   if (settings.relaySecret === "" || cluster === undefined) return undefined;
   const { startRelayThread } = await import("../relay/thread/worker-supervisor.ts");
   return startRelayThread({
-    ...parts,
+    ...options,
     program: process.argv[1] ?? "",
     settings: {
       kubeconfigFile: settings.kubeconfigFile,

@@ -5,16 +5,16 @@ import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { AdmissionRules } from "./admission/admit.ts";
 import { addReviewRoutes, BODY_LIMIT_BYTES, type IntakePorts, type ReviewPorts } from "./admission/review-routes.ts";
-import { certificateRequest } from "./intake/client-certificate.ts";
+import { clientCertificateOptions } from "./intake/client-certificate.ts";
 import { paceHandshakes } from "./intake/more-listeners.ts";
-import { countAndLog, type Refusal, type Refuse } from "./intake/refusals.ts";
+import { type Refusal, type Refuse, refusalRecorder } from "./intake/refusals.ts";
 import { trackConnections } from "./intake/track-connections.ts";
 import type { WebhookMetrics } from "./metrics.ts";
 
 export type WebhookServer = FastifyInstance<Server>;
 
 type ServerPorts = Omit<ReviewPorts, keyof IntakePorts> & {
-  readonly unreadiness: Unreadiness;
+  readonly unreadyReason: UnreadyReason;
   /** Whether the process has received a stop signal; responses then contain `Connection: close`. */
   readonly isStopping: () => boolean;
 };
@@ -25,7 +25,7 @@ type ServerTls = {
   readonly clientCa?: string;
 };
 
-/** Longer than the 90 s of Go's clients, so that the client closes an idle connection: it does not send a request at that time. */
+/** Longer than the 90 s of Go's clients, so that the client closes an idle connection: the server could lose a new request. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 /** API servers time out after at most 30 s; the body budget rejects slow bodies earlier. */
 const REQUEST_TIMEOUT_MS = 40_000;
@@ -34,27 +34,27 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Interval at which Node checks the timeouts above; Node's default is 30 s. */
 const TIMEOUT_CHECK_MS = 2_000;
 /** API servers send less than 1 KB of headers. */
-const LARGEST_HEAD_BYTES = 8 * 1024;
+const MAX_HEADER_BYTES = 8 * 1024;
 
 /** Every supported API server can use TLS 1.2. */
 const TLS_LIMITS = { minVersion: "TLSv1.2" } as const;
 
 export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: ServerTls): WebhookServer {
-  const refuse = countAndLog(ports);
+  const refuse = refusalRecorder(ports);
   const clientCa = tls?.clientCa ?? "";
   const app: WebhookServer = Fastify({
     https: {
-      ...(tls === undefined ? TLS_LIMITS : secrets(tls)),
-      ...certificateRequest(clientCa),
+      ...(tls === undefined ? TLS_LIMITS : secureContextOptions(tls)),
+      ...clientCertificateOptions(clientCa),
       ALPNProtocols: ["http/1.1"],
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      maxHeaderSize: LARGEST_HEAD_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, refuse),
+    clientErrorHandler: (error, socket) => handleClientError(error, socket, refuse),
     bodyLimit: BODY_LIMIT_BYTES,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -69,7 +69,7 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
   paceHandshakes(app.server);
   const connectionOf = trackConnections(app.server, refuse);
   addReviewRoutes(app, rules, { ...ports, refuse, connectionOf, needsCertificate: clientCa !== "" });
-  addHealthRoutes(app, ports.metrics, ports.unreadiness);
+  addHealthRoutes(app, ports.metrics, ports.unreadyReason);
   app.setNotFoundHandler((_request, reply) => {
     reply.code(404).header("content-type", "text/plain; charset=utf-8");
     reply.send("Not found. Paths: POST /mutate, POST /settings, GET /healthz, GET /readyz, GET /metrics.\n");
@@ -78,25 +78,25 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
 }
 
 export function renewCertificate(app: WebhookServer, tls: ServerTls): void {
-  app.server.setSecureContext(secrets(tls));
+  app.server.setSecureContext(secureContextOptions(tls));
 }
 
-function secrets({ cert, key, clientCa = "" }: ServerTls): SecureContextOptions {
+function secureContextOptions({ cert, key, clientCa = "" }: ServerTls): SecureContextOptions {
   // Without `ca`, TLS would trust the public CAs.
   return { ...TLS_LIMITS, cert, key, ...(clientCa === "" ? {} : { ca: clientCa }) };
 }
 
-type Unreadiness = () => string;
+type UnreadyReason = () => string;
 
-function addHealthRoutes(app: FastifyInstance<Server>, metrics: WebhookMetrics, unreadiness: Unreadiness): void {
+function addHealthRoutes(app: FastifyInstance<Server>, metrics: WebhookMetrics, unreadyReason: UnreadyReason): void {
   // No checks: a restart helps only if the process does not respond.
   app.get("/healthz", (_request, reply) => {
-    reply.header("content-type", TEXT).send("ok\n");
+    reply.header("content-type", TEXT_TYPE).send("ok\n");
   });
   app.get("/readyz", (_request, reply) => {
-    const why = unreadiness();
+    const why = unreadyReason();
     reply.code(why === "" ? 200 : 503);
-    reply.header("content-type", TEXT).send(why === "" ? "ok\n" : `Not ready: ${why}.\n`);
+    reply.header("content-type", TEXT_TYPE).send(why === "" ? "ok\n" : `Not ready: ${why}.\n`);
   });
   app.get("/metrics", async (_request, reply) => {
     const text = await metrics.render();
@@ -104,27 +104,28 @@ function addHealthRoutes(app: FastifyInstance<Server>, metrics: WebhookMetrics, 
   });
 }
 
-const TEXT = "text/plain; charset=utf-8";
+const TEXT_TYPE = "text/plain; charset=utf-8";
 
 type ConnectionError = Error & { readonly code?: string };
-type BrokenRequest = { readonly reason: Refusal; readonly line?: string };
+type ClientError = { readonly reason: Refusal; readonly statusLine?: string };
 
 /** Handles errors of HTTP parsing and, since Node emits both as `clientError`, of TLS handshakes. */
-function answerBrokenRequest(error: ConnectionError, socket: Socket, refuse: Refuse): void {
-  const kind = brokenRequestOf(error.code ?? "");
+function handleClientError(error: ConnectionError, socket: Socket, refuse: Refuse): void {
+  const kind = clientErrorOf(error.code ?? "");
   // The parser reports an error again for the bytes after the first error.
-  if (kind?.line !== undefined && socket.destroyed) return;
+  if (kind?.statusLine !== undefined && socket.destroyed) return;
   if (kind !== undefined) refuse(kind.reason);
-  if (kind?.line !== undefined && socket.writable) {
-    socket.write(`HTTP/1.1 ${kind.line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  if (kind?.statusLine !== undefined && socket.writable) {
+    socket.write(`HTTP/1.1 ${kind.statusLine}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   }
   socket.destroy(error);
 }
 
-function brokenRequestOf(code: string): BrokenRequest | undefined {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return { reason: "slow_head", line: "408 Request Timeout" };
-  if (code === "HPE_HEADER_OVERFLOW") return { reason: "large_head", line: "431 Request Header Fields Too Large" };
-  if (code.startsWith("HPE_")) return { reason: "not_http", line: "400 Bad Request" };
+function clientErrorOf(code: string): ClientError | undefined {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return { reason: "slow_head", statusLine: "408 Request Timeout" };
+  if (code === "HPE_HEADER_OVERFLOW")
+    return { reason: "large_head", statusLine: "431 Request Header Fields Too Large" };
+  if (code.startsWith("HPE_")) return { reason: "not_http", statusLine: "400 Bad Request" };
   if (code === "ERR_TLS_HANDSHAKE_TIMEOUT") return { reason: "slow_handshake" };
   if (code.startsWith("ERR_SSL_")) return { reason: "no_handshake" };
   return undefined;

@@ -4,7 +4,7 @@ import type { CloseListeners } from "./intake/more-listeners.ts";
 import type { Log } from "./log.ts";
 import type { WebhookServer } from "./server.ts";
 
-type ShutdownParts = {
+type ShutdownOptions = {
   readonly drainDelayMs: number;
   readonly log: Log;
   readonly sleep: (ms: number) => Promise<void>;
@@ -20,24 +20,24 @@ const FINISH_LIMIT_MS = 30_000;
  * `Connection: close`, so that clients stop using their connections before idle connections are closed. `isStopping` of the
  * server's ports has to return true before the call.
  */
-export async function shutDown(app: WebhookServer, how: ShutdownParts): Promise<void> {
-  how.log.info({ drainDelayMs: how.drainDelayMs }, "received a stop signal, still serving");
-  await how.sleep(how.drainDelayMs);
-  how.log.info("no longer listening");
-  const closed = Promise.all([app.close(), how.closeListeners?.()]).then(() => "closed" as const);
-  how.onClosing?.();
-  const late = how.sleep(FINISH_LIMIT_MS).then(() => "late" as const);
+export async function shutDown(app: WebhookServer, options: ShutdownOptions): Promise<void> {
+  options.log.info({ drainDelayMs: options.drainDelayMs }, "received a stop signal, still serving");
+  await options.sleep(options.drainDelayMs);
+  options.log.info("no longer listening");
+  const closed = Promise.all([app.close(), options.closeListeners?.()]).then(() => "closed" as const);
+  options.onClosing?.();
+  const late = options.sleep(FINISH_LIMIT_MS).then(() => "late" as const);
   if ((await Promise.race([closed, late])) === "late") {
-    how.log.warn({ limitMs: FINISH_LIMIT_MS }, "open requests were cut");
+    options.log.warn({ limitMs: FINISH_LIMIT_MS }, "open requests were cut");
     app.server.closeAllConnections();
     await closed;
   }
-  how.log.info("stopped");
+  options.log.info("stopped");
 }
 
-type Stop = { readonly signal: Promise<NodeJS.Signals>; readonly isReceived: () => boolean };
+type StopSignal = { readonly signal: Promise<NodeJS.Signals>; readonly isReceived: () => boolean };
 
-export function stopSignal(log: Log, flush: () => void): Stop {
+export function stopSignal(log: Log, flush: () => void): StopSignal {
   let isReceived = false;
   const signal = new Promise<NodeJS.Signals>((resolve) => {
     const onSignal = (name: NodeJS.Signals): void => {

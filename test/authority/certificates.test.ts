@@ -43,7 +43,7 @@ test("each CA has a unique subject, and each certificate a unique serial number"
   expect(new Set(certificates.map((made) => made.serialNumber)).size).toBe(6);
 });
 
-test("the validity of a CA starts with its predecessor's, and that of a leaf with its CA's", async () => {
+test("the validity of a CA starts with the validity of its predecessor, and a leaf's with that of its CA", async () => {
   const first = await newCa();
   const second = await newCa(first.validFromMs - 30 * DAY_MS);
   expect(first.validFromMs).toBe(NOW_MS - 3_600_000);
@@ -52,7 +52,7 @@ test("the validity of a CA starts with its predecessor's, and that of a leaf wit
   expect(leaf.validFromMs).toBe(second.validFromMs);
 });
 
-test("readCa accepts only a CA made by lastcall and reports the reason otherwise", async () => {
+test("readCa accepts only a CA made by lastcall, and reports the reason otherwise", async () => {
   const signer = await newCa();
   const other = await newCa();
   const leaf = await tools.makeLeaf({ signer, validUntilMs: NOW_MS });
@@ -66,9 +66,9 @@ test("readCa accepts only a CA made by lastcall and reports the reason otherwise
   expect(reasonFor(signer.cert + other.cert)).toContain("not one PEM");
   expect(reasonFor("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")).toContain("cannot be decoded");
   expect(reasonFor(leaf.cert)).toContain("not a CA");
-  expect(tools.keyFits(signer, signer.key)).toBe(true);
-  expect(tools.keyFits(signer, other.key)).toBe(false);
-  expect(tools.keyFits(signer, "garbage")).toBe(false);
+  expect(tools.isKeyOf(signer, signer.key)).toBe(true);
+  expect(tools.isKeyOf(signer, other.key)).toBe(false);
+  expect(tools.isKeyOf(signer, "garbage")).toBe(false);
 });
 
 test("a CA that was not made by lastcall is rejected", async () => {

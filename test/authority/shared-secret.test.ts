@@ -1,4 +1,4 @@
-/** Tests CAs in the entries of a Secret, and writes of the Secret. */
+/** Tests reads of CAs from the entries of a Secret, and writes of the Secret. */
 import { expect, test } from "vitest";
 import type { SecretStore, StoredSecret } from "../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../src/api-server/stored-object.ts";
@@ -36,7 +36,7 @@ test.for([
     entries: { "a.crt": SIGNER.cert.slice(0, 40), "a.key": key },
     read: { kind: "unusable", error: "a.crt is not one PEM certificate" },
   },
-])("Secret entries with $title are read as $read.kind", ({ entries, read }) => {
+])("Secret entries with $title are read as `$read.kind`", ({ entries, read }) => {
   expect(readCaEntries(entries as Readonly<Record<string, string>>, "a", READER)).toEqual(read);
 });
 
@@ -49,7 +49,11 @@ test("parsedJson returns undefined for text that is not JSON", () => {
   ]);
 });
 
-async function written(stored: StoredSecret | undefined, result: WriteResult, secretErrors: readonly string[] = []) {
+async function writeToSecret(
+  stored: StoredSecret | undefined,
+  result: WriteResult,
+  secretErrors: readonly string[] = [],
+) {
   const calls: unknown[] = [];
   const events: SecretEvent<string>[] = [];
   const secrets: SecretStore = {
@@ -71,15 +75,18 @@ async function written(stored: StoredSecret | undefined, result: WriteResult, se
 
 test("a missing Secret is created without removed entries, and an existing one is updated", async () => {
   const done = [{ kind: "secret-written", reason: "repair" }];
-  expect(await written(undefined, "done")).toStrictEqual({ calls: [{ create: { "a.crt": "new" } }], events: done });
-  expect(await written({ resourceVersion: "1", data: {} }, "done")).toStrictEqual({
+  expect(await writeToSecret(undefined, "done")).toStrictEqual({
+    calls: [{ create: { "a.crt": "new" } }],
+    events: done,
+  });
+  expect(await writeToSecret({ resourceVersion: "1", data: {} }, "done")).toStrictEqual({
     calls: [{ update: { "a.crt": "new", "b.crt": undefined } }],
     events: done,
   });
 });
 
 test("unusable entries of the Secret are recorded before the write, and a conflict after the write", async () => {
-  const { events } = await written(undefined, "conflict", ["a.key is missing"]);
+  const { events } = await writeToSecret(undefined, "conflict", ["a.key is missing"]);
   expect(events).toEqual([
     { kind: "secret-errors", errors: ["a.key is missing"] },
     { kind: "conflict", on: "Secret" },

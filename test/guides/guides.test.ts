@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { injectPod } from "../../src/injection/inject.ts";
 import { objectAt, type RawObject, textAt, valueAt } from "../../src/kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS } from "../../src/policy/fields.ts";
-import { keepNamespace } from "../../src/webhook/cluster/kept-objects.ts";
+import { reduceNamespace } from "../../src/webhook/cluster/kept-objects.ts";
 import { lastcall } from "../cli/run-lastcall.ts";
 import { JSON_HEADERS, reviewText } from "../webhook/pod-review.ts";
 import { FACTS, serverUnderTest } from "../webhook/server-under-test.ts";
@@ -25,7 +25,7 @@ const WITHOUT_PODS = ["argo-workflows", "envoy-gateway"];
 async function admitted(pod: unknown, namespace: RawObject | undefined): Promise<unknown> {
   const { app } = serverUnderTest({
     inject: (request, config, facts) => injectPod(request, config, facts, { newToken: () => TOKEN }),
-    namespaceAnnotations: async () => (namespace === undefined ? {} : keepNamespace(namespace)),
+    namespaceAnnotations: async () => (namespace === undefined ? {} : reduceNamespace(namespace)),
   });
   const payload = reviewText({ object: pod, namespace: textAt(objectAt(namespace, "metadata"), "name") ?? "shop" });
   const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });

@@ -45,7 +45,7 @@ test.for([
   ["defaults", { defaults: ["drain-delay"] }, NO_MAPPING],
   ["onInvalid", { onInvalid: "" }, 'Got "", expected one of warn, skip, deny.'],
 ] as const)(
-  "a part of the cluster configuration that is not a mapping is reported: %s of %j",
+  "a field of the cluster configuration with an invalid value is reported: %s of %j",
   ([where, value, message]) => {
     const { config, problems } = readClusterConfig(value);
     expect(problems).toEqual([{ code: "bad_value", where, message }]);

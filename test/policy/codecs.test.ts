@@ -44,7 +44,7 @@ describe.for(FIELDS)("%s", (field) => {
     }
   });
 
-  test("never throws, and every accepted value survives a round trip", () => {
+  test("never throws, and every accepted value is equal after formatting and parsing", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.constantFrom(...GOOD[field]), fc.stringMatching(/^[0-9a-z:/.,=-]{1,30}$/)),
@@ -78,7 +78,7 @@ const NOT_LOOPBACK = [
   "http://$(POD_IP)/",
 ];
 
-test.for(NOT_LOOPBACK)("the URL %j, which is not of loopback, is rejected as drain URL and as driver URL", (text) => {
+test.for(NOT_LOOPBACK)("the URL %j without a valid loopback IP is rejected as drain URL and as driver URL", (text) => {
   expect(driverUrl.parse(text)).toBeUndefined();
   expect(appUrl.parse(text)).toBeUndefined();
 });
@@ -90,12 +90,12 @@ test.for(["unix:relative.sock", "unix:/a/../b.sock", "unix:/", "unix:/admin/", `
   },
 );
 
-test("a list setting is read without duplicates, in the given order", () => {
+test("a list setting is read without duplicates, in its order", () => {
   expect(codecOf("drainPorts").parse("443,80,443, 80,81")).toEqual([443, 80, 81]);
   expect(codecOf("containers").parse("b,a,b")).toEqual(["b", "a"]);
 });
 
-test("a list setting longer than one command-line argument is rejected", () => {
+test("a list setting with more entries than its limit is rejected", () => {
   const listed = (field: Field, entries: number, text: (at: number) => string) =>
     readValue(codecOf(field), Array.from({ length: entries }, (_, at) => text(at)).join());
   expect(listed("drainPorts", 20_000, (at) => String(at + 1))).toMatchObject({ ok: true });

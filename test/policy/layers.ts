@@ -1,6 +1,6 @@
 import type { Layer } from "../../src/policy/resolve.ts";
 
-/** Layers for tests; keys omit the annotation prefix. */
+/** Creates a layer for tests; the keys of `values` have no annotation prefix. */
 export function pod(values: Readonly<Record<string, unknown>>): Layer {
   return { scope: "pod", name: "web-0", annotations: prefixed(values) };
 }

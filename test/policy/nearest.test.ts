@@ -10,12 +10,12 @@ test.for([
   ["abcdef", ["abcxyz"], undefined],
   ["abcdef", ["abcdxy"], "abcdxy"],
   ["", ["a"], undefined],
-] as const)("the suggestion for %j among %j is %j", ([word, candidates, meant]) => {
-  expect(nearest(word, candidates)).toBe(meant);
+] as const)("the suggestion for %j among %j is %j", ([name, candidates, suggestion]) => {
+  expect(nearest(name, candidates)).toBe(suggestion);
 });
 
-test("a suggestion depends only on the first 64 characters of a word", () => {
-  const word = "a".repeat(64);
-  expect(nearest(`${word}${"b".repeat(1_000)}`, [word])).toBe(word);
-  expect(nearest(word, [`${word}${"b".repeat(1_000)}`])).toBe(`${word}${"b".repeat(1_000)}`);
+test("a suggestion depends only on the first 64 characters of a name", () => {
+  const name = "a".repeat(64);
+  expect(nearest(`${name}${"b".repeat(1_000)}`, [name])).toBe(name);
+  expect(nearest(name, [`${name}${"b".repeat(1_000)}`])).toBe(`${name}${"b".repeat(1_000)}`);
 });

@@ -47,7 +47,7 @@ describe("the precedence of settings", () => {
     expect([origin.mode, origin.driver]).toEqual(["pod web-0", "cluster"]);
   });
 
-  test("places a profile directly after the layer that sets it", () => {
+  test("prefers a layer to its profile, and the profile to the next layer", () => {
     const profiles = { slow: { "drain-timeout": "5m", "drain-delay": "9s" } };
     const layers = [pod({ profile: "slow", "drain-delay": "1s" }), namespace({ "drain-timeout": "2m" })];
     const { policy, origin, problems } = resolvePolicy(layers, profiles);
@@ -109,7 +109,7 @@ describe("invalid settings", () => {
     ]);
   });
 
-  test("with very many unknown names are listed up to a limit and then counted, across all layers", () => {
+  test("with more than 20 unknown names are listed up to that limit and then counted, across all layers", () => {
     const names = (count: number, text: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`${text}-${at}`, "x"]));
     const { problems } = resolvePolicy(
@@ -135,7 +135,7 @@ describe("invalid settings", () => {
     ]);
   });
 
-  test("with an unknown name unlike any valid one are reported with some valid names", () => {
+  test("with an unknown name unlike any valid name are reported with some valid names", () => {
     const [problem] = resolvePolicy([pod({ zzzzzzzz: "x" })], {}).problems;
     expect(problem?.message).toBe(
       '"lastcall.dev/zzzzzzzz" does not exist; expected inject, mode, port, drain-delay, deregistration-delay, …',
@@ -177,7 +177,7 @@ describe("invalid settings", () => {
       const { name } = ANNOTATIONS[field];
       for (const text of BAD) {
         const { policy, problems } = resolvePolicy([pod({ [name]: text })], {});
-        // Such a word is a valid name of a container or a profile.
+        // Such a text is a valid name of a container or a profile.
         if ((field === "containers" || field === "profile") && /^(?!x{64})[a-z0-9]+$/.test(text)) continue;
         expect(problems, `${name}=${text.slice(0, 20)}`).toHaveLength(1);
         expect(policy[field]).toEqual(ANNOTATIONS[field].fallback);

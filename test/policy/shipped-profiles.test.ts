@@ -4,18 +4,18 @@ import { clusterLayer, readClusterConfig } from "../../src/policy/cluster-config
 import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { SHIPPED_PROFILES } from "../../src/policy/shipped-profiles.ts";
 
-const chosen = (name: string, beside: Readonly<Record<string, string>> = {}) => {
-  const set = Object.entries({ profile: name, ...beside }).map(([key, value]) => [`lastcall.dev/${key}`, value]);
+const resolveProfile = (name: string, others: Readonly<Record<string, string>> = {}) => {
+  const set = Object.entries({ profile: name, ...others }).map(([key, value]) => [`lastcall.dev/${key}`, value]);
   return resolvePolicy([{ scope: "pod", name: "web-0", annotations: Object.fromEntries(set) }], {});
 };
-const graceWith = (name: string, appSeconds: number) => gracePeriodSeconds(appSeconds, chosen(name).policy, 0);
+const graceWith = (name: string, appSeconds: number) => gracePeriodSeconds(appSeconds, resolveProfile(name).policy, 0);
 
 describe.for(Object.entries(SHIPPED_PROFILES))("%s", ([name, { values }]) => {
   test("sets valid values, with the profile as their origin", () => {
-    const { problems, origin } = chosen(name);
+    const { problems, origin } = resolveProfile(name);
     expect(problems).toEqual([]);
-    const fromIt = Object.values(origin).filter((place) => place === `profile ${name} (pod web-0)`);
-    expect(fromIt).toHaveLength(Object.keys(values).length);
+    const fromProfile = Object.values(origin).filter((place) => place === `profile ${name} (pod web-0)`);
+    expect(fromProfile).toHaveLength(Object.keys(values).length);
   });
 
   test("is the default of a cluster that configures it", () => {
@@ -23,12 +23,14 @@ describe.for(Object.entries(SHIPPED_PROFILES))("%s", ([name, { values }]) => {
     expect(problems).toEqual([]);
     const resolution = resolvePolicy([clusterLayer(config)], config.profiles);
     expect(resolution.problems).toEqual([]);
-    const fromIt = Object.values(resolution.origin).filter((place) => place === `profile ${name} (cluster cluster)`);
-    expect(fromIt).toHaveLength(Object.keys(values).length);
+    const fromProfile = Object.values(resolution.origin).filter(
+      (place) => place === `profile ${name} (cluster cluster)`,
+    );
+    expect(fromProfile).toHaveLength(Object.keys(values).length);
   });
 
   test("is overridden by a value of the same layer", () => {
-    expect(chosen(name, { "drain-timeout": "77s" }).policy.drainTimeoutMs).toBe(77_000);
+    expect(resolveProfile(name, { "drain-timeout": "77s" }).policy.drainTimeoutMs).toBe(77_000);
   });
 });
 

@@ -12,7 +12,7 @@ import { listenOnOwnPort } from "../leases/own-port.ts";
 import { eventually } from "../time/eventually.ts";
 import { SECRETS } from "../webhook/certificates-authority/shared-objects.ts";
 import { POD } from "../webhook/pod-review.ts";
-import { call } from "../webhook/running-webhook.ts";
+import { sendRequest } from "../webhook/running-webhook.ts";
 import { admitted, askRelay, given, type Replica, startReplica, type Variables } from "./replica.ts";
 import { sliceObject } from "./slices/slice-cases.ts";
 import { slicesOf } from "./slices/watched-cluster.ts";
@@ -94,7 +94,7 @@ describe("the ports of the relay and the webhook", () => {
       expect((await askRelay(one, variables, { path, method })).status).toBe(404);
     }
     for (const path of ["/v1/drains", "/v1/withdrawal"])
-      expect((await call(one, { path, body: JSON.stringify(NOTICE.body) })).status).toBe(404);
+      expect((await sendRequest(one, { path, body: JSON.stringify(NOTICE.body) })).status).toBe(404);
     const otherIdentity = { ...variables, LASTCALL_RELAY_NAME: `relay-${"0".repeat(16)}.lastcall.internal` };
     await expect(askRelay(one, otherIdentity, NOTICE)).rejects.toThrow(/handshake/);
     // The webhook's port does not serve the relay's server name either.
@@ -163,7 +163,7 @@ describe("Pods are admitted", () => {
     const one = await replica(refusing);
     expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_TOKEN");
     expect(Object.keys((await admitted(one, OWNED)).variables)).not.toContain("LASTCALL_RELAY_CA");
-    expect((await call(one, { path: "/readyz" })).status).toBe(200);
+    expect((await sendRequest(one, { path: "/readyz" })).status).toBe(200);
     expect(await metricsWithRelay(one)).toContain("lastcall_relay_identity_ready 0");
     await eventually(() => expect(one.output()).toContain("cannot reconcile the relay's Secret"));
     refusing.refuses = false;
@@ -193,8 +193,8 @@ describe("Pods are admitted", () => {
     const one = await replica(await api(), args);
     await eventually(() => expect(one.output()).toMatch(/restarting it[\s\S]*restarting it/));
     const { variables } = await given(one, OWNED);
-    expect((await call(one, { path: "/readyz" })).status).toBe(200);
-    const without = (await call(one, { path: "/metrics" })).body;
+    expect((await sendRequest(one, { path: "/readyz" })).status).toBe(200);
+    const without = (await sendRequest(one, { path: "/metrics" })).body;
     expect(without).toMatch(/^lastcall_relay_thread_starts_total ([2-9]|[1-9][0-9]+)$/m);
     expect(without).toContain("lastcall_admissions_total");
     expect(one.output()).toContain(`the relay's port ${port} of 127.0.0.1 is in use by another process`);
@@ -223,7 +223,7 @@ describe("Pods are admitted", () => {
     const server = await api();
     const without = await replica(server, args);
     await eventually(() => expect(without.output()).toContain("cannot show recent drains"));
-    expect((await call(without, { path: "/readyz" })).status).toBe(200);
+    expect((await sendRequest(without, { path: "/readyz" })).status).toBe(200);
     await new Promise((resolve) => taken.close(resolve));
     const one = await replica(server, args);
     const { variables } = await given(one, OWNED);
@@ -239,7 +239,7 @@ describe("Pods are admitted", () => {
 /** Returns the metrics once they include the relay's, for which a busy thread may be too late. */
 async function metricsWithRelay(one: Replica): Promise<string> {
   return eventually(async () => {
-    const page = (await call(one, { path: "/metrics" })).body;
+    const page = (await sendRequest(one, { path: "/metrics" })).body;
     expect(page).toMatch(/^lastcall_relay_answering 1$/m);
     return page;
   });

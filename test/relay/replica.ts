@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import { type FakeApiServer, kubeconfigFor } from "../api-server/fake-api-server.ts";
 import { eventually } from "../time/eventually.ts";
 import { reviewText } from "../webhook/pod-review.ts";
-import { call, type RunningWebhook, startWebhook } from "../webhook/running-webhook.ts";
+import { type RunningWebhook, sendRequest, startWebhook } from "../webhook/running-webhook.ts";
 
 const ADDRESS = "[10.96.0.7]:443";
 
@@ -42,7 +42,7 @@ export type Variables = Readonly<Record<string, string>>;
 /** The manager's variables in the Pod that this replica injected; for a fieldRef the path of the field. */
 export async function admitted(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
   const { default: jsonPatch } = await import("fast-json-patch");
-  const reply = await call(replica, { path: "/mutate", body: reviewText({ object: pod }) });
+  const reply = await sendRequest(replica, { path: "/mutate", body: reviewText({ object: pod }) });
   const { response } = JSON.parse(reply.body) as { readonly response: { readonly patch?: string } };
   const patch = JSON.parse(Buffer.from(response.patch ?? "W10=", "base64").toString());
   const changed = jsonPatch.applyPatch(structuredClone(pod), patch).newDocument as InjectedPod;

@@ -6,21 +6,21 @@ import { samplesOf, serverUnderTest } from "./server-under-test.ts";
 
 const UID = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
-/** An additional key could leak the Pod, the patch or a user's secret. */
-const LINE_KEYS = [
+/** A complete list, because an additional key could leak the Pod, the patch or a user's secret. */
+const LOG_LINE_KEYS = [
   ...["dryRun", "level", "mode", "ms", "msg", "namespace", "outcome", "pod", "problems", "reason", "status"],
   ...["time", "uid"],
 ];
 
-async function ask(server: ReturnType<typeof serverUnderTest>, fields = {}) {
+async function sendReview(server: ReturnType<typeof serverUnderTest>, fields = {}) {
   return server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload: reviewText(fields) });
 }
 
 test("the response for an injected Pod has the uid of the request, a patch and the patch type", async () => {
-  const answer = await ask(serverUnderTest({ inject: () => PATCHED }));
-  expect(answer.statusCode).toBe(200);
-  expect(answer.headers["content-type"]).toContain("application/json");
-  const body = answer.json();
+  const reply = await sendReview(serverUnderTest({ inject: () => PATCHED }));
+  expect(reply.statusCode).toBe(200);
+  expect(reply.headers["content-type"]).toContain("application/json");
+  const body = reply.json();
   expect(body).toMatchObject({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" });
   expect(body.response).toMatchObject({ uid: UID, allowed: true, patchType: "JSONPatch" });
   expect(JSON.parse(Buffer.from(body.response.patch, "base64").toString())).toEqual(PATCHED.patch);
@@ -28,7 +28,7 @@ test("the response for an injected Pod has the uid of the request, a patch and t
 
 test("a Pod with an invalid setting is admitted with a warning", async () => {
   const server = serverUnderTest({ inject: () => WARNED });
-  const { response } = (await ask(server)).json();
+  const { response } = (await sendReview(server)).json();
   expect(response.allowed).toBe(true);
   expect(response.warnings).toHaveLength(1);
   expect(samplesOf(await server.metrics(), "lastcall_problems_total").get('{code="bad_value"}')).toBe(1);
@@ -36,36 +36,36 @@ test("a Pod with an invalid setting is admitted with a warning", async () => {
 });
 
 test("a refused Pod gets an AdmissionReview with a status message, not an HTTP error", async () => {
-  const answer = await ask(serverUnderTest({ inject: () => REFUSED }));
-  expect(answer.statusCode).toBe(200);
-  expect(answer.json().response).toMatchObject({ uid: UID, allowed: false, status: { message: REFUSED.message } });
+  const reply = await sendReview(serverUnderTest({ inject: () => REFUSED }));
+  expect(reply.statusCode).toBe(200);
+  expect(reply.json().response).toMatchObject({ uid: UID, allowed: false, status: { message: REFUSED.message } });
 });
 
 test("a response with non-ASCII letters arrives complete", async () => {
   const message = "The value 9₀s — drain-délai — cannot be read.";
-  const answer = await ask(serverUnderTest({ inject: () => ({ ...REFUSED, message }) }));
-  expect(answer.json().response.status.message).toBe(message);
-  expect(answer.headers["content-length"]).toBe(String(Buffer.byteLength(answer.body)));
+  const reply = await sendReview(serverUnderTest({ inject: () => ({ ...REFUSED, message }) }));
+  expect(reply.json().response.status.message).toBe(message);
+  expect(reply.headers["content-length"]).toBe(String(Buffer.byteLength(reply.body)));
 });
 
 test("the response for a skipped Pod has no patch and no patch type", async () => {
-  const { response } = (await ask(serverUnderTest({ inject: () => UNCHANGED }))).json();
+  const { response } = (await sendReview(serverUnderTest({ inject: () => UNCHANGED }))).json();
   expect(response).toMatchObject({ uid: UID, allowed: true });
   expect(response).not.toHaveProperty("patch");
   expect(response).not.toHaveProperty("patchType");
 });
 
-describe("the webhook responds with a bare HTTP 500, so that failurePolicy decides,", () => {
+describe("the webhook responds with status 500 and without a review, so the API server applies the failurePolicy,", () => {
   test("if the injector throws", async () => {
     const server = serverUnderTest({
       inject: () => {
         throw new Error("the injector broke");
       },
     });
-    const answer = await ask(server);
-    expect(answer.statusCode).toBe(500);
-    expect(answer.body).not.toContain("allowed");
-    expect(answer.body).not.toContain("broke");
+    const reply = await sendReview(server);
+    expect(reply.statusCode).toBe(500);
+    expect(reply.body).not.toContain("allowed");
+    expect(reply.body).not.toContain("broke");
     expect(server.lines()).toMatchObject([
       { level: 50, outcome: "fault", uid: UID, err: { message: "the injector broke" } },
     ]);
@@ -74,12 +74,12 @@ describe("the webhook responds with a bare HTTP 500, so that failurePolicy decid
 
   test("if the Pod's namespace cannot be read", async () => {
     const server = serverUnderTest({ namespaceAnnotations: () => Promise.reject(new Error("gone")) });
-    expect((await ask(server)).statusCode).toBe(500);
+    expect((await sendReview(server)).statusCode).toBe(500);
     expect(server.lines()).toHaveLength(1);
   });
 });
 
-describe("a review that is not of a Pod's creation is allowed unchanged, without the injector:", () => {
+describe("a review of anything but a Pod's creation is allowed unchanged, without a call of the injector:", () => {
   test.for([
     { title: "an update", fields: { operation: "UPDATE" } },
     { title: "a deletion, which has no object", fields: { operation: "DELETE", object: null } },
@@ -88,21 +88,21 @@ describe("a review that is not of a Pod's creation is allowed unchanged, without
   ])("$title", async ({ fields }) => {
     const server = serverUnderTest({
       inject: () => {
-        throw new Error("asked");
+        throw new Error("called");
       },
     });
-    const answer = await ask(server, fields);
-    expect(answer.statusCode).toBe(200);
-    expect(answer.json().response).toEqual({ uid: UID, allowed: true });
+    const reply = await sendReview(server, fields);
+    expect(reply.statusCode).toBe(200);
+    expect(reply.json().response).toEqual({ uid: UID, allowed: true });
     expect(await server.metrics()).toContain('outcome="skipped",reason="not_a_pod_creation"');
   });
 });
 
-test("a dry-run review gets the usual response and is marked in metrics and log", async () => {
+test("a dry-run review gets the same response as another review, and is labelled in metrics and log", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
-  const wet = await ask(server);
-  const dry = await ask(server, { dryRun: true });
-  expect(dry.body).toBe(wet.body);
+  const normal = await sendReview(server);
+  const dryRun = await sendReview(server, { dryRun: true });
+  expect(dryRun.body).toBe(normal.body);
   const samples = samplesOf(await server.metrics(), "lastcall_admissions_total");
   expect(samples.get('{outcome="injected",reason="none",mode="native",dry_run="true"}')).toBe(1);
   expect(server.lines()[1]).toMatchObject({ dryRun: true });
@@ -110,7 +110,7 @@ test("a dry-run review gets the usual response and is marked in metrics and log"
 
 test("the log has one line per review, with the Pod's name and without the Pod's content", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
-  await ask(server);
+  await sendReview(server);
   expect(server.lines()).toMatchObject([
     {
       level: 30,
@@ -122,29 +122,29 @@ test("the log has one line per review, with the Pod's name and without the Pod's
       mode: "native",
     },
   ]);
-  expect(Object.keys(server.lines()[0] ?? {}).sort()).toEqual(LINE_KEYS);
+  expect(Object.keys(server.lines()[0] ?? {}).sort()).toEqual(LOG_LINE_KEYS);
   expect(server.logText()).not.toContain("hunter2");
   expect(server.logText()).not.toContain("PASSWORD");
 });
 
-test("a Pod name that is not a string or far too long does not break the log line", async () => {
+test("a Pod name that is not a string, or is too long, does not break the log line", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
-  await ask(server, { object: { metadata: { name: { a: 1 }, generateName: "x".repeat(5_000) } } });
+  await sendReview(server, { object: { metadata: { name: { a: 1 }, generateName: "x".repeat(5_000) } } });
   expect(String(server.lines()[0]?.["pod"])).toHaveLength(253);
 });
 
 test("the injector receives the namespace of the request, its annotations and the opt-in mode", async () => {
-  const seen: InjectionRequest[] = [];
+  const requests: InjectionRequest[] = [];
   const server = serverUnderTest({
     rules: { optIn: "label" },
     namespaceAnnotations: async (name) => ({ "lastcall.dev/drain-delay": name === "shop" ? "9s" : "1s" }),
     inject: (request) => {
-      seen.push(request);
+      requests.push(request);
       return UNCHANGED;
     },
   });
-  await ask(server);
-  expect(seen).toMatchObject([
+  await sendReview(server);
+  expect(requests).toMatchObject([
     { namespace: "shop", optIn: "label", namespaceAnnotations: { "lastcall.dev/drain-delay": "9s" }, overrides: [] },
   ]);
 });
@@ -158,14 +158,14 @@ test("an admission of one second is recorded as 1 in the histogram and as 1000 m
       return UNCHANGED;
     },
   });
-  await ask(server);
+  await sendReview(server);
   expect(samplesOf(await server.metrics(), "lastcall_admission_duration_seconds_sum").get("")).toBe(1);
   expect(server.lines()[0]).toMatchObject({ ms: 1_000 });
 });
 
 describe("the webhook's HTTP server", () => {
   test("fails readiness, but not liveness, without a valid certificate", async () => {
-    const { app } = serverUnderTest({ unreadiness: () => "the certificate has expired" });
+    const { app } = serverUnderTest({ unreadyReason: () => "the certificate has expired" });
     const ready = await app.inject({ url: "/readyz" });
     expect(ready.statusCode).toBe(503);
     expect(ready.body).toContain("the certificate has expired");
@@ -173,20 +173,20 @@ describe("the webhook's HTTP server", () => {
     expect((await serverUnderTest().app.inject({ url: "/readyz" })).statusCode).toBe(200);
   });
 
-  test("responds to an unknown path with the list of known paths, and counts no admission", async () => {
+  test("responds to an unknown path with the list of valid paths, and does not count an admission", async () => {
     const { app, metrics } = serverUnderTest();
-    const answer = await app.inject({ method: "POST", url: "/mutating", headers: JSON_HEADERS, payload: reviewText() });
-    expect(answer.statusCode).toBe(404);
-    expect(answer.body).toContain("/mutate");
+    const reply = await app.inject({ method: "POST", url: "/mutating", headers: JSON_HEADERS, payload: reviewText() });
+    expect(reply.statusCode).toBe(404);
+    expect(reply.body).toContain("/mutate");
     expect((await app.inject({ url: "/mutate" })).statusCode).toBe(404);
     expect(samplesOf(await metrics(), "lastcall_admissions_total").size).toBe(0);
   });
 
   test("serves every metric in the Prometheus format with a help text", async () => {
-    const answer = await serverUnderTest().app.inject({ url: "/metrics" });
-    expect(answer.headers["content-type"]).toContain("text/plain");
+    const reply = await serverUnderTest().app.inject({ url: "/metrics" });
+    expect(reply.headers["content-type"]).toContain("text/plain");
     for (const name of ["lastcall_admissions_total", "process_cpu_seconds_total", "process_resident_memory_bytes"]) {
-      expect(answer.body).toMatch(new RegExp(`# HELP ${name} .+\\.\n`));
+      expect(reply.body).toMatch(new RegExp(`# HELP ${name} .+\\.\n`));
     }
   });
 });

@@ -1,4 +1,4 @@
-/** Attacks on the open port: the real program, and the attackers of `npm run bench:intake` as processes. */
+/** Attacks the port of the webhook's process with the attackers of `npm run bench:intake`, also as processes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
@@ -8,62 +8,64 @@ import { afterEach, expect, test } from "vitest";
 import { peakResidentBytes } from "../../bench/process-cost.ts";
 import { pause } from "../time/pause.ts";
 import { reviewText } from "./pod-review.ts";
-import { call, keepAliveAgent, type RunningWebhook, startWebhook } from "./running-webhook.ts";
+import { keepAliveAgent, type RunningWebhook, sendRequest, startWebhook } from "./running-webhook.ts";
 import { samplesOf } from "./server-under-test.ts";
 
 const ATTACKER = join(import.meta.dirname, "../../bench/intake/attacker.ts");
 const LIMIT = { timeout: 240_000 };
-/** Memory limits of a replica under one attack, and under several at a time: the chart's limit is 537 MB. */
-const MOST_BYTES = 400e6;
-const MOST_BYTES_TOGETHER = 440e6;
+/** Memory limits of a replica under one attack, and under all attacks together; the chart's limit is 537 MB. */
+const MEMORY_LIMIT_BYTES = 400e6;
+const ALL_ATTACKS_MEMORY_LIMIT_BYTES = 440e6;
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function started(): Promise<RunningWebhook> {
+async function startForTest(): Promise<RunningWebhook> {
   const webhook = await startWebhook(["--opt-in=all"]);
   cleanups.push(webhook.destroy);
   return webhook;
 }
 
-/** @param addresses the number of source addresses; 0 keeps the number of each attack's definition */
+/** @param addresses number of source addresses; 0: the number in the attack's definition */
 async function attack(webhook: RunningWebhook, kind: string, addresses = 0): Promise<void> {
-  const words = [ATTACKER, kind, String(webhook.port), String(addresses)];
-  const attacker = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  const args = [ATTACKER, kind, String(webhook.port), String(addresses)];
+  const attacker = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(attacker, "exit");
   cleanups.push(async () => {
     attacker.kill("SIGKILL");
     await ended;
   });
-  const early = ended.then(() =>
-    Promise.reject(new Error(`the attacker ended before it attacked: ${words.join(" ")}`)),
+  const rejectOnExit = ended.then(() =>
+    Promise.reject(new Error(`the attacker ended before it attacked: ${args.join(" ")}`)),
   );
-  await Promise.race([once(attacker.stdout, "data"), early]);
-  early.catch(() => undefined);
+  await Promise.race([once(attacker.stdout, "data"), rejectOnExit]);
+  rejectOnExit.catch(() => undefined);
 }
 
-type Row = { readonly kind: string; readonly reason: string; readonly times: number };
+type Attack = { readonly kind: string; readonly reason: string; readonly times: number };
 
-/** Sends ordinary admissions, each of which must be answered, until so many requests were refused for this reason. */
-async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times }: Row): Promise<void> {
+/** Sends reviews, which must all succeed, until the webhook has refused `times` requests for `reason`. */
+async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times }: Attack): Promise<void> {
   const agent = keepAliveAgent(1);
   cleanups.push(() => agent.destroy());
   for (;;) {
-    expect((await call(webhook, { path: "/mutate", body: reviewText(), agent })).status).toBe(200);
-    expect((await call(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
-    const text = (await call(webhook, { path: "/metrics", agent })).body;
+    expect((await sendRequest(webhook, { path: "/mutate", body: reviewText(), agent })).status).toBe(200);
+    expect((await sendRequest(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
+    const text = (await sendRequest(webhook, { path: "/metrics", agent })).body;
     const refused = samplesOf(text, "lastcall_requests_refused_total").get(`{reason="${reason}"}`) ?? 0;
     if (refused >= times) break;
-    await pause(100, "rounds of admissions that are a little apart");
+    await pause(100, "the admissions are not sent without a pause");
   }
-  expect(peakResidentBytes(webhook.pid)).toBeLessThan(kind === "all" ? MOST_BYTES_TOGETHER : MOST_BYTES);
+  expect(peakResidentBytes(webhook.pid)).toBeLessThan(
+    kind === "all" ? ALL_ATTACKS_MEMORY_LIMIT_BYTES : MEMORY_LIMIT_BYTES,
+  );
 }
 
 test.for([
   { kind: "chunks", reason: "without_length", times: 50, title: "endless bodies of one-byte chunks" },
   { kind: "parked", reason: "bodies_full", times: 20, title: "800 bodies that lack their last byte" },
-  { kind: "trickle", reason: "slow_body", times: 200, title: "500 bodies at a byte a second" },
+  { kind: "trickle", reason: "slow_body", times: 200, title: "500 bodies at one byte a second" },
   { kind: "silence", reason: "connections_full", times: 100, title: "more connections than the limit" },
   { kind: "heads", reason: "slow_head", times: 100, title: "endless HTTP headers" },
   {
@@ -75,20 +77,20 @@ test.for([
   { kind: "reviews+large", reason: "bodies_full", times: 3, title: "valid reviews without a pause, small and large" },
   { kind: "all", reason: "bodies_full", times: 300, title: "several attacks at once" },
 ])(
-  "the webhook admits ordinary Pods during an attack, and rejects and counts the attack: $title",
+  "the webhook admits Pods during an attack, and refuses and counts the attacker's requests: $title",
   LIMIT,
   async (row) => {
-    const webhook = await started();
+    const webhook = await startForTest();
     await attack(webhook, row.kind);
-    // At one address its many connections crowd out its large bodies, so that few are ever refused.
+    // From a single address, the limit of connections would close most large bodies before the memory limit refuses them.
     if (row.kind === "all") await attack(webhook, "parked", 16);
     await admitUntilRefused(webhook, row);
-    // All refusals share one log line.
+    // Each reason is logged at most once a minute.
     expect(webhook.output().split('"msg":"refused"').length).toBeLessThan(10);
   },
 );
 
-async function answerTo(webhook: RunningWebhook, bytes: string): Promise<string> {
+async function responseTo(webhook: RunningWebhook, bytes: string): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" });
   let text = "";
   socket.on("data", (chunk: Buffer) => {
@@ -101,18 +103,18 @@ async function answerTo(webhook: RunningWebhook, bytes: string): Promise<string>
 }
 
 test("an invalid HTTP request gets a response with the reason, and its connection is closed", LIMIT, async () => {
-  const webhook = await started();
+  const webhook = await startForTest();
   const post = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
-  expect(await answerTo(webhook, `${post}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n`)).toMatch(
+  expect(await responseTo(webhook, `${post}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n`)).toMatch(
     /^HTTP\/1\.1 411 [\s\S]*connection: close[\s\S]*Content-Length/i,
   );
-  expect(await answerTo(webhook, `${post}x: ${"x".repeat(20_000)}`)).toMatch(/^HTTP\/1\.1 431 /);
-  expect(await answerTo(webhook, "hello\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await responseTo(webhook, `${post}x: ${"x".repeat(20_000)}`)).toMatch(/^HTTP\/1\.1 431 /);
+  expect(await responseTo(webhook, "hello\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
   await new Promise((resolve) => {
     const plain = connectTcp({ host: "127.0.0.1", port: webhook.port }, () => plain.write(`${post}\r\n`));
     plain.on("error", () => undefined).once("close", resolve);
   });
-  const refused = samplesOf((await call(webhook, { path: "/metrics" })).body, "lastcall_requests_refused_total");
+  const refused = samplesOf((await sendRequest(webhook, { path: "/metrics" })).body, "lastcall_requests_refused_total");
   expect([...refused].filter(([, times]) => times > 0)).toEqual(
     ["without_length", "no_handshake", "large_head", "not_http"].map((reason) => [`{reason="${reason}"}`, 1]),
   );

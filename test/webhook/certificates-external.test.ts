@@ -1,4 +1,4 @@
-/** Externally renewed files, mounted as the kubelet mounts a Secret, and the caBundles that follow them. */
+/** Tests certificate files that another program renews, mounted as the kubelet mounts a Secret, and the caBundles for them. */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,12 +26,12 @@ async function newCa(name: string): Promise<Issuer> {
   return makeCaPair(name, { fromMs: START_MS, untilMs: START_MS + 300 * DAY_MS });
 }
 
-async function filesBy(ca: Issuer, days = 90): Promise<Files> {
+async function filesSignedBy(ca: Issuer, days = 90): Promise<Files> {
   const pair = await makeServerPair(ca, { dns: ["a"] }, { fromMs: START_MS, untilMs: START_MS + days * DAY_MS });
   return { cert: pair.cert, key: pair.key, ca: ca.cert };
 }
 
-/** One folder per version behind a symlink that is swapped, and files that link into it, as the kubelet does. */
+/** Mounts files as the kubelet does: a folder per version, the symlink `..data` to the current folder, and links to its files. */
 function mount(): { readonly folder: string; readonly swap: (files: Files) => void } {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-external-"));
   folders.push(folder);
@@ -61,9 +61,9 @@ function sourceOf(
   return externalSource({
     read: () => readExternalPair(join(folder, "tls.crt"), join(folder, "tls.key")),
     configurations: {
-      what: "MutatingWebhookConfiguration w",
+      title: "MutatingWebhookConfiguration w",
       read: async () => store.configuration(),
-      writeBundle: async (seen, bundle) => store.writeBundle(seen, bundle),
+      writeBundle: async (current, bundle) => store.writeBundle(current, bundle),
     },
     now: (): Moment => ({ wallMs: clock.nowMs, monotonicMs: clock.nowMs }),
     settleMs: SETTLE_MS,
@@ -75,38 +75,38 @@ function bundleSizes(store: ApiStore): readonly number[] {
   return (store.configuration()?.bundles ?? []).map((bundle) => pemBlocks(bundle).blocks.length);
 }
 
-async function started(replicas = 1) {
+async function startReplicas(replicas = 1) {
   const ca = await newCa("first CA");
   const clock: Clock = { nowMs: START_MS + DAY_MS };
   const store = apiStore(() => clock.nowMs, 2);
   const mounts = Array.from({ length: replicas }, mount);
-  const files = await filesBy(ca);
+  const files = await filesSignedBy(ca);
   for (const { swap } of mounts) swap(files);
   const sources = await Promise.all(mounts.map(({ folder }) => sourceOf(folder, store, clock)));
   for (const source of sources) await source.refresh(clock.nowMs);
   return { ca, clock, store, mounts, sources, files };
 }
 
-test("a replica fills empty caBundles from the ca.crt beside the certificate, and then is ready", async () => {
-  const { ca, clock, store, sources } = await started();
+test("a replica fills empty caBundles from the ca.crt in the certificate's folder, and is ready afterwards", async () => {
+  const { ca, clock, store, sources } = await startReplicas();
   expect(store.configuration()?.bundles).toEqual([ca.cert, ca.cert].map((text) => `${text.trim()}\n`));
-  expect(sources[0]?.unreadiness(clock.nowMs)).toBe("");
+  expect(sources[0]?.unreadyReason(clock.nowMs)).toBe("");
   store.setBundles(["", ca.cert]);
   await sources[0]?.refresh(clock.nowMs);
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
 
 test("a new certificate of the same CA is served after the next refresh", async () => {
-  const { ca, clock, mounts, sources } = await started();
-  const next = await filesBy(ca, 120);
+  const { ca, clock, mounts, sources } = await startReplicas();
+  const next = await filesSignedBy(ca, 120);
   mounts[0]?.swap(next);
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
   expect(sources[0]?.current().cert).toBe(next.cert);
 });
 
 test("a certificate of a new CA is served once every webhook has trusted that CA for the settle time", async () => {
-  const { clock, store, mounts, sources, files } = await started();
-  const next = await filesBy(await newCa("second CA"));
+  const { clock, store, mounts, sources, files } = await startReplicas();
+  const next = await filesSignedBy(await newCa("second CA"));
   mounts[0]?.swap(next);
   await sources[0]?.refresh(clock.nowMs);
   expect(bundleSizes(store)).toEqual([2, 2]);
@@ -119,15 +119,15 @@ test("a certificate of a new CA is served once every webhook has trusted that CA
   expect(sources[0]?.current().cert).toBe(next.cert);
 });
 
-test("a ca.crt with only the old CA does not make the new CA trusted", async () => {
-  const { ca, clock, store, mounts, files } = await started();
+test("a certificate of a new CA is not served while the caBundles contain only the old CA", async () => {
+  const { ca, clock, store, mounts, files } = await startReplicas();
   let refuses = true;
-  const writeBundle: ApiStore["writeBundle"] = (seen, bundle) => {
+  const writeBundle: ApiStore["writeBundle"] = (current, bundle) => {
     if (refuses) throw new Error("the API server does not let us change it");
-    return store.writeBundle(seen, bundle);
+    return store.writeBundle(current, bundle);
   };
   const source = await sourceOf(mounts[0]?.folder ?? "", { ...store, writeBundle }, clock);
-  const next = await filesBy(await newCa("second CA"));
+  const next = await filesSignedBy(await newCa("second CA"));
   mounts[0]?.swap({ ...next, ca: ca.cert + next.ca });
   for (let refresh = 0; refresh < 3; refresh += 1) {
     expect(await source.refresh(clock.nowMs)).toMatchObject({ kind: "unusable" });
@@ -138,16 +138,16 @@ test("a ca.crt with only the old CA does not make the new CA trusted", async () 
   await source.refresh(clock.nowMs);
   clock.nowMs += SETTLE_MS;
   expect(await source.refresh(clock.nowMs)).toEqual({ kind: "changed" });
-  expect(source.unreadiness(clock.nowMs)).toBe("");
+  expect(source.unreadyReason(clock.nowMs)).toBe("");
   refuses = true;
   store.setBundles([ca.cert, ca.cert]);
   await source.refresh(clock.nowMs);
-  expect(source.unreadiness(clock.nowMs)).toContain("does not trust");
+  expect(source.unreadyReason(clock.nowMs)).toContain("does not trust");
 });
 
-test("replicas whose files change minutes apart do not overwrite each other, and finally drop the old CA", async () => {
-  const { clock, store, mounts, sources } = await started(2);
-  const next = await filesBy(await newCa("second CA"));
+test("replicas whose files change minutes apart keep each other's CA in the caBundles, and drop the old CA later", async () => {
+  const { clock, store, mounts, sources } = await startReplicas(2);
+  const next = await filesSignedBy(await newCa("second CA"));
   const [early, late] = sources;
   mounts[0]?.swap(next);
   for (let minute = 0; minute < 5; minute += 1) {
@@ -166,8 +166,8 @@ test("replicas whose files change minutes apart do not overwrite each other, and
   expect([early?.current().cert, late?.current().cert]).toEqual([next.cert, next.cert]);
 });
 
-test("a caBundle with an unknown CA is repaired after a while, and one with garbage at once", async () => {
-  const { ca, clock, store, sources } = await started();
+test("an unknown CA is removed from a caBundle after 15 minutes, and invalid text at once", async () => {
+  const { ca, clock, store, sources } = await startReplicas();
   const foreign = (await newCa("foreign CA")).cert;
   store.setBundles([ca.cert + foreign, `garbage\n${ca.cert}`]);
   await sources[0]?.refresh(clock.nowMs);
@@ -178,17 +178,17 @@ test("a caBundle with an unknown CA is repaired after a while, and one with garb
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
 
-test("a key that does not fit the certificate is reported with its file, and the served pair stays", async () => {
-  const { clock, mounts, sources, files } = await started();
-  const other = await filesBy(await newCa("other CA"));
-  for (const half of [
+test("files that do not match are reported with their paths, and the served pair does not change", async () => {
+  const { clock, mounts, sources, files } = await startReplicas();
+  const other = await filesSignedBy(await newCa("other CA"));
+  for (const invalidFiles of [
     { ...files, cert: other.cert },
     { ...files, key: other.key },
     { ...files, ca: other.ca },
     { ...files, cert: "" },
     { ...files, ca: "" },
   ]) {
-    mounts[0]?.swap(half);
+    mounts[0]?.swap(invalidFiles);
     expect(await sources[0]?.refresh(clock.nowMs)).toMatchObject({
       kind: "unusable",
       fault: { code: "ERR_CERTIFICATE_UNREADABLE", message: expect.stringContaining("tls.crt") },
@@ -199,50 +199,50 @@ test("a key that does not fit the certificate is reported with its file, and the
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "same" });
 });
 
-test("an expired certificate is replaced at once, even by one of an untrusted CA", async () => {
-  const { clock, mounts, sources } = await started();
-  const next = await filesBy(await newCa("second CA"), 200);
+test("an expired certificate is replaced at once, even by a certificate of an untrusted CA", async () => {
+  const { clock, mounts, sources } = await startReplicas();
+  const next = await filesSignedBy(await newCa("second CA"), 200);
   clock.nowMs = START_MS + 91 * DAY_MS;
   mounts[0]?.swap(next);
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
 });
 
-test("a missing webhook configuration is reported until the caBundles were right once", async () => {
+test("a missing webhook configuration is reported until its caBundles trust the certificate", async () => {
   const clock: Clock = { nowMs: START_MS + DAY_MS };
   const store = apiStore(() => clock.nowMs, 1);
   store.setBundles(undefined);
   const { folder, swap } = mount();
-  swap(await filesBy(await newCa("first CA")));
+  swap(await filesSignedBy(await newCa("first CA")));
   const source = await sourceOf(folder, store, clock);
   expect(await source.refresh(clock.nowMs)).toMatchObject({ kind: "unusable" });
-  expect(source.unreadiness(clock.nowMs)).toContain("MutatingWebhookConfiguration w does not exist");
+  expect(source.unreadyReason(clock.nowMs)).toContain("MutatingWebhookConfiguration w does not exist");
   store.setBundles([""]);
   await source.refresh(clock.nowMs);
-  expect(source.unreadiness(clock.nowMs)).toBe("");
+  expect(source.unreadyReason(clock.nowMs)).toBe("");
 });
 
 test("a certificate folder without ca.crt is an error at startup", async () => {
   const { folder, swap } = mount();
-  swap(await filesBy(await newCa("first CA")));
+  swap(await filesSignedBy(await newCa("first CA")));
   rmSync(join(folder, "ca.crt"));
   await expect(readExternalPair(join(folder, "tls.crt"), join(folder, "tls.key"))).rejects.toThrow(/ca\.crt/);
   expect(readFileSync(join(folder, "tls.crt"), "utf8")).toContain("BEGIN CERTIFICATE");
 });
 
-test("a written caBundle is logged with its number of CAs, and too many conflicts end the attempt", async () => {
-  const { clock, store, mounts } = await started();
+test("a written caBundle is recorded with its number of CAs, and 16 conflicts end the refresh", async () => {
+  const { clock, store, mounts } = await startReplicas();
   store.setBundles(["", ""]);
   const events: AuthorityEvent[] = [];
   const folder = mounts[0]?.folder ?? "";
   const source = await sourceOf(folder, store, clock, (event) => events.push(event));
-  expect(source.unreadiness(clock.nowMs)).toBe("the webhook configuration has not been read yet");
+  expect(source.unreadyReason(clock.nowMs)).toBe("the webhook configuration has not been read yet");
   expect(await source.refresh(clock.nowMs)).toEqual({ kind: "same" });
   expect(events).toEqual([{ kind: "bundle-written", cas: 1 }]);
   store.setBundles(["", ""]);
   events.splice(0);
-  const raced: ApiStore = { ...store, writeBundle: () => "conflict" };
-  const loser = await sourceOf(folder, raced, clock, (event) => events.push(event));
-  const given = await loser.refresh(clock.nowMs);
-  expect(given).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });
+  const conflictingStore: ApiStore = { ...store, writeBundle: () => "conflict" };
+  const conflictingSource = await sourceOf(folder, conflictingStore, clock, (event) => events.push(event));
+  const result = await conflictingSource.refresh(clock.nowMs);
+  expect(result).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });
   expect(events).toEqual(Array.from({ length: 16 }, () => ({ kind: "conflict", on: "configuration" })));
 });

@@ -1,46 +1,49 @@
-/** The periodic renewal of the certificate: its log lines, how often, and the certificates that reach the server. */
+/** Tests the periodic renewal of the certificate: the log lines and the certificates that the server gets. */
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { ServerCertificate } from "../../src/authority/certificate.ts";
 import { Fault } from "../../src/fault.ts";
-import type { CertificateSource, Refreshed } from "../../src/webhook/certificates/source.ts";
-import { certificateSource, renewal } from "../../src/webhook/certificates/source.ts";
+import type { CertificateSource, RefreshResult } from "../../src/webhook/certificates/source.ts";
+import { certificateRenewer, certificateSource } from "../../src/webhook/certificates/source.ts";
 import { createLog } from "../../src/webhook/log.ts";
 
 const DAY_MS = 86_400_000;
 const FIRST: ServerCertificate = { cert: "first", key: "k", validFromMs: 0, validUntilMs: 8 * DAY_MS };
 
-function renewalOf(answer: () => Promise<Refreshed>) {
+function renewalWith(refresh: () => Promise<RefreshResult>) {
   const sink = new PassThrough();
   let text = "";
   sink.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
-  const used: string[] = [];
-  const source: CertificateSource = { current: () => FIRST, unreadiness: () => "", refresh: answer };
-  const renew = renewal({ source, use: ({ cert }) => used.push(cert), log: createLog("info", sink) });
-  return { renew, used, lines: () => text.split("\n").filter((line) => line !== "") };
+  const installed: string[] = [];
+  const source: CertificateSource = { current: () => FIRST, unreadyReason: () => "", refresh };
+  const renew = certificateRenewer({ source, use: ({ cert }) => installed.push(cert), log: createLog("info", sink) });
+  return { renew, installed, lines: () => text.split("\n").filter((line) => line !== "") };
 }
 
-const unusable = (why: string): Refreshed => ({ kind: "unusable", fault: new Fault("ERR_AUTHORITY_UNREACHABLE", why) });
+const unusable = (why: string): RefreshResult => ({
+  kind: "unusable",
+  fault: new Fault("ERR_AUTHORITY_UNREACHABLE", why),
+});
 
-test("a refresh passes a changed certificate, and no unchanged one, to the TLS server", async () => {
-  const answers: Refreshed[] = [{ kind: "same" }, { kind: "changed" }];
-  const { renew, used } = renewalOf(async () => answers.shift() ?? { kind: "same" });
+test("a renewal passes only a changed certificate to the TLS server", async () => {
+  const results: RefreshResult[] = [{ kind: "same" }, { kind: "changed" }];
+  const { renew, installed } = renewalWith(async () => results.shift() ?? { kind: "same" });
   for (let count = 0; count < 3; count += 1) await renew(0);
-  expect(used).toEqual(["first"]);
+  expect(installed).toEqual(["first"]);
 });
 
 test("a failed renewal is logged as a warning, and as an error if the certificate expires soon", async () => {
-  const { renew, lines } = renewalOf(async () => unusable("away"));
+  const { renew, lines } = renewalWith(async () => unusable("away"));
   await renew(0);
   await renew(7 * DAY_MS);
   expect(lines().map((line) => JSON.parse(line).level)).toEqual([40, 50]);
 });
 
-test("the log of a failed renewal has the reason, the certificate's expiry, and later the recovery", async () => {
-  const answers: Refreshed[] = [unusable("away"), { kind: "same" }, unusable("away"), { kind: "changed" }];
-  const { renew, lines } = renewalOf(async () => answers.shift() ?? unusable("away"));
+test("a failed renewal is logged with the reason and the certificate's expiry, and so is the recovery", async () => {
+  const results: RefreshResult[] = [unusable("away"), { kind: "same" }, unusable("away"), { kind: "changed" }];
+  const { renew, lines } = renewalWith(async () => results.shift() ?? unusable("away"));
   for (let second = 0; second < 4; second += 1) await renew(second);
   await renew(6 * DAY_MS);
   await renew(6 * DAY_MS + 600_001);
@@ -53,7 +56,7 @@ test("the log of a failed renewal has the reason, the certificate's expiry, and 
   };
   expect(lines().map((line) => JSON.parse(line))).toMatchObject([
     failure,
-    // After a success the same failure is logged again.
+    // After a success, a repetition of the failure is logged.
     failure,
     { level: 30, validUntil, msg: "certificate renewed" },
     failure,
@@ -63,8 +66,8 @@ test("the log of a failed renewal has the reason, the certificate's expiry, and 
 
 test("renewals never overlap, and a renewal that throws does not prevent the next", async () => {
   let calls = 0;
-  let finish: (found: Refreshed) => void = () => undefined;
-  const { renew, lines } = renewalOf(() => {
+  let finish: (found: RefreshResult) => void = () => undefined;
+  const { renew, lines } = renewalWith(() => {
     calls += 1;
     if (calls === 2) return Promise.reject(new Error("a mistake of ours"));
     return new Promise((resolve) => {
@@ -84,33 +87,33 @@ test("renewals never overlap, and a renewal that throws does not prevent the nex
   finish({ kind: "same" });
 });
 
-test("readiness fails with a reason: no certificate yet, a refusal, a CA that settles, or an expiry", async () => {
+test("readiness fails with a reason: no certificate yet, a refusal, a CA that is not trusted yet, or an expiry", async () => {
   let leaf: ServerCertificate | undefined;
-  let distrust: string | undefined;
+  let distrustReason: string | undefined;
   let update: () => Promise<void> = () => Promise.reject(new Error("403 no"));
   const source = certificateSource({
     current: () => leaf,
     placeholder: FIRST,
     update: () => update(),
-    distrust: () => distrust,
+    distrustReason: () => distrustReason,
   });
-  expect(source.unreadiness(0)).toBe("the webhook configuration has not been read yet");
+  expect(source.unreadyReason(0)).toBe("the webhook configuration has not been read yet");
   expect(source.current()).toBe(FIRST);
   expect(await source.refresh(0)).toMatchObject({ kind: "unusable", fault: { code: "ERR_AUTHORITY_UNREACHABLE" } });
-  expect(source.unreadiness(0)).toBe("403 no");
+  expect(source.unreadyReason(0)).toBe("403 no");
   update = async () => {
-    distrust = "settling";
+    distrustReason = "settling";
   };
   expect(await source.refresh(0)).toEqual({ kind: "same" });
-  expect(source.unreadiness(0)).toBe("settling");
+  expect(source.unreadyReason(0)).toBe("settling");
   update = async () => {
     leaf = { ...FIRST, cert: "leaf" };
-    distrust = "";
+    distrustReason = "";
   };
   expect(await source.refresh(0)).toEqual({ kind: "changed" });
-  expect(source.unreadiness(0)).toBe("");
+  expect(source.unreadyReason(0)).toBe("");
   update = () => Promise.reject(new Error("away"));
   await source.refresh(0);
-  expect(source.unreadiness(0)).toBe("");
-  expect(source.unreadiness(8 * DAY_MS)).toBe("the certificate has expired");
+  expect(source.unreadyReason(0)).toBe("");
+  expect(source.unreadyReason(8 * DAY_MS)).toBe("the certificate has expired");
 });

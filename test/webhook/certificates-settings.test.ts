@@ -1,8 +1,8 @@
-/** Combinations of certificate settings: the valid ones, and the messages for the others. */
+/** Tests valid combinations of certificate settings, and the messages for invalid combinations. */
 import { expect, test } from "vitest";
 import { certificateProblems } from "../../src/webhook/config.ts";
 
-const NOTHING_SET = {
+const DEFAULTS = {
   certificateFile: "",
   keyFile: "",
   caFile: "",
@@ -12,31 +12,31 @@ const NOTHING_SET = {
   webhookConfiguration: "",
   certificateCheckMs: 100,
 };
-type Settings = typeof NOTHING_SET;
+type Settings = typeof DEFAULTS;
 
 const FILES = { certificateFile: "tls.crt", keyFile: "tls.key" };
 const SECRET = { caSecret: "ca" };
 const CONFIGURATION = { webhookConfiguration: "lastcall" };
 
 test.for<[string, Partial<Settings>]>([
-  ["nothing, with the shortest life and interval", {}],
+  ["no file or Secret, with the shortest CA lifetime and check interval", {}],
   ["a file for the CA of a certificate made in memory", { caFile: "ca.crt" }],
   ["a pair of files", FILES],
   ["a pair of files and a webhook configuration", { ...FILES, ...CONFIGURATION }],
   ["a Secret and a webhook configuration", { ...SECRET, ...CONFIGURATION }],
 ])("a valid combination of certificate settings is accepted: %s", ([, set]) => {
-  expect(certificateProblems({ ...NOTHING_SET, ...set })).toEqual([]);
+  expect(certificateProblems({ ...DEFAULTS, ...set })).toEqual([]);
 });
 
-const HALF = { where: "--cert and --key", message: "Only one is set. Set both or neither." };
+const INCOMPLETE_PAIR = { where: "--cert and --key", message: "Only one is set. Set both or neither." };
 const NO_CA_TO_WRITE = {
   where: "--ca-file",
   message: "Only for a certificate made in memory. Unset it, or unset --cert, --key and --ca-secret.",
 };
 
 test.for<[string, Partial<Settings>, { where: string; message: string }]>([
-  ["a certificate without its key", { certificateFile: "tls.crt" }, HALF],
-  ["a key without its certificate", { keyFile: "tls.key" }, HALF],
+  ["a certificate without its key", { certificateFile: "tls.crt" }, INCOMPLETE_PAIR],
+  ["a key without its certificate", { keyFile: "tls.key" }, INCOMPLETE_PAIR],
   ["a pair of files and a file for a CA", { ...FILES, caFile: "ca.crt" }, NO_CA_TO_WRITE],
   ["a Secret and a file for a CA", { ...SECRET, ...CONFIGURATION, caFile: "ca.crt" }, NO_CA_TO_WRITE],
   [
@@ -64,15 +64,15 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     },
   ],
   [
-    "a life too short for its rotations",
+    "a CA lifetime that is too short for the settle time",
     { caLifeMs: 3_599_999 },
     { where: "--ca-life", message: "Too short for --ca-settle 6m. Set at least 1h." },
   ],
   [
-    "an interval of zero",
+    "a check interval below 100 ms",
     { certificateCheckMs: 99 },
     { where: "--certificate-check", message: "Too short. Set at least 100ms." },
   ],
 ])("an invalid combination of certificate settings is reported: %s", ([, set, problem]) => {
-  expect(certificateProblems({ ...NOTHING_SET, ...set })).toEqual([problem]);
+  expect(certificateProblems({ ...DEFAULTS, ...set })).toEqual([problem]);
 });

@@ -1,4 +1,4 @@
-/** With `--client-ca` only clients with a certificate of that CA may send reviews. */
+/** Tests that with `--client-ca`, only clients with a certificate of that CA can send reviews. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
@@ -30,10 +30,10 @@ function fileWith(text: string): string {
   return file;
 }
 
-type Ask = { readonly path: string; readonly method: string; readonly client?: Pair; readonly agent?: Agent };
-type Asked = { readonly status: number; readonly isResumed: boolean };
+type ClientRequest = { readonly path: string; readonly method: string; readonly client?: Pair; readonly agent?: Agent };
+type ClientResponse = { readonly status: number; readonly isResumed: boolean };
 
-function ask(webhook: RunningWebhook, { path, method, client, agent }: Ask): Promise<Asked> {
+function send(webhook: RunningWebhook, { path, method, client, agent }: ClientRequest): Promise<ClientResponse> {
   const where = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
   const headers = { "content-type": "application/json" };
   return new Promise((resolve, reject) => {
@@ -49,29 +49,29 @@ function ask(webhook: RunningWebhook, { path, method, client, agent }: Ask): Pro
 
 const REVIEW = { path: "/mutate", method: "POST" };
 
-async function guarded(): Promise<{ readonly webhook: RunningWebhook; readonly ca: Pair }> {
+async function startWithClientCa(): Promise<{ readonly webhook: RunningWebhook; readonly ca: Pair }> {
   const ca = await caNamed("ours");
   const webhook = await startWebhook([`--client-ca=${fileWith(ca.cert)}`, "--opt-in=all"]);
   cleanups.push(webhook.destroy);
   return { webhook, ca };
 }
 
-test("with --client-ca, reviews need a client certificate of that CA, and probes need none", LIMIT, async () => {
-  const { webhook, ca } = await guarded();
-  expect(await ask(webhook, { ...REVIEW, client: await clientPair(ca) })).toMatchObject({ status: 200 });
-  expect(await ask(webhook, REVIEW)).toMatchObject({ status: 403 });
+test("with --client-ca, reviews require a client certificate of that CA, and probes do not", LIMIT, async () => {
+  const { webhook, ca } = await startWithClientCa();
+  expect(await send(webhook, { ...REVIEW, client: await clientPair(ca) })).toMatchObject({ status: 200 });
+  expect(await send(webhook, REVIEW)).toMatchObject({ status: 403 });
   const otherClient = await clientPair(await caNamed("other"));
-  expect(await ask(webhook, { ...REVIEW, client: otherClient })).toMatchObject({ status: 403 });
+  expect(await send(webhook, { ...REVIEW, client: otherClient })).toMatchObject({ status: 403 });
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
-    expect(await ask(webhook, { path, method: "GET" })).toMatchObject({ status: 200 });
+    expect(await send(webhook, { path, method: "GET" })).toMatchObject({ status: 200 });
   }
 });
 
 test("a resumed TLS session without a client certificate cannot send reviews", LIMIT, async () => {
-  const { webhook } = await guarded();
+  const { webhook } = await startWithClientCa();
   const agent = new Agent({ maxCachedSessions: 10 });
-  expect(await ask(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: false });
-  expect(await ask(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: true });
+  expect(await send(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: false });
+  expect(await send(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: true });
 });
 
 test("a client CA file without a certificate is reported at startup", LIMIT, async () => {

@@ -1,4 +1,4 @@
-/** When a release fails closed, and the webhook entries that it then writes. */
+/** Tests when a Helm release enforces failurePolicy Fail, and the webhooks that it writes. */
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/api-server/api-request.ts";
@@ -12,7 +12,7 @@ import {
 } from "../../src/webhook/enforcement/enforcer.ts";
 import { failClosedCopies } from "../../src/webhook/enforcement/fail-closed-copies.ts";
 
-const entry = (name: string, caBundle: string | undefined = "Q0E="): RawObject => ({
+const webhook = (name: string, caBundle: string | undefined = "Q0E="): RawObject => ({
   name,
   clientConfig: { service: { name: "lastcall-webhook", path: "/mutate" }, ...(caBundle === "" ? {} : { caBundle }) },
   failurePolicy: "Ignore",
@@ -20,21 +20,28 @@ const entry = (name: string, caBundle: string | undefined = "Q0E="): RawObject =
   fieldOfLaterVersions: "kept",
 });
 
-const OPEN = [entry("namespace.drain.lastcall.dev"), entry("pod.drain.lastcall.dev")];
+const ORIGINALS = [webhook("namespace.drain.lastcall.dev"), webhook("pod.drain.lastcall.dev")];
 
-type ConfigurationsRead = { readonly open?: readonly RawObject[]; readonly copies?: readonly RawObject[] | undefined };
+type ConfigurationOptions = {
+  readonly originals?: readonly RawObject[];
+  readonly copies?: readonly RawObject[] | undefined;
+};
 
-/** Runs one check against such a cluster; `doubt` is the result of the proof. */
-async function check({ open = OPEN, ...rest }: ConfigurationsRead, doubt = "", written: "done" | "conflict" = "done") {
+/** Runs one check of a cluster with these webhooks; `proofError`: why the dry run failed, "" if it succeeded. */
+async function check(
+  { originals = ORIGINALS, ...rest }: ConfigurationOptions,
+  proofError = "",
+  written: "done" | "conflict" = "done",
+) {
   const copies = "copies" in rest ? rest.copies : [];
   const writes: (readonly RawObject[])[] = [];
   let proofs = 0;
-  const seen: Configurations = {
-    open,
+  const configurations: Configurations = {
+    originals,
     enforcing: copies === undefined ? undefined : { resourceVersion: "7", webhooks: copies },
   };
   const ports: EnforcerPorts = {
-    read: async () => seen,
+    read: async () => configurations,
     write: async (resourceVersion, webhooks) => {
       expect(resourceVersion).toBe("7");
       writes.push(webhooks);
@@ -42,24 +49,24 @@ async function check({ open = OPEN, ...rest }: ConfigurationsRead, doubt = "", w
     },
     prove: async () => {
       proofs += 1;
-      return doubt === "" ? undefined : { why: doubt, reason: "other" };
+      return proofError === "" ? undefined : { why: proofError, reason: "other" };
     },
   };
   return { ...(await enforce(ports)), writes, proofs };
 }
 
 describe("a Helm release with failurePolicy Fail", () => {
-  test("admits Pods without injection until a dry run proves injection", async () => {
+  test("does not enforce injection until a dry-run Pod is injected", async () => {
     const { isEnforcing, why, writes } = await check({}, "it was not injected");
     expect([isEnforcing, why, writes]).toEqual([false, "it was not injected", []]);
   });
 
-  test("writes a copy of every webhook with failurePolicy Fail once injection is proved", async () => {
-    expect(await check({})).toMatchObject({ isEnforcing: true, why: "", writes: [failClosedCopies(OPEN)] });
+  test("writes a copy of every webhook with failurePolicy Fail once a dry-run Pod is injected", async () => {
+    expect(await check({})).toMatchObject({ isEnforcing: true, why: "", writes: [failClosedCopies(ORIGINALS)] });
   });
 
-  test("sends no write and no dry run while the copies are right", async () => {
-    expect(await check({ copies: failClosedCopies(OPEN) })).toEqual({
+  test("does not send a write or dry run while the copies are up to date", async () => {
+    expect(await check({ copies: failClosedCopies(ORIGINALS) })).toEqual({
       isEnforcing: true,
       why: "",
       reason: "none",
@@ -70,14 +77,14 @@ describe("a Helm release with failurePolicy Fail", () => {
 
   test("does not copy a webhook that only checks settings", () => {
     const clientConfig = { service: { name: "lastcall-webhook", path: "/settings" }, caBundle: "Q0E=" };
-    const checking = { ...entry("settings.drain.lastcall.dev"), clientConfig };
-    expect(failClosedCopies([...OPEN, checking])).toEqual(failClosedCopies(OPEN));
+    const settingsWebhook = { ...webhook("settings.drain.lastcall.dev"), clientConfig };
+    expect(failClosedCopies([...ORIGINALS, settingsWebhook])).toEqual(failClosedCopies(ORIGINALS));
   });
 
-  test("updates its copies after a change of its webhooks without another proof", async () => {
-    const changed = [{ ...OPEN[0], timeoutSeconds: 9 }, entry("another.drain.lastcall.dev")];
+  test("updates the copies after a change of the webhooks, without another dry run", async () => {
+    const changed = [{ ...ORIGINALS[0], timeoutSeconds: 9 }, webhook("another.drain.lastcall.dev")];
     const { isEnforcing, writes, proofs } = await check(
-      { open: changed, copies: failClosedCopies(OPEN) },
+      { originals: changed, copies: failClosedCopies(ORIGINALS) },
       "not proven",
     );
     expect([isEnforcing, writes, proofs]).toEqual([true, [failClosedCopies(changed)], 0]);
@@ -85,21 +92,24 @@ describe("a Helm release with failurePolicy Fail", () => {
 
   test.for([
     { title: "before the caBundle is written", copies: [] },
-    { title: "after the caBundle was removed", copies: failClosedCopies(OPEN) },
+    { title: "after the caBundle was removed", copies: failClosedCopies(ORIGINALS) },
   ])("does not copy a webhook without a caBundle: $title", async ({ copies }) => {
-    const { isEnforcing, writes, proofs } = await check({ open: [OPEN[0] as RawObject, entry("b", "")], copies });
+    const { isEnforcing, writes, proofs } = await check({
+      originals: [ORIGINALS[0] as RawObject, webhook("b", "")],
+      copies,
+    });
     expect([isEnforcing, writes, proofs]).toEqual([copies.length > 0, [], 0]);
   });
 
-  test("writes nothing if there are no webhooks to copy", async () => {
-    expect(await check({ open: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
+  test("does not write if it has no webhooks to copy", async () => {
+    expect(await check({ originals: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
   test("does not create a missing configuration, so Pods are admitted", async () => {
     expect(await check({ copies: undefined })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
-  test("does not count as enforced after a write conflict", async () => {
+  test("does not report active enforcement after a write conflict", async () => {
     expect(await check({}, "", "conflict")).toMatchObject({ isEnforcing: false, why: "write conflict, retrying" });
   });
 });
@@ -115,31 +125,31 @@ describe("the API requests of enforcement", () => {
   const KIND = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
   type Stored = { readonly metadata: { readonly resourceVersion: string }; readonly webhooks?: readonly RawObject[] };
   const OBJECTS: Readonly<Record<string, Stored>> = {
-    [`${KIND}/drain.lastcall.dev`]: { metadata: { resourceVersion: "4" }, webhooks: OPEN },
+    [`${KIND}/drain.lastcall.dev`]: { metadata: { resourceVersion: "4" }, webhooks: ORIGINALS },
     [`${KIND}/enforce.lastcall.dev`]: { metadata: { resourceVersion: "7" } },
   };
 
-  /** Answers dry runs of Pods that opt in with an injected Pod, or with the Pod unchanged. */
-  const serverThat = (injects: boolean, objects = OBJECTS) => {
-    const asked: ApiRequest[] = [];
-    const ask = async (request: ApiRequest): Promise<ApiResponse> => {
+  /** An API server. `isInjecting`: dry-run Pods that opt in get the annotation of an injected Pod. */
+  const apiServer = (isInjecting: boolean, objects = OBJECTS) => {
+    const requests: ApiRequest[] = [];
+    const send = async (request: ApiRequest): Promise<ApiResponse> => {
       const { method, path, body = "" } = request;
-      if (method !== "GET") asked.push(request);
+      if (method !== "GET") requests.push(request);
       if (method === "POST") {
-        const isNoted = injects && body.includes('"lastcall.dev/inject":"enabled"');
-        const annotations = isNoted ? { "lastcall.dev/status": "{}" } : {};
+        const isInjected = isInjecting && body.includes('"lastcall.dev/inject":"enabled"');
+        const annotations = isInjected ? { "lastcall.dev/status": "{}" } : {};
         return { status: 201, text: JSON.stringify({ metadata: { annotations } }) };
       }
       const object = objects[path];
       return { status: object === undefined ? 404 : 200, text: JSON.stringify(object ?? {}) };
     };
-    return { ports: enforcerPorts(ask, SETTINGS), asked };
+    return { ports: enforcerPorts(send, SETTINGS), requests };
   };
 
-  test("prove injection by dry runs with the configured namespace, labels and manager image", async () => {
-    const { ports, asked } = serverThat(true);
+  test("create dry-run Pods with the configured namespace, labels and manager image", async () => {
+    const { ports, requests } = apiServer(true);
     await enforce(ports);
-    const pods = asked.filter(({ method }) => method === "POST");
+    const pods = requests.filter(({ method }) => method === "POST");
     expect(pods.map(({ path }) => path)).toEqual(Array(2).fill("/api/v1/namespaces/proofs/pods?dryRun=All"));
     for (const { body } of pods) {
       expect(JSON.parse(body ?? "")).toMatchObject({
@@ -149,36 +159,36 @@ describe("the API requests of enforcement", () => {
     }
   });
 
-  test("write the whole list of webhooks at the resourceVersion that was read", async () => {
-    const { ports, asked } = serverThat(true);
+  test("write the complete list of webhooks at the resourceVersion that was read", async () => {
+    const { ports, requests } = apiServer(true);
     expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "", reason: "none" });
-    const { path, body } = asked.at(-1) ?? { path: "" };
+    const { path, body } = requests.at(-1) ?? { path: "" };
     expect(path).toBe(`${KIND}/enforce.lastcall.dev`);
     expect(JSON.parse(body ?? "")).toEqual([
       { op: "replace", path: "/metadata/resourceVersion", value: "7" },
-      { op: "add", path: "/webhooks", value: failClosedCopies(OPEN) },
+      { op: "add", path: "/webhooks", value: failClosedCopies(ORIGINALS) },
     ]);
   });
 
-  test("write nothing without the proof of injection, and the reason is reported after one try", async () => {
-    const { ports, asked } = serverThat(false);
+  test("do not include a write if the dry-run Pod is not injected, and the reason is reported after one attempt", async () => {
+    const { ports, requests } = apiServer(false);
     const { isEnforcing, why } = await enforce(ports);
-    expect([isEnforcing, asked.map(({ method }) => method)]).toEqual([false, ["POST"]]);
+    expect([isEnforcing, requests.map(({ method }) => method)]).toEqual([false, ["POST"]]);
     expect(why).toContain("was not injected");
   });
 
-  /** Returns the metrics after one check against a server that refuses the Pod of the proof. */
+  /** Returns the metrics after one check with an API server that refuses the dry-run Pod. */
   async function blockedAfter(refusal: ApiResponse): Promise<readonly string[]> {
-    const { ports } = serverThat(true);
+    const { ports } = apiServer(true);
     const refusing = enforcerPorts(async () => refusal, SETTINGS);
-    const seen = await enforce({ ...ports, prove: refusing.prove });
-    expect([seen.isEnforcing, seen.why.includes("in namespace proofs (")]).toEqual([false, true]);
-    return shownFor(seen);
+    const enforcement = await enforce({ ...ports, prove: refusing.prove });
+    expect([enforcement.isEnforcing, enforcement.why.includes("in namespace proofs (")]).toEqual([false, true]);
+    return blockedMetrics(enforcement);
   }
 
-  async function shownFor(seen: Enforcement): Promise<readonly string[]> {
+  async function blockedMetrics(enforcement: Enforcement): Promise<readonly string[]> {
     const registry = new Registry();
-    addEnforcementGauges(registry, () => seen);
+    addEnforcementGauges(registry, () => enforcement);
     return (await registry.metrics()).split("\n").filter((line) => line.startsWith("lastcall_enforcement_blocked"));
   }
 
@@ -191,7 +201,7 @@ describe("the API requests of enforcement", () => {
     "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5",
     "failed quota: small: must specify limits.ephemeral-storage for: probe",
     "insufficient quota to match these scopes: [{PriorityClass In [high]}]",
-  ])("set the metric's reason to quota if a quota refuses the dry-run Pod: %s", async (why) => {
+  ])("set the metric's reason to `quota` if a ResourceQuota refuses the dry-run Pod: %s", async (why) => {
     expect(await blockedAfter(forbidden(why))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 1',
       'lastcall_enforcement_blocked{reason="other"} 0',
@@ -201,16 +211,16 @@ describe("the API requests of enforcement", () => {
   test.for([
     forbidden('violates PodSecurity "restricted:latest"'),
     { status: 500, text: JSON.stringify({ message: "exceeded quota: of something else" }) },
-  ])("set the metric's reason to other after another refusal: %j", async (refusal) => {
+  ])("set the metric's reason to `other` after another refusal: %j", async (refusal) => {
     expect(await blockedAfter(refusal)).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
       'lastcall_enforcement_blocked{reason="other"} 1',
     ]);
   });
 
-  test("set no reason in the metric once enforcement is active", async () => {
-    const { ports } = serverThat(true);
-    expect(await shownFor(await enforce(ports))).toEqual([
+  test("do not set a reason in the metric once enforcement is active", async () => {
+    const { ports } = apiServer(true);
+    expect(await blockedMetrics(await enforce(ports))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
       'lastcall_enforcement_blocked{reason="other"} 0',
     ]);
@@ -218,18 +228,18 @@ describe("the API requests of enforcement", () => {
 
   test("do not create a missing object", async () => {
     const { [`${KIND}/enforce.lastcall.dev`]: _gone, ...others } = OBJECTS;
-    const { ports, asked } = serverThat(true, others);
+    const { ports, requests } = apiServer(true, others);
     expect((await enforce(ports)).isEnforcing).toBe(false);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
-describe("a copied webhook entry", () => {
-  const [copy = {}] = failClosedCopies(OPEN);
+describe("a copied webhook", () => {
+  const [copy = {}] = failClosedCopies(ORIGINALS);
 
   test("has failurePolicy Fail and otherwise equals the original, with all unknown fields", () => {
     const { failurePolicy, matchConditions, ...others } = copy;
-    const { failurePolicy: _ignore, matchConditions: conditions, ...same } = OPEN[0] as RawObject;
+    const { failurePolicy: _ignore, matchConditions: conditions, ...same } = ORIGINALS[0] as RawObject;
     expect([failurePolicy, others]).toEqual(["Fail", same]);
     expect(objectsAt({ matchConditions }, "matchConditions").slice(0, -1)).toEqual(conditions);
   });

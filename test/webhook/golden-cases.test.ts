@@ -1,4 +1,4 @@
-/** The golden cases through the webhook: the patch, applied to the Pod as received, gives the golden file. */
+/** Sends the golden cases to the webhook: the patch, applied to the received Pod, must result in the golden file. */
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
 import { injectPod } from "../../src/injection/inject.ts";
@@ -10,7 +10,7 @@ function webhookOf({ request, config, facts, token }: GoldenCase) {
   return serverUnderTest({
     rules: { optIn: request.optIn, config, facts },
     namespaceAnnotations: async () => request.namespaceAnnotations,
-    inject: (asked, ...rest) => injectPod(asked, rest[0], rest[1], { newToken: () => token }),
+    inject: (received, ...rest) => injectPod(received, rest[0], rest[1], { newToken: () => token }),
   });
 }
 
@@ -20,9 +20,9 @@ test.for(goldenNames())("the webhook's patch turns %s into the golden file", asy
   const received = JSON.parse(JSON.stringify(golden.request.pod));
   const payload = reviewText({ object: received, namespace: golden.request.namespace });
   const server = webhookOf(golden);
-  const answer = await server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
-  expect(answer.statusCode).toBe(200);
-  const { response } = answer.json();
+  const reply = await server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+  expect(reply.statusCode).toBe(200);
+  const { response } = reply.json();
   expect(response.allowed).toBe(expected.kind !== "refused");
   const operations = JSON.parse(Buffer.from(response.patch ?? btoa("[]"), "base64").toString());
   const changed = jsonPatch.applyPatch(received, operations, true).newDocument;
@@ -49,12 +49,12 @@ describe("a second review of the same injected Pod", () => {
       object: first.kind === "patched" ? first.pod : null,
       namespace: golden.request.namespace,
     });
-    const answer = await webhookOf(golden).app.inject({
+    const reply = await webhookOf(golden).app.inject({
       method: "POST",
       url: "/mutate",
       headers: JSON_HEADERS,
       payload,
     });
-    expect(answer.json().response).not.toHaveProperty("patch");
+    expect(reply.json().response).not.toHaveProperty("patch");
   });
 });

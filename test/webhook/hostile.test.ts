@@ -6,46 +6,49 @@ import { PATCHED } from "./chosen-outcomes.ts";
 import { JSON_HEADERS, POD, reviewText } from "./pod-review.ts";
 import { samplesOf, serverUnderTest, sum } from "./server-under-test.ts";
 
-type Answered = { readonly statusCode: number; readonly body: string };
+type ReviewReply = { readonly statusCode: number; readonly body: string };
 
-function post(server: ReturnType<typeof serverUnderTest>, payload: string): Promise<Answered> {
+function post(server: ReturnType<typeof serverUnderTest>, payload: string): Promise<ReviewReply> {
   return server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
 }
 
 /** Records the inputs of the injector. */
-function listener(): { readonly seen: InjectionRequest[]; readonly inject: (request: InjectionRequest) => Outcome } {
-  const seen: InjectionRequest[] = [];
+function recordingInjector(): {
+  readonly requests: InjectionRequest[];
+  readonly inject: (request: InjectionRequest) => Outcome;
+} {
+  const requests: InjectionRequest[] = [];
   return {
-    seen,
+    requests,
     inject: (request) => {
-      seen.push(request);
+      requests.push(request);
       return PATCHED;
     },
   };
 }
 
 describe("a review with keys of JavaScript's object prototype", () => {
-  test("passes an annotation named __proto__ to the injector and pollutes no prototype", async () => {
-    const { seen, inject } = listener();
+  test("passes an annotation named __proto__ to the injector, and does not pollute a prototype", async () => {
+    const { requests, inject } = recordingInjector();
     const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x","a":"b"}');
-    const answer = await post(serverUnderTest({ inject }), text);
-    expect(answer.statusCode).toBe(200);
-    expect(JSON.stringify(seen[0]?.pod)).toContain('"__proto__":"x"');
+    const reply = await post(serverUnderTest({ inject }), text);
+    expect(reply.statusCode).toBe(200);
+    expect(JSON.stringify(requests[0]?.pod)).toContain('"__proto__":"x"');
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect(({} as Record<string, unknown>)["a"]).toBeUndefined();
   });
 
   test("is injected, and the patch does not change an annotation named __proto__", async () => {
     const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x"}');
-    const answer = await post(serverUnderTest(), text);
-    expect(answer.statusCode).toBe(200);
-    const response = JSON.parse(answer.body).response;
+    const reply = await post(serverUnderTest(), text);
+    expect(reply.statusCode).toBe(200);
+    const response = JSON.parse(reply.body).response;
     expect(response).toMatchObject({ allowed: true, patchType: "JSONPatch" });
     expect(Buffer.from(response.patch, "base64").toString()).not.toContain("__proto__");
   });
 
   test.for(["__proto__", "constructor", "toString"])(
-    "with an object under %s causes no crash and no pollution",
+    "with an object under the key %s does not crash the webhook or pollute a prototype",
     async (key) => {
       const hostile = `{"${key}":{"polluted":true,"prototype":{"polluted":true}}}`;
       for (const place of ["", '"object":', '"request":']) {
@@ -59,29 +62,29 @@ describe("a review with keys of JavaScript's object prototype", () => {
 });
 
 test("the last of two equal JSON keys counts, as in the API server", async () => {
-  const { seen, inject } = listener();
+  const { requests, inject } = recordingInjector();
   const text = reviewText().replace('"namespace":"shop","object"', '"namespace":"first","namespace":"second","object"');
   expect((await post(serverUnderTest({ inject }), text)).statusCode).toBe(200);
-  expect(seen[0]?.namespace).toBe("second");
+  expect(requests[0]?.namespace).toBe("second");
 });
 
 describe("a review with deep nesting", () => {
   test.for([1_000, 100_000])("of %d levels inside the Pod is allowed unchanged", async (levels) => {
     const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     const text = reviewText().replace('"kind":"Pod","metadata"', `"kind":"Pod","future":${deep},"metadata"`);
-    const answer = await post(serverUnderTest(), text);
-    expect(answer.statusCode).toBe(200);
-    expect(JSON.parse(answer.body).response).toMatchObject({ allowed: true, patchType: "JSONPatch" });
+    const reply = await post(serverUnderTest(), text);
+    expect(reply.statusCode).toBe(200);
+    expect(JSON.parse(reply.body).response).toMatchObject({ allowed: true, patchType: "JSONPatch" });
   });
 
-  test("of millions of brackets is rejected with one message", async () => {
-    const answer = await post(serverUnderTest(), "[".repeat(3_000_000));
-    expect(answer.statusCode).toBe(400);
-    expect(answer.body.length).toBeLessThan(200);
+  test("of three million brackets is rejected with a short message", async () => {
+    const reply = await post(serverUnderTest(), "[".repeat(3_000_000));
+    expect(reply.statusCode).toBe(400);
+    expect(reply.body.length).toBeLessThan(200);
   });
 });
 
-test("any request gets a known status, and is counted once and logged once", {
+test("any request gets status 200 or 400, and is counted once and logged once", {
   timeout: 240_000,
 }, async () => {
   const server = serverUnderTest();
@@ -97,10 +100,10 @@ test("any request gets a known status, and is counted once and logged once", {
   );
   await fc.assert(
     fc.asyncProperty(text, async (payload) => {
-      const answer = await post(server, payload);
+      const reply = await post(server, payload);
       sent += 1;
-      expect([200, 400]).toContain(answer.statusCode);
-      if (answer.statusCode === 200) expect(JSON.parse(answer.body).response.allowed).toBe(true);
+      expect([200, 400]).toContain(reply.statusCode);
+      if (reply.statusCode === 200) expect(JSON.parse(reply.body).response.allowed).toBe(true);
     }),
     { numRuns: 400 },
   );

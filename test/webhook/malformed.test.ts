@@ -3,66 +3,101 @@ import { PATCHED } from "./chosen-outcomes.ts";
 import { JSON_HEADERS, reviewOf, reviewText } from "./pod-review.ts";
 import { samplesOf, serverUnderTest, sum } from "./server-under-test.ts";
 
-type Row = { readonly title: string; readonly payload: string; readonly reason: string; readonly names: RegExp };
+type MalformedReview = {
+  readonly title: string;
+  readonly payload: string;
+  readonly reason: string;
+  readonly expectedMessage: RegExp;
+};
 
 function without(field: string): string {
   return reviewText({ [field]: undefined });
 }
 
-const ROWS: readonly Row[] = [
-  { title: "an empty body", payload: "", reason: "empty_body", names: /body is empty/ },
-  { title: "a body of spaces", payload: "  \r\n ", reason: "empty_body", names: /body is empty/ },
+const MALFORMED_REVIEWS: readonly MalformedReview[] = [
+  { title: "an empty body", payload: "", reason: "empty_body", expectedMessage: /body is empty/ },
+  { title: "a body of spaces", payload: "  \r\n ", reason: "empty_body", expectedMessage: /body is empty/ },
   {
     title: "a body that ends in the middle of an object",
     payload: reviewText().slice(0, -9),
     reason: "truncated_json",
-    names: /ends after [0-9]+ characters/,
+    expectedMessage: /ends after [0-9]+ characters/,
   },
   {
     title: "a body that ends in the middle of a string",
     payload: '{"kind":"Admissi',
     reason: "truncated_json",
-    names: /ends after 16 characters/,
+    expectedMessage: /ends after 16 characters/,
   },
-  { title: "YAML", payload: "kind: AdmissionReview\n", reason: "invalid_json", names: /not JSON/ },
-  { title: "JSON with a trailing comma", payload: '{"a":1,}', reason: "invalid_json", names: /at position 7/ },
-  { title: "binary bytes", payload: "\u0000\u0001\u0002", reason: "invalid_json", names: /not JSON/ },
-  { title: "a list", payload: "[]", reason: "wrong_kind", names: /is a list/ },
-  { title: "null", payload: "null", reason: "wrong_kind", names: /is null/ },
-  { title: "a number", payload: "7", reason: "wrong_kind", names: /is a number/ },
-  { title: "a bare Pod", payload: '{"kind":"Pod","apiVersion":"v1"}', reason: "wrong_kind", names: /is "Pod"/ },
+  { title: "YAML", payload: "kind: AdmissionReview\n", reason: "invalid_json", expectedMessage: /not JSON/ },
+  {
+    title: "JSON with a trailing comma",
+    payload: '{"a":1,}',
+    reason: "invalid_json",
+    expectedMessage: /at position 7/,
+  },
+  { title: "binary bytes", payload: "\u0000\u0001\u0002", reason: "invalid_json", expectedMessage: /not JSON/ },
+  { title: "a list", payload: "[]", reason: "wrong_kind", expectedMessage: /is a list/ },
+  { title: "null", payload: "null", reason: "wrong_kind", expectedMessage: /is null/ },
+  { title: "a number", payload: "7", reason: "wrong_kind", expectedMessage: /is a number/ },
+  {
+    title: "a bare Pod",
+    payload: '{"kind":"Pod","apiVersion":"v1"}',
+    reason: "wrong_kind",
+    expectedMessage: /is "Pod"/,
+  },
   {
     title: "a review of version v1beta1",
     payload: JSON.stringify({ ...reviewOf(), apiVersion: "admission.k8s.io/v1beta1" }),
     reason: "wrong_version",
-    names: /"admission\.k8s\.io\/v1beta1", expected admission\.k8s\.io\/v1\./,
+    expectedMessage: /"admission\.k8s\.io\/v1beta1", expected admission\.k8s\.io\/v1\./,
   },
   {
     title: "a review without a request",
     payload: JSON.stringify({ ...reviewOf(), request: null }),
     reason: "no_request",
-    names: /request is null/,
+    expectedMessage: /request is null/,
   },
-  { title: "a request without a uid", payload: without("uid"), reason: "no_uid", names: /request\.uid is missing/ },
+  {
+    title: "a request without a uid",
+    payload: without("uid"),
+    reason: "no_uid",
+    expectedMessage: /request\.uid is missing/,
+  },
   {
     title: "a uid that is a number",
     payload: reviewText({ uid: 7 }),
     reason: "no_uid",
-    names: /request\.uid is a number/,
+    expectedMessage: /request\.uid is a number/,
   },
-  { title: "a request without an object", payload: without("object"), reason: "no_object", names: /object is missing/ },
-  { title: "a null object", payload: reviewText({ object: null }), reason: "no_object", names: /object is null/ },
-  { title: "a list as object", payload: reviewText({ object: [] }), reason: "no_object", names: /object is a list/ },
+  {
+    title: "a request without an object",
+    payload: without("object"),
+    reason: "no_object",
+    expectedMessage: /object is missing/,
+  },
+  {
+    title: "a null object",
+    payload: reviewText({ object: null }),
+    reason: "no_object",
+    expectedMessage: /object is null/,
+  },
+  {
+    title: "a list as object",
+    payload: reviewText({ object: [] }),
+    reason: "no_object",
+    expectedMessage: /object is a list/,
+  },
 ];
 
-describe("a malformed review gets status 400 and a message with the error:", () => {
-  test.for(ROWS)("$title", async ({ payload, reason, names }) => {
+describe("a malformed review gets status 400 and an error message:", () => {
+  test.for(MALFORMED_REVIEWS)("$title", async ({ payload, reason, expectedMessage }) => {
     const { app, lines, metrics } = serverUnderTest({ inject: () => PATCHED });
-    const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
-    expect(answer.statusCode).toBe(400);
-    expect(answer.body).toMatch(names);
-    expect(answer.body).toMatch(/^[A-Z].*\.\n$/);
-    expect(answer.headers["content-type"]).toContain("text/plain");
+    const reply = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+    expect(reply.statusCode).toBe(400);
+    expect(reply.body).toMatch(expectedMessage);
+    expect(reply.body).toMatch(/^[A-Z].*\.\n$/);
+    expect(reply.headers["content-type"]).toContain("text/plain");
     const samples = samplesOf(await metrics(), "lastcall_admissions_total");
     expect([...samples]).toEqual([[`{outcome="malformed",reason="${reason}",mode="none",dry_run="false"}`, 1]]);
     expect(lines()).toMatchObject([{ msg: "admission answered", outcome: "malformed", reason, status: 400 }]);
@@ -72,27 +107,27 @@ describe("a malformed review gets status 400 and a message with the error:", () 
 test("a review whose content type is not JSON gets status 415 and is counted", async () => {
   const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const answer = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
-  expect(answer.statusCode).toBe(415);
-  expect(answer.body).toContain("application/json");
+  const reply = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
+  expect(reply.statusCode).toBe(415);
+  expect(reply.body).toContain("application/json");
   expect(await metrics()).toContain('reason="wrong_content_type"');
 });
 
 test("a review whose JSON content type has a charset parameter is accepted", async () => {
   const { app } = serverUnderTest({ inject: () => PATCHED });
   const headers = { "content-type": "application/json; charset=utf-8" };
-  const answer = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
-  expect(answer.statusCode).toBe(200);
+  const reply = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
+  expect(reply.statusCode).toBe(200);
 });
 
 test("a review without a body and a content type is rejected as an empty body", async () => {
   const { app } = serverUnderTest({ inject: () => PATCHED });
-  const answer = await app.inject({ method: "POST", url: "/mutate" });
-  expect(answer.statusCode).toBe(400);
-  expect(answer.body).toContain("empty");
+  const reply = await app.inject({ method: "POST", url: "/mutate" });
+  expect(reply.statusCode).toBe(400);
+  expect(reply.body).toContain("empty");
 });
 
-test("a review above 7 MiB gets status 413, and one just below 7 MiB is read", async () => {
+test("a review above 7 MiB gets status 413, and a review of 7 MiB is read", async () => {
   const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
   const send = (bytes: number) => {
     const bare = reviewText({ padding: "" });
@@ -112,7 +147,7 @@ test("a review above 7 MiB gets status 413, and one just below 7 MiB is read", a
 test("the parse error of a review never contains the body, which may have secrets", async () => {
   const { app, logText } = serverUnderTest({ inject: () => PATCHED });
   const payload = '{"env":"hunter2" hunter2}';
-  const answer = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
-  expect(answer.statusCode).toBe(400);
-  expect(answer.body + logText()).not.toContain("hunter2");
+  const reply = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
+  expect(reply.statusCode).toBe(400);
+  expect(reply.body + logText()).not.toContain("hunter2");
 });

@@ -1,4 +1,4 @@
-/** Reviews as the API server sends them. */
+/** Builds reviews as the API server sends them. */
 export const POD = {
   apiVersion: "v1",
   kind: "Pod",

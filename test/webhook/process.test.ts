@@ -9,7 +9,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { eventually } from "../time/eventually.ts";
 import { reviewText } from "./pod-review.ts";
-import { call, keepAliveAgent, type RunningWebhook, spawnWebhook, startWebhook } from "./running-webhook.ts";
+import { keepAliveAgent, type RunningWebhook, sendRequest, spawnWebhook, startWebhook } from "./running-webhook.ts";
 import { samplesOf, sum } from "./server-under-test.ts";
 
 const LIMIT = { timeout: 180_000 };
@@ -19,14 +19,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function started(args: readonly string[] = [], ca?: string): Promise<RunningWebhook> {
+function startForTest(args: readonly string[] = [], ca?: string): Promise<RunningWebhook> {
   const starting = startWebhook(args, ca);
-  // Includes a test that timed out before its program had started.
+  // Also destroys a program that starts after its test has timed out.
   cleanups.push(() => starting.then((webhook) => webhook.destroy()).catch(() => undefined));
   return starting;
 }
 
-function folder(): string {
+function temporaryFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "lastcall-process-"));
   cleanups.push(() => rmSync(path, { recursive: true, force: true }));
   return path;
@@ -36,20 +36,20 @@ test(
   "the webhook admits a Pod over HTTPS with a certificate of the written CA, and counts each request once",
   LIMIT,
   async () => {
-    const webhook = await started(["--opt-in", "all"]);
+    const webhook = await startForTest(["--opt-in", "all"]);
     const agent = keepAliveAgent(4);
     cleanups.push(() => agent.destroy());
     const bodies = [reviewText(), reviewText({ dryRun: true }), reviewText(), "", "{", "[]"];
     const replies = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
-        call(webhook, { path: "/mutate", body: bodies[index % bodies.length] ?? "", agent }),
+        sendRequest(webhook, { path: "/mutate", body: bodies[index % bodies.length] ?? "", agent }),
       ),
     );
     const first = JSON.parse(replies[0]?.body ?? "");
     expect(first).toMatchObject({ kind: "AdmissionReview", response: { allowed: true, patchType: "JSONPatch" } });
     expect(replies.filter((reply) => reply.status === 200)).toHaveLength(30);
     expect(replies.filter((reply) => reply.status === 400)).toHaveLength(30);
-    const metrics = (await call(webhook, { path: "/metrics" })).body;
+    const metrics = (await sendRequest(webhook, { path: "/metrics" })).body;
     expect(sum(samplesOf(metrics, "lastcall_admissions_total"))).toBe(60);
     expect(sum(samplesOf(metrics, "lastcall_admission_duration_seconds_count"))).toBe(60);
     await eventually(() => expect(webhook.output().match(/"admission answered"/g)).toHaveLength(60));
@@ -57,23 +57,25 @@ test(
 );
 
 test("a review of 8 MiB over TCP gets status 413 while the client is still sending", LIMIT, async () => {
-  const webhook = await started();
-  const reply = await call(webhook, { path: "/mutate", body: "x".repeat(8 * 1024 * 1024) });
+  const webhook = await startForTest();
+  const reply = await sendRequest(webhook, { path: "/mutate", body: "x".repeat(8 * 1024 * 1024) });
   expect(reply.status).toBe(413);
   expect(reply.body).toContain("7340032");
 });
 
 test("a client that disconnects during its review is counted and affects no other request", LIMIT, async () => {
-  const webhook = await started();
+  const webhook = await startForTest();
   const { socket } = await beginBody(webhook, 1_000);
   socket.write("{");
   socket.destroy();
-  await eventually(async () => expect((await call(webhook, { path: "/metrics" })).body).toContain('reason="cut_off"'));
-  expect((await call(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
+  await eventually(async () =>
+    expect((await sendRequest(webhook, { path: "/metrics" })).body).toContain('reason="cut_off"'),
+  );
+  expect((await sendRequest(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
 });
 
 test("TLS 1.1 is refused and TLS 1.2 is accepted", LIMIT, async () => {
-  const webhook = await started();
+  const webhook = await startForTest();
   const handshake = (maxVersion: "TLSv1.1" | "TLSv1.2") =>
     new Promise<string>((resolve) => {
       const options = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost", maxVersion };
@@ -87,7 +89,7 @@ test("TLS 1.1 is refused and TLS 1.2 is accepted", LIMIT, async () => {
   expect(await handshake("TLSv1.1")).toBe("refused");
 });
 
-/** Sends the head of a request and waits for `100 Continue`; the body is still to be sent. */
+/** Sends the headers of a request and waits for `100 Continue`. The caller sends the body. */
 async function beginBody(
   webhook: RunningWebhook,
   bytes: number,
@@ -104,36 +106,36 @@ async function beginBody(
   return { socket, received: () => text.replace(CONTINUE, "") };
 }
 
-type Counts = { answered: number; readonly failures: string[]; withdrawn: boolean };
+type Counts = { succeeded: number; readonly failures: string[]; isWithdrawn: boolean };
 
-/** A client that never retries, as the API server: it sends requests until the endpoint of this replica is withdrawn. */
-async function askUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts: Counts): Promise<void> {
-  while (!counts.withdrawn) {
-    const result = await call(webhook, { path: "/mutate", body: reviewText(), agent }).then(
-      (reply) => (reply.status === 200 ? "answered" : `status ${reply.status}`),
+/** Sends requests without retries, as an API server does, until the replica's endpoint is withdrawn. */
+async function sendUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts: Counts): Promise<void> {
+  while (!counts.isWithdrawn) {
+    const result = await sendRequest(webhook, { path: "/mutate", body: reviewText(), agent }).then(
+      (reply) => (reply.status === 200 ? "succeeded" : `status ${reply.status}`),
       (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : String(error)),
     );
-    if (result === "answered") counts.answered += 1;
+    if (result === "succeeded") counts.succeeded += 1;
     else counts.failures.push(result);
   }
 }
 
 describe("after SIGTERM or SIGINT the webhook", () => {
-  test("stays ready and answers every request under load, then exits with status 0", LIMIT, async () => {
-    const webhook = await started(["--opt-in=all", "--drain-delay=10s"]);
+  test("stays ready, responds to every request under load, and exits with status 0", LIMIT, async () => {
+    const webhook = await startForTest(["--opt-in=all", "--drain-delay=10s"]);
     const agent = keepAliveAgent(8);
     cleanups.push(() => agent.destroy());
-    const counts: Counts = { answered: 0, failures: [], withdrawn: false };
-    const clients = Array.from({ length: 8 }, () => askUntilWithdrawn(webhook, agent, counts));
-    await eventually(() => expect(counts.answered).toBeGreaterThan(50));
+    const counts: Counts = { succeeded: 0, failures: [], isWithdrawn: false };
+    const clients = Array.from({ length: 8 }, () => sendUntilWithdrawn(webhook, agent, counts));
+    await eventually(() => expect(counts.succeeded).toBeGreaterThan(50));
     webhook.signal("SIGTERM");
     await eventually(() => expect(webhook.output()).toContain("received a stop signal, still serving"));
-    const before = counts.answered;
-    await eventually(() => expect(counts.answered - before).toBeGreaterThan(20));
-    const keeping = keepAliveAgent(1);
-    cleanups.push(() => keeping.destroy());
-    const ready = await call(webhook, { path: "/readyz", agent: keeping });
-    counts.withdrawn = true;
+    const before = counts.succeeded;
+    await eventually(() => expect(counts.succeeded - before).toBeGreaterThan(20));
+    const keepAlive = keepAliveAgent(1);
+    cleanups.push(() => keepAlive.destroy());
+    const ready = await sendRequest(webhook, { path: "/readyz", agent: keepAlive });
+    counts.isWithdrawn = true;
     expect(ready).toMatchObject({ status: 200, connection: "close" });
     await Promise.all(clients);
     expect(counts.failures).toEqual([]);
@@ -142,7 +144,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
   });
 
   test("completes a review whose body is incomplete when the port closes", LIMIT, async () => {
-    const webhook = await started(["--drain-delay=500ms"]);
+    const webhook = await startForTest(["--drain-delay=500ms"]);
     const body = reviewText();
     const { socket, received } = await beginBody(webhook, Buffer.byteLength(body));
     socket.write(body.slice(0, 10));
@@ -156,26 +158,26 @@ describe("after SIGTERM or SIGINT the webhook", () => {
     expect(await webhook.ended).toMatchObject({ status: 0 });
   });
 
-  test("does not wait for idle kept-alive connections", LIMIT, async () => {
-    const webhook = await started(["--drain-delay=200ms"]);
+  test("does not wait for idle keep-alive connections", LIMIT, async () => {
+    const webhook = await startForTest(["--drain-delay=200ms"]);
     const agent = keepAliveAgent(3);
     cleanups.push(() => agent.destroy());
-    await call(webhook, { path: "/healthz", agent });
+    await sendRequest(webhook, { path: "/healthz", agent });
     webhook.signal("SIGTERM");
     expect(await webhook.ended).toMatchObject({ status: 0 });
     expect(webhook.output()).not.toContain("were cut");
   });
 
-  test("skips the serving delay after SIGINT from a keyboard", LIMIT, async () => {
-    // Longer than the limit of this test.
-    const webhook = await started(["--drain-delay=10m"]);
+  test("skips the drain delay after SIGINT", LIMIT, async () => {
+    // Longer than the time limit of this test.
+    const webhook = await startForTest(["--drain-delay=10m"]);
     webhook.signal("SIGINT");
     expect(await webhook.ended).toMatchObject({ status: 0 });
     expect(webhook.output()).toMatch(/"drainDelayMs":0,.*received a stop signal, still serving/);
   });
 
   test("exits at once after a second signal, and logs that signal", LIMIT, async () => {
-    const webhook = await started(["--drain-delay=10m"]);
+    const webhook = await startForTest(["--drain-delay=10m"]);
     webhook.signal("SIGTERM");
     await eventually(() => expect(webhook.output()).toContain("still serving"));
     webhook.signal("SIGTERM");
@@ -188,30 +190,33 @@ describe("after SIGTERM or SIGINT the webhook", () => {
 test("new connections get the certificate of changed files, and open connections continue", LIMIT, async () => {
   const nowMs = Date.now();
   const [one, two] = [await makeCertificate("lastcall", nowMs), await makeCertificate("lastcall", nowMs)];
-  const place = folder();
-  const [cert, key] = [join(place, "tls.crt"), join(place, "tls.key")];
+  const folder = temporaryFolder();
+  const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
   const write = (made: typeof one) => {
     writeFileSync(cert, made.source.current().cert);
     writeFileSync(key, made.source.current().key);
   };
   write(one);
-  const webhook = await started([`--cert=${cert}`, `--key=${key}`, "--certificate-check=100ms"], one.caCertificate);
+  const webhook = await startForTest(
+    [`--cert=${cert}`, `--key=${key}`, "--certificate-check=100ms"],
+    one.caCertificate,
+  );
   const agent = keepAliveAgent(1);
   cleanups.push(() => agent.destroy());
-  expect((await call(webhook, { path: "/healthz", agent })).status).toBe(200);
+  expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
   write(two);
   const renewed = { ...webhook, ca: two.caCertificate };
-  await eventually(async () => expect((await call(renewed, { path: "/healthz" })).status).toBe(200));
-  expect((await call(webhook, { path: "/healthz", agent })).status).toBe(200);
-  await expect(call(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
-  // A key of another pair changes nothing.
+  await eventually(async () => expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200));
+  expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
+  await expect(sendRequest(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
+  // A key of another pair does not change the served certificate.
   const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   writeFileSync(key, foreignKey.export({ type: "pkcs8", format: "pem" }));
   await eventually(() => expect(webhook.output()).toContain("the current one stays in use"));
-  expect((await call(renewed, { path: "/healthz" })).status).toBe(200);
+  expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200);
 });
 
-test("a port in use ends the webhook with one clear line and status 1", LIMIT, async () => {
+test("a port in use ends the webhook with one line of output and status 1", LIMIT, async () => {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => holder.close());
@@ -225,10 +230,10 @@ test("a port in use ends the webhook with one clear line and status 1", LIMIT, a
 });
 
 test("invalid flags and configuration values are all reported at once, with exit status 64", LIMIT, async () => {
-  const file = join(folder(), "config.yaml");
+  const file = join(temporaryFolder(), "config.yaml");
   writeFileSync(file, "defaults: {drain-timeout: soon}\nonInvalid: maybe\n");
   const end = await spawnWebhook(["--port=x", "--opt-in=none", `--config=${file}`]).ended;
   expect(end.status).toBe(64);
   expect(end.output.trimEnd().split("\n")).toHaveLength(4);
-  for (const word of ["--port", "--opt-in", "defaults.drain-timeout", "onInvalid"]) expect(end.output).toContain(word);
+  for (const name of ["--port", "--opt-in", "defaults.drain-timeout", "onInvalid"]) expect(end.output).toContain(name);
 });

@@ -1,4 +1,4 @@
-/** Runs the real program as a process on a free port, and collects its output. */
+/** Runs the webhook as a process on a free port, and collects its output. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ export type RunningWebhook = {
   readonly output: () => string;
   readonly signal: (signal: NodeJS.Signals) => void;
   readonly ended: Promise<ProcessEnd>;
-  /** Kills the process, after a test. */
+  /** Kills the process; for the cleanup of a test. */
   readonly destroy: () => Promise<void>;
 };
 
@@ -28,8 +28,8 @@ export function spawnWebhook(args: readonly string[]): {
   output: () => string;
   ended: Promise<ProcessEnd>;
 } {
-  const words = [...WEBHOOK_FLAGS, PROGRAM, "webhook", ...args];
-  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
+  const processArgs = [...WEBHOOK_FLAGS, PROGRAM, "webhook", ...args];
+  const child = spawn(process.execPath, processArgs, { stdio: ["ignore", "pipe", "pipe"] });
   const texts: string[] = [];
   child.stdout?.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
   child.stderr?.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
@@ -41,25 +41,25 @@ export function spawnWebhook(args: readonly string[]): {
   return { child, output, ended };
 }
 
-/** `args` follow the free port; without certificate flags the program makes its CA in memory. */
+/** `args` follow `--port=0`. Without `ownCa`, the webhook creates its CA in memory. */
 export async function startWebhook(args: readonly string[] = [], ownCa?: string): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
   const caFile = join(folder, "ca.pem");
-  const made = ownCa === undefined ? ["--ca-file", caFile] : [];
-  const { child, output, ended } = spawnWebhook(["--port=0", "--host=127.0.0.1", ...made, ...args]);
+  const caFlags = ownCa === undefined ? ["--ca-file", caFile] : [];
+  const { child, output, ended } = spawnWebhook(["--port=0", "--host=127.0.0.1", ...caFlags, ...args]);
   const destroy = async () => {
     child.kill("SIGKILL");
     await ended;
   };
   try {
-    const port = await Promise.race([portIn(output), noPortBecauseOf(ended)]);
+    const port = await Promise.race([portIn(output), rejectOnExit(ended)]);
     const ca = ownCa ?? readFileSync(caFile, "utf8");
     return { port, pid: child.pid ?? 0, ca, output, signal: (name) => child.kill(name), ended, destroy };
   } catch (error) {
     await destroy();
     throw error;
   } finally {
-    // The CA is logged before the port opens, so the folder can be removed even if a test kills the process.
+    // The webhook writes the CA before it opens the port, so the folder is no longer needed.
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -72,17 +72,17 @@ function portIn(output: () => string): Promise<number> {
   });
 }
 
-async function noPortBecauseOf(ended: Promise<ProcessEnd>): Promise<never> {
+async function rejectOnExit(ended: Promise<ProcessEnd>): Promise<never> {
   const { output } = await ended;
   throw new Error(`the webhook ended before it listened: ${output}`);
 }
 
 export type Reply = { readonly status: number; readonly body: string; readonly connection: string };
 
-export type Call = { readonly path: string; readonly body?: string; readonly agent?: Agent };
+export type RequestOptions = { readonly path: string; readonly body?: string; readonly agent?: Agent };
 
-/** Sends one request and verifies the CA; rejects with the socket's error. */
-export function call(webhook: RunningWebhook, { path, body, agent }: Call): Promise<Reply> {
+/** Sends one request and verifies the server by its CA; rejects with the socket's error. */
+export function sendRequest(webhook: RunningWebhook, { path, body, agent }: RequestOptions): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const headers =
       body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };

@@ -5,20 +5,20 @@ import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import { selfTest } from "../../src/webhook/self-test/self-test.ts";
 
-type Answer = (wish: string, asked: number) => ApiResponse;
+type Respond = (optIn: string, requestCount: number) => ApiResponse;
 
-/** Runs the self-test against canned answers; time passes only by sleeping. */
-async function run(answer: Answer, waitMs = 3_000) {
+/** Runs the self-test with the responses of `respond`; only its sleeps advance the time. */
+async function run(respond: Respond, waitMs = 3_000) {
   const requests: ApiRequest[] = [];
   const reported: string[] = [];
   let nowMs = 0;
-  const works = await selfTest(
+  const passes = await selfTest(
     { namespace: "shop", waitMs, image: "probe:1", labels: { team: "web" }, startsPod: false },
     {
       request: async (request) => {
         requests.push(request);
         const pod = JSON.parse(request.body ?? "") as { metadata: { labels: Record<string, string> } };
-        return answer(pod.metadata.labels["lastcall.dev/inject"] ?? "", requests.length);
+        return respond(pod.metadata.labels["lastcall.dev/inject"] ?? "", requests.length);
       },
       sleep: async (ms) => {
         nowMs += ms;
@@ -27,7 +27,7 @@ async function run(answer: Answer, waitMs = 3_000) {
       report: (sentence) => void reported.push(sentence),
     },
   );
-  return { works, reported, requests, nowMs };
+  return { passes, reported, requests, nowMs };
 }
 
 const pod = (injected: boolean): ApiResponse => ({
@@ -39,11 +39,11 @@ const refusal = (message: string): ApiResponse => ({ status: 403, text: JSON.str
 
 describe("the self-test of a Helm release", () => {
   test("passes if only the Pod that opts in is injected", async () => {
-    expect(await run((wish) => pod(wish === "enabled"))).toMatchObject({ works: true, reported: [], nowMs: 0 });
+    expect(await run((optIn) => pod(optIn === "enabled"))).toMatchObject({ passes: true, reported: [], nowMs: 0 });
   });
 
   test("sends only dry runs", async () => {
-    const { requests } = await run((wish) => pod(wish === "enabled"));
+    const { requests } = await run((optIn) => pod(optIn === "enabled"));
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "POST /api/v1/namespaces/shop/pods?dryRun=All",
       "POST /api/v1/namespaces/shop/pods?dryRun=All",
@@ -51,32 +51,32 @@ describe("the self-test of a Helm release", () => {
   });
 
   test("fails and reports the missing injection once", async () => {
-    const { works, reported, nowMs } = await run(() => pod(false));
-    expect(works).toBe(false);
+    const { passes, reported, nowMs } = await run(() => pod(false));
+    expect(passes).toBe(false);
     expect(reported).toEqual([expect.stringContaining("was not injected")]);
     expect(nowMs).toBe(3_000);
   });
 
   test("fails when a Pod that opted out is injected", async () => {
-    const { works, reported } = await run(() => pod(true));
-    expect(works).toBe(false);
+    const { passes, reported } = await run(() => pod(true));
+    expect(passes).toBe(false);
     expect(reported).toEqual([expect.stringContaining("lastcall.dev/inject=disabled was injected")]);
   });
 
   test("waits for RBAC rules that take effect late", async () => {
-    const { works, reported } = await run((wish, asked) =>
-      asked === 1 ? refusal("not yet") : pod(wish === "enabled"),
+    const { passes, reported } = await run((optIn, requestCount) =>
+      requestCount === 1 ? refusal("not yet") : pod(optIn === "enabled"),
     );
-    expect(works).toBe(true);
+    expect(passes).toBe(true);
     expect(reported).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
   });
 
-  test("reports a refusal by the API server once and in full, whatever name is generated", async () => {
+  test("reports a refusal by the API server once and in full, although the generated Pod name differs", async () => {
     const why = "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5";
-    const { works, reported } = await run((_wish, asked) =>
-      refusal(`pods "lastcall-self-test-${asked}" is forbidden: ${why}`),
+    const { passes, reported } = await run((_optIn, requestCount) =>
+      refusal(`pods "lastcall-self-test-${requestCount}" is forbidden: ${why}`),
     );
-    expect(works).toBe(false);
+    expect(passes).toBe(false);
     expect(reported).toEqual([`The API server refuses a Pod in namespace shop (403): "${why}"`]);
   });
 
@@ -86,36 +86,36 @@ describe("the self-test of a Helm release", () => {
   });
 
   test("fails in time when the API server is unreachable", async () => {
-    const { works, reported } = await run(() => {
+    const { passes, reported } = await run(() => {
       throw new Error("connect ECONNREFUSED");
     });
-    expect(works).toBe(false);
+    expect(passes).toBe(false);
     expect(reported).toEqual(["The API server is unreachable: connect ECONNREFUSED"]);
   });
 
   test("fails if the API server's response is not a Pod", async () => {
-    expect((await run(() => ({ status: 201, text: "null" }))).works).toBe(false);
-    expect((await run(() => ({ status: 200, text: "<html>" }))).works).toBe(false);
+    expect((await run(() => ({ status: 201, text: "null" }))).passes).toBe(false);
+    expect((await run(() => ({ status: 200, text: "<html>" }))).passes).toBe(false);
   });
 });
 
-describe("the self-test's real Pod", () => {
+describe("the started Pod of the self-test", () => {
   const POD = "/api/v1/namespaces/shop/pods/lastcall-self-test";
-  const both = (manager: object, probe: object) => ({
+  const statusOf = (manager: object, probe: object) => ({
     initContainerStatuses: [{ name: "lastcall", state: manager }],
     containerStatuses: [{ name: "probe", state: probe }],
   });
   const RUNS = { running: {} };
   const ENDED = { terminated: { exitCode: 0 } };
 
-  /** Each read returns the next of these states of the Pod, and then always the last one. */
+  /** Each read returns the next of these statuses of the Pod; later reads return the last status. */
   async function start(statuses: readonly object[], refusals: readonly ApiResponse[] = []) {
     const requests: ApiRequest[] = [];
     const reported: string[] = [];
     let nowMs = 0;
     let reads = 0;
     const refused = [...refusals];
-    const answerTo = ({ method, path, body }: ApiRequest): ApiResponse => {
+    const responseTo = ({ method, path, body }: ApiRequest): ApiResponse => {
       if (path.endsWith("dryRun=All")) return pod(String(body).includes('"enabled"'));
       if (method === "DELETE") return { status: 200, text: "{}" };
       if (method === "POST") return refused.shift() ?? pod(true);
@@ -123,12 +123,12 @@ describe("the self-test's real Pod", () => {
       reads += 1;
       return { status: 200, text: JSON.stringify({ status }) };
     };
-    const works = await selfTest(
+    const passes = await selfTest(
       { namespace: "shop", waitMs: 5_000, image: "manager:1", labels: { team: "web" }, startsPod: true },
       {
         request: async (request) => {
           requests.push(request);
-          return answerTo(request);
+          return responseTo(request);
         },
         sleep: async (ms) => {
           nowMs += ms;
@@ -137,16 +137,16 @@ describe("the self-test's real Pod", () => {
         report: (sentence) => void reported.push(sentence),
       },
     );
-    return { works, reported, asked: requests.map(({ method, path }) => `${method} ${path}`), requests, nowMs };
+    return { passes, reported, requestLines: requests.map(({ method, path }) => `${method} ${path}`), requests, nowMs };
   }
 
-  test("has the manager's image in both containers, opts in, and is deleted after both have run", async () => {
-    const { works, reported, asked, requests } = await start([{ phase: "Pending" }, both(RUNS, ENDED)]);
-    expect(works).toBe(true);
+  test("has the manager's image in both containers, opts in, and is deleted after both containers have run", async () => {
+    const { passes, reported, requestLines, requests } = await start([{ phase: "Pending" }, statusOf(RUNS, ENDED)]);
+    expect(passes).toBe(true);
     expect(reported).toEqual([
       "Pod lastcall-self-test in namespace shop does not start its container lastcall: it has no status yet",
     ]);
-    expect(asked.slice(2)).toEqual([
+    expect(requestLines.slice(2)).toEqual([
       `DELETE ${POD}?gracePeriodSeconds=0`,
       "POST /api/v1/namespaces/shop/pods",
       `GET ${POD}`,
@@ -161,37 +161,45 @@ describe("the self-test's real Pod", () => {
 
   test.for<[string, object, string]>([
     [
-      "cannot be pulled",
-      both({ waiting: { reason: "ImagePullBackOff", message: "not found" } }, { waiting: {} }),
+      "the manager cannot be pulled",
+      statusOf({ waiting: { reason: "ImagePullBackOff", message: "not found" } }, { waiting: {} }),
       'does not start its container lastcall: ImagePullBackOff: "not found"',
     ],
-    ["crashes", both({ terminated: { exitCode: 139 } }, RUNS), "its container lastcall: it exited with status 139"],
-    ["has a probe that does not run", both(RUNS, { waiting: { reason: "RunContainerError" } }), "its container probe"],
     [
-      "is not scheduled",
+      "the manager crashes",
+      statusOf({ terminated: { exitCode: 139 } }, RUNS),
+      "its container lastcall: it exited with status 139",
+    ],
+    [
+      "the container `probe` does not run",
+      statusOf(RUNS, { waiting: { reason: "RunContainerError" } }),
+      "its container probe",
+    ],
+    [
+      "the Pod is not scheduled",
       { conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes are available" }] },
       'is not scheduled: "0/3 nodes are available"',
     ],
-  ])("is deleted and fails the self-test if the manager %s", async ([, status, why]) => {
-    const { works, reported, asked, nowMs } = await start([status]);
-    expect(works).toBe(false);
+  ])("is deleted, and the self-test fails, if %s", async ([, status, why]) => {
+    const { passes, reported, requestLines, nowMs } = await start([status]);
+    expect(passes).toBe(false);
     expect(reported).toEqual([expect.stringContaining(why)]);
-    expect(asked.at(-1)).toBe(`DELETE ${POD}?gracePeriodSeconds=0`);
+    expect(requestLines.at(-1)).toBe(`DELETE ${POD}?gracePeriodSeconds=0`);
     expect(nowMs).toBe(5_000);
   });
 
   test("replaces the Pod of an earlier self-test after that Pod is deleted", async () => {
     const conflict = { status: 409, text: JSON.stringify({ message: "object is being deleted" }) };
-    const { works, reported } = await start([both(ENDED, ENDED)], [conflict, conflict]);
-    expect(works).toBe(true);
+    const { passes, reported } = await start([statusOf(ENDED, ENDED)], [conflict, conflict]);
+    expect(passes).toBe(true);
     expect(reported).toEqual([
       'The API server refuses Pod lastcall-self-test in namespace shop (409): "object is being deleted"',
     ]);
   });
 
   test("is not created if injection does not work", async () => {
-    const { works, requests } = await run(() => pod(false));
-    expect(works).toBe(false);
+    const { passes, requests } = await run(() => pod(false));
+    expect(passes).toBe(false);
     expect(requests.every(({ path }) => path.endsWith("dryRun=All"))).toBe(true);
   });
 });
@@ -224,12 +232,10 @@ describe("the flags of the self-test", () => {
   });
 
   test("set labels of the Pod, except the label of the opt-in", async () => {
-    const { settings: options, problems } = readOptions([
-      "--labels=team=web,example.com/tier=,lastcall.dev/inject=other",
-    ]);
+    const { settings, problems } = readOptions(["--labels=team=web,example.com/tier=,lastcall.dev/inject=other"]);
     expect(problems).toEqual([]);
-    expect(options.labels).toEqual({ team: "web", "example.com/tier": "", "lastcall.dev/inject": "other" });
-    expect(probePod(options, "enabled")).toMatchObject({
+    expect(settings.labels).toEqual({ team: "web", "example.com/tier": "", "lastcall.dev/inject": "other" });
+    expect(probePod(settings, "enabled")).toMatchObject({
       metadata: { labels: { team: "web", "lastcall.dev/inject": "enabled" } },
     });
     for (const text of ["team", "team=a b", "=web", "team=web,"])

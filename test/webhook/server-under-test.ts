@@ -1,4 +1,4 @@
-/** Starts the server without a port, with the test's injector, and collects its log and metrics. */
+/** Builds the server without a port, with the injector of a test, and collects its log and metrics. */
 import type { Writable } from "node:stream";
 import { PassThrough } from "node:stream";
 import { type ClusterFacts, injectPod } from "../../src/injection/inject.ts";
@@ -17,12 +17,12 @@ export const FACTS: ClusterFacts = {
 
 export const RULES: AdmissionRules = { optIn: "all", config: DEFAULT_CONFIG, facts: FACTS };
 
-export type Choices = {
+export type ServerOptions = {
   readonly rules?: Partial<AdmissionRules>;
   readonly inject?: AdmissionPorts["inject"];
   readonly namespaceAnnotations?: NamespaceAnnotations;
   readonly reportSettings?: AdmissionPorts["reportSettings"];
-  readonly unreadiness?: () => string;
+  readonly unreadyReason?: () => string;
   readonly nowMs?: () => number;
 };
 
@@ -35,7 +35,7 @@ export type ServerUnderTest = {
   readonly metrics: () => Promise<string>;
 };
 
-export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
+export function serverUnderTest(options: ServerOptions = {}): ServerUnderTest {
   const sink = new PassThrough();
   const texts: string[] = [];
   sink.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
@@ -46,17 +46,17 @@ export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
     return String(tokens).padStart(32, "0");
   };
   const app = buildServer(
-    { ...RULES, ...choices.rules },
+    { ...RULES, ...options.rules },
     {
-      namespaceAnnotations: choices.namespaceAnnotations ?? (async () => ({})),
+      namespaceAnnotations: options.namespaceAnnotations ?? (async () => ({})),
       randomness: { newToken },
-      inject: choices.inject ?? injectPod,
-      ...(choices.reportSettings === undefined ? {} : { reportSettings: choices.reportSettings }),
+      inject: options.inject ?? injectPod,
+      ...(options.reportSettings === undefined ? {} : { reportSettings: options.reportSettings }),
       log: createLog("info", sink as Writable),
       metrics,
-      nowMs: choices.nowMs ?? (() => performance.now()),
+      nowMs: options.nowMs ?? (() => performance.now()),
       isStopping: () => false,
-      unreadiness: choices.unreadiness ?? (() => ""),
+      unreadyReason: options.unreadyReason ?? (() => ""),
     },
   );
   const logText = () => texts.join("");
@@ -68,7 +68,7 @@ export function serverUnderTest(choices: Choices = {}): ServerUnderTest {
   return { app, lines, logText, metrics: () => metrics.render() };
 }
 
-/** Samples of one metric: label text to value. */
+/** Returns the Prometheus samples of one metric, by their label text. */
 export function samplesOf(metrics: string, name: string): ReadonlyMap<string, number> {
   const samples = new Map<string, number>();
   for (const line of metrics.split("\n")) {

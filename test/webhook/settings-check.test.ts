@@ -1,4 +1,4 @@
-/** `POST /settings`: objects other than Pods are always allowed, and their mistakes are reported. */
+/** Tests `POST /settings`: every object is allowed, and its invalid settings are reported. */
 import { describe, expect, test } from "vitest";
 import { eventually } from "../time/eventually.ts";
 import { JSON_HEADERS, POD, reviewText } from "./pod-review.ts";
@@ -27,18 +27,18 @@ async function check(fields: Fields) {
   const server = serverUnderTest({
     reportSettings: (_object, where, problems) => reported.push([where, problems.map(({ code }) => code)]),
   });
-  const answer = await server.app.inject({
+  const reply = await server.app.inject({
     method: "POST",
     url: "/settings",
     headers: JSON_HEADERS,
     payload: reviewText(fields),
   });
-  return { server, answer, response: answer.json().response, reported };
+  return { server, reply, response: reply.json().response, reported };
 }
 
 test.for<[string, Fields, readonly string[]]>([
   [
-    "a namespace that opts in as another injector asks for it",
+    "a namespace that opts in with the value of another injector",
     namespace({ labels: { "lastcall.dev/inject": "true" } }),
     ['lastcall: namespace shop, label lastcall.dev/inject: Got "true", expected one of enabled, disabled.'],
   ],
@@ -57,7 +57,7 @@ test.for<[string, Fields, readonly string[]]>([
     ],
   ],
   [
-    "an annotation beside the Pod template",
+    "an annotation on the workload instead of its Pod template",
     workload("StatefulSet", { annotations: { "lastcall.dev/drain-delay": "5s" } }, {}),
     [
       'lastcall: StatefulSet/web: "lastcall.dev/drain-delay" has no effect on the workload. Set it on the Pod template.',
@@ -70,11 +70,11 @@ test.for<[string, Fields, readonly string[]]>([
       "lastcall: pod web-0, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
     ],
   ],
-  ["right settings", workload("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
-  ["the deletion of anything", { operation: "DELETE", object: null }, []],
+  ["valid settings", workload("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
+  ["the deletion of an object", { operation: "DELETE", object: null }, []],
 ])("the settings check allows an object with warnings: %s", async ([, fields, warnings]) => {
-  const { answer, response } = await check(fields);
-  expect(answer.statusCode).toBe(200);
+  const { reply, response } = await check(fields);
+  expect(reply.statusCode).toBe(200);
   expect(response).toEqual({
     uid: "705ab4f5-6393-11e8-b7cc-42010a800002",
     allowed: true,
@@ -100,7 +100,7 @@ test("the settings check counts each review, and each invalid setting by its cod
 });
 
 describe("the settings check records an Event", () => {
-  test("of a workload only about invalid settings that the Pods do not have", async () => {
+  test("on a workload only for problems outside its Pod template", async () => {
     const settings = { annotations: { "lastcall.dev/mode": "hook" } };
     const { reported } = await check(workload("Deployment", { annotations: { "lastcall.dev/port": "1" } }, settings));
     expect(reported).toEqual([["shop", ["wrong_scope"]]]);
@@ -114,6 +114,6 @@ describe("the settings check records an Event", () => {
 
 test("a malformed review of the settings check is not counted as an internal error", async () => {
   const { app } = serverUnderTest();
-  const answer = await app.inject({ method: "POST", url: "/settings", headers: JSON_HEADERS, payload: "{" });
-  expect(answer.statusCode).toBe(400);
+  const reply = await app.inject({ method: "POST", url: "/settings", headers: JSON_HEADERS, payload: "{" });
+  expect(reply.statusCode).toBe(400);
 });

@@ -63,7 +63,7 @@ test("every invalid flag and environment variable is reported", () => {
   expect(problems.map((problem) => problem.message).join(" ")).toContain("did you mean --drain-delay?");
 });
 
-test("a flag without its value is reported and does not swallow the next flag", () => {
+test("a flag without its value is reported, and the next flag is still read", () => {
   const { problems } = readSettings(["--image", "--port", "1"], {});
   expect(problems).toContainEqual({ where: "--image", message: "Missing value." });
 });
@@ -86,7 +86,7 @@ test("the variables that Kubernetes sets for a Service named lastcall are ignore
   expect(settings.port).toBe(8443);
 });
 
-test("a certificate without a key and a CA file beside external files are reported", () => {
+test("a certificate without a key, and a CA file together with external files, are reported", () => {
   expect(readSettings(["--cert", "a"], {}).problems).toHaveLength(1);
   expect(readSettings(["--cert=a", "--key=b", "--ca-file=c"], {}).problems).toMatchObject([{ where: "--ca-file" }]);
   expect(readSettings(["--cert=a", "--key=b"], {}).problems).toEqual([]);
@@ -103,7 +103,7 @@ test("certificate sources that exclude or require each other are reported", () =
   expect(placesOf("--ca-life=5m")).toEqual(["--ca-life"]);
 });
 
-test("a duration longer than Node's timers allow is reported, since such a timer fires at once", () => {
+test("a duration above 24 h is reported, because a longer timer of Node may fire at once", () => {
   for (const flag of ["--drain-delay", "--certificate-check"]) {
     const { settings, problems } = readSettings([`${flag}=600h`], {});
     expect(problems).toMatchObject([{ where: flag, message: expect.stringContaining("at most 24h") }]);
@@ -113,7 +113,7 @@ test("a duration longer than Node's timers allow is reported, since such a timer
   expect(readSettings(["--ca-life=17520h"], {}).problems).toEqual([]);
 });
 
-test("the version of the API server is requested only with a cluster", () => {
+test("--kube-version=auto requires --cluster=watch", () => {
   expect(readSettings(["--kube-version=auto"], {}).problems).toMatchObject([{ where: "--kube-version" }]);
   const { settings, problems } = readSettings(["--kube-version=auto", "--cluster=watch", "--kubeconfig=k"], {});
   expect(problems).toEqual([]);
@@ -147,7 +147,7 @@ test("the relay requires a Secret, a cluster and its own ports", () => {
     "--admin-port",
   ]);
   expect(placesOf(...relay, "--relay-port=0", "--admin-port=0", "--port=0")).toEqual([]);
-  // Nothing listens on it.
+  // Without the relay, nothing listens on the relay's default port 8444.
   expect(placesOf("--port=8444")).toEqual([]);
   expect(placesOf(...relay, "--ca-secret=relay", "--webhook-configuration=w")).toEqual(["--relay-secret"]);
 });
@@ -196,7 +196,7 @@ describe("the configuration file", () => {
     expect(problems[0]?.where).toMatch(/^c\.yaml, line [23]$/);
   });
 
-  test("is reported without a crash if its YAML aliases multiply", () => {
+  test("is reported, without a crash, if its YAML aliases expand exponentially", () => {
     const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
     for (let level = 1; level < 9; level += 1) {
       const [name, last] = [String.fromCharCode(97 + level), String.fromCharCode(96 + level)];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tokenSource } from "../../src/webhook/admission/token-source.ts";
 
-test("hook tokens have 32 hexadecimal characters and never repeat, even across refills of the buffer", () => {
+test("random tokens have 32 hexadecimal characters and never repeat, even after refills of the buffer", () => {
   const next = tokenSource();
   const tokens = Array.from({ length: 2_000 }, next);
   for (const token of tokens) expect(token).toMatch(/^[0-9a-f]{32}$/);

@@ -2,7 +2,7 @@
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { containerNamed, containersOf, countContainers, initContainersOf, nameOf } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
-import { LONGEST_NAME_LIST } from "../../policy/codecs.ts";
+import { NAME_LIST_LIMIT } from "../../policy/codecs.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
 import { FIRST_PORT, LAST_PORT, portsOf } from "../mesh/ports.ts";
@@ -24,7 +24,7 @@ function skipDetails(
     case "too_many_containers":
       return {
         place: "spec",
-        message: `${countContainers(pod)} containers exceed the limit of ${LONGEST_NAME_LIST}.`,
+        message: `${countContainers(pod)} containers exceed the limit of ${NAME_LIST_LIMIT}.`,
       };
     case "host_network":
       return {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { SecretStore } from "../../api-server/secret-store.ts";
-import { createLeaves, type LeafParts } from "../../authority/leaves.ts";
+import { createLeaves, type LeafOptions } from "../../authority/leaves.ts";
 import { createFailureFilter } from "../../authority/reconcile.ts";
 import { METRICS } from "../metrics.ts";
 import { isServerName, newestGeneration, type RelayIdentity, serverNameOf } from "./identity.ts";
@@ -30,7 +30,7 @@ export type RunningIdentity = {
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
 };
 
-const LEAF: LeafParts<SecureContext> = {
+const LEAF: LeafOptions<SecureContext> = {
   lifeMs: 7 * 86_400_000,
   renewAfter: 1 / 2,
   namesOf: (ca) => ({ dns: [serverNameOf(ca)] }),

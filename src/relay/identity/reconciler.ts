@@ -32,7 +32,7 @@ export function createReconciler(ports: ReconcilerPorts): Reconciler {
 
   const reconcileSecret = async (): Promise<void> => {
     await reconcile({
-      what: "the relay's Secret",
+      target: "the relay's Secret",
       read: async () => {
         const stored = await ports.secrets.read();
         return { stored, ...readContent(stored?.data ?? {}) };

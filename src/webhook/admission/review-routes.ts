@@ -1,13 +1,13 @@
 /** Serves `POST /mutate` and `POST /settings`; counts and logs every result. */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from "fastify";
-import { bodyReader, type ReadBody, type RefusedBody } from "../intake/body-reader.ts";
+import { type BodyResult, bodyReader, type RefusedBody } from "../intake/body-reader.ts";
 import { createBufferPool } from "../intake/buffer-pool.ts";
 import { hasClientCertificate } from "../intake/client-certificate.ts";
 import type { Refuse } from "../intake/refusals.ts";
-import { later, timedBodyBudget } from "../intake/timed-body-budget.ts";
+import { schedule, timedBodyBudget } from "../intake/timed-body-budget.ts";
 import type { ConnectionOf } from "../intake/track-connections.ts";
-import { sharedTurns } from "../intake/turn-runner.ts";
+import { createTurns } from "../intake/turn-runner.ts";
 import { unknownClientPace } from "../intake/unknown-client-pace.ts";
 import type { Log } from "../log.ts";
 import type { WebhookMetrics } from "../metrics.ts";
@@ -62,16 +62,16 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     reply.send(`${sentence}\n`);
   };
 
-  const turns = sharedTurns(ports.nowMs);
-  const limits = { keepBytes: BODY_LIMIT_BYTES, discardBytes: DISCARD_LIMIT_BYTES };
+  const turns = createTurns(ports.nowMs);
+  const limits = { acceptBytes: BODY_LIMIT_BYTES, discardBytes: DISCARD_LIMIT_BYTES };
   const readBody = bodyReader({
     limits,
     budget: timedBodyBudget(ports.nowMs),
-    store: createBufferPool(),
+    pool: createBufferPool(),
     pace: unknownClientPace(),
     isKnown: ({ socket }) => ports.connectionOf(socket)?.isKnown() ?? true,
     nowMs: ports.nowMs,
-    later,
+    schedule,
   });
 
   app.removeAllContentTypeParsers();
@@ -96,8 +96,8 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     },
   };
 
-  const handleReview = (answer: ReviewHandler) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const body = request.body as ReadBody | undefined;
+  const handleReview = (review: ReviewHandler) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const body = request.body as BodyResult | undefined;
     if (body?.kind === "refused") {
       refuse(reply, body.why);
       return reply;
@@ -105,21 +105,21 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     const startMs = ports.nowMs();
     const { socket } = request.raw;
     const connection = ports.connectionOf(socket);
-    const bytes = body?.kind === "whole" ? body.bytes : 0;
+    const bytes = body?.kind === "complete" ? body.bytes : 0;
     await turns.start(bytes, socket.remoteAddress ?? "");
-    if (body?.kind === "whole" && socket.destroyed) {
+    if (body?.kind === "complete" && socket.destroyed) {
       // The client closed the connection while its review waited for a turn.
       body.release();
       return reply.hijack();
     }
     connection?.responseStarted();
     try {
-      const result = await reviewBody(body, answer);
+      const result = await reviewBody(body, review);
       await turns.finish(bytes);
       finish(reply, result, startMs);
     } finally {
-      connection?.answered(reply.statusCode === 200);
-      if (body?.kind === "whole") body.release();
+      connection?.responseFinished(reply.statusCode === 200);
+      if (body?.kind === "complete") body.release();
     }
     return reply;
   };
@@ -139,14 +139,14 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
 
 type ReviewHandler = (text: string) => Promise<AdmissionResult>;
 
-async function reviewBody(body: AnyBody, answer: ReviewHandler): Promise<AdmissionResult> {
-  if (body === undefined) return answer("");
-  if (body.kind === "whole") return answer(body.text());
+async function reviewBody(body: ReceivedBody, review: ReviewHandler): Promise<AdmissionResult> {
+  if (body === undefined) return review("");
+  if (body.kind === "complete") return review(body.text());
   if (body.kind === "too-large") return tooLargeResult(BODY_LIMIT_BYTES);
   return malformedResult("cut_off", "The connection closed before the end of the body.");
 }
 
-type AnyBody = Exclude<ReadBody, RefusedBody> | undefined;
+type ReceivedBody = Exclude<BodyResult, RefusedBody> | undefined;
 
 function wrongContentType(): AdmissionResult {
   const message = "The content type is not application/json.";

@@ -30,10 +30,10 @@ export function storedCas(authority: Authority): readonly Ca[] {
 export type Lifetimes = {
   readonly caLifeMs: number;
   readonly leafLifeMs: number;
-  /** From the time when every caBundle contains a new CA until that CA signs. API servers use no older caBundle after this time. */
+  /** From the time when every caBundle contains a new CA until the CA signs. API servers then no longer use older caBundles. */
   readonly settleMs: number;
   /** A retired CA is dropped when it has been overdue for this time, so that a temporary clock jump has no effect. */
-  readonly dropHoldMs: number;
+  readonly dropDelayMs: number;
 };
 
 /** Wall-clock time for the validity of certificates, monotonic time for durations. */
@@ -43,14 +43,14 @@ export type Moment = { readonly wallMs: number; readonly monotonicMs: number };
  * Limit of trusted retired CAs, which keeps a caBundle below 20 KiB. Only a Secret that is deleted repeatedly reaches the limit,
  * because a retired CA is dropped after the lifetime of a leaf.
  */
-const TRUSTED_LIMIT = 24;
-const RECORD_LIMIT = 2 * TRUSTED_LIMIT;
+const TRUSTED_RETIRED_LIMIT = 24;
+const STORED_RETIRED_LIMIT = 2 * TRUSTED_RETIRED_LIMIT;
 
 /** Covers clock skew, and a replica that signs with the CA while another replica retires it. */
 const MARGIN_MS = 60_000;
 
-export function isOverdue(ca: RetiredCa, wallMs: number, lives: Lifetimes): boolean {
-  return !ca.isDropped && wallMs >= ca.retiredAtMs + trustedForMs(lives);
+export function isOverdue(ca: RetiredCa, wallMs: number, lifetimes: Lifetimes): boolean {
+  return !ca.isDropped && wallMs >= ca.retiredAtMs + trustedForMs(lifetimes);
 }
 
 export function retire({ id, cert, validFromMs, validUntilMs }: Ca, wallMs: number): RetiredCa {
@@ -58,18 +58,24 @@ export function retire({ id, cert, validFromMs, validUntilMs }: Ca, wallMs: numb
 }
 
 /** Removes duplicates and applies the limits; the first entries have priority. */
-export function withinLimits(retired: readonly RetiredCa[], wallMs: number, lives: Lifetimes): readonly RetiredCa[] {
+export function withinLimits(
+  retired: readonly RetiredCa[],
+  wallMs: number,
+  lifetimes: Lifetimes,
+): readonly RetiredCa[] {
   const first = new Map<string, RetiredCa>();
   for (const ca of retired) if (!first.has(ca.id)) first.set(ca.id, ca);
-  const kept = [...first.values()].filter((ca) => !ca.isDropped || wallMs < ca.retiredAtMs + 2 * trustedForMs(lives));
+  const kept = [...first.values()].filter(
+    (ca) => !ca.isDropped || wallMs < ca.retiredAtMs + 2 * trustedForMs(lifetimes),
+  );
   let trusted = 0;
   const limited = kept.map((ca) => {
     if (!ca.isDropped) trusted += 1;
-    return trusted > TRUSTED_LIMIT ? { ...ca, isDropped: true } : ca;
+    return trusted > TRUSTED_RETIRED_LIMIT ? { ...ca, isDropped: true } : ca;
   });
-  return limited.slice(0, RECORD_LIMIT);
+  return limited.slice(0, STORED_RETIRED_LIMIT);
 }
 
-function trustedForMs(lives: Lifetimes): number {
-  return lives.leafLifeMs + lives.leafLifeMs / 24 + MARGIN_MS;
+function trustedForMs(lifetimes: Lifetimes): number {
+  return lifetimes.leafLifeMs + lifetimes.leafLifeMs / 24 + MARGIN_MS;
 }

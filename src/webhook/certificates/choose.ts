@@ -30,7 +30,7 @@ export async function certificateFor(settings: WebhookSettings, ports: Certifica
   }
   const { makeCertificate } = await import("./self-made.ts");
   const made = await makeCertificate(settings.namespace, ports.wallMs());
-  if (settings.caFile !== "") writeWhole(settings.caFile, made.caCertificate);
+  if (settings.caFile !== "") replaceFile(settings.caFile, made.caCertificate);
   return made.source;
 }
 
@@ -62,19 +62,23 @@ async function sharedCas(
   const { makeCertificate } = await import("./self-made.ts");
   const secrets = secretStore(request, settings.namespace, settings.caSecret);
   const tools = certificateTools("lastcall CA", { dns: serviceNames(settings.service, settings.namespace) });
-  const reconciler = createReconciler({ ...publishing, secrets, tools }, livesOf(settings));
+  const reconciler = createReconciler({ ...publishing, secrets, tools }, lifetimesOf(settings));
   addAuthorityGauges(registry, reconciler.status);
-  const { leaf: current, distrust, reconcile: update } = reconciler;
   const { source } = await makeCertificate(settings.namespace, wallMs());
-  return certificateSource({ current, placeholder: source.current(), distrust, update });
+  return certificateSource({
+    current: reconciler.leaf,
+    placeholder: source.current(),
+    distrustReason: reconciler.distrustReason,
+    update: reconciler.reconcile,
+  });
 }
 
 const LEAF_LIFE_LIMIT_MS = 7 * 86_400_000;
-const DROP_HOLD_LIMIT_MS = 3_600_000;
+const DROP_DELAY_LIMIT_MS = 3_600_000;
 
-function livesOf({ caLifeMs, caSettleMs }: WebhookSettings): Lifetimes {
+function lifetimesOf({ caLifeMs, caSettleMs }: WebhookSettings): Lifetimes {
   const leafLifeMs = Math.min(LEAF_LIFE_LIMIT_MS, caLifeMs / 8);
-  return { caLifeMs, leafLifeMs, settleMs: caSettleMs, dropHoldMs: Math.min(DROP_HOLD_LIMIT_MS, leafLifeMs) };
+  return { caLifeMs, leafLifeMs, settleMs: caSettleMs, dropDelayMs: Math.min(DROP_DELAY_LIMIT_MS, leafLifeMs) };
 }
 
 async function externalFiles(
@@ -95,7 +99,7 @@ async function withExpiry(source: CertificateSource, registry: Registry): Promis
   return source;
 }
 
-function writeWhole(path: string, text: string): void {
+function replaceFile(path: string, text: string): void {
   try {
     writeFileSync(`${path}.new`, text);
     renameSync(`${path}.new`, path);

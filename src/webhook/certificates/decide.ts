@@ -8,7 +8,13 @@
  *    never replaces a caBundle from a newer Secret.
  * 3. A CA that is missing from the Secret, but in a caBundle or in use, returns to the Secret before a caBundle is written.
  */
-import { type Ca, holds, holdsExactly, isValidAt, type SigningCa } from "../../authority/certificate.ts";
+import {
+  type Ca,
+  containsCertificate,
+  containsExactly,
+  isValidAt,
+  type SigningCa,
+} from "../../authority/certificate.ts";
 import {
   type Authority,
   isOverdue,
@@ -21,14 +27,14 @@ import {
 } from "./authority.ts";
 
 /** The configuration is read before the Secret. */
-export type Observed = {
+export type ObservedState = {
   readonly moment: Moment;
   readonly bundles: readonly string[];
   readonly published: readonly Ca[];
   readonly authority: Authority;
   /** The Secret is missing or has an unusable entry. */
   readonly isDamaged: boolean;
-  readonly salvaged: readonly Ca[];
+  readonly keylessCas: readonly Ca[];
 };
 
 type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
@@ -36,21 +42,21 @@ type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
 export type ReplicaState = {
   readonly leaf: ServedLeaf | undefined;
   /** The signer, since every caBundle contains it without interruption. */
-  readonly signerSeen: Sighting | undefined;
+  readonly signerObservation: Observation | undefined;
   /** The next CA, since every caBundle has its desired value, which includes the next CA. */
-  readonly nextSeen: Sighting | undefined;
+  readonly nextObservation: Observation | undefined;
   /** The overdue retired CAs, since the last change of this list. */
-  readonly overdueSeen: Sighting | undefined;
+  readonly overdueObservation: Observation | undefined;
 };
 
 /** `caIds`: IDs separated by spaces. `sinceMs`: monotonic milliseconds. */
-type Sighting = { readonly what: string; readonly sinceMs: number };
+type Observation = { readonly caIds: string; readonly sinceMs: number };
 
 export const INITIAL_STATE: ReplicaState = {
   leaf: undefined,
-  signerSeen: undefined,
-  nextSeen: undefined,
-  overdueSeen: undefined,
+  signerObservation: undefined,
+  nextObservation: undefined,
+  overdueObservation: undefined,
 };
 
 /** The new content of the Secret, before a next CA is created. */
@@ -65,130 +71,158 @@ export type Step =
 
 type Decision = { readonly step: Step | undefined; readonly state: ReplicaState };
 
-export function decide(seen: Observed, last: ReplicaState, lives: Lifetimes): Decision {
-  const isPublished = seen.bundles.every((bundle) => holdsExactly(bundle, trustedBy(seen.authority)));
-  const state = nextState(seen, last, { isPublished, lives });
+export function decide(observed: ObservedState, last: ReplicaState, lifetimes: Lifetimes): Decision {
+  const isPublished = observed.bundles.every((bundle) => containsExactly(bundle, trustedBy(observed.authority)));
+  const state = nextState(observed, last, { isPublished, lifetimes });
   const step =
-    issueStep(seen, state, lives) ??
-    repairStep(seen, state.leaf, lives) ??
-    (isPublished ? undefined : { kind: "publish" as const, cas: trustedBy(seen.authority) }) ??
-    promoteStep(seen, state, lives) ??
-    dropStep(seen, state.overdueSeen, lives);
+    issueStep(observed, state, lifetimes) ??
+    repairStep(observed, state.leaf, lifetimes) ??
+    (isPublished ? undefined : { kind: "publish" as const, cas: trustedBy(observed.authority) }) ??
+    promoteStep(observed, state, lifetimes) ??
+    dropStep(observed, state.overdueObservation, lifetimes);
   return { step, state };
 }
 
 function nextState(
-  seen: Observed,
+  observed: ObservedState,
   last: ReplicaState,
-  { isPublished, lives }: { isPublished: boolean; lives: Lifetimes },
+  { isPublished, lifetimes }: { isPublished: boolean; lifetimes: Lifetimes },
 ): ReplicaState {
-  const { signer, next, retired } = seen.authority;
-  const hasSigner = signer !== undefined && isTrustedEverywhere(seen.bundles, signer);
+  const { signer, next, retired } = observed.authority;
+  const isSignerTrusted = signer !== undefined && isTrustedEverywhere(observed.bundles, signer);
   // After a promotion, the time as next CA counts for the signer.
-  const signerLast = last.signerSeen?.what === signer?.id ? last.signerSeen : last.nextSeen;
-  const overdue = retired.filter((ca) => ca.id !== last.leaf?.ca.id && isOverdue(ca, seen.moment.wallMs, lives));
+  const lastSignerObservation =
+    last.signerObservation?.caIds === signer?.id ? last.signerObservation : last.nextObservation;
+  const overdue = retired.filter(
+    (ca) => ca.id !== last.leaf?.ca.id && isOverdue(ca, observed.moment.wallMs, lifetimes),
+  );
   const overdueIds = overdue.map((ca) => ca.id).join(" ");
   return {
     leaf: last.leaf,
-    signerSeen: seenSince(hasSigner ? signer.id : undefined, signerLast, seen.moment),
-    nextSeen: seenSince(isPublished ? next?.id : undefined, last.nextSeen, seen.moment),
-    overdueSeen: seenSince(overdueIds === "" ? undefined : overdueIds, last.overdueSeen, seen.moment),
+    signerObservation: continuedObservation(
+      isSignerTrusted ? signer.id : undefined,
+      lastSignerObservation,
+      observed.moment,
+    ),
+    nextObservation: continuedObservation(isPublished ? next?.id : undefined, last.nextObservation, observed.moment),
+    overdueObservation: continuedObservation(
+      overdueIds === "" ? undefined : overdueIds,
+      last.overdueObservation,
+      observed.moment,
+    ),
   };
 }
 
 export function isTrustedEverywhere(bundles: readonly string[], ca: Ca): boolean {
-  return bundles.every((bundle) => holds(bundle, ca));
+  return bundles.every((bundle) => containsCertificate(bundle, ca));
 }
 
 /** Only the signer signs, and only while every caBundle contains it. */
-function issueStep(seen: Observed, { leaf, signerSeen }: ReplicaState, lives: Lifetimes): Step | undefined {
-  const { signer } = seen.authority;
-  const { wallMs } = seen.moment;
-  if (signer === undefined || !isValidAt(signer, wallMs) || signerSeen === undefined) return undefined;
-  const validUntilMs = Math.min(wallMs + lives.leafLifeMs, signer.validUntilMs);
+function issueStep(
+  observed: ObservedState,
+  { leaf, signerObservation }: ReplicaState,
+  lifetimes: Lifetimes,
+): Step | undefined {
+  const { signer } = observed.authority;
+  const { wallMs } = observed.moment;
+  if (signer === undefined || !isValidAt(signer, wallMs) || signerObservation === undefined) return undefined;
+  const validUntilMs = Math.min(wallMs + lifetimes.leafLifeMs, signer.validUntilMs);
   const step: Step = { kind: "issue", signer, validUntilMs };
   if (leaf === undefined) return step;
   if (leaf.ca.id !== signer.id) {
-    const isLeafUseless = wallMs >= leaf.validUntilMs || !isTrustedEverywhere(seen.bundles, leaf.ca);
-    return isLeafUseless || hasSettled(signerSeen, seen.moment, lives) ? step : undefined;
+    const isLeafUseless = wallMs >= leaf.validUntilMs || !isTrustedEverywhere(observed.bundles, leaf.ca);
+    return isLeafUseless || hasSettled(signerObservation, observed.moment, lifetimes) ? step : undefined;
   }
-  const isDue = wallMs >= leaf.validUntilMs - lives.leafLifeMs / 3 && validUntilMs > leaf.validUntilMs;
+  const isDue = wallMs >= leaf.validUntilMs - lifetimes.leafLifeMs / 3 && validUntilMs > leaf.validUntilMs;
   // Issued while the clock was ahead: the leaf would still be in use after its CA is dropped.
-  const isTooLong = leaf.validUntilMs > wallMs + lives.leafLifeMs + lives.leafLifeMs / 24;
-  return isDue || isTooLong ? step : undefined;
+  const outlivesLimit = leaf.validUntilMs > wallMs + lifetimes.leafLifeMs + lifetimes.leafLifeMs / 24;
+  return isDue || outlivesLimit ? step : undefined;
 }
 
 /** Repairs a missing, damaged or edited Secret, and creates a next CA in the last third of the signer's validity. */
-function repairStep(seen: Observed, leaf: ServedLeaf | undefined, lives: Lifetimes): Step | undefined {
-  const { authority, moment } = seen;
-  const lost = lostCas(seen, leaf);
-  const isForeign = isForeignSigner(seen, leaf);
-  const signer = isForeign ? undefined : authority.signer;
-  const candidate = isForeign ? authority.signer : authority.next;
-  const usable = candidate !== undefined && !isInLastThird(candidate, moment, lives) ? candidate : undefined;
-  const isWanted = signer === undefined || isInLastThird(signer, moment, lives) || moment.wallMs < signer.validFromMs;
-  const next = usable ?? (isWanted ? "to be made" : undefined);
-  if (!seen.isDamaged && !isForeign && lost.length === 0 && next === authority.next) return undefined;
-  const found = lost.map((ca) => retire(ca, moment.wallMs));
-  const taken = [signer, usable];
-  const retired = [...found, ...authority.retired].filter((ca) => !taken.some((other) => other?.id === ca.id));
-  const draft: Draft = { signer, next, retired: withinLimits(retired, moment.wallMs, lives) };
-  return { kind: "write", draft, reason: reasonOf(seen, lost) };
+function repairStep(observed: ObservedState, leaf: ServedLeaf | undefined, lifetimes: Lifetimes): Step | undefined {
+  const { authority, moment } = observed;
+  const lost = lostCas(observed, leaf);
+  const isUnpublished = isUnpublishedSigner(observed, leaf);
+  const signer = isUnpublished ? undefined : authority.signer;
+  const candidate = isUnpublished ? authority.signer : authority.next;
+  const usable = candidate !== undefined && !isInLastThird(candidate, moment, lifetimes) ? candidate : undefined;
+  const needsNext =
+    signer === undefined || isInLastThird(signer, moment, lifetimes) || moment.wallMs < signer.validFromMs;
+  const next = usable ?? (needsNext ? "to be made" : undefined);
+  if (!observed.isDamaged && !isUnpublished && lost.length === 0 && next === authority.next) return undefined;
+  const lostAsRetired = lost.map((ca) => retire(ca, moment.wallMs));
+  const inUse = [signer, usable];
+  const retired = [...lostAsRetired, ...authority.retired].filter((ca) => !inUse.some((other) => other?.id === ca.id));
+  const draft: Draft = { signer, next, retired: withinLimits(retired, moment.wallMs, lifetimes) };
+  return { kind: "write", draft, reason: reasonOf(observed, lost) };
 }
 
-function reasonOf(seen: Observed, lost: readonly Ca[]): WriteReason {
-  if (trustedBy(seen.authority).length === 0 && lost.length === 0) return "begin";
-  return seen.isDamaged || lost.length > 0 ? "repair" : "rotate";
+function reasonOf(observed: ObservedState, lost: readonly Ca[]): WriteReason {
+  if (trustedBy(observed.authority).length === 0 && lost.length === 0) return "begin";
+  return observed.isDamaged || lost.length > 0 ? "repair" : "rotate";
 }
 
 /** CAs that may have signed a leaf in use and are missing from the Secret. */
-function lostCas(seen: Observed, leaf: ServedLeaf | undefined): readonly Ca[] {
-  const found = [...(leaf === undefined ? [] : [leaf.ca]), ...seen.salvaged, ...seen.published];
-  const stored = new Set(storedCas(seen.authority).map((ca) => ca.id));
+function lostCas(observed: ObservedState, leaf: ServedLeaf | undefined): readonly Ca[] {
+  const found = [...(leaf === undefined ? [] : [leaf.ca]), ...observed.keylessCas, ...observed.published];
+  const stored = new Set(storedCas(observed.authority).map((ca) => ca.id));
   return [...new Map(found.filter((ca) => !stored.has(ca.id)).map((ca) => [ca.id, ca])).values()];
 }
 
 /** A signer that is in no caBundle was added to the Secret by hand, and has to be published before it signs. */
-function isForeignSigner({ authority, published }: Observed, leaf: ServedLeaf | undefined): boolean {
+function isUnpublishedSigner({ authority, published }: ObservedState, leaf: ServedLeaf | undefined): boolean {
   const { signer } = authority;
   if (signer === undefined || published.some((ca) => ca.id === signer.id)) return false;
   // If no CA is published, another client emptied the caBundles, and the signer is unchanged.
   return leaf === undefined ? published.length > 0 : leaf.ca.id !== signer.id;
 }
 
-function isInLastThird(ca: Ca, moment: Moment, lives: Lifetimes): boolean {
-  return moment.wallMs >= ca.validUntilMs - lives.caLifeMs / 3;
+function isInLastThird(ca: Ca, moment: Moment, lifetimes: Lifetimes): boolean {
+  return moment.wallMs >= ca.validUntilMs - lifetimes.caLifeMs / 3;
 }
 
-function promoteStep({ authority, moment }: Observed, { nextSeen }: ReplicaState, lives: Lifetimes): Step | undefined {
+function promoteStep(
+  { authority, moment }: ObservedState,
+  { nextObservation }: ReplicaState,
+  lifetimes: Lifetimes,
+): Step | undefined {
   const { signer, next, retired } = authority;
   // A CA created while a clock was ahead is not valid yet. It is promoted too, and its successor follows at once.
-  if (next === undefined || nextSeen === undefined) return undefined;
+  if (next === undefined || nextObservation === undefined) return undefined;
   // Before the first CA no replica is ready, so outdated caBundles do no harm.
   const isFirst = signer === undefined && retired.length === 0;
-  if (!isFirst && !hasSettled(nextSeen, moment, lives)) return undefined;
+  if (!isFirst && !hasSettled(nextObservation, moment, lifetimes)) return undefined;
   const old = signer === undefined ? [] : [retire(signer, moment.wallMs)];
   const draft: Draft = {
     signer: next,
     next: undefined,
-    retired: withinLimits([...old, ...retired], moment.wallMs, lives),
+    retired: withinLimits([...old, ...retired], moment.wallMs, lifetimes),
   };
   return { kind: "write", draft, reason: "promote" };
 }
 
-function dropStep({ authority, moment }: Observed, overdue: Sighting | undefined, lives: Lifetimes): Step | undefined {
-  if (overdue === undefined || moment.monotonicMs - overdue.sinceMs < lives.dropHoldMs) return undefined;
-  const gone = new Set(overdue.what.split(" "));
-  const marked = authority.retired.map((ca) => (gone.has(ca.id) ? { ...ca, isDropped: true } : ca));
-  const draft: Draft = { ...authority, retired: withinLimits(marked, moment.wallMs, lives) };
+function dropStep(
+  { authority, moment }: ObservedState,
+  overdue: Observation | undefined,
+  lifetimes: Lifetimes,
+): Step | undefined {
+  if (overdue === undefined || moment.monotonicMs - overdue.sinceMs < lifetimes.dropDelayMs) return undefined;
+  const droppedIds = new Set(overdue.caIds.split(" "));
+  const marked = authority.retired.map((ca) => (droppedIds.has(ca.id) ? { ...ca, isDropped: true } : ca));
+  const draft: Draft = { ...authority, retired: withinLimits(marked, moment.wallMs, lifetimes) };
   return { kind: "write", draft, reason: "drop" };
 }
 
-function hasSettled(sighting: Sighting, now: Moment, lives: Lifetimes): boolean {
-  return now.monotonicMs - sighting.sinceMs >= lives.settleMs;
+function hasSettled(observation: Observation, now: Moment, lifetimes: Lifetimes): boolean {
+  return now.monotonicMs - observation.sinceMs >= lifetimes.settleMs;
 }
 
-function seenSince(what: string | undefined, last: Sighting | undefined, now: Moment): Sighting | undefined {
-  if (what === undefined) return undefined;
-  return last?.what === what ? last : { what, sinceMs: now.monotonicMs };
+function continuedObservation(
+  caIds: string | undefined,
+  last: Observation | undefined,
+  now: Moment,
+): Observation | undefined {
+  if (caIds === undefined) return undefined;
+  return last?.caIds === caIds ? last : { caIds, sinceMs: now.monotonicMs };
 }

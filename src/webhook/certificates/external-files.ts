@@ -1,4 +1,4 @@
-/** Reads certificate files that another program renews. Polls them, because file watches miss the symlink swap of mounted Secrets. */
+/** Reads certificate files that another program renews. Polls, because file watches miss the symlink swap of mounted Secrets. */
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -10,7 +10,7 @@ import {
   decide,
   INITIAL_STATE,
   isTrustedEverywhere,
-  type Observed,
+  type ObservedState,
   type ReplicaState,
   type Step,
   type WriteReason,
@@ -39,8 +39,8 @@ export type Reconciler = {
   /** Rejects when the API server is unreachable; completed steps remain in effect. Calls must not overlap. */
   readonly reconcile: () => Promise<void>;
   readonly leaf: () => ServerCertificate | undefined;
-  /** The reason why API servers cannot trust the leaf; "" if every caBundle contains its CA; `undefined` before the first read. */
-  readonly distrust: () => string | undefined;
+  /** The reason why API servers cannot trust the leaf; "" if every caBundle has its CA; `undefined` before the first read. */
+  readonly distrustReason: () => string | undefined;
   readonly status: () => AuthorityStatus;
 };
 
@@ -50,62 +50,62 @@ export type AuthorityStatus = {
   readonly isInSync: boolean;
 };
 
-type Read = ReadSecret & { readonly seen: Observed; readonly configuration: WebhookConfiguration };
+type ReadResult = ReadSecret & { readonly observed: ObservedState; readonly configuration: WebhookConfiguration };
 
-export function createReconciler(ports: ReconcilerPorts, lives: Lifetimes): Reconciler {
-  let memory: ReplicaState = INITIAL_STATE;
+export function createReconciler(ports: ReconcilerPorts, lifetimes: Lifetimes): Reconciler {
+  let replicaState: ReplicaState = INITIAL_STATE;
   let leaf: ServerCertificate | undefined;
-  let distrust: string | undefined;
+  let distrustReason: string | undefined;
   let signer: Ca | undefined;
   let isInSync = false;
 
-  const perform = async (step: Step, read: Read): Promise<void> => {
+  const perform = async (step: Step, read: ReadResult): Promise<void> => {
     if (step.kind === "issue") {
       const { signer, validUntilMs } = step;
       leaf = await ports.tools.makeLeaf({ signer, validUntilMs });
-      memory = { ...memory, leaf: { ca: signer, validUntilMs } };
+      replicaState = { ...replicaState, leaf: { ca: signer, validUntilMs } };
     } else if (step.kind === "publish") await publishBundle(ports, read.configuration, bundleText(step.cas));
     else {
-      const authority = await completeDraft(step.draft, read.seen, ports.tools, lives);
+      const authority = await completeDraft(step.draft, read.observed, ports.tools, lifetimes);
       await writeSecret(ports, read, { changes: contentOf(authority), reason: step.reason });
     }
   };
 
-  const reconcileBoth = async (): Promise<void> => {
-    const { seen } = await reconcile({
-      what: "the Secret or the webhook configuration",
-      read: () => readBoth(ports),
+  const reconcileOnce = async (): Promise<void> => {
+    const { observed } = await reconcile({
+      target: "the Secret or the webhook configuration",
+      read: () => readState(ports),
       decide: (read) => {
-        const decided = decide(read.seen, memory, lives);
-        memory = decided.state;
+        const decided = decide(read.observed, replicaState, lifetimes);
+        replicaState = decided.state;
         return decided.step;
       },
       write: perform,
     });
-    distrust = distrustOf(seen, memory);
-    signer = seen.authority.signer;
-    isInSync = distrust === "";
+    distrustReason = distrustReasonOf(observed, replicaState);
+    signer = observed.authority.signer;
+    isInSync = distrustReason === "";
   };
 
   return {
     reconcile: () =>
-      reconcileBoth().catch((error: unknown) => {
+      reconcileOnce().catch((error: unknown) => {
         // An unreachable API server does not change its caBundle, so the distrust reason remains valid.
         isInSync = false;
         throw error;
       }),
     leaf: () => leaf,
-    distrust: () => distrust,
+    distrustReason: () => distrustReason,
     status: () => ({ leafValidUntilMs: leaf?.validUntilMs, signer, isInSync }),
   };
 }
 
 /** Reads the configuration before the Secret; `decide.ts` gives the reason. */
-async function readBoth({ secrets, configurations, tools, now }: ReconcilerPorts): Promise<Read> {
+async function readState({ secrets, configurations, tools, now }: ReconcilerPorts): Promise<ReadResult> {
   const moment = now();
   const configuration = await readExisting(configurations);
   const stored = await secrets.read();
-  const { authority, salvaged, secretErrors } = readContent(stored?.data ?? {}, tools);
+  const { authority, keylessCas, secretErrors } = readContent(stored?.data ?? {}, tools);
   const published = new Map<string, Ca>();
   for (const { cert } of configuration.bundles.flatMap((bundle) => pemBlocks(bundle).blocks)) {
     const read = tools.readCa(cert);
@@ -113,25 +113,32 @@ async function readBoth({ secrets, configurations, tools, now }: ReconcilerPorts
   }
   const isDamaged = stored === undefined || secretErrors.length > 0;
   const { bundles } = configuration;
-  const seen: Observed = { moment, bundles, published: [...published.values()], authority, isDamaged, salvaged };
-  return { seen, stored, configuration, secretErrors };
+  const observed: ObservedState = {
+    moment,
+    bundles,
+    published: [...published.values()],
+    authority,
+    isDamaged,
+    keylessCas,
+  };
+  return { observed, stored, configuration, secretErrors };
 }
 
 async function completeDraft(
   draft: Draft,
-  seen: Observed,
+  observed: ObservedState,
   tools: CertificateTools,
-  lives: Lifetimes,
+  lifetimes: Lifetimes,
 ): Promise<Authority> {
   const { next } = draft;
   if (next !== "to be made") return { ...draft, next };
   const earlier = trustedBy({ ...draft, next: undefined }).map((ca) => ca.validFromMs);
   const validFromMs = earlier.length === 0 ? undefined : Math.min(...earlier);
-  const made = await tools.makeCa({ nowMs: seen.moment.wallMs, lifeMs: lives.caLifeMs, validFromMs });
+  const made = await tools.makeCa({ nowMs: observed.moment.wallMs, lifeMs: lifetimes.caLifeMs, validFromMs });
   return { ...draft, next: made };
 }
 
-function distrustOf({ bundles }: Observed, { leaf }: ReplicaState): string {
+function distrustReasonOf({ bundles }: ObservedState, { leaf }: ReplicaState): string {
   if (leaf === undefined) return "waiting until API servers trust the new CA";
   return isTrustedEverywhere(bundles, leaf.ca) ? "" : UNTRUSTED;
 }

@@ -6,29 +6,29 @@ import type { Authority, RetiredCa } from "./authority.ts";
 type SecretContent = {
   readonly authority: Authority;
   /** CAs without a usable key. They cannot sign, but may have signed a leaf in use. */
-  readonly salvaged: readonly Ca[];
+  readonly keylessCas: readonly Ca[];
   readonly secretErrors: readonly string[];
 };
 
 export function readContent(entries: Entries, reader: CaReader): SecretContent {
   const secretErrors: string[] = [];
-  const salvaged: Ca[] = [];
-  const signing = (name: "ca" | "next"): SigningCa | undefined => {
+  const keylessCas: Ca[] = [];
+  const readSigningCa = (name: "ca" | "next"): SigningCa | undefined => {
     const read = readCaEntries(entries, name, reader);
     if (read.kind === "signing") return read.ca;
     if (read.kind === "unusable") {
       secretErrors.push(read.error);
-      if (read.ca !== undefined) salvaged.push(read.ca);
+      if (read.ca !== undefined) keylessCas.push(read.ca);
     }
     return undefined;
   };
-  const next = signing("next");
-  const found = signing("ca");
+  const next = readSigningCa("next");
+  const storedSigner = readSigningCa("ca");
   // Only a manual edit makes one CA both signer and next. It counts as next, because it may not be in every caBundle yet.
-  const signer = found !== undefined && found.id === next?.id ? undefined : found;
-  if (signer !== found) secretErrors.push("ca.crt is also next.crt");
+  const signer = storedSigner !== undefined && storedSigner.id === next?.id ? undefined : storedSigner;
+  if (signer !== storedSigner) secretErrors.push("ca.crt is also next.crt");
   const retired = readRetired(entries["retired.json"], reader, secretErrors);
-  return { authority: { signer, next, retired }, salvaged, secretErrors };
+  return { authority: { signer, next, retired }, keylessCas, secretErrors };
 }
 
 export function contentOf({ signer, next, retired }: Authority): EntryChanges {

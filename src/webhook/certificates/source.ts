@@ -4,35 +4,35 @@ import { createFailureFilter } from "../../authority/reconcile.ts";
 import { Fault } from "../../fault.ts";
 import type { Log } from "../log.ts";
 
-export type Refreshed =
+export type RefreshResult =
   | { readonly kind: "same" }
   | { readonly kind: "changed" }
   | { readonly kind: "unusable"; readonly fault: Fault };
 
 export type CertificateSource = {
   readonly current: () => ServerCertificate;
-  readonly refresh: (nowMs: number) => Promise<Refreshed>;
+  readonly refresh: (nowMs: number) => Promise<RefreshResult>;
   /** The reason why clients would reject the current certificate; "" if they would accept it. */
-  readonly unreadiness: (nowMs: number) => string;
+  readonly unreadyReason: (nowMs: number) => string;
   /** Aborts open requests, which would delay the exit if the API server does not respond. */
   readonly close?: () => void;
 };
 
-type SourceParts = {
+type SourceOptions = {
   readonly current: () => ServerCertificate | undefined;
   /** The server responds to probes with this certificate until there is a current one. */
   readonly placeholder?: ServerCertificate;
   readonly update: (nowMs: number) => Promise<unknown>;
   /** The reason why a caBundle does not trust the current certificate; "" if all do; `undefined` before the first read. */
-  readonly distrust?: () => string | undefined;
+  readonly distrustReason?: () => string | undefined;
 };
 
 export function certificateSource({
   current,
   placeholder,
   update,
-  distrust = () => "",
-}: SourceParts): CertificateSource {
+  distrustReason = () => "",
+}: SourceOptions): CertificateSource {
   let failure = "";
   return {
     current: () => {
@@ -53,9 +53,9 @@ export function certificateSource({
       if (current() !== before) return { kind: "changed" };
       return fault === undefined ? { kind: "same" } : { kind: "unusable", fault };
     },
-    unreadiness: (nowMs) => {
+    unreadyReason: (nowMs) => {
       const certificate = current();
-      const why = distrust();
+      const why = distrustReason();
       if (certificate === undefined || why === undefined)
         return failure || why || "the webhook configuration has not been read yet";
       return why || validityError(certificate, nowMs);
@@ -75,10 +75,10 @@ type Renewal = {
 };
 
 /** A failed renewal in the last quarter of the certificate's validity is logged as an error. */
-const NEAR_END = 1 / 4;
+const ERROR_LOG_FRACTION = 1 / 4;
 
 /** The returned function never rejects, and returns at once if its previous call still runs. `nowMs` is wall-clock time. */
-export function renewal({ source, use, log }: Renewal): (nowMs: number) => Promise<void> {
+export function certificateRenewer({ source, use, log }: Renewal): (nowMs: number) => Promise<void> {
   const failures = createFailureFilter();
   let isRunning = false;
 
@@ -86,7 +86,7 @@ export function renewal({ source, use, log }: Renewal): (nowMs: number) => Promi
     if (!failures.isDue(message, nowMs)) return;
     const { validFromMs, validUntilMs } = source.current();
     const fields = { why: message, validUntil: new Date(validUntilMs).toISOString() };
-    if (validUntilMs - nowMs < (validUntilMs - validFromMs) * NEAR_END)
+    if (validUntilMs - nowMs < (validUntilMs - validFromMs) * ERROR_LOG_FRACTION)
       log.error(fields, "the certificate expires soon and cannot be renewed");
     else log.warn(fields, "the certificate cannot be renewed, the current one stays in use");
   };

@@ -1,4 +1,4 @@
-/** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail if the copy exists. */
+/** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail if any. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import {
   atVersion,
@@ -23,10 +23,10 @@ export type WebhookConfiguration = {
 
 /** Every function rejects when the API server is unreachable or refuses. */
 export type WebhookConfigurations = {
-  readonly what: string;
+  readonly title: string;
   readonly read: () => Promise<WebhookConfiguration | undefined>;
-  /** Sets only the caBundle of every webhook; `conflict` if the object has changed since `seen` was read. */
-  readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => Promise<WriteResult>;
+  /** Sets only the caBundle of every webhook; `conflict` if the object has changed since `current` was read. */
+  readonly writeBundle: (current: WebhookConfiguration, bundle: string) => Promise<WriteResult>;
 };
 
 export const UNTRUSTED = "the webhook configuration does not trust the certificate";
@@ -40,39 +40,46 @@ export type BundlePorts = {
   readonly recordEvent: (event: BundleEvent) => void;
 };
 
-export async function readExisting({ read, what }: WebhookConfigurations): Promise<WebhookConfiguration> {
+export async function readExisting({ read, title }: WebhookConfigurations): Promise<WebhookConfiguration> {
   const found = await read();
-  if (found === undefined) throw new Error(`${what} does not exist`);
+  if (found === undefined) throw new Error(`${title} does not exist`);
   return found;
 }
 
 export async function publishBundle(
   { configurations, recordEvent }: BundlePorts,
-  seen: WebhookConfiguration,
+  current: WebhookConfiguration,
   bundle: string,
 ): Promise<void> {
-  const written = await configurations.writeBundle(seen, bundle);
+  const written = await configurations.writeBundle(current, bundle);
   if (written === "done") recordEvent({ kind: "bundle-written", cas: pemBlocks(bundle).blocks.length });
   else recordEvent({ kind: "conflict", on: "configuration" });
 }
 
 export function webhookConfigurations(request: SendRequest, name: string, copyName = ""): WebhookConfigurations {
-  const what = describe(name);
-  const write = (of: string, version: string, webhooks: number, bundle: string): Promise<WriteResult> => {
+  const title = configurationTitle(name);
+  const write = (targetName: string, version: string, webhooks: number, bundle: string): Promise<WriteResult> => {
     const body = JSON.stringify(bundlePatch(version, webhooks, bundle));
-    return writeObject(request, { method: "PATCH", path: pathOf(of), body }, describe(of));
+    return writeObject(
+      request,
+      { method: "PATCH", path: configurationPath(targetName), body },
+      configurationTitle(targetName),
+    );
   };
   return {
-    what,
+    title,
     read: async () => {
-      const found = await readObject(request, pathOf(name), what);
+      const found = await readObject(request, configurationPath(name), title);
       if (found === undefined) return undefined;
       const own = { resourceVersion: versionOf(found), bundles: bundlesIn(found) };
-      const copy = copyName === "" ? undefined : await readObject(request, pathOf(copyName), describe(copyName));
-      const copied = copy === undefined ? [] : bundlesIn(copy);
-      if (copy === undefined || copied.length === 0) return own;
-      const bundles = [...own.bundles, ...copied];
-      return { ...own, bundles, copy: { resourceVersion: versionOf(copy), webhooks: copied.length } };
+      const copy =
+        copyName === ""
+          ? undefined
+          : await readObject(request, configurationPath(copyName), configurationTitle(copyName));
+      const copyBundles = copy === undefined ? [] : bundlesIn(copy);
+      if (copy === undefined || copyBundles.length === 0) return own;
+      const bundles = [...own.bundles, ...copyBundles];
+      return { ...own, bundles, copy: { resourceVersion: versionOf(copy), webhooks: copyBundles.length } };
     },
     writeBundle: async ({ resourceVersion, bundles, copy }, bundle) => {
       const written = await write(name, resourceVersion, bundles.length - (copy?.webhooks ?? 0), bundle);
@@ -82,11 +89,11 @@ export function webhookConfigurations(request: SendRequest, name: string, copyNa
   };
 }
 
-export function pathOf(name: string): string {
+export function configurationPath(name: string): string {
   return `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${name}`;
 }
 
-export function describe(name: string): string {
+export function configurationTitle(name: string): string {
   return `MutatingWebhookConfiguration ${name}`;
 }
 

@@ -11,25 +11,25 @@ import type { ReportSettings } from "../admission/admit.ts";
 
 export type RecordOutcome = (pod: object, namespace: string, outcome: Outcome) => void;
 
-export function outcomeRecorder(send: RecordEvent): RecordOutcome {
+export function outcomeRecorder(recordEvent: RecordEvent): RecordOutcome {
   return (pod, namespace, outcome) => {
-    for (const note of outcomeEvents(pod, namespace, outcome)) send(note);
+    for (const event of outcomeEvents(pod, namespace, outcome)) recordEvent(event);
   };
 }
 
-export function settingsRecorder(send: RecordEvent): ReportSettings {
+export function settingsRecorder(recordEvent: RecordEvent): ReportSettings {
   return (object, namespace, problems) => {
-    for (const note of settingsEvents(object, namespace, problems)) send(note);
+    for (const event of settingsEvents(object, namespace, problems)) recordEvent(event);
   };
 }
 
-const OPTED_OUT: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
+const OPT_OUT_REASONS: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
 
 /** Reason of the Event for a Pod that was not injected although its owner expects it. */
 export const NOT_INJECTED = "NotInjected";
 
 /** Not a mistake of the user; ends when the API server responds again. */
-export const WITHOUT_EVENT: readonly ProblemCode[] = ["namespace_unknown"];
+export const CODES_WITHOUT_EVENT: readonly ProblemCode[] = ["namespace_unknown"];
 
 /**
  * One Event for an unexpected skip and one per problem code, on the Pod's controller, because the Pod does not exist yet. A
@@ -37,15 +37,16 @@ export const WITHOUT_EVENT: readonly ProblemCode[] = ["namespace_unknown"];
  */
 export function outcomeEvents(pod: object, namespace: string, outcome: Outcome): readonly EventSpec[] {
   const raw: RawObject = isRawObject(pod) ? pod : {};
-  if (outcome.kind === "refused" || (outcome.kind === "unchanged" && OPTED_OUT.includes(outcome.reason))) return [];
-  const problems = outcome.explanation.problems.filter(({ code }) => !WITHOUT_EVENT.includes(code));
+  if (outcome.kind === "refused" || (outcome.kind === "unchanged" && OPT_OUT_REASONS.includes(outcome.reason)))
+    return [];
+  const problems = outcome.explanation.problems.filter(({ code }) => !CODES_WITHOUT_EVENT.includes(code));
   const skipped = outcome.kind === "unchanged" && isUnexpected(outcome.reason) ? outcome.reason : undefined;
   if (problems.length === 0 && skipped === undefined) return [];
   const owner = controllerOf(raw);
   if (owner === undefined) return [];
-  const about = { namespace, owner };
-  const skip = skipped === undefined ? [] : [warning(about, NOT_INJECTED, skipText(raw, skipped))];
-  return [...skip, ...problemEvents(about, problems)];
+  const subject = { namespace, owner };
+  const skip = skipped === undefined ? [] : [warning(subject, NOT_INJECTED, skipMessage(raw, skipped))];
+  return [...skip, ...problemEvents(subject, problems)];
 }
 
 /** Events on the controller if the object is a Pod, otherwise on the object if it has a UID. */
@@ -58,21 +59,21 @@ export function settingsEvents(
   return owner === undefined ? [] : problemEvents({ namespace, owner }, problems);
 }
 
-type About = Pick<EventSpec, "namespace" | "owner">;
+type EventSubject = Pick<EventSpec, "namespace" | "owner">;
 
-function problemEvents(about: About, problems: readonly Problem[]): readonly EventSpec[] {
-  return [...byCode(problems)].map(([code, text]) => warning(about, eventReasonOf(code), text));
+function problemEvents(subject: EventSubject, problems: readonly Problem[]): readonly EventSpec[] {
+  return [...messagesByCode(problems)].map(([code, text]) => warning(subject, eventReasonOf(code), text));
 }
 
-function warning(about: About, reason: string, text: string): EventSpec {
-  return { ...about, type: "Warning", reason, message: plainText(text, MESSAGE_LIMIT) };
+function warning(subject: EventSubject, reason: string, text: string): EventSpec {
+  return { ...subject, type: "Warning", reason, message: plainText(text, MESSAGE_LIMIT) };
 }
 
-function skipText(pod: RawObject, reason: SkipReason): string {
+function skipMessage(pod: RawObject, reason: SkipReason): string {
   return `Pod ${podName(pod)} was not injected (${reason}): ${SKIP_REASONS[reason]}.`;
 }
 
-function byCode(problems: readonly Problem[]): ReadonlyMap<ProblemCode, string> {
+function messagesByCode(problems: readonly Problem[]): ReadonlyMap<ProblemCode, string> {
   const texts = new Map<ProblemCode, string>();
   for (const { code, where, message } of problems) {
     const before = texts.get(code);
@@ -87,7 +88,9 @@ export function eventReasonOf(code: ProblemCode): string {
 
 /** The API server has not validated the Pod yet, so a malformed reference is ignored. */
 function controllerOf(pod: RawObject): Owner | undefined {
-  const reference = objectsAt(objectAt(pod, "metadata"), "ownerReferences").find((one) => one["controller"] === true);
+  const reference = objectsAt(objectAt(pod, "metadata"), "ownerReferences").find(
+    (reference) => reference["controller"] === true,
+  );
   return ownerFrom(reference, reference);
 }
 

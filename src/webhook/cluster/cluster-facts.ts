@@ -11,7 +11,7 @@ type NodeFacts = {
   readonly runtime: string;
 };
 
-export function keepNode(node: RawObject): NodeFacts {
+export function reduceNode(node: RawObject): NodeFacts {
   const info = objectAt(objectAt(node, "status"), "nodeInfo");
   return {
     os: textAt(info, "operatingSystem") ?? "",
@@ -42,19 +42,20 @@ function mayBeLinux(os: string): boolean {
 }
 
 /** Minimum versions of runtimes that mount image volumes from which programs can load code. */
-const IMAGE_VOLUMES: readonly { readonly runtime: string; readonly major: number; readonly minor: number }[] = [
+const IMAGE_VOLUME_RUNTIMES: readonly { readonly runtime: string; readonly major: number; readonly minor: number }[] = [
   { runtime: "containerd://", major: 2, minor: 1 },
   { runtime: "cri-o://", major: 1, minor: 33 },
 ];
 
 /** @returns the runtime of a Linux node that does not support image volumes; `undefined` if all Linux nodes support them */
 export function oldRuntime(nodes: Iterable<NodeFacts>): string | undefined {
-  for (const { os, runtime } of nodes) if (mayBeLinux(os) && !mountsImages(runtime)) return runtime || "none named";
+  for (const { os, runtime } of nodes)
+    if (mayBeLinux(os) && !supportsImageVolumes(runtime)) return runtime || "none named";
   return undefined;
 }
 
-function mountsImages(text: string): boolean {
-  return IMAGE_VOLUMES.some(({ runtime, major, minor }) => {
+function supportsImageVolumes(text: string): boolean {
+  return IMAGE_VOLUME_RUNTIMES.some(({ runtime, major, minor }) => {
     const version = text.startsWith(runtime) ? parseVersion(text.slice(runtime.length)) : undefined;
     return version !== undefined && isAtLeast(version, major, minor);
   });

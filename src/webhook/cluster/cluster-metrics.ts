@@ -14,9 +14,9 @@ type CacheReading = {
 };
 
 type ClusterMetrics = {
-  readonly listed: (cache: CacheName) => void;
-  readonly failed: (cache: CacheName) => void;
-  readonly event: (result: EventResult) => void;
+  readonly countList: (cache: CacheName) => void;
+  readonly countFailure: (cache: CacheName) => void;
+  readonly countEvent: (result: EventResult) => void;
 };
 
 export function createClusterMetrics(
@@ -39,9 +39,9 @@ export function createClusterMetrics(
       },
     });
   };
-  gauge("cacheAge", (at) => at.ageSeconds);
-  gauge("cacheStale", (at) => Number(at.stale));
-  gauge("cacheEntries", (at) => at.entries);
+  gauge("cacheAge", (reading) => reading.ageSeconds);
+  gauge("cacheStale", (reading) => Number(reading.stale));
+  gauge("cacheEntries", (reading) => reading.entries);
   const lists = new Counter({ ...METRICS.cacheLists, registers });
   const failures = new Counter({ ...METRICS.cacheFailures, registers });
   const events = new Counter({ ...METRICS.events, registers });
@@ -51,8 +51,8 @@ export function createClusterMetrics(
   }
   for (const result of EVENT_RESULTS) events.inc({ result }, 0);
   return {
-    listed: (cache) => lists.inc({ cache }),
-    failed: (cache) => failures.inc({ cache }),
-    event: (result) => events.inc({ result }),
+    countList: (cache) => lists.inc({ cache }),
+    countFailure: (cache) => failures.inc({ cache }),
+    countEvent: (result) => events.inc({ result }),
   };
 }

@@ -21,14 +21,14 @@ import type { ClusterFacts } from "../../injection/inject.ts";
 import type { NamespaceAnnotations, ReportSettings } from "../admission/admit.ts";
 import type { Log } from "../log.ts";
 import { outcomeRecorder, type RecordOutcome, settingsRecorder } from "./admission-events.ts";
-import { factsOf, keepNode, lowestKubeletVersion, oldRuntime } from "./cluster-facts.ts";
+import { factsOf, lowestKubeletVersion, oldRuntime, reduceNode } from "./cluster-facts.ts";
 import { type CacheName, createClusterMetrics } from "./cluster-metrics.ts";
-import { isInForce, keepPullEvent, newPullEvents, PULL_EVENTS, pullErrorsByNamespace } from "./image-pulls.ts";
-import { byNamespace, type KeptAnnotations, keepLimitRange, keepNamespace } from "./kept-objects.ts";
+import { isCurrent, newPullEvents, PULL_EVENTS, pullErrorsByNamespace, pullEventReducer } from "./image-pulls.ts";
+import { byNamespace, type RelevantAnnotations, reduceLimitRange, reduceNamespace } from "./kept-objects.ts";
 import { createNamespaceLookup } from "./namespace-lookup.ts";
 import { watchServerVersion } from "./server-version.ts";
 
-export type ClusterParts = {
+export type ClusterOptions = {
   readonly connection: KubeConfig;
   /** Facts that are constant for the process. Its `apiServerVersion` applies until the API server's version is read. */
   readonly base: ClusterFacts;
@@ -61,24 +61,24 @@ const PAGE_SIZES: Readonly<Record<CacheName, number>> = { namespaces: 250, nodes
  */
 const NAMESPACE_WATCH_MS = 30_000;
 
-export function startCluster(parts: ClusterParts): Cluster {
-  const { log } = parts;
-  const api = createApiClient(parts.connection);
+export function startCluster(options: ClusterOptions): Cluster {
+  const { log } = options;
+  const api = createApiClient(options.connection);
   const stop = new AbortController();
   const nowMs = () => performance.now();
   // Not unreferenced: these timers keep the process alive until it listens.
   const pause: ReflectorPorts["sleep"] = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined);
 
-  const namespaces = createStore(keepNamespace);
+  const namespaces = createStore(reduceNamespace);
   const namespaceLookup = createNamespaceLookup({
     cached: (name) => namespaces.entries.get(name),
     nowMs,
-    later: (ms, call) => {
+    schedule: (ms, call) => {
       const timer = setTimeout(call, ms);
       return () => clearTimeout(timer);
     },
   });
-  const notifyingNamespaces: Store<KeptAnnotations> = {
+  const notifyingNamespaces: Store<RelevantAnnotations> = {
     ...namespaces,
     put: (namespace) => {
       namespaces.put(namespace);
@@ -89,19 +89,19 @@ export function startCluster(parts: ClusterParts): Cluster {
       namespaceLookup.notifyWaiters();
     },
   };
-  const nodes = createStore(keepNode);
-  const limitRanges = createStore(keepLimitRange);
-  const pulls = createStore(keepPullEvent(parts.base.managerImage, Date.now), newPullEvents);
+  const nodes = createStore(reduceNode);
+  const limitRanges = createStore(reduceLimitRange);
+  const pullEvents = createStore(pullEventReducer(options.base.managerImage, Date.now), newPullEvents);
   const stores: Readonly<Record<CacheName, Pick<Store<unknown>, "entries">>> = {
     namespaces,
     nodes,
     limitranges: limitRanges,
-    events: pulls,
+    events: pullEvents,
   };
   const freshness = new Map<CacheName, Freshness>();
   const freshnessOf = (cache: CacheName): Freshness => freshness.get(cache) ?? NEVER_SYNCED;
-  const metrics = createClusterMetrics(parts.registry, (cache) =>
-    cache === "events" && !parts.watchesPulls
+  const metrics = createClusterMetrics(options.registry, (cache) =>
+    cache === "events" && !options.watchesPulls
       ? undefined
       : {
           ageSeconds: (nowMs() - (freshnessOf(cache).lastResponseMs ?? 0)) / 1_000,
@@ -137,13 +137,13 @@ export function startCluster(parts: ClusterParts): Cluster {
         sleep: pause,
         random: Math.random,
         onListed: () => {
-          metrics.listed(cache);
+          metrics.countList(cache);
           onResponse();
           onFirstList();
         },
         onResponse,
         onFailed: (why) => {
-          metrics.failed(cache);
+          metrics.countFailure(cache);
           recordFreshness(cache, afterFailure(freshnessOf(cache), why));
         },
       },
@@ -152,26 +152,28 @@ export function startCluster(parts: ClusterParts): Cluster {
     return { first, end };
   };
 
-  const version = parts.readsVersion
+  const version = options.readsVersion
     ? watchServerVersion({ request: api.request, sleep: pause, random: Math.random, log }, stop.signal)
     : undefined;
   const loops = [
     startCache("namespaces", "/api/v1/namespaces", notifyingNamespaces, { watchMs: NAMESPACE_WATCH_MS }),
     startCache("nodes", "/api/v1/nodes", nodes),
     startCache("limitranges", "/api/v1/limitranges", limitRanges),
-    ...(parts.watchesPulls ? [startCache("events", "/api/v1/events", pulls, { fieldSelector: PULL_EVENTS })] : []),
+    ...(options.watchesPulls
+      ? [startCache("events", "/api/v1/events", pullEvents, { fieldSelector: PULL_EVENTS })]
+      : []),
     ...(version === undefined ? [] : [version]),
   ];
 
-  const lowest = summaryOf(nodes, (entries) => ({
+  const nodeSummary = summaryOf(nodes, (entries) => ({
     version: lowestKubeletVersion(entries.values()),
     oldRuntime: oldRuntime(entries.values()),
   }));
-  const ranges = summaryOf(limitRanges, byNamespace);
-  const pullErrors = summaryOf(pulls, pullErrorsByNamespace);
+  const limitRangesByNamespace = summaryOf(limitRanges, byNamespace);
+  const pullErrors = summaryOf(pullEvents, pullErrorsByNamespace);
   const pullErrorIn = (namespace: string): string | undefined => {
     const error = pullErrors().get(namespace);
-    return isInForce(error, Date.now()) ? error.message : undefined;
+    return isCurrent(error, Date.now()) ? error.message : undefined;
   };
 
   const eventPorts = {
@@ -182,7 +184,7 @@ export function startCluster(parts: ClusterParts): Cluster {
     suffix: () => randomBytes(8).toString("hex"),
     instance: hostname(),
     isKnown: namespaceLookup.isKnown,
-    count: metrics.event,
+    count: metrics.countEvent,
   };
 
   const sendEvent = createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/webhook" });
@@ -190,12 +192,12 @@ export function startCluster(parts: ClusterParts): Cluster {
   return {
     namespaceAnnotations: namespaceLookup.annotations,
     factsOf: (namespace) =>
-      factsOf(parts.base, namespace, {
+      factsOf(options.base, namespace, {
         apiServerVersion: version?.current(),
-        lowestKubeletVersion: lowest().version,
-        oldRuntime: lowest().oldRuntime,
+        lowestKubeletVersion: nodeSummary().version,
+        oldRuntime: nodeSummary().oldRuntime,
         nodesAreStale: isStale(freshnessOf("nodes"), nowMs()),
-        limitRanges: ranges().get(namespace),
+        limitRanges: limitRangesByNamespace().get(namespace),
         namespaceIsUnknown: !namespaceLookup.isKnown(namespace),
         imagePullError: pullErrorIn(namespace),
       }),

@@ -12,7 +12,7 @@ import { LimitedEntries } from "./limited-entries.ts";
 export const PULL_EVENTS = "involvedObject.kind=Pod,involvedObject.fieldPath=spec.initContainers{lastcall}";
 
 type PullEvent = {
-  readonly failed: boolean;
+  readonly isFailure: boolean;
   readonly lastMs: number;
   readonly count: number;
   readonly message: string;
@@ -23,16 +23,16 @@ const FAILURES: readonly string[] = ["Failed", "BackOff", "ErrImageNeverPull", "
 const MESSAGE_LIMIT = 300;
 
 /** Fewer failures are ignored, because the kubelet's retry often succeeds. */
-const LEAST_FAILURES = 3;
+const MIN_FAILURES = 3;
 
 /** A success after the last failure, or up to this time before it, shows that not every node or pull fails. */
-const SUCCESS_HOLDS_MS = 120_000;
+const SUCCESS_VALIDITY_MS = 120_000;
 
 /**
  * The kubelet records an Event at least every five minutes while a Pod waits for its image. Without an Event for this time no
  * Pod waits, and Pods are injected again to test whether pulls succeed.
  */
-const STALE_MS = 600_000;
+const FAILURE_VALIDITY_MS = 600_000;
 
 /** Eight Events of a namespace are enough for every decision. 2,000 Events take a few megabytes. */
 const ENTRY_LIMITS = { perNamespace: 8, total: 2_000, timeOf: ({ lastMs }: PullEvent) => lastMs };
@@ -42,7 +42,7 @@ export const newPullEvents: NewEntries<PullEvent> = () => new LimitedEntries(ENT
 /**
  * Skips Events that are too old for any decision, and Events about other images, which are from an earlier release or a mirror.
  */
-export function keepPullEvent(image: string, wallMs: () => number): Keep<PullEvent> {
+export function pullEventReducer(image: string, wallMs: () => number): Keep<PullEvent> {
   return (event: RawObject) => {
     const reason = textAt(event, "reason") ?? "";
     const message = textAt(event, "message") ?? "";
@@ -50,19 +50,19 @@ export function keepPullEvent(image: string, wallMs: () => number): Keep<PullEve
     if ((!isFailure && reason !== "Pulled") || !message.includes(`"${image}"`)) return undefined;
     const readMs = wallMs();
     const lastMs = lastTimeOf(event, readMs);
-    if (lastMs === undefined || lastMs < readMs - STALE_MS - SUCCESS_HOLDS_MS) return undefined;
+    if (lastMs === undefined || lastMs < readMs - FAILURE_VALIDITY_MS - SUCCESS_VALIDITY_MS) return undefined;
     const count = wholeNumberAt(objectAt(event, "series"), "count") ?? wholeNumberAt(event, "count") ?? 1;
     return {
-      failed: isFailure,
+      isFailure,
       lastMs,
-      count: Math.min(Math.max(count, 1), LEAST_FAILURES),
-      message: copyOfStart(message, MESSAGE_LIMIT),
+      count: Math.min(Math.max(count, 1), MIN_FAILURES),
+      message: copyPrefix(message, MESSAGE_LIMIT),
     };
   };
 }
 
 /** `slice` alone would retain the whole message, up to 1.5 MiB, in memory. */
-function copyOfStart(text: string, length: number): string {
+function copyPrefix(text: string, length: number): string {
   return Buffer.from(text.slice(0, length), "utf16le").toString("utf16le");
 }
 
@@ -72,17 +72,17 @@ type PullError = {
 };
 
 export function pullErrorsByNamespace(entries: ReadonlyMap<string, PullEvent>): ReadonlyMap<string, PullError> {
-  const worked = new Map<string, number>();
-  const failed = new Map<string, PullError & { readonly count: number }>();
+  const lastSuccessMs = new Map<string, number>();
+  const failures = new Map<string, PullError & { readonly count: number }>();
   for (const [key, event] of entries) {
     const namespace = namespaceOf(key);
-    if (!event.failed) {
-      worked.set(namespace, Math.max(worked.get(namespace) ?? 0, event.lastMs));
+    if (!event.isFailure) {
+      lastSuccessMs.set(namespace, Math.max(lastSuccessMs.get(namespace) ?? 0, event.lastMs));
       continue;
     }
-    const before = failed.get(namespace);
+    const before = failures.get(namespace);
     const latest = before !== undefined && before.lastMs > event.lastMs ? before : event;
-    failed.set(namespace, {
+    failures.set(namespace, {
       lastMs: latest.lastMs,
       message: latest.message,
       count: (before?.count ?? 0) + event.count,
@@ -92,25 +92,25 @@ export function pullErrorsByNamespace(entries: ReadonlyMap<string, PullEvent>): 
     namespace: string,
     { lastMs, count }: { readonly lastMs: number; readonly count: number },
   ): boolean =>
-    count >= LEAST_FAILURES && (worked.get(namespace) ?? Number.NEGATIVE_INFINITY) < lastMs - SUCCESS_HOLDS_MS;
-  return new Map([...failed].filter(([namespace, failures]) => isFailing(namespace, failures)));
+    count >= MIN_FAILURES && (lastSuccessMs.get(namespace) ?? Number.NEGATIVE_INFINITY) < lastMs - SUCCESS_VALIDITY_MS;
+  return new Map([...failures].filter(([namespace, failure]) => isFailing(namespace, failure)));
 }
 
-export function isInForce(error: PullError | undefined, nowMs: number): error is PullError {
-  return error !== undefined && nowMs - error.lastMs < STALE_MS;
+export function isCurrent(error: PullError | undefined, nowMs: number): error is PullError {
+  return error !== undefined && nowMs - error.lastMs < FAILURE_VALIDITY_MS;
 }
 
 /** Clocks of nodes differ by seconds. A time further in the future is wrong or forged. */
 const CLOCK_SKEW_MS = 120_000;
 
 function lastTimeOf(event: RawObject, readMs: number): number | undefined {
-  const claimedMs =
+  const eventMs =
     timeAt(objectAt(event, "series"), "lastObservedTime") ??
     timeAt(event, "lastTimestamp") ??
     timeAt(event, "firstTimestamp") ??
     timeAt(event, "eventTime");
-  if (claimedMs === undefined || claimedMs <= readMs) return claimedMs;
-  if (claimedMs - readMs <= CLOCK_SKEW_MS) return readMs;
+  if (eventMs === undefined || eventMs <= readMs) return eventMs;
+  if (eventMs - readMs <= CLOCK_SKEW_MS) return readMs;
   // Each list would set `readMs` to a later time, so the Event would never become stale. The API server sets the creation time.
   const createdMs = timeAt(objectAt(event, "metadata"), "creationTimestamp");
   return createdMs === undefined ? undefined : Math.min(createdMs, readMs);

@@ -4,31 +4,31 @@ import { type LimitRange, readLimitRange } from "../../kubernetes/limit-range.ts
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
 import { PREFIX } from "../../policy/fields.ts";
 
-export type KeptAnnotations = Readonly<Record<string, unknown>>;
+export type RelevantAnnotations = Readonly<Record<string, unknown>>;
 
 /** Linkerd's annotations that decide whether its proxy captures the manager's port. */
-const LINKERD: readonly string[] = ["linkerd.io/inject", "config.linkerd.io/skip-inbound-ports"];
+const LINKERD_ANNOTATIONS: readonly string[] = ["linkerd.io/inject", "config.linkerd.io/skip-inbound-ports"];
 
-const ISTIO: readonly string[] = ["istio-injection", "istio.io/rev"];
+const ISTIO_LABELS: readonly string[] = ["istio-injection", "istio.io/rev"];
 
-const OTHERS: readonly string[] = [...LINKERD, OPENSHIFT_USER_RANGE];
+const OTHER_ANNOTATIONS: readonly string[] = [...LINKERD_ANNOTATIONS, OPENSHIFT_USER_RANGE];
 
 /** One shared object for the many namespaces without relevant annotations, to save memory. */
-const NOTHING: KeptAnnotations = {};
+const NO_ANNOTATIONS: RelevantAnnotations = {};
 
-export function keepNamespace(namespace: RawObject): KeptAnnotations {
+export function reduceNamespace(namespace: RawObject): RelevantAnnotations {
   const metadata = objectAt(namespace, "metadata");
   const annotations = Object.entries(objectAt(metadata, "annotations") ?? {});
   const labels = Object.entries(objectAt(metadata, "labels") ?? {});
-  const kept = [
-    ...annotations.filter(([key]) => key.startsWith(PREFIX) || OTHERS.includes(key)),
-    ...labels.filter(([key]) => ISTIO.includes(key)),
+  const relevant = [
+    ...annotations.filter(([key]) => key.startsWith(PREFIX) || OTHER_ANNOTATIONS.includes(key)),
+    ...labels.filter(([key]) => ISTIO_LABELS.includes(key)),
   ];
-  return kept.length === 0 ? NOTHING : Object.fromEntries(kept);
+  return relevant.length === 0 ? NO_ANNOTATIONS : Object.fromEntries(relevant);
 }
 
 /** `undefined` for a LimitRange without limits for containers or Pods. */
-export function keepLimitRange(object: RawObject): LimitRange | undefined {
+export function reduceLimitRange(object: RawObject): LimitRange | undefined {
   const range = readLimitRange(object);
   return range.items.length === 0 ? undefined : range;
 }

@@ -23,8 +23,8 @@ export class LimitedEntries<T> extends Map<string, T> {
     const namespace = namespaceOf(key);
     const keys = this.#keys.get(namespace) ?? new Set();
     this.#keys.set(namespace, keys.add(key));
-    if (keys.size > this.#limits.perNamespace) this.#dropOldest(keys);
-    if (this.size > this.#limits.total) this.#dropOldest(this.#largestOr(keys));
+    if (keys.size > this.#limits.perNamespace) this.#evictOldest(keys);
+    if (this.size > this.#limits.total) this.#evictOldest(this.#largestOr(keys));
     return this;
   }
 
@@ -48,7 +48,7 @@ export class LimitedEntries<T> extends Map<string, T> {
     return largest;
   }
 
-  #dropOldest(keys: ReadonlySet<string>): void {
+  #evictOldest(keys: ReadonlySet<string>): void {
     const timeOf = (key: string): number => {
       const entry = this.get(key);
       return entry === undefined ? Number.NEGATIVE_INFINITY : this.#limits.timeOf(entry);

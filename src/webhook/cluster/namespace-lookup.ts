@@ -3,7 +3,7 @@
  * request the namespace of a review from the API server, because any client can send reviews.
  */
 import { isDnsLabel } from "../../contract/untrusted-text.ts";
-import type { KeptAnnotations } from "./kept-objects.ts";
+import type { RelevantAnnotations } from "./kept-objects.ts";
 
 /** Longest wait of an admission. A watch usually delivers a new namespace within a few milliseconds. */
 export const LOOKUP_LIMIT_MS = 300;
@@ -18,44 +18,48 @@ const WAITING_LIMIT = 256;
 const WAITING_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 
 type LookupPorts = {
-  readonly cached: (name: string) => KeptAnnotations | undefined;
+  readonly cached: (name: string) => RelevantAnnotations | undefined;
   readonly nowMs: () => number;
   /** Calls `call` once after `ms`. @returns a function that cancels the timer */
-  readonly later: (ms: number, call: () => void) => () => void;
+  readonly schedule: (ms: number, call: () => void) => () => void;
 };
 
 type NamespaceLookup = {
   /** Never rejects; empty for an unknown namespace. `characters`: length of the review that waits. */
-  readonly annotations: (name: string, characters: number) => Promise<KeptAnnotations>;
+  readonly annotations: (name: string, characters: number) => Promise<RelevantAnnotations>;
   readonly isKnown: (name: string) => boolean;
   readonly notifyWaiters: () => void;
 };
 
-type Waiter = { readonly name: string; readonly characters: number; readonly end: (found: KeptAnnotations) => void };
+type Waiter = {
+  readonly name: string;
+  readonly characters: number;
+  readonly end: (found: RelevantAnnotations) => void;
+};
 
-const NOTHING: KeptAnnotations = {};
+const NO_ANNOTATIONS: RelevantAnnotations = {};
 
-export function createNamespaceLookup({ cached, nowMs, later }: LookupPorts): NamespaceLookup {
-  const missed = new Map<string, number>();
+export function createNamespaceLookup({ cached, nowMs, schedule }: LookupPorts): NamespaceLookup {
+  const missedUntilMs = new Map<string, number>();
   const waiting = new Set<Waiter>();
   let characters = 0;
 
-  const miss = (name: string): void => {
-    missed.delete(name);
-    missed.set(name, nowMs() + MISS_TTL_MS);
-    const [oldest] = missed.keys();
-    if (missed.size > MISS_LIMIT && oldest !== undefined) missed.delete(oldest);
+  const recordMiss = (name: string): void => {
+    missedUntilMs.delete(name);
+    missedUntilMs.set(name, nowMs() + MISS_TTL_MS);
+    const [oldest] = missedUntilMs.keys();
+    if (missedUntilMs.size > MISS_LIMIT && oldest !== undefined) missedUntilMs.delete(oldest);
   };
 
   /** Over a limit, ends the oldest waits, so a flood shortens every wait, but does not prevent new waits. */
-  const makeRoom = (): void => {
+  const enforceLimits = (): void => {
     for (const waiter of waiting) {
       if (waiting.size <= WAITING_LIMIT && characters <= WAITING_LIMIT_CHARACTERS) return;
-      waiter.end(NOTHING);
+      waiter.end(NO_ANNOTATIONS);
     }
   };
 
-  const wait = (name: string, size: number): Promise<KeptAnnotations> =>
+  const wait = (name: string, size: number): Promise<RelevantAnnotations> =>
     new Promise((resolve) => {
       const waiter: Waiter = {
         name,
@@ -67,22 +71,22 @@ export function createNamespaceLookup({ cached, nowMs, later }: LookupPorts): Na
           resolve(found);
         },
       };
-      const cancel = later(LOOKUP_LIMIT_MS, () => {
-        miss(name);
-        waiter.end(NOTHING);
+      const cancel = schedule(LOOKUP_LIMIT_MS, () => {
+        recordMiss(name);
+        waiter.end(NO_ANNOTATIONS);
       });
       waiting.add(waiter);
       characters += size;
-      makeRoom();
+      enforceLimits();
     });
 
   return {
     annotations: async (name, size) => {
       const known = cached(name);
       if (known !== undefined) return known;
-      const missedRecently = nowMs() < (missed.get(name) ?? Number.NEGATIVE_INFINITY);
+      const missedRecently = nowMs() < (missedUntilMs.get(name) ?? Number.NEGATIVE_INFINITY);
       const mayWait = isDnsLabel(name) && !missedRecently && size <= WAITING_LIMIT_CHARACTERS;
-      return mayWait ? wait(name, size) : NOTHING;
+      return mayWait ? wait(name, size) : NO_ANNOTATIONS;
     },
     isKnown: (name) => cached(name) !== undefined,
     notifyWaiters: () => {

@@ -20,7 +20,7 @@ type ServerVersion = {
   readonly end: Promise<void>;
 };
 
-const REQUEST_LIMIT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 
 export function watchServerVersion(ports: VersionPorts, signal: AbortSignal): ServerVersion {
   let onFirst: () => void = () => undefined;
@@ -30,8 +30,8 @@ export function watchServerVersion(ports: VersionPorts, signal: AbortSignal): Se
   let current: string | undefined;
 
   const readVersion = async (): Promise<boolean> => {
-    const answer = await ports.request({ method: "GET", path: "/version", limitMs: REQUEST_LIMIT_MS, signal });
-    const version = answer.status === 200 ? versionIn(JSON.parse(answer.text)) : undefined;
+    const response = await ports.request({ method: "GET", path: "/version", limitMs: REQUEST_TIMEOUT_MS, signal });
+    const version = response.status === 200 ? versionIn(JSON.parse(response.text)) : undefined;
     if (version === undefined) return false;
     if (version !== current) ports.log.info({ version, before: current }, "read the API server's version");
     current = version;
@@ -50,8 +50,8 @@ export function watchServerVersion(ports: VersionPorts, signal: AbortSignal): Se
 }
 
 /** The full version, such as `v1.31.4-eks-abc`; `undefined` if the response contains no valid version. */
-export function versionIn(answer: unknown): string | undefined {
-  const raw: RawObject = isRawObject(answer) ? answer : {};
+export function versionIn(response: unknown): string | undefined {
+  const raw: RawObject = isRawObject(response) ? response : {};
   const text = textAt(raw, "gitVersion") ?? "";
   if (parseVersion(text) !== undefined) return text;
   const short = `${textAt(raw, "major") ?? ""}.${textAt(raw, "minor") ?? ""}`;

@@ -5,7 +5,7 @@ import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
 import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
 import { atVersion, type Operation, readObject, versionOf, writeObject } from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
-import { describe, pathOf } from "../certificates/webhook-configurations.ts";
+import { configurationPath, configurationTitle } from "../certificates/webhook-configurations.ts";
 import type { Log } from "../log.ts";
 import { METRICS } from "../metric-table.ts";
 import { selfTest } from "../self-test/self-test.ts";
@@ -54,7 +54,7 @@ export function addEnforcementGauges(registry: Registry, read: () => Enforcement
     registers,
     collect() {
       const { isEnforcing, reason } = read();
-      for (const each of BLOCKED_REASONS) this.set({ reason: each }, Number(!isEnforcing && reason === each));
+      for (const label of BLOCKED_REASONS) this.set({ reason: label }, Number(!isEnforcing && reason === label));
     },
   });
 }
@@ -69,10 +69,14 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
   const { enforceCopies, enforceConfiguration, proofNamespace, proofLabels, image } = settings;
   return {
     read: async () => {
-      const open = await readObject(request, pathOf(enforceCopies), describe(enforceCopies));
-      const found = await readObject(request, pathOf(enforceConfiguration), describe(enforceConfiguration));
+      const originals = await readObject(request, configurationPath(enforceCopies), configurationTitle(enforceCopies));
+      const found = await readObject(
+        request,
+        configurationPath(enforceConfiguration),
+        configurationTitle(enforceConfiguration),
+      );
       const enforcing = found && { resourceVersion: versionOf(found), webhooks: objectsAt(found, "webhooks") };
-      return { open: objectsAt(open, "webhooks"), enforcing };
+      return { originals: objectsAt(originals, "webhooks"), enforcing };
     },
     write: (resourceVersion, webhooks) => {
       const operations: readonly Operation[] = [
@@ -82,8 +86,8 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
       const body = JSON.stringify(operations);
       return writeObject(
         request,
-        { method: "PATCH", path: pathOf(enforceConfiguration), body },
-        describe(enforceConfiguration),
+        { method: "PATCH", path: configurationPath(enforceConfiguration), body },
+        configurationTitle(enforceConfiguration),
       );
     },
     prove: async () => {
@@ -92,9 +96,9 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
       const expected = { namespace: proofNamespace, labels: proofLabels, image, waitMs: 0, startsPod: false };
       const isProven = await selfTest(expected, {
         request: async (call) => {
-          const answer = await request(call);
-          isQuotaFull = isQuotaRefusal(answer);
-          return answer;
+          const response = await request(call);
+          isQuotaFull = isQuotaRefusal(response);
+          return response;
         },
         // `waitMs: 0` allows one attempt; the next check makes the next attempt.
         sleep: async () => {},
@@ -109,8 +113,8 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
 }
 
 /** The ResourceQuota admission plugin refuses with 403 Forbidden; only these messages distinguish it from other refusals. */
-const QUOTA = /\b(?:exceeded|failed) quota: |\binsufficient quota to (?:match|consume)/;
+const QUOTA_MESSAGE = /\b(?:exceeded|failed) quota: |\binsufficient quota to (?:match|consume)/;
 
 export function isQuotaRefusal({ status, text }: ApiResponse): boolean {
-  return status === 403 && QUOTA.test(text);
+  return status === 403 && QUOTA_MESSAGE.test(text);
 }

@@ -8,7 +8,7 @@ import type { RawObject } from "../../kubernetes/raw-json.ts";
 import { failClosedCopies, haveCaBundles } from "./fail-closed-copies.ts";
 
 export type Configurations = {
-  readonly open: readonly RawObject[];
+  readonly originals: readonly RawObject[];
   /** `undefined` if the object does not exist: enforcement is then disabled. */
   readonly enforcing: { readonly resourceVersion: string; readonly webhooks: readonly RawObject[] } | undefined;
 };
@@ -35,16 +35,16 @@ export type Enforcement = {
 
 /** Reconciles once. After a write conflict, the next call completes the change. */
 export async function enforce({ read, write, prove }: EnforcerPorts): Promise<Enforcement> {
-  const { open, enforcing } = await read();
+  const { originals, enforcing } = await read();
   if (enforcing === undefined) return blocked(false, "the MutatingWebhookConfiguration to fill does not exist");
-  const wanted = failClosedCopies(open);
+  const desired = failClosedCopies(originals);
   const isEnforcing = enforcing.webhooks.length > 0;
-  if (isEnforcing && isDeepStrictEqual(enforcing.webhooks, wanted)) return ACTIVE;
+  if (isEnforcing && isDeepStrictEqual(enforcing.webhooks, desired)) return ACTIVE;
   // Webhooks without a caBundle would refuse Pods until it is restored.
-  if (!haveCaBundles(open)) return blocked(isEnforcing, "the webhook configuration has no caBundle yet");
+  if (!haveCaBundles(originals)) return blocked(isEnforcing, "the webhook configuration has no caBundle yet");
   const failure = isEnforcing ? undefined : await prove();
   if (failure !== undefined) return { isEnforcing, ...failure };
-  const written = await write(enforcing.resourceVersion, wanted);
+  const written = await write(enforcing.resourceVersion, desired);
   return written === "done" ? ACTIVE : blocked(isEnforcing, "write conflict, retrying");
 }
 

@@ -6,21 +6,22 @@ import { STATUS_ANNOTATION } from "../../policy/fields.ts";
  * Unknown fields are copied too. API servers evaluate matchConditions on the Pod as changed by earlier webhooks, so the copies
  * review only Pods that the originals did not inject.
  */
-export function failClosedCopies(open: readonly RawObject[]): readonly RawObject[] {
-  return open.filter(injects).map((entry) => ({
-    ...entry,
+export function failClosedCopies(originals: readonly RawObject[]): readonly RawObject[] {
+  return originals.filter(isMutateWebhook).map((webhook) => ({
+    ...webhook,
     failurePolicy: "Fail",
-    matchConditions: [...objectsAt(entry, "matchConditions"), NOT_INJECTED_YET],
+    matchConditions: [...objectsAt(webhook, "matchConditions"), NOT_INJECTED_YET],
   }));
 }
 
-function injects(entry: RawObject): boolean {
-  return textAt(objectAt(objectAt(entry, "clientConfig"), "service"), "path") === "/mutate";
+function isMutateWebhook(webhook: RawObject): boolean {
+  return textAt(objectAt(objectAt(webhook, "clientConfig"), "service"), "path") === "/mutate";
 }
 
-export function haveCaBundles(entries: readonly RawObject[]): boolean {
+export function haveCaBundles(webhooks: readonly RawObject[]): boolean {
   return (
-    entries.length > 0 && entries.every((entry) => (textAt(objectAt(entry, "clientConfig"), "caBundle") ?? "") !== "")
+    webhooks.length > 0 &&
+    webhooks.every((webhook) => (textAt(objectAt(webhook, "clientConfig"), "caBundle") ?? "") !== "")
   );
 }
 

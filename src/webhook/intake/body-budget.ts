@@ -4,7 +4,7 @@
  * clients are rejected first. The connection limit also limits the memory of small bodies. Pure.
  */
 
-export type CutReason = "slow_body" | "bodies_full";
+export type RejectReason = "slow_body" | "bodies_full";
 
 /** Three of the largest bodies, two of them from one address. */
 const BUDGET_BYTES = 24 * 1024 * 1024;
@@ -12,15 +12,15 @@ const BUDGET_BYTES = 24 * 1024 * 1024;
 /** Every body may take this time, the chart's default `timeoutSeconds`, plus the time at the minimum rate. */
 const GRACE_MS = 5_000;
 /** Minimum rate. The largest body takes 28 s at it; API servers time out after at most 30 s. */
-export const LEAST_BYTES_PER_SECOND = 256 * 1024;
+export const MIN_BYTES_PER_SECOND = 256 * 1024;
 
 export function isTooSlow(receivedBytes: number, ageMs: number): boolean {
-  return ageMs > GRACE_MS + (receivedBytes / LEAST_BYTES_PER_SECOND) * 1_000;
+  return ageMs > GRACE_MS + (receivedBytes / MIN_BYTES_PER_SECOND) * 1_000;
 }
 
 type Reservation = {
   /** Updates the received and buffered bytes. May reject other bodies, or this body if it is the oldest. */
-  readonly grow: (receivedBytes: number, heldBytes: number) => void;
+  readonly grow: (receivedBytes: number, bufferedBytes: number) => void;
   /** A complete body is never rejected, and counts against the budget until `release`. */
   readonly complete: () => void;
   readonly release: () => void;
@@ -34,19 +34,19 @@ export type BodyStart = {
 };
 
 export type BodyBudget = {
-  readonly reserve: (from: BodyStart, cut: (why: CutReason) => void) => Reservation;
-  readonly cutSlow: (nowMs: number) => void;
-  readonly heldBytes: () => number;
-  readonly unfinished: () => number;
+  readonly reserve: (start: BodyStart, reject: (why: RejectReason) => void) => Reservation;
+  readonly rejectSlow: (nowMs: number) => void;
+  readonly bufferedBytes: () => number;
+  readonly incompleteBodies: () => number;
 };
 
 type Body = {
   receivedBytes: number;
-  heldBytes: number;
+  bufferedBytes: number;
   readonly startedAtMs: number;
   readonly address: string;
-  readonly among: Set<Body>;
-  readonly cut: (why: CutReason) => void;
+  readonly group: Set<Body>;
+  readonly reject: (why: RejectReason) => void;
 };
 
 export function createBodyBudget(
@@ -56,62 +56,62 @@ export function createBodyBudget(
   const unknown = new Set<Body>();
   const known = new Set<Body>();
   const small = new Set<Body>();
-  const heldBy = new Map<string, number>();
-  let heldBytes = 0;
+  const bytesByAddress = new Map<string, number>();
+  let bufferedBytes = 0;
 
-  const hold = (body: Body, bytes: number): void => {
-    const change = bytes - body.heldBytes;
-    body.heldBytes = bytes;
-    heldBytes += change;
-    const ofAddress = (heldBy.get(body.address) ?? 0) + change;
-    if (ofAddress === 0) heldBy.delete(body.address);
-    else heldBy.set(body.address, ofAddress);
+  const setBuffered = (body: Body, bytes: number): void => {
+    const change = bytes - body.bufferedBytes;
+    body.bufferedBytes = bytes;
+    bufferedBytes += change;
+    const ofAddress = (bytesByAddress.get(body.address) ?? 0) + change;
+    if (ofAddress === 0) bytesByAddress.delete(body.address);
+    else bytesByAddress.set(body.address, ofAddress);
   };
-  const drop = (body: Body): void => {
-    body.among.delete(body);
-    if (body.heldBytes > 0) hold(body, 0);
+  const removeBody = (body: Body): void => {
+    body.group.delete(body);
+    if (body.bufferedBytes > 0) setBuffered(body, 0);
   };
-  const cut = (body: Body, why: CutReason): void => {
-    drop(body);
-    body.cut(why);
+  const reject = (body: Body, why: RejectReason): void => {
+    removeBody(body);
+    body.reject(why);
   };
-  const oldest = (mayBe: (body: Body) => boolean): Body | undefined => {
-    for (const bodies of [unknown, known]) for (const body of bodies) if (mayBe(body)) return body;
+  const findOldest = (isEligible: (body: Body) => boolean): Body | undefined => {
+    for (const bodies of [unknown, known]) for (const body of bodies) if (isEligible(body)) return body;
     return undefined;
   };
-  const makeRoom = (address: string): void => {
+  const enforceLimits = (address: string): void => {
     for (;;) {
-      const isGreedy = (heldBy.get(address) ?? 0) > addressBytes;
-      if (!isGreedy && heldBytes <= limitBytes) return;
-      const victim = oldest((body) => !isGreedy || body.address === address);
-      if (victim === undefined) return;
-      cut(victim, "bodies_full");
+      const exceedsAddressLimit = (bytesByAddress.get(address) ?? 0) > addressBytes;
+      if (!exceedsAddressLimit && bufferedBytes <= limitBytes) return;
+      const rejected = findOldest((body) => !exceedsAddressLimit || body.address === address);
+      if (rejected === undefined) return;
+      reject(rejected, "bodies_full");
     }
   };
 
   return {
-    reserve: ({ nowMs, isKnown, isSmall, address }, onCut) => {
-      const among = isSmall ? small : isKnown ? known : unknown;
-      const body: Body = { receivedBytes: 0, heldBytes: 0, startedAtMs: nowMs, address, among, cut: onCut };
-      among.add(body);
+    reserve: ({ nowMs, isKnown, isSmall, address }, onReject) => {
+      const group = isSmall ? small : isKnown ? known : unknown;
+      const body: Body = { receivedBytes: 0, bufferedBytes: 0, startedAtMs: nowMs, address, group, reject: onReject };
+      group.add(body);
       return {
-        grow: (receivedBytes, held) => {
-          if (!among.has(body)) return;
+        grow: (receivedBytes, buffered) => {
+          if (!group.has(body)) return;
           body.receivedBytes = receivedBytes;
           if (isSmall) return;
-          hold(body, held);
-          makeRoom(address);
+          setBuffered(body, buffered);
+          enforceLimits(address);
         },
-        complete: () => among.delete(body),
-        release: () => drop(body),
+        complete: () => group.delete(body),
+        release: () => removeBody(body),
       };
     },
-    cutSlow: (nowMs) => {
+    rejectSlow: (nowMs) => {
       for (const body of [...unknown, ...known, ...small]) {
-        if (isTooSlow(body.receivedBytes, nowMs - body.startedAtMs)) cut(body, "slow_body");
+        if (isTooSlow(body.receivedBytes, nowMs - body.startedAtMs)) reject(body, "slow_body");
       }
     },
-    heldBytes: () => heldBytes,
-    unfinished: () => unknown.size + known.size + small.size,
+    bufferedBytes: () => bufferedBytes,
+    incompleteBodies: () => unknown.size + known.size + small.size,
   };
 }

@@ -4,17 +4,17 @@
  */
 import { isAscii } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import type { BodyBudget, CutReason } from "./body-budget.ts";
-import { type BufferPool, KEPT_BUFFER_BYTES } from "./buffer-pool.ts";
+import type { BodyBudget, RejectReason } from "./body-budget.ts";
+import { type BufferPool, POOLED_BUFFER_LIMIT_BYTES } from "./buffer-pool.ts";
 import { LARGE_BYTES } from "./turn-runner.ts";
 import type { Pace } from "./unknown-client-pace.ts";
 
-export type ReadBody = CompleteBody | { readonly kind: "too-large" } | { readonly kind: "cut-off" } | RefusedBody;
+export type BodyResult = CompleteBody | { readonly kind: "too-large" } | { readonly kind: "cut-off" } | RefusedBody;
 
-export type RefusedBody = { readonly kind: "refused"; readonly why: CutReason | "without_length" };
+export type RefusedBody = { readonly kind: "refused"; readonly why: RejectReason | "without_length" };
 
 type CompleteBody = {
-  readonly kind: "whole";
+  readonly kind: "complete";
   readonly bytes: number;
   /** Decodes and releases the buffer; call it once. */
   readonly text: () => string;
@@ -23,37 +23,37 @@ type CompleteBody = {
 };
 
 type BodyLimits = {
-  readonly keepBytes: number;
-  /** Larger bodies than `keepBytes` are read up to this size, so that the client gets the response instead of a reset. */
+  readonly acceptBytes: number;
+  /** Larger bodies than `acceptBytes` are read up to this size, so that the client gets the response instead of a reset. */
   readonly discardBytes: number;
 };
 
-type ReadBodyOf = (source: IncomingMessage, done: (body: ReadBody) => void) => void;
+type ReadBody = (source: IncomingMessage, done: (body: BodyResult) => void) => void;
 
-type ReaderParts = {
+type ReaderOptions = {
   readonly limits: BodyLimits;
   readonly budget: BodyBudget;
-  readonly store: BufferPool;
+  readonly pool: BufferPool;
   readonly pace: Pace;
   readonly isKnown: (source: IncomingMessage) => boolean;
   readonly nowMs: () => number;
-  readonly later: (ms: number, act: () => void) => void;
+  readonly schedule: (ms: number, callback: () => void) => void;
 };
 
-export function bodyReader(parts: ReaderParts): ReadBodyOf {
+export function bodyReader(options: ReaderOptions): ReadBody {
   return (source, done) => {
     const declared = declaredBytes(source);
     // API servers always send Content-Length: their client encodes the review in memory.
     if (declared === undefined) done({ kind: "refused", why: "without_length" });
-    else if (declared > parts.limits.discardBytes) done({ kind: "too-large" });
-    else readDeclared(source, declared, parts, done);
+    else if (declared > options.limits.discardBytes) done({ kind: "too-large" });
+    else readDeclared(source, declared, options, done);
   };
 }
 
 /** Initial buffer for known clients. A smaller buffer would be copied for most large reviews. */
-const TRUSTED_BYTES = KEPT_BUFFER_BYTES;
+const KNOWN_CLIENT_BUFFER_BYTES = POOLED_BUFFER_LIMIT_BYTES;
 
-const LEAST_PAUSE_MS = 1;
+const MIN_PAUSE_MS = 1;
 
 function declaredBytes({ headers }: IncomingMessage): number | undefined {
   if (headers["transfer-encoding"] !== undefined) return undefined;
@@ -64,89 +64,89 @@ function declaredBytes({ headers }: IncomingMessage): number | undefined {
 function readDeclared(
   source: IncomingMessage,
   declared: number,
-  parts: ReaderParts,
-  done: (body: ReadBody) => void,
+  options: ReaderOptions,
+  done: (body: BodyResult) => void,
 ): void {
-  const { limits, budget, store, nowMs } = parts;
-  const isKnown = parts.isKnown(source);
+  const { limits, budget, pool, nowMs } = options;
+  const isKnown = options.isKnown(source);
   const isPaced = !isKnown && declared > LARGE_BYTES;
-  const isKept = declared <= limits.keepBytes;
-  let held: Buffer | undefined;
+  const fitsLimit = declared <= limits.acceptBytes;
+  let buffer: Buffer | undefined;
   /** False for a body of one chunk, because Node allocated its buffer. */
   let isPooled = false;
   let received = 0;
-  let settled = false;
-  const settle = (body: ReadBody): void => {
-    if (settled) return;
-    settled = true;
+  let isSettled = false;
+  const settle = (body: BodyResult): void => {
+    if (isSettled) return;
+    isSettled = true;
     done(body);
   };
   const releaseBuffer = (): void => {
-    if (held !== undefined && isPooled) store.release(held);
-    held = undefined;
+    if (buffer !== undefined && isPooled) pool.release(buffer);
+    buffer = undefined;
   };
-  const from = {
+  const start = {
     nowMs: nowMs(),
     isKnown,
     isSmall: declared <= LARGE_BYTES,
     address: source.socket?.remoteAddress ?? "",
   };
-  const place = budget.reserve(from, (why) => {
+  const reservation = budget.reserve(start, (why) => {
     releaseBuffer();
     settle({ kind: "refused", why });
   });
   const slowDown = (bytes: number): void => {
-    const ms = parts.pace(bytes, nowMs());
-    if (ms < LEAST_PAUSE_MS || source.isPaused()) return;
+    const ms = options.pace(bytes, nowMs());
+    if (ms < MIN_PAUSE_MS || source.isPaused()) return;
     source.pause();
-    parts.later(ms, () => source.resume());
+    options.schedule(ms, () => source.resume());
   };
   source.on("data", (chunk: Buffer) => {
-    if (settled) return;
+    if (isSettled) return;
     const before = received;
     received += chunk.length;
-    if (isKept) held = before === 0 && received === declared ? chunk : appended(chunk, before);
-    place.grow(received, held?.length ?? 0);
+    if (fitsLimit) buffer = before === 0 && received === declared ? chunk : append(chunk, before);
+    reservation.grow(received, buffer?.length ?? 0);
     if (isPaced) slowDown(chunk.length);
   });
-  const appended = (chunk: Buffer, at: number): Buffer => {
+  const append = (chunk: Buffer, at: number): Buffer => {
     isPooled = true;
-    let into = held ?? store.get(Math.min(declared, isKnown ? TRUSTED_BYTES : 2 * chunk.length));
-    if (into.length < at + chunk.length) {
-      const larger = store.get(Math.min(declared, 2 * (at + chunk.length)));
-      into.copy(larger, 0, 0, at);
-      store.release(into);
-      into = larger;
+    let target = buffer ?? pool.get(Math.min(declared, isKnown ? KNOWN_CLIENT_BUFFER_BYTES : 2 * chunk.length));
+    if (target.length < at + chunk.length) {
+      const larger = pool.get(Math.min(declared, 2 * (at + chunk.length)));
+      target.copy(larger, 0, 0, at);
+      pool.release(target);
+      target = larger;
     }
-    chunk.copy(into, at);
-    return into;
+    chunk.copy(target, at);
+    return target;
   };
   source.on("end", () => {
-    if (settled) return;
-    place.complete();
-    if (!isKept) {
-      place.release();
+    if (isSettled) return;
+    reservation.complete();
+    if (!fitsLimit) {
+      reservation.release();
       settle({ kind: "too-large" });
       return;
     }
     const text = (): string => {
-      const read = decode(held, received);
+      const read = decode(buffer, received);
       releaseBuffer();
       return read;
     };
-    settle({ kind: "whole", bytes: received, text, release: place.release });
+    settle({ kind: "complete", bytes: received, text, release: reservation.release });
   });
   source.on("error", () => {
-    if (settled) return;
-    place.release();
+    if (isSettled) return;
+    reservation.release();
     releaseBuffer();
     settle({ kind: "cut-off" });
   });
 }
 
-function decode(held: Buffer | undefined, bytes: number): string {
-  if (held === undefined) return "";
-  const whole = held.subarray(0, bytes);
+function decode(buffer: Buffer | undefined, bytes: number): string {
+  if (buffer === undefined) return "";
+  const content = buffer.subarray(0, bytes);
   // Most reviews are ASCII, and latin1 decodes several times faster than UTF-8.
-  return whole.toString(isAscii(whole) ? "latin1" : "utf8");
+  return content.toString(isAscii(content) ? "latin1" : "utf8");
 }

@@ -6,33 +6,33 @@ export type BufferPool = {
 };
 
 /** Smallest buffer. A smaller body usually arrives in one chunk, which needs no other buffer. */
-const LEAST_BYTES = 16 * 1024;
-export const KEPT_BUFFER_BYTES = 512 * 1024;
-const KEPT_BYTES = 4 * 1024 * 1024;
+const MIN_BUFFER_BYTES = 16 * 1024;
+export const POOLED_BUFFER_LIMIT_BYTES = 512 * 1024;
+const POOL_LIMIT_BYTES = 4 * 1024 * 1024;
 
 export function createBufferPool(): BufferPool {
-  const kept: Buffer[] = [];
-  let keptBytes = 0;
+  const pooled: Buffer[] = [];
+  let pooledBytes = 0;
   return {
     get: (bytes) => {
       const size = sizeFor(bytes);
-      const index = kept.findLastIndex((buffer) => buffer.length === size);
-      const [found] = index < 0 ? [] : kept.splice(index, 1);
+      const index = pooled.findLastIndex((buffer) => buffer.length === size);
+      const [found] = index < 0 ? [] : pooled.splice(index, 1);
       if (found === undefined) return Buffer.allocUnsafeSlow(size);
-      keptBytes -= size;
+      pooledBytes -= size;
       return found;
     },
     release: (buffer) => {
-      if (buffer.length > KEPT_BUFFER_BYTES || buffer.length !== sizeFor(buffer.length)) return;
-      if (keptBytes + buffer.length > KEPT_BYTES) return;
-      keptBytes += buffer.length;
-      kept.push(buffer);
+      if (buffer.length > POOLED_BUFFER_LIMIT_BYTES || buffer.length !== sizeFor(buffer.length)) return;
+      if (pooledBytes + buffer.length > POOL_LIMIT_BYTES) return;
+      pooledBytes += buffer.length;
+      pooled.push(buffer);
     },
   };
 }
 
 function sizeFor(bytes: number): number {
-  let size = LEAST_BYTES;
+  let size = MIN_BUFFER_BYTES;
   while (size < bytes) size *= 2;
   return size;
 }

@@ -6,7 +6,7 @@ import { TLSSocket } from "node:tls";
 import { Fault } from "../../fault.ts";
 
 /** TLS options that request a certificate and accept a connection without one. */
-export function certificateRequest(clientCa: string): {
+export function clientCertificateOptions(clientCa: string): {
   readonly requestCert: boolean;
   readonly rejectUnauthorized: boolean;
 } {

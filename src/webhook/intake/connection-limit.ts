@@ -8,9 +8,9 @@ type Closable = { readonly destroy: () => void };
 
 export type Connection = {
   readonly requestStarted: () => void;
-  /** The request is in progress until {@link Connection.answered}. */
+  /** The request is in progress until {@link Connection.responseFinished}. */
   readonly responseStarted: () => void;
-  readonly answered: (isReview: boolean) => void;
+  readonly responseFinished: (isReview: boolean) => void;
   readonly closed: () => void;
   /** Whether a review of this connection got a response with status 200. */
   readonly isKnown: () => boolean;
@@ -28,21 +28,21 @@ export type ConnectionLimit = {
  */
 const CONNECTION_LIMIT = 576;
 
-/** More than the 25 idle connections that an API server keeps open. Above its share, an address loses its own connections first. */
+/** More than the 25 idle connections of an API server. Above its share, an address loses its own connections first. */
 const ADDRESS_SHARE = 28;
 
 type Stage = "unknown" | "known" | "requesting";
 type Entry = {
   readonly socket: Closable;
   readonly address: string;
-  underWay: number;
+  openReviews: number;
   isKnown: boolean;
-  hasRequest: boolean;
+  isReceivingRequest: boolean;
   stage: Set<Entry> | undefined;
 };
 
 export function createConnectionLimit(
-  onCut: () => void,
+  onEvict: () => void,
   limit: number = CONNECTION_LIMIT,
   addressShare: number = ADDRESS_SHARE,
 ): ConnectionLimit {
@@ -50,35 +50,42 @@ export function createConnectionLimit(
   const busy = new Set<Entry>();
   return {
     add: (socket, address) => {
-      const entry: Entry = { socket, address, underWay: 0, isKnown: false, hasRequest: false, stage: undefined };
-      waiting.enter(entry);
+      const entry: Entry = {
+        socket,
+        address,
+        openReviews: 0,
+        isKnown: false,
+        isReceivingRequest: false,
+        stage: undefined,
+      };
+      waiting.add(entry);
       if (waiting.size() + busy.size > limit) {
-        const victim = waiting.nextVictim(entry);
-        waiting.take(victim);
-        onCut();
-        victim.socket.destroy();
+        const evicted = waiting.nextVictim(entry);
+        waiting.remove(evicted);
+        onEvict();
+        evicted.socket.destroy();
       }
       return {
         requestStarted: () => {
           if (entry.stage === undefined) return;
-          entry.hasRequest = true;
+          entry.isReceivingRequest = true;
           waiting.restage(entry);
         },
         responseStarted: () => {
-          entry.underWay += 1;
-          if (entry.underWay > 1) return;
-          waiting.take(entry);
+          entry.openReviews += 1;
+          if (entry.openReviews > 1) return;
+          waiting.remove(entry);
           busy.add(entry);
         },
-        answered: (isReview) => {
+        responseFinished: (isReview) => {
           entry.isKnown ||= isReview;
-          entry.hasRequest = false;
-          entry.underWay -= 1;
-          if (entry.underWay === 0 && busy.delete(entry)) waiting.enter(entry);
+          entry.isReceivingRequest = false;
+          entry.openReviews -= 1;
+          if (entry.openReviews === 0 && busy.delete(entry)) waiting.add(entry);
         },
         closed: () => {
           busy.delete(entry);
-          waiting.take(entry);
+          waiting.remove(entry);
         },
         isKnown: () => entry.isKnown,
       };
@@ -88,8 +95,8 @@ export function createConnectionLimit(
 }
 
 type WaitingConnections = {
-  readonly enter: (entry: Entry) => void;
-  readonly take: (entry: Entry) => void;
+  readonly add: (entry: Entry) => void;
+  readonly remove: (entry: Entry) => void;
   readonly restage: (entry: Entry) => void;
   readonly size: () => number;
   readonly nextVictim: (newest: Entry) => Entry;
@@ -98,62 +105,62 @@ type WaitingConnections = {
 function waitingConnections(addressShare: number): WaitingConnections {
   const stages: Readonly<Record<Stage, Set<Entry>>> = { unknown: new Set(), known: new Set(), requesting: new Set() };
   const inOrder = [stages.unknown, stages.known, stages.requesting];
-  const heldBy = new Map<string, number>();
+  const connectionsByAddress = new Map<string, number>();
 
-  const count = (address: string, change: number): void => {
-    const held = (heldBy.get(address) ?? 0) + change;
-    if (held === 0) heldBy.delete(address);
-    else heldBy.set(address, held);
+  const changeCount = (address: string, change: number): void => {
+    const connections = (connectionsByAddress.get(address) ?? 0) + change;
+    if (connections === 0) connectionsByAddress.delete(address);
+    else connectionsByAddress.set(address, connections);
   };
   const first = (stages: readonly Set<Entry>[], isEligible: (entry: Entry) => boolean): Entry | undefined => {
     for (const stage of stages) for (const entry of stage) if (isEligible(entry)) return entry;
     return undefined;
   };
   const largestAddress = (): string | undefined => {
-    let most = addressShare;
+    let largest = addressShare;
     let found: string | undefined;
-    for (const [address, held] of heldBy) {
-      if (held <= most) continue;
-      most = held;
+    for (const [address, connections] of connectionsByAddress) {
+      if (connections <= largest) continue;
+      largest = connections;
       found = address;
     }
     return found;
   };
 
-  const enterStage = (entry: Entry): void => {
+  const addToStage = (entry: Entry): void => {
     entry.stage = stages[stageOf(entry)];
     entry.stage.add(entry);
   };
 
   return {
-    enter: (entry) => {
-      enterStage(entry);
-      count(entry.address, 1);
+    add: (entry) => {
+      addToStage(entry);
+      changeCount(entry.address, 1);
     },
-    take: (entry) => {
+    remove: (entry) => {
       if (entry.stage === undefined) return;
       entry.stage.delete(entry);
       entry.stage = undefined;
-      count(entry.address, -1);
+      changeCount(entry.address, -1);
     },
     restage: (entry) => {
       entry.stage?.delete(entry);
-      enterStage(entry);
+      addToStage(entry);
     },
     size: () => stages.unknown.size + stages.known.size + stages.requesting.size,
     // The newest connection is in the first stage too, but is closed only if no other can be closed.
     nextVictim: (newest) => {
       const address = largestAddress();
-      const victim = first(
+      const evicted = first(
         inOrder,
         (entry) => entry !== newest && (address === undefined || entry.address === address),
       );
-      return victim ?? newest;
+      return evicted ?? newest;
     },
   };
 }
 
-function stageOf({ hasRequest, isKnown }: Entry): Stage {
-  if (hasRequest) return "requesting";
+function stageOf({ isReceivingRequest, isKnown }: Entry): Stage {
+  if (isReceivingRequest) return "requesting";
   return isKnown ? "known" : "unknown";
 }

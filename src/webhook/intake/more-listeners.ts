@@ -11,10 +11,10 @@ const LISTENERS = process.platform === "linux" ? 64 : 1;
 /** 2,048 connections for all listeners. Above the limit the kernel drops a SYN, which the client retransmits after a second. */
 const QUEUE_PER_LISTENER = 32;
 
-export const LISTENING = { reusePort: LISTENERS > 1, backlog: QUEUE_PER_LISTENER } as const;
+export const LISTEN_OPTIONS = { reusePort: LISTENERS > 1, backlog: QUEUE_PER_LISTENER } as const;
 
-/** Rejects when another socket listens on the port: with `reusePort`, two programs would silently share the port's connections. */
-export async function demandFreePort(host: string, port: number): Promise<void> {
+/** Rejects when another socket listens on the port: with `reusePort`, two programs would silently share its connections. */
+export async function requireFreePort(host: string, port: number): Promise<void> {
   if (port === 0) return;
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -28,13 +28,13 @@ export type CloseListeners = () => Promise<void>;
 
 export async function moreListeners(server: HttpsServer, at: { host: string; port: number }): Promise<CloseListeners> {
   const others: Server[] = [];
-  while (others.length < LISTENERS - 1) others.push(await another(server, at));
+  while (others.length < LISTENERS - 1) others.push(await openListener(server, at));
   return async () => {
     await Promise.all(others.map((other) => new Promise((resolve) => other.close(resolve))));
   };
 }
 
-function another(server: HttpsServer, { host, port }: { host: string; port: number }): Promise<Server> {
+function openListener(server: HttpsServer, { host, port }: { host: string; port: number }): Promise<Server> {
   // Node documents this event as the way to pass a connection to a TLS server.
   const other = createServer(
     { noDelay: true, pauseOnConnect: true },
@@ -42,12 +42,12 @@ function another(server: HttpsServer, { host, port }: { host: string; port: numb
   );
   return new Promise((resolve, reject) => {
     other.once("error", reject);
-    other.listen({ ...LISTENING, host, port }, () => resolve(other));
+    other.listen({ ...LISTEN_OPTIONS, host, port }, () => resolve(other));
   });
 }
 
 /** These handshakes take about 6 ms in each turn of the event loop. */
-export const HANDSHAKES_A_TURN = 16;
+export const HANDSHAKES_PER_TURN = 16;
 
 /**
  * Starts a limited number of TLS handshakes per turn, round-robin by address. A client without credentials can start a handshake,
@@ -56,7 +56,7 @@ export const HANDSHAKES_A_TURN = 16;
  */
 export function paceHandshakes(server: HttpsServer, nextTurn: (turn: () => void) => void = setImmediate): void {
   const waiting = fairQueue<Socket>();
-  const starts = server.listeners("connection") as ((socket: Socket) => void)[];
+  const handshakeListeners = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
   // Otherwise Node reads a waiting socket, and TLS could miss the first bytes.
   (server as { pauseOnConnect?: boolean }).pauseOnConnect = true;
@@ -68,11 +68,11 @@ export function paceHandshakes(server: HttpsServer, nextTurn: (turn: () => void)
   };
   const turn = (): void => {
     isDue = false;
-    for (let started = 0; started < HANDSHAKES_A_TURN; ) {
+    for (let started = 0; started < HANDSHAKES_PER_TURN; ) {
       const socket = waiting.shift();
       if (socket === undefined) return;
       if (socket.destroyed) continue;
-      for (const start of starts) start.call(server, socket);
+      for (const listener of handshakeListeners) listener.call(server, socket);
       started += 1;
     }
     schedule();

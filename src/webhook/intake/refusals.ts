@@ -27,7 +27,7 @@ type RefusalPorts = {
   readonly nowMs: () => number;
 };
 
-export function countAndLog({ metrics, log, nowMs }: RefusalPorts): Refuse {
+export function refusalRecorder({ metrics, log, nowMs }: RefusalPorts): Refuse {
   const loggedMs = new Map<Refusal, number>();
   const suppressed = new Map<Refusal, number>();
   return (reason) => {

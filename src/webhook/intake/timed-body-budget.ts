@@ -12,19 +12,19 @@ export function timedBodyBudget(nowMs: () => number): BodyBudget {
     setTimeout(() => setImmediate(check), CHECK_MS).unref();
   };
   const check = (): void => {
-    budget.cutSlow(nowMs());
+    budget.rejectSlow(nowMs());
     isWaiting = false;
-    if (budget.unfinished() > 0) wait();
+    if (budget.incompleteBodies() > 0) wait();
   };
   return {
     ...budget,
-    reserve: (from, cut) => {
+    reserve: (start, reject) => {
       if (!isWaiting) wait();
-      return budget.reserve(from, cut);
+      return budget.reserve(start, reject);
     },
   };
 }
 
-export function later(ms: number, act: () => void): void {
-  setTimeout(act, ms).unref();
+export function schedule(ms: number, callback: () => void): void {
+  setTimeout(callback, ms).unref();
 }

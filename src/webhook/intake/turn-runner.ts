@@ -24,19 +24,19 @@ export const LARGE_TURN_BYTES = 768 * 1024;
 const TURN_MS = 5;
 
 /** The review of a small Pod. Shorter bodies count as this size, because they take the same time. */
-const USUAL_BYTES = 4 * 1024;
+const MIN_COUNTED_BYTES = 4 * 1024;
 
-/** 16 reviews of the usual size, 2 ms of work. Without batches they take 50 % longer; larger batches could far exceed `TURN_MS`. */
-const BATCH_BYTES = 16 * USUAL_BYTES;
+/** 16 small reviews, 2 ms of work. Without batches they take 50 % longer; larger batches could far exceed `TURN_MS`. */
+const BATCH_BYTES = 16 * MIN_COUNTED_BYTES;
 
 /**
  * After a turn of large reviews, the event loop turns once for each `TURN_MS` that it took, at most this often, to accept
  * connections. If there were always four turns, the throughput of large reviews would be 3 % lower, with 20 MB more memory.
  */
-const MOST_LOOPS_AFTER_LARGE = 4;
+const MAX_TURNS_AFTER_LARGE = 4;
 
 /** After a turn of large reviews, waiting small reviews get this multiple of its time, so two thirds of the total time. */
-const ORDINARY_SHARE = 2;
+const SMALL_TIME_FACTOR = 2;
 
 type Waiting = { readonly bytes: number; readonly begin: () => void };
 
@@ -48,48 +48,48 @@ type Waiting = { readonly bytes: number; readonly begin: () => void };
  *
  * @param nowMs monotonic milliseconds
  */
-export function sharedTurns(nowMs: () => number): Turns {
-  const ordinary = fairQueue<Waiting>();
+export function createTurns(nowMs: () => number): Turns {
+  const small = fairQueue<Waiting>();
   const large = fairQueue<Waiting>();
-  let isOrdinaryDue = false;
-  let isRunning = false;
+  let isSmallDue = false;
+  let isLargeRunning = false;
   let isLargeTurn = false;
-  let ordinaryMs = 0;
-  const answered: (() => void)[] = [];
+  let smallMs = 0;
+  const pendingResponses: (() => void)[] = [];
   const startBatch = (): void => {
     let takenBytes = 0;
     while (takenBytes < BATCH_BYTES) {
-      const next = ordinary.shift();
+      const next = small.shift();
       if (next === undefined) return;
-      takenBytes += Math.max(next.bytes, USUAL_BYTES);
+      takenBytes += Math.max(next.bytes, MIN_COUNTED_BYTES);
       next.begin();
     }
   };
-  const runOrdinary = async (): Promise<void> => {
+  const runSmall = async (): Promise<void> => {
     const startMs = nowMs();
     do {
       startBatch();
       // The time of small reviews is measured only while large reviews wait.
-      if (ordinary.isEmpty() && !isRunning) break;
+      if (small.isEmpty() && !isLargeRunning) break;
       await microtasksDone();
-    } while (!ordinary.isEmpty() && nowMs() - startMs < TURN_MS);
-    ordinaryMs += nowMs() - startMs;
-    isOrdinaryDue = false;
-    if (!ordinary.isEmpty()) scheduleOrdinary();
+    } while (!small.isEmpty() && nowMs() - startMs < TURN_MS);
+    smallMs += nowMs() - startMs;
+    isSmallDue = false;
+    if (!small.isEmpty()) scheduleSmall();
   };
-  const scheduleOrdinary = (): void => {
-    if (isOrdinaryDue) return;
-    isOrdinaryDue = true;
-    setImmediate(() => void runOrdinary());
+  const scheduleSmall = (): void => {
+    if (isSmallDue) return;
+    isSmallDue = true;
+    setImmediate(() => void runSmall());
   };
   const yieldAfter = async (largeMs: number): Promise<void> => {
-    const dueMs = ordinaryMs + ORDINARY_SHARE * largeMs;
-    const loops = Math.min(MOST_LOOPS_AFTER_LARGE, Math.max(1, Math.floor(largeMs / TURN_MS)));
-    for (let loop = 0; loop < loops; loop += 1) await eventLoopTurn();
-    while (!ordinary.isEmpty() && ordinaryMs <= dueMs) await eventLoopTurn();
+    const dueMs = smallMs + SMALL_TIME_FACTOR * largeMs;
+    const turns = Math.min(MAX_TURNS_AFTER_LARGE, Math.max(1, Math.floor(largeMs / TURN_MS)));
+    for (let turn = 0; turn < turns; turn += 1) await eventLoopTurn();
+    while (!small.isEmpty() && smallMs <= dueMs) await eventLoopTurn();
   };
   const runLarge = async (): Promise<void> => {
-    isRunning = true;
+    isLargeRunning = true;
     // Readable sockets may contain small reviews, which have priority.
     await eventLoopTurn();
     while (!large.isEmpty()) {
@@ -104,31 +104,31 @@ export function sharedTurns(nowMs: () => number): Turns {
         await microtasksDone();
       }
       isLargeTurn = false;
-      for (const leave of answered.splice(0)) leave();
+      for (const respond of pendingResponses.splice(0)) respond();
       await yieldAfter(nowMs() - startMs);
     }
-    isRunning = false;
+    isLargeRunning = false;
   };
   return {
     start: (bytes, address) =>
       new Promise((begin) => {
         if (bytes <= LARGE_BYTES) {
-          ordinary.push(address, { bytes, begin });
-          scheduleOrdinary();
+          small.push(address, { bytes, begin });
+          scheduleSmall();
         } else {
           large.push(address, { bytes, begin });
-          if (!isRunning) void runLarge();
+          if (!isLargeRunning) void runLarge();
         }
       }),
     // The turn of a large review that waited for its namespace may have ended.
     finish: (bytes) => {
-      if (bytes <= LARGE_BYTES || !isLargeTurn) return AT_ONCE;
-      return new Promise((leave) => answered.push(leave));
+      if (bytes <= LARGE_BYTES || !isLargeTurn) return RESOLVED;
+      return new Promise((respond) => pendingResponses.push(respond));
     },
   };
 }
 
-const AT_ONCE = Promise.resolve();
+const RESOLVED = Promise.resolve();
 
 function microtasksDone(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));

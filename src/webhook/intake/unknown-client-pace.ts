@@ -10,9 +10,9 @@ const UNKNOWN_BYTES_PER_SECOND = 32 * 1024 * 1024;
 export type Pace = (bytes: number, nowMs: number) => number;
 
 export function unknownClientPace(bytesPerSecond: number = UNKNOWN_BYTES_PER_SECOND): Pace {
-  let paidUntilMs = Number.NEGATIVE_INFINITY;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
   return (bytes, nowMs) => {
-    paidUntilMs = Math.max(paidUntilMs, nowMs) + (bytes / bytesPerSecond) * 1_000;
-    return paidUntilMs - nowMs;
+    pausedUntilMs = Math.max(pausedUntilMs, nowMs) + (bytes / bytesPerSecond) * 1_000;
+    return pausedUntilMs - nowMs;
   };
 }

@@ -24,7 +24,7 @@ import { PROOF_LABELS, SETTINGS } from "../settings.ts";
 import { selfTest } from "./self-test.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
-  const { settings: options, problems, help } = readOptions(args);
+  const { settings, problems, help } = readOptions(args);
   if (help) {
     process.stdout.write(SELF_TEST_HELP);
     return EXIT_OK;
@@ -32,7 +32,7 @@ export async function main(args: readonly string[]): Promise<number> {
   for (const problem of problems) process.stderr.write(`lastcall self-test: ${problemText(problem)}\n`);
   if (problems.length > 0) return EXIT_USAGE;
   try {
-    return (await run(options)) ? EXIT_OK : EXIT_FAULT;
+    return (await run(settings)) ? EXIT_OK : EXIT_FAULT;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     process.stderr.write(`lastcall self-test: ${error.message}\n`);
@@ -43,15 +43,15 @@ export async function main(args: readonly string[]): Promise<number> {
 async function run(options: SelfTestOptions): Promise<boolean> {
   const api = createApiClient(await loadKubeConfig({ kubeconfigFile: options.kubeconfigFile }));
   try {
-    const works = await selfTest(options, {
+    const isInjecting = await selfTest(options, {
       request: api.request,
       sleep: (ms) => sleep(ms),
       nowMs: () => performance.now(),
       report: (sentence) => void process.stderr.write(`lastcall self-test: ${sentence}\n`),
     });
-    if (works) process.stdout.write(`${proofOf(options)}\n`);
+    if (isInjecting) process.stdout.write(`${proofOf(options)}\n`);
     else process.stderr.write(`lastcall self-test: injection did not work within ${formatDuration(options.waitMs)}.\n`);
-    return works;
+    return isInjecting;
   } finally {
     api.close();
   }
@@ -96,9 +96,9 @@ export const SELF_TEST_HELP = [
 export function readOptions(args: readonly string[]): ReadSettings<typeof OPTIONS> {
   const read = readByTable(OPTIONS, args);
   const { startsPod, image } = read.settings;
-  const together: readonly SettingProblem[] =
+  const combinationProblems: readonly SettingProblem[] =
     startsPod && image === UNPULLED_IMAGE
       ? [{ where: "--start", message: "Requires --image, the manager's image." }]
       : [];
-  return { ...read, problems: [...read.problems, ...together] };
+  return { ...read, problems: [...read.problems, ...combinationProblems] };
 }

@@ -16,7 +16,7 @@ export const MANAGER = MANAGER_CONTAINER;
 export const PROBE = "probe";
 
 /** Complies with the Pod Security level `restricted` and with quotas that require resources. OpenShift may assign the user. */
-export function probePod({ namespace, image, labels }: ProbeSpec, wish: OptIn): object {
+export function probePod({ namespace, image, labels }: ProbeSpec, optIn: OptIn): object {
   const amounts = { cpu: "1m", memory: "8Mi" };
   return {
     apiVersion: "v1",
@@ -24,7 +24,7 @@ export function probePod({ namespace, image, labels }: ProbeSpec, wish: OptIn): 
     metadata: {
       generateName: "lastcall-self-test-",
       namespace,
-      labels: { ...labels, [`${PREFIX}${ANNOTATIONS.inject.name}`]: wish },
+      labels: { ...labels, [`${PREFIX}${ANNOTATIONS.inject.name}`]: optIn },
     },
     spec: {
       automountServiceAccountToken: false,
@@ -42,8 +42,8 @@ export function probePod({ namespace, image, labels }: ProbeSpec, wish: OptIn): 
   };
 }
 
-export function startablePod(wanted: ProbeSpec, name: string): object {
-  const pod = probePod(wanted, "enabled") as { readonly metadata: object; readonly spec: object };
+export function startablePod(probe: ProbeSpec, name: string): object {
+  const pod = probePod(probe, "enabled") as { readonly metadata: object; readonly spec: object };
   const metadata = { ...pod.metadata, name, generateName: undefined };
   return { ...pod, metadata, spec: { ...pod.spec, restartPolicy: "Never" } };
 }

@@ -16,16 +16,16 @@ type SelfTestPorts = {
   readonly report: (sentence: string) => void;
 };
 
-type Expected = ProbeSpec & {
+type SelfTestSpec = ProbeSpec & {
   readonly waitMs: number;
   readonly startsPod: boolean;
 };
 
 /** Longer than the longest webhook timeout of an API server, 30 s. */
-const ANSWER_LIMIT_MS = 35_000;
+const RESPONSE_TIMEOUT_MS = 35_000;
 const PAUSE_MS = 1_000;
 
-export async function selfTest(expected: Expected, ports: SelfTestPorts): Promise<boolean> {
+export async function selfTest(expected: SelfTestSpec, ports: SelfTestPorts): Promise<boolean> {
   const endMs = ports.nowMs() + expected.waitMs;
   const isInjecting = await tryUntil(endMs, ports, () => findError(expected, ports.request));
   if (!isInjecting || !expected.startsPod) return isInjecting;
@@ -33,11 +33,11 @@ export async function selfTest(expected: Expected, ports: SelfTestPorts): Promis
   try {
     const pod = startablePod(expected, STARTED_POD);
     // The Pod of an earlier self-test may still be terminating.
-    const isThere = await tryUntil(endMs, ports, async () => {
+    const isCreated = await tryUntil(endMs, ports, async () => {
       await started.remove();
       return started.create(pod);
     });
-    return isThere && (await tryUntil(endMs, ports, started.findError));
+    return isCreated && (await tryUntil(endMs, ports, started.findError));
   } finally {
     await started.remove().catch((error) => ports.report(unreachable(error)));
   }
@@ -59,7 +59,7 @@ function unreachable(error: unknown): string {
   return `The API server is unreachable: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-async function findError(expected: Expected, request: SendRequest): Promise<string> {
+async function findError(expected: SelfTestSpec, request: SendRequest): Promise<string> {
   const optedIn = await create(expected, "enabled", request);
   if (optedIn.kind === "failed") return optedIn.why;
   if (!optedIn.injected) return NOT_INJECTED;
@@ -72,29 +72,29 @@ const NOT_INJECTED =
   "A Pod with the label lastcall.dev/inject=enabled was not injected: the API server does not call the webhook, or does not trust its certificate.";
 const INJECTED_ANYWAY = "A Pod with the label lastcall.dev/inject=disabled was injected.";
 
-type Created =
+type CreateResult =
   | { readonly kind: "created"; readonly injected: boolean }
   | { readonly kind: "failed"; readonly why: string };
 
-async function create(wanted: ProbeSpec, wish: OptIn, request: SendRequest): Promise<Created> {
-  const { namespace } = wanted;
+async function create(spec: ProbeSpec, optIn: OptIn, request: SendRequest): Promise<CreateResult> {
+  const { namespace } = spec;
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
-  const body = JSON.stringify(probePod(wanted, wish));
-  const answer = await request({ method: "POST", path, body, limitMs: ANSWER_LIMIT_MS });
-  const object = parsed(answer.text);
-  if (answer.status === 201)
+  const body = JSON.stringify(probePod(spec, optIn));
+  const response = await request({ method: "POST", path, body, limitMs: RESPONSE_TIMEOUT_MS });
+  const object = parsed(response.text);
+  if (response.status === 201)
     return { kind: "created", injected: textAt(annotationsOf(object), STATUS_ANNOTATION) !== undefined };
   const message = refusalMessage(object);
   return {
     kind: "failed",
-    why: `The API server refuses a Pod in namespace ${namespace} (${answer.status}): ${message}`,
+    why: `The API server refuses a Pod in namespace ${namespace} (${response.status}): ${message}`,
   };
 }
 
 /** A constant name, so that RBAC can limit the rights to read and delete Pods to this Pod. */
 export const STARTED_POD = "lastcall-self-test";
 
-const CALL_LIMIT_MS = 35_000;
+const REQUEST_TIMEOUT_MS = 35_000;
 
 type StartedPod = {
   readonly create: (pod: object) => Promise<string>;
@@ -107,18 +107,24 @@ export function startedPodIn(namespace: string, request: SendRequest): StartedPo
   const path = `${pods}/${STARTED_POD}`;
   return {
     create: async (pod) => {
-      const answer = await request({ method: "POST", path: pods, body: JSON.stringify(pod), limitMs: CALL_LIMIT_MS });
-      if (answer.status === 201) return "";
-      const message = refusalMessage(parsed(answer.text));
-      return `The API server refuses Pod ${STARTED_POD} in namespace ${namespace} (${answer.status}): ${message}`;
+      const response = await request({
+        method: "POST",
+        path: pods,
+        body: JSON.stringify(pod),
+        limitMs: REQUEST_TIMEOUT_MS,
+      });
+      if (response.status === 201) return "";
+      const message = refusalMessage(parsed(response.text));
+      return `The API server refuses Pod ${STARTED_POD} in namespace ${namespace} (${response.status}): ${message}`;
     },
     findError: async () => {
-      const answer = await request({ method: "GET", path, limitMs: CALL_LIMIT_MS });
-      const why = answer.status === 200 ? whyNotStarted(parsed(answer.text)) : `cannot be read (${answer.status})`;
+      const response = await request({ method: "GET", path, limitMs: REQUEST_TIMEOUT_MS });
+      const why =
+        response.status === 200 ? whyNotStarted(parsed(response.text)) : `cannot be read (${response.status})`;
       return why === "" ? "" : `Pod ${STARTED_POD} in namespace ${namespace} ${why}`;
     },
     remove: async () => {
-      await request({ method: "DELETE", path: `${path}?gracePeriodSeconds=0`, limitMs: CALL_LIMIT_MS });
+      await request({ method: "DELETE", path: `${path}?gracePeriodSeconds=0`, limitMs: REQUEST_TIMEOUT_MS });
     },
   };
 }
@@ -131,13 +137,13 @@ function parsed(text: string): RawObject {
 
 function whyNotStarted(pod: RawObject): string {
   const status = objectAt(pod, "status");
-  const all = [...objectsAt(status, "initContainerStatuses"), ...objectsAt(status, "containerStatuses")];
+  const containerStatuses = [...objectsAt(status, "initContainerStatuses"), ...objectsAt(status, "containerStatuses")];
   const unscheduled = objectsAt(status, "conditions").find(
     (condition) => condition["type"] === "PodScheduled" && condition["status"] === "False",
   );
   if (unscheduled !== undefined) return `is not scheduled: ${quote(textAt(unscheduled, "message") ?? "")}`;
   for (const name of [MANAGER, PROBE]) {
-    const why = whyNotRun(all.find((container) => container["name"] === name));
+    const why = whyNotRun(containerStatuses.find((container) => container["name"] === name));
     if (why !== "") return `does not start its container ${name}: ${why}`;
   }
   return "";
@@ -157,8 +163,8 @@ function whyNotRun(container: RawObject | undefined): string {
 const FORBIDDEN_POD = /^pods "[^"]*" is forbidden: /;
 
 /** In characters. A quota's message contains its amounts three times; a message with four resources fits. */
-const MESSAGE_LIMIT = 300;
+const MESSAGE_LIMIT_CHARACTERS = 300;
 
 export function refusalMessage(status: RawObject | undefined): string {
-  return quoteUpTo(MESSAGE_LIMIT, (textAt(status, "message") ?? "").replace(FORBIDDEN_POD, ""));
+  return quoteUpTo(MESSAGE_LIMIT_CHARACTERS, (textAt(status, "message") ?? "").replace(FORBIDDEN_POD, ""));
 }

@@ -1,12 +1,12 @@
-/** Objects with the API server's documented concurrency: each write changes the version, and a write at an old version fails. */
+/** Stores objects as the API server does: each write changes the resourceVersion, and a write at an old one is a conflict. */
 import type { StoredSecret } from "../../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../../src/api-server/stored-object.ts";
 import type { WebhookConfiguration } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
-/** One version of the webhook configuration, with the time in which it was current. */
-export type Version = {
+/** A version of the webhook configuration, and the time for which it was the current version. */
+export type ConfigurationVersion = {
   readonly bundles: readonly string[];
-  readonly byReplica: boolean;
+  readonly isByReplica: boolean;
   readonly fromMs: number;
   untilMs: number;
 };
@@ -15,12 +15,12 @@ export type ApiStore = {
   readonly secret: () => StoredSecret | undefined;
   readonly setSecret: (data: Readonly<Record<string, string>> | undefined) => void;
   readonly createSecret: (data: Readonly<Record<string, string>>) => WriteResult;
-  readonly updateSecret: (seen: StoredSecret, changes: Readonly<Record<string, string | undefined>>) => WriteResult;
+  readonly updateSecret: (current: StoredSecret, changes: Readonly<Record<string, string | undefined>>) => WriteResult;
   readonly configuration: () => WebhookConfiguration | undefined;
   readonly setBundles: (bundles: readonly string[] | undefined) => void;
-  readonly writeBundle: (seen: WebhookConfiguration, bundle: string) => WriteResult;
-  readonly versions: () => readonly Version[];
-  /** All accepted writes of replicas. */
+  readonly writeBundle: (current: WebhookConfiguration, bundle: string) => WriteResult;
+  readonly versions: () => readonly ConfigurationVersion[];
+  /** The number of accepted writes of replicas. */
   readonly writes: () => number;
 };
 
@@ -29,16 +29,21 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
   let writes = 0;
   let secret: StoredSecret | undefined;
   let configuration: WebhookConfiguration | undefined;
-  const versions: Version[] = [];
+  const versions: ConfigurationVersion[] = [];
   const nextVersion = (): string => {
     version += 1;
     return String(version);
   };
-  const setConfiguration = (bundles: readonly string[] | undefined, byReplica: boolean): void => {
+  const setConfiguration = (bundles: readonly string[] | undefined, isByReplica: boolean): void => {
     configuration = bundles === undefined ? undefined : { resourceVersion: nextVersion(), bundles };
     const last = versions.at(-1);
     if (last !== undefined) last.untilMs = nowMs();
-    versions.push({ bundles: bundles ?? [], byReplica, fromMs: nowMs(), untilMs: Number.POSITIVE_INFINITY });
+    versions.push({
+      bundles: bundles ?? [],
+      isByReplica,
+      fromMs: nowMs(),
+      untilMs: Number.POSITIVE_INFINITY,
+    });
   };
   setConfiguration(
     Array.from({ length: webhooks }, () => ""),
@@ -58,8 +63,8 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
       secret = { resourceVersion: nextVersion(), data };
       return accepted();
     },
-    updateSecret: (seen, changes) => {
-      if (secret?.resourceVersion !== seen.resourceVersion) return "conflict";
+    updateSecret: (current, changes) => {
+      if (secret?.resourceVersion !== current.resourceVersion) return "conflict";
       const merged = Object.entries({ ...secret.data, ...changes });
       const data = Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined));
       secret = { resourceVersion: nextVersion(), data };
@@ -67,8 +72,8 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
     },
     configuration: () => configuration,
     setBundles: (bundles) => setConfiguration(bundles, false),
-    writeBundle: (seen, bundle) => {
-      if (configuration?.resourceVersion !== seen.resourceVersion) return "conflict";
+    writeBundle: (current, bundle) => {
+      if (configuration?.resourceVersion !== current.resourceVersion) return "conflict";
       setConfiguration(
         configuration.bundles.map(() => bundle),
         true,

@@ -1,9 +1,9 @@
-/** The state of a cluster, by the names of its CAs. */
+/** Describes the state of a simulated cluster by the names of its CAs. */
 import { pemBlocks } from "../../../src/authority/certificate.ts";
 import { createCluster, type SimulatedCluster } from "./simulated-cluster.ts";
 
-/** Marks a CA that is remembered and no longer trusted. */
-export const RETIRED = " (dropped)";
+/** Follows the name of a dropped CA: it is still in the Secret, and no longer trusted. */
+export const DROPPED_SUFFIX = " (dropped)";
 
 export type State = {
   readonly signer: string;
@@ -19,22 +19,22 @@ export function stateOf(cluster: SimulatedCluster): State {
   return {
     signer: namesIn(data["ca.crt"] ?? "").join(),
     next: namesIn(data["next.crt"] ?? "").join(),
-    retired: rows.map((row) => `${namesIn(row.certificate).join()}${row.dropped === true ? RETIRED : ""}`),
+    retired: rows.map((row) => `${namesIn(row.certificate).join()}${row.dropped === true ? DROPPED_SUFFIX : ""}`),
     bundles: (cluster.store.configuration()?.bundles ?? []).map(namesIn),
     leaves: cluster.replicas.map((replica) => nameOf(replica.reconciler.leaf()?.cert ?? "")),
   };
 }
 
-/** Starts a cluster whose replicas are ready; `all` reconciles them one after the other. */
+/** Starts a cluster whose replicas are ready; `reconcileAll` reconciles them in sequence. */
 export async function startedCluster(
   size: number,
-): Promise<{ readonly cluster: SimulatedCluster; readonly all: () => Promise<void> }> {
+): Promise<{ readonly cluster: SimulatedCluster; readonly reconcileAll: () => Promise<void> }> {
   const cluster = createCluster(size);
-  const all = async (): Promise<void> => {
+  const reconcileAll = async (): Promise<void> => {
     for (const replica of cluster.replicas) await cluster.reconcile(replica);
   };
-  await all();
-  return { cluster, all };
+  await reconcileAll();
+  return { cluster, reconcileAll };
 }
 
 function namesIn(text: string): readonly string[] {

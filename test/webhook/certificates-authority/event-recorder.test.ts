@@ -1,4 +1,4 @@
-/** The authority's log lines and metrics. */
+/** Tests the log lines and metrics about the webhook's CAs. */
 import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { createLog } from "../../../src/webhook/log.ts";
 import { samplesOf } from "../server-under-test.ts";
 import { fakeCa } from "./fake-certificates.ts";
 
-async function recorded(...events: readonly AuthorityEvent[]) {
+async function recordEvents(...events: readonly AuthorityEvent[]) {
   const sink = new PassThrough();
   const registry = new Registry();
   const record = eventRecorder(createLog("debug", sink), registry);
@@ -31,26 +31,26 @@ test.for([
   ["rotate", "created the next CA"],
   ["promote", "promoted the next CA to signer"],
   ["drop", "removed a retired CA whose certificates have expired"],
-] as const)("a Secret written for %s is logged as: %s", async ([reason, msg]) => {
-  const { lines, patches } = await recorded({ kind: "secret-written", reason });
+] as const)("a write of the Secret with the reason `%s` is logged as: %s", async ([reason, msg]) => {
+  const { lines, patches } = await recordEvents({ kind: "secret-written", reason });
   expect(lines).toEqual([{ level: INFO, reason, msg }]);
   expect(patches).toEqual(NO_PATCH);
 });
 
-test("a damaged CA Secret is logged as a warning with every invalid key", async () => {
-  const { lines, patches } = await recorded({ kind: "secret-errors", errors: ["ca.key is missing"] });
+test("a damaged Secret is logged as a warning with every invalid entry", async () => {
+  const { lines, patches } = await recordEvents({ kind: "secret-errors", errors: ["ca.key is missing"] });
   expect(lines).toEqual([{ level: WARN, errors: ["ca.key is missing"], msg: "the CA's Secret is damaged" }]);
   expect(patches).toEqual(NO_PATCH);
 });
 
 test("each write of a caBundle is counted, and logged with the number of CAs", async () => {
-  const { lines, patches } = await recorded({ kind: "bundle-written", cas: 3 });
+  const { lines, patches } = await recordEvents({ kind: "bundle-written", cas: 3 });
   expect(lines).toEqual([{ level: INFO, cas: 3, msg: "caBundle written" }]);
   expect(patches).toEqual({ ...NO_PATCH, '{result="done"}': 1 });
 });
 
 test("a write conflict is not logged, and is counted only if it concerns a caBundle", async () => {
-  const { lines, patches, metrics } = await recorded(
+  const { lines, patches, metrics } = await recordEvents(
     { kind: "conflict", on: "configuration" },
     { kind: "conflict", on: "Secret" },
   );

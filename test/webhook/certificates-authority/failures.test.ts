@@ -1,16 +1,24 @@
-/** The authority's failures and recoveries, one by one. */
+/** Tests single failures of the webhook's CAs, and their repair. */
 import { describe, expect, test } from "vitest";
-import { RETIRED, startedCluster, stateOf } from "./cluster-state.ts";
+import { DROPPED_SUFFIX, startedCluster, stateOf } from "./cluster-state.ts";
 import { fakeCa } from "./fake-certificates.ts";
-import { brokenPromises, createCluster, DAY_MS, HOUR_MS, isReady, LIVES, MINUTE_MS } from "./simulated-cluster.ts";
+import {
+  createCluster,
+  DAY_MS,
+  HOUR_MS,
+  isReady,
+  LIFETIMES,
+  MINUTE_MS,
+  untrustedReadyReplicas,
+} from "./simulated-cluster.ts";
 
-describe("at startup of the webhook's replicas", () => {
+describe("at the startup of the webhook's replicas", () => {
   test("three simultaneous replicas agree on one CA and are ready at once", async () => {
     const cluster = createCluster(3);
     const running = cluster.replicas.map((replica) => cluster.startReconcile(replica));
     await Promise.all(running);
-    // The calls of the replicas alternate.
-    for (let index = 0; cluster.pendingCalls() > 0; index += 1) await cluster.endCall(index, "answered");
+    // The API calls of the replicas alternate.
+    for (let index = 0; cluster.pendingCalls() > 0; index += 1) await cluster.endCall(index, "completed");
     for (const replica of cluster.replicas) await cluster.reconcile(replica);
     const { signer, bundles } = stateOf(cluster);
     expect(bundles).toEqual([[signer], [signer]]);
@@ -22,35 +30,35 @@ describe("at startup of the webhook's replicas", () => {
     expect(made.map((event) => event.reason).sort()).toEqual(["begin", "promote"]);
   });
 
-  test("a replica without a webhook configuration makes no CA and reports the missing object", async () => {
+  test("a replica without a webhook configuration does not create a CA, and reports the missing object", async () => {
     const cluster = createCluster(1);
     cluster.store.setBundles(undefined);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     const failure = replica.reconciler.reconcile().then(() => "", String);
-    await cluster.endCall(0, "answered");
+    await cluster.endCall(0, "completed");
     expect(await failure).toContain("MutatingWebhookConfiguration w does not exist");
     expect(cluster.store.secret()).toBeUndefined();
   });
 
-  test("an additional replica serves at once and writes nothing", async () => {
-    const { cluster, all } = await startedCluster(2);
+  test("an additional replica serves at once, and does not write", async () => {
+    const { cluster, reconcileAll } = await startedCluster(2);
     const writes = cluster.store.writes();
     const [first] = cluster.replicas;
     if (first === undefined) return;
     await cluster.crash(first);
-    await all();
+    await reconcileAll();
     expect(isReady(cluster, first)).toBe(true);
     expect(cluster.store.writes()).toBe(writes);
   });
 });
 
 describe("a rotation of the CA", () => {
-  test("publishes the next CA beside the old one, waits, and only then signs with the next CA", async () => {
-    const { cluster, all } = await startedCluster(2);
+  test("publishes the next CA in addition to the old CA, waits for the settle time, and signs with the next CA", async () => {
+    const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
-    cluster.pass(201 * DAY_MS);
-    await all();
+    cluster.advance(201 * DAY_MS);
+    await reconcileAll();
     const { next } = stateOf(cluster);
     expect(stateOf(cluster)).toMatchObject({
       signer: old,
@@ -59,55 +67,55 @@ describe("a rotation of the CA", () => {
         [old, next],
       ],
     });
-    cluster.pass(LIVES.settleMs - 1_000);
-    await all();
+    cluster.advance(LIFETIMES.settleMs - 1_000);
+    await reconcileAll();
     expect(stateOf(cluster).signer).toBe(old);
     expect(stateOf(cluster).leaves).toEqual([old, old]);
-    cluster.pass(1_000);
-    await all();
-    await all();
+    cluster.advance(1_000);
+    await reconcileAll();
+    await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next], retired: [old] });
   });
 
-  test("drops the old CA one hour after the CA's last leaf certificate has expired", async () => {
-    const { cluster, all } = await startedCluster(2);
+  test("drops the old CA one hour after the last leaf certificate of that CA has expired", async () => {
+    const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
-    cluster.pass(201 * DAY_MS);
-    await all();
-    cluster.pass(LIVES.settleMs);
-    await all();
-    cluster.pass(7 * DAY_MS);
-    await all();
+    cluster.advance(201 * DAY_MS);
+    await reconcileAll();
+    cluster.advance(LIFETIMES.settleMs);
+    await reconcileAll();
+    cluster.advance(7 * DAY_MS);
+    await reconcileAll();
     expect(stateOf(cluster).bundles[0]).toContain(old);
-    cluster.pass(DAY_MS);
-    await all();
+    cluster.advance(DAY_MS);
+    await reconcileAll();
     expect(stateOf(cluster).bundles[0]).toContain(old);
-    cluster.pass(HOUR_MS);
-    await all();
+    cluster.advance(HOUR_MS);
+    await reconcileAll();
     expect(stateOf(cluster).bundles[0]).not.toContain(old);
-    expect(stateOf(cluster).retired).toEqual([`${old}${RETIRED}`]);
+    expect(stateOf(cluster).retired).toEqual([`${old}${DROPPED_SUFFIX}`]);
   });
 
   test("renews leaf certificates at two thirds of their validity under the same CA", async () => {
-    const { cluster, all } = await startedCluster(1);
+    const { cluster, reconcileAll } = await startedCluster(1);
     const [replica] = cluster.replicas;
     const first = replica?.reconciler.leaf()?.validUntilMs ?? 0;
-    cluster.pass(4 * DAY_MS);
-    await all();
+    cluster.advance(4 * DAY_MS);
+    await reconcileAll();
     expect(replica?.reconciler.leaf()?.validUntilMs).toBe(first);
-    cluster.pass(DAY_MS);
-    await all();
+    cluster.advance(DAY_MS);
+    await reconcileAll();
     expect(replica?.reconciler.leaf()?.validUntilMs).toBe(first + 5 * DAY_MS);
   });
 
-  test("starts again if the CA expired while no replica ran", async () => {
-    const { cluster, all } = await startedCluster(2);
+  test("creates a new CA if the CA expired while no replica ran", async () => {
+    const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
-    cluster.pass(400 * DAY_MS);
-    await all();
-    cluster.pass(LIVES.settleMs);
-    await all();
-    await all();
+    cluster.advance(400 * DAY_MS);
+    await reconcileAll();
+    cluster.advance(LIFETIMES.settleMs);
+    await reconcileAll();
+    await reconcileAll();
     const { signer, leaves } = stateOf(cluster);
     expect(signer).not.toBe(old);
     expect(leaves).toEqual([signer, signer]);
@@ -117,24 +125,24 @@ describe("a rotation of the CA", () => {
 
 describe("the served certificate stays trusted and a new CA replaces the old one if the Secret is", () => {
   const byHand = fakeCa("by hand", 0, DAY_MS * 40_000);
-  const half = fakeCa("half", 0, DAY_MS * 40_000);
+  const otherCa = fakeCa("other", 0, DAY_MS * 40_000);
   type Data = Readonly<Record<string, string>>;
   test.for<{ title: string; edit: (data: Data) => Data | undefined }>([
     { title: "deleted", edit: () => undefined },
     { title: "emptied", edit: () => ({}) },
     { title: "without its key", edit: ({ "ca.key": _key, ...data }) => data },
     { title: "without its certificate", edit: ({ "ca.crt": _cert, ...data }) => data },
-    { title: "with the key of another certificate", edit: (data) => ({ ...data, "ca.key": half.key }) },
-    { title: "with garbage for a certificate", edit: (data) => ({ ...data, "ca.crt": "garbage" }) },
+    { title: "with the key of another certificate", edit: (data) => ({ ...data, "ca.key": otherCa.key }) },
+    { title: "with invalid text as its certificate", edit: (data) => ({ ...data, "ca.crt": "garbage" }) },
     {
-      title: "given another CA by hand",
+      title: "edited by hand to another CA",
       edit: (data) => ({ ...data, "ca.crt": byHand.cert, "ca.key": byHand.key }),
     },
   ])("$title", async ({ edit }) => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
     cluster.store.setSecret(edit(cluster.store.secret()?.data ?? {}));
-    await all();
+    await reconcileAll();
     const { next } = stateOf(cluster);
     expect(stateOf(cluster)).toMatchObject({
       leaves: [old, old],
@@ -144,37 +152,37 @@ describe("the served certificate stays trusted and a new CA replaces the old one
         [next, old],
       ],
     });
-    expect(brokenPromises(cluster)).toEqual([]);
-    cluster.pass(LIVES.settleMs);
-    await all();
-    await all();
+    expect(untrustedReadyReplicas(cluster)).toEqual([]);
+    cluster.advance(LIFETIMES.settleMs);
+    await reconcileAll();
+    await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: next, leaves: [next, next] });
-    expect(brokenPromises(cluster)).toEqual([]);
+    expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 
-  test("restored to an earlier CA: the switch waits even though that CA is still trusted", async () => {
-    const { cluster, all } = await startedCluster(2);
+  test("restored to an earlier CA, which signs after the settle time even though it is still trusted", async () => {
+    const { cluster, reconcileAll } = await startedCluster(2);
     const backup = cluster.store.secret()?.data ?? {};
     const first = stateOf(cluster).signer;
     cluster.store.setSecret(undefined);
-    await all();
-    cluster.pass(LIVES.settleMs);
-    await all();
-    await all();
+    await reconcileAll();
+    cluster.advance(LIFETIMES.settleMs);
+    await reconcileAll();
+    await reconcileAll();
     const second = stateOf(cluster).signer;
     cluster.store.setSecret(backup);
-    await all();
+    await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: first, retired: [second], leaves: [second, second] });
-    cluster.pass(LIVES.settleMs);
-    await all();
+    cluster.advance(LIFETIMES.settleMs);
+    await reconcileAll();
     expect(stateOf(cluster).leaves).toEqual([first, first]);
-    expect(brokenPromises(cluster)).toEqual([]);
+    expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 
-  test("edited by another client: unknown entries stay", async () => {
-    const { cluster, all } = await startedCluster(1);
+  test("edited by another client, whose unknown entries are preserved", async () => {
+    const { cluster, reconcileAll } = await startedCluster(1);
     cluster.store.setSecret({ "relay.json": "{}", ...cluster.store.secret()?.data, "ca.key": "garbage" });
-    await all();
+    await reconcileAll();
     expect(cluster.store.secret()?.data["relay.json"]).toBe("{}");
   });
 });
@@ -187,22 +195,22 @@ describe("any replica repairs the caBundles of all webhooks:", () => {
     { title: "a webhook added", edit: (bundles) => [...bundles, ""] },
     { title: "a foreign CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreign) },
     { title: "every caBundle replaced by a foreign CA", edit: (bundles) => bundles.map(() => foreign) },
-    { title: "every caBundle replaced by garbage", edit: (bundles) => bundles.map(() => "garbage") },
+    { title: "every caBundle replaced by invalid text", edit: (bundles) => bundles.map(() => "garbage") },
   ])("$title", async ({ edit }) => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const { signer, bundles } = stateOf(cluster);
     const writes = cluster.store.writes();
     cluster.store.setBundles(edit(cluster.store.configuration()?.bundles ?? []));
-    await all();
+    await reconcileAll();
     expect(new Set(stateOf(cluster).bundles.flat())).toEqual(new Set(bundles.flat()));
     expect(stateOf(cluster)).toMatchObject({ signer, next: "" });
     expect(cluster.store.writes()).toBe(writes + 1);
   });
 
-  test("a caBundle with the right CAs in another order is not written", async () => {
-    const { cluster, all } = await startedCluster(1);
-    cluster.pass(201 * DAY_MS);
-    await all();
+  test("a caBundle with the desired CAs in another order is not written", async () => {
+    const { cluster, reconcileAll } = await startedCluster(1);
+    cluster.advance(201 * DAY_MS);
+    await reconcileAll();
     const reversed = (cluster.store.configuration()?.bundles ?? []).map((bundle) =>
       bundle
         .split(/(?<=-----END CERTIFICATE-----\n)/)
@@ -212,35 +220,35 @@ describe("any replica repairs the caBundles of all webhooks:", () => {
     expect(reversed[0]).not.toBe(cluster.store.configuration()?.bundles[0]);
     cluster.store.setBundles(reversed);
     const writes = cluster.store.writes();
-    await all();
+    await reconcileAll();
     expect(cluster.store.writes()).toBe(writes);
   });
 });
 
 describe("the reconciler", () => {
-  test("reads the webhook configuration first, so that the Secret is never older than the caBundles", async () => {
+  test("reads the webhook configuration before the Secret, so the Secret is never older than the caBundles", async () => {
     const { cluster } = await startedCluster(1);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     await cluster.crash(replica);
     await cluster.startReconcile(replica);
-    await cluster.endCall(0, "answered");
+    await cluster.endCall(0, "completed");
     cluster.store.setSecret(undefined);
-    await cluster.endCall(0, "answered");
+    await cluster.endCall(0, "completed");
     expect(replica.reconciler.leaf()).toBeUndefined();
   });
 
-  test("delays the switch to a CA that is missing in one webhook's caBundle", async () => {
+  test("does not sign with a CA that is missing in one webhook's caBundle", async () => {
     const { cluster } = await startedCluster(1);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     await cluster.crash(replica);
     cluster.store.setBundles([cluster.store.configuration()?.bundles[0] ?? "", ""]);
     await cluster.startReconcile(replica);
-    await cluster.endCall(0, "answered");
-    await cluster.endCall(0, "answered");
+    await cluster.endCall(0, "completed");
+    await cluster.endCall(0, "completed");
     expect(replica.reconciler.leaf()).toBeUndefined();
-    await cluster.endCall(0, "answer lost");
+    await cluster.endCall(0, "response lost");
     expect(isReady(cluster, replica)).toBe(false);
     await cluster.reconcile(replica);
     expect(isReady(cluster, replica)).toBe(true);
@@ -249,30 +257,30 @@ describe("the reconciler", () => {
 
 describe("with a wrong clock or during an outage", () => {
   test("a CA of a replica whose clock is ahead is valid for the other replicas", async () => {
-    const { cluster, all } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startedCluster(2);
     const [ahead] = cluster.replicas;
     if (ahead === undefined) return;
     ahead.clockOffsetMs = 250 * DAY_MS;
-    await all();
+    await reconcileAll();
     const { next } = stateOf(cluster);
-    cluster.pass(LIVES.settleMs);
-    await all();
-    await all();
+    cluster.advance(LIFETIMES.settleMs);
+    await reconcileAll();
+    await reconcileAll();
     expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next] });
   });
 
-  test("a clock that jumps a month ahead causes a single renewal", async () => {
-    const { cluster, all } = await startedCluster(2);
+  test("a clock that jumps ahead by a month causes a single renewal", async () => {
+    const { cluster, reconcileAll } = await startedCluster(2);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     replica.clockOffsetMs = 30 * DAY_MS;
-    await all();
+    await reconcileAll();
     const leaf = replica.reconciler.leaf();
-    await all();
+    await reconcileAll();
     expect(replica.reconciler.leaf()).toBe(leaf);
     replica.clockOffsetMs = 0;
-    await all();
-    expect(replica.reconciler.leaf()?.validUntilMs).toBe(cluster.nowMs() + LIVES.leafLifeMs);
+    await reconcileAll();
+    expect(replica.reconciler.leaf()?.validUntilMs).toBe(cluster.nowMs() + LIFETIMES.leafLifeMs);
   });
 
   test("an unreachable API server does not change the served certificate", async () => {
@@ -281,21 +289,21 @@ describe("with a wrong clock or during an outage", () => {
     if (replica === undefined) return;
     const leaf = replica.reconciler.leaf();
     await cluster.startReconcile(replica);
-    await cluster.endCall(0, "never arrives");
-    cluster.pass(6 * MINUTE_MS);
+    await cluster.endCall(0, "request lost");
+    cluster.advance(6 * MINUTE_MS);
     expect(replica.reconciler.leaf()).toBe(leaf);
     expect(isReady(cluster, replica)).toBe(true);
   });
 
   test("a repeatedly deleted Secret does not make the caBundle grow without limit", async () => {
-    const { cluster, all } = await startedCluster(1);
+    const { cluster, reconcileAll } = await startedCluster(1);
     for (let round = 0; round < 60; round += 1) {
       cluster.store.setSecret(undefined);
-      await all();
-      cluster.pass(LIVES.settleMs);
-      await all();
+      await reconcileAll();
+      cluster.advance(LIFETIMES.settleMs);
+      await reconcileAll();
     }
     expect(stateOf(cluster).bundles[0]?.length).toBeLessThanOrEqual(26);
-    expect(brokenPromises(cluster)).toEqual([]);
+    expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Certificates without cryptography, cheap by the thousand: PEM blocks whose body is JSON. */
+/** Creates fake certificates for tests that need thousands: PEM blocks with a JSON body, without cryptography. */
 import { pemId, type SigningCa } from "../../../src/authority/certificate.ts";
 import type { CertificateTools } from "../../../src/authority/signing.ts";
 
@@ -19,7 +19,7 @@ export function fakeTools(newName: () => string): CertificateTools {
       if (id === undefined || claims === undefined) return { why: "is not one PEM certificate" };
       return { ca: { id, cert, validFromMs: claims.from, validUntilMs: claims.until } };
     },
-    keyFits: (ca, key) => key === `key of ${claimsIn(ca.id)?.name}`,
+    isKeyOf: (ca, key) => key === `key of ${claimsIn(ca.id)?.name}`,
     makeCa: async ({ nowMs, lifeMs, validFromMs }) =>
       fakeCa(newName(), Math.min(nowMs - 3_600_000, validFromMs ?? nowMs), nowMs + lifeMs),
     makeLeaf: async ({ signer, validUntilMs }) => ({

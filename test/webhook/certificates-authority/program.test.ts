@@ -1,4 +1,4 @@
-/** Two real programs at one API server: TLS is verified as an API server does. */
+/** Tests two webhook processes with one API server; the test verifies TLS as an API server does. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -26,29 +26,29 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function startedApi(): Promise<FakeApiServer> {
+async function startApiServer(): Promise<FakeApiServer> {
   const api = await fakeApiServer();
   cleanups.push(api.close);
   api.put(CONFIGURATIONS, freshConfiguration());
   return api;
 }
 
-async function startedReplica(api: Pick<FakeApiServer, "url">, settle = "1s"): Promise<RunningWebhook> {
+async function startReplica(api: Pick<FakeApiServer, "url">, settle = "1s"): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-authority-"));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "kubeconfig"), kubeconfigFor(api.url));
   const flags = ["--ca-secret=lastcall-ca", "--webhook-configuration=drain.lastcall.dev", `--ca-settle=${settle}`];
   const args = [...flags, `--kubeconfig=${join(folder, "kubeconfig")}`, "--certificate-check=100ms"];
   const starting = startWebhook(args, "not used");
-  // If one of two programs fails to start, the other is ended too.
+  // Also destroys a program whose test ends before the program has started.
   cleanups.push(() => starting.then((replica) => replica.destroy()).catch(() => undefined));
   return starting;
 }
 
-type Asked = { readonly status: number; readonly issuer: string };
+type ProbeResult = { readonly status: number; readonly issuer: string };
 
 /** Sends one request on one connection and trusts only the given CAs. Rejects when the certificate is refused. */
-function ask(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<Asked> {
+function probe(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<ProbeResult> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: replica.port, ca, servername: SERVER_NAME }, () => {
       const issuer = String(socket.getPeerCertificate().issuer["CN"]);
@@ -59,25 +59,25 @@ function ask(replica: RunningWebhook, ca: string, path = "/readyz"): Promise<Ask
       socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
     });
     socket.on("error", reject);
-    socket.on("close", () => reject(new Error("closed without an answer")));
+    socket.on("close", () => reject(new Error("closed without a response")));
   });
 }
 
-/** The answer to an API server that has just read the configuration. */
-function asApiServer(api: FakeApiServer, replica: RunningWebhook): Promise<Asked> {
-  return ask(replica, bundlesIn(api)[1] ?? "").catch((error: unknown) => ({ status: 0, issuer: String(error) }));
+/** Sends a request as an API server that has just read the configuration. */
+function probeAsApiServer(api: FakeApiServer, replica: RunningWebhook): Promise<ProbeResult> {
+  return probe(replica, bundlesIn(api)[1] ?? "").catch((error: unknown) => ({ status: 0, issuer: String(error) }));
 }
 
-/** Waits until the program answers an API server that has just read the configuration. */
-async function ready(api: FakeApiServer, replica: RunningWebhook): Promise<void> {
-  await eventually(async () => expect(await asApiServer(api, replica)).toMatchObject({ status: 200 }));
+/** Waits until the replica is ready for an API server that has just read the configuration. */
+async function waitUntilReady(api: FakeApiServer, replica: RunningWebhook): Promise<void> {
+  await eventually(async () => expect(await probeAsApiServer(api, replica)).toMatchObject({ status: 200 }));
 }
 
-test("two replicas make one CA, and write every caBundle and no other field", LIMIT, async () => {
-  const api = await startedApi();
-  const replicas = await Promise.all([startedReplica(api), startedReplica(api)]);
-  for (const replica of replicas) await ready(api, replica);
-  const issuers = await Promise.all(replicas.map(async (replica) => (await asApiServer(api, replica)).issuer));
+test("two replicas create one CA, and write every caBundle and no other field", LIMIT, async () => {
+  const api = await startApiServer();
+  const replicas = await Promise.all([startReplica(api), startReplica(api)]);
+  for (const replica of replicas) await waitUntilReady(api, replica);
+  const issuers = await Promise.all(replicas.map(async (replica) => (await probeAsApiServer(api, replica)).issuer));
   expect(new Set(issuers).size).toBe(1);
   expect(issuers[0]).toMatch(/^lastcall CA [0-9a-f]{16}$/);
   expect(new Set(bundlesIn(api)).size).toBe(1);
@@ -94,48 +94,48 @@ test("two replicas make one CA, and write every caBundle and no other field", LI
 });
 
 test(
-  "a deleted Secret causes a new CA without a refused connection, and kept-alive connections stay open",
+  "a deleted Secret causes a new CA without a failed request, and keep-alive connections stay open",
   LIMIT,
   async () => {
-    const api = await startedApi();
-    const replicas = await Promise.all([startedReplica(api, "5s"), startedReplica(api, "5s")]);
-    for (const replica of replicas) await ready(api, replica);
+    const api = await startApiServer();
+    const replicas = await Promise.all([startReplica(api, "5s"), startReplica(api, "5s")]);
+    for (const replica of replicas) await waitUntilReady(api, replica);
     const [first] = replicas;
     if (first === undefined) return;
-    const kept = await keptConnection(first, bundlesIn(api)[0] ?? "");
-    const { issuer: old } = await asApiServer(api, first);
+    const keepAlive = await openKeepAliveConnection(first, bundlesIn(api)[0] ?? "");
+    const { issuer: old } = await probeAsApiServer(api, first);
     const failures: string[] = [];
-    /** Sends requests until a certificate of a new CA is served; returns the CAs seen. */
+    /** Sends requests until a certificate of a new CA is served; returns the issuers of all served certificates. */
     const load = async (replica: RunningWebhook): Promise<ReadonlySet<string>> => {
       const issuers = new Set<string>();
       while (issuers.size < 2 && failures.length === 0) {
-        // An API server receives a new bundle late: it uses the one of half a second ago.
+        // An API server receives a new caBundle late: it uses the caBundle of half a second ago.
         const bundle = bundleAgo(api, 500);
-        const answer = await ask(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
-        if (answer.status === 200) issuers.add(answer.issuer);
-        else failures.push(`${answer.status} ${answer.issuer}`);
-        await pause(20, "calls that are a little apart");
+        const result = await probe(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
+        if (result.status === 200) issuers.add(result.issuer);
+        else failures.push(`${result.status} ${result.issuer}`);
+        await pause(20, "the requests are not sent without a pause");
       }
       return issuers;
     };
-    await pause(600, "so old is what the slow API server holds now");
+    await pause(600, "the slow API server has the current caBundle afterwards");
     const loads = replicas.map(load);
-    await pause(500, "calls come before the Secret is deleted, too");
+    await pause(500, "some requests are sent before the Secret is deleted");
     api.remove(SECRETS, "lastcall-ca", "lastcall");
     const [ofFirst, ofSecond] = await Promise.all(loads);
     expect(failures).toEqual([]);
     expect(ofFirst).toEqual(ofSecond);
     expect(ofFirst).toContain(old);
-    expect(await kept.ask()).toBe(200);
-    expect((await asApiServer(api, first)).issuer).not.toBe(old);
+    expect(await keepAlive.request()).toBe(200);
+    expect((await probeAsApiServer(api, first)).issuer).not.toBe(old);
     expect(bundlesIn(api)[0]?.match(/BEGIN/g)).toHaveLength(2);
   },
 );
 
 test("an emptied caBundle is filled again by one write", LIMIT, async () => {
-  const api = await startedApi();
-  const replica = await startedReplica(api);
-  await ready(api, replica);
+  const api = await startApiServer();
+  const replica = await startReplica(api);
+  await waitUntilReady(api, replica);
   const before = bundlesIn(api);
   const writes = api.writes.length;
   api.put(CONFIGURATIONS, freshConfiguration());
@@ -145,20 +145,20 @@ test("an emptied caBundle is filled again by one write", LIMIT, async () => {
   expect(api.writes.slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
 });
 
-test("the webhook reports the API server's refusals as the cause of unreadiness, and recovers", LIMIT, async () => {
-  const api = await startedApi();
+test("the webhook reports the API server's refusals as its unready reason, and recovers", LIMIT, async () => {
+  const api = await startApiServer();
   api.faults.refuse = 403;
-  const replica = await startedReplica(api);
+  const replica = await startReplica(api);
   await eventually(() => expect(replica.output()).toContain("403 made to fail"));
   expect(replica.output()).not.toContain("PRIVATE KEY");
   await eventually(() =>
     expect(replica.output()).toContain("cannot read MutatingWebhookConfiguration drain.lastcall.dev"),
   );
   api.faults.refuse = undefined;
-  await ready(api, replica);
+  await waitUntilReady(api, replica);
   api.faults.refuse = 500;
   await eventually(() => expect(replica.output()).toContain("500 made to fail"));
-  expect((await asApiServer(api, replica)).status).toBe(200);
+  expect((await probeAsApiServer(api, replica)).status).toBe(200);
 });
 
 test("an API server that never responds delays neither the start nor the exit of the webhook", LIMIT, async () => {
@@ -166,7 +166,7 @@ test("an API server that never responds delays neither the start nor the exit of
   cleanups.push(() => silent.close());
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const { port } = silent.address() as AddressInfo;
-  const replica = await startedReplica({ url: `http://127.0.0.1:${port}` });
+  const replica = await startReplica({ url: `http://127.0.0.1:${port}` });
   const readiness = await new Promise<string>((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: replica.port, rejectUnauthorized: false }, () => {
       socket.once("data", (chunk: Buffer) => {
@@ -198,16 +198,19 @@ async function fetchMetrics(replica: RunningWebhook | undefined, ca: string): Pr
   });
 }
 
-async function keptConnection(replica: RunningWebhook, ca: string): Promise<{ readonly ask: () => Promise<number> }> {
+async function openKeepAliveConnection(
+  replica: RunningWebhook,
+  ca: string,
+): Promise<{ readonly request: () => Promise<number> }> {
   const socket: TLSSocket = connect({ host: "127.0.0.1", port: replica.port, ca, servername: SERVER_NAME });
   cleanups.push(() => socket.destroy());
-  const asked = (): Promise<number> =>
+  const request = (): Promise<number> =>
     new Promise((resolve, reject) => {
       socket.once("data", (chunk: Buffer) => resolve(Number(chunk.toString().split(" ")[1])));
       socket.once("error", reject);
       socket.once("close", () => reject(new Error("closed")));
       socket.write("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n");
     });
-  await asked();
-  return { ask: asked };
+  await request();
+  return { request };
 }

@@ -1,15 +1,15 @@
-/** A replica's records of its own writes, and its behaviour under constant conflicts. */
+/** Tests the events that a replica records about its writes, and its behaviour under constant conflicts. */
 import { expect, test } from "vitest";
 import { type AuthorityEvent, createReconciler } from "../../../src/webhook/certificates/reconciler.ts";
 import { apiStore } from "./api-store.ts";
 import { fakeTools } from "./fake-certificates.ts";
 
 const HOUR_MS = 3_600_000;
-const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropHoldMs: 60_000 };
+const LIFETIMES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropDelayMs: 60_000 };
 
-type Races = { readonly secret?: "conflict"; readonly configuration?: "conflict" };
+type ForcedConflicts = { readonly secret?: "conflict"; readonly configuration?: "conflict" };
 
-function replica(races: Races = {}) {
+function startReplica(conflicts: ForcedConflicts = {}) {
   const store = apiStore(() => 0, 2);
   const events: AuthorityEvent[] = [];
   const created: object[] = [];
@@ -24,48 +24,48 @@ function replica(races: Races = {}) {
         read: async () => store.secret(),
         create: async (data) => {
           created.push(data);
-          return races.secret ?? store.createSecret(data);
+          return conflicts.secret ?? store.createSecret(data);
         },
-        update: async (seen, changes) => races.secret ?? store.updateSecret(seen, changes),
+        update: async (current, changes) => conflicts.secret ?? store.updateSecret(current, changes),
       },
       configurations: {
-        what: "MutatingWebhookConfiguration w",
+        title: "MutatingWebhookConfiguration w",
         read: async () => store.configuration(),
-        writeBundle: async (seen, bundle) => races.configuration ?? store.writeBundle(seen, bundle),
+        writeBundle: async (current, bundle) => conflicts.configuration ?? store.writeBundle(current, bundle),
       },
       tools: fakeTools(newName),
       now: () => ({ wallMs: 10 * HOUR_MS, monotonicMs: 10 * HOUR_MS }),
       recordEvent: (event) => events.push(event),
     },
-    LIVES,
+    LIFETIMES,
   );
   return { reconciler, events, created, store };
 }
 
 test("the first replica records the new CA, the written caBundle and the signer, and no Secret errors", async () => {
-  const { reconciler, events, created } = replica();
+  const { reconciler, events, created } = startReplica();
   await reconciler.reconcile();
   expect(events).toEqual([
     { kind: "secret-written", reason: "begin" },
     { kind: "bundle-written", cas: 1 },
     { kind: "secret-written", reason: "promote" },
   ]);
-  // Without a next CA nothing is written for it.
+  // The first write contains only the next CA.
   expect(created.map((data) => Object.keys(data))).toEqual([["next.crt", "next.key"]]);
 });
 
 test("a caBundle without the served certificate's CA is repaired in the same reconciliation", async () => {
-  const { reconciler, store } = replica();
+  const { reconciler, store } = startReplica();
   await reconciler.reconcile();
   expect(reconciler.leaf()).toBeDefined();
   store.setBundles(["", ""]);
   await reconciler.reconcile();
-  expect(reconciler.distrust()).toBe("");
+  expect(reconciler.distrustReason()).toBe("");
   expect(store.configuration()?.bundles.every((bundle) => bundle !== "")).toBe(true);
 });
 
 test("errors in the Secret are recorded before the repair", async () => {
-  const { reconciler, events, store } = replica();
+  const { reconciler, events, store } = startReplica();
   await reconciler.reconcile();
   store.setSecret({ "ca.crt": store.secret()?.data["ca.crt"] ?? "" });
   events.splice(0);
@@ -75,18 +75,18 @@ test("errors in the Secret are recorded before the repair", async () => {
 });
 
 test.for([
-  { on: "Secret", races: { secret: "conflict" } },
-  { on: "configuration", races: { configuration: "conflict" } },
+  { on: "Secret", conflicts: { secret: "conflict" } },
+  { on: "configuration", conflicts: { configuration: "conflict" } },
 ] as const)(
   "a write of a $on with constant conflicts is abandoned, and every conflict is recorded",
-  async ({ on, races }) => {
-    const { reconciler, events } = replica(races);
+  async ({ on, conflicts }) => {
+    const { reconciler, events } = startReplica(conflicts);
     await expect(reconciler.reconcile()).rejects.toThrow(
       /^the Secret or the webhook configuration was changed by another writer \d+ times/,
     );
-    const lost = events.filter(({ kind }) => kind === "conflict");
-    expect(lost.length).toBeGreaterThan(5);
-    expect(new Set(lost.map((event) => JSON.stringify(event)))).toEqual(
+    const recorded = events.filter(({ kind }) => kind === "conflict");
+    expect(recorded.length).toBeGreaterThan(5);
+    expect(new Set(recorded.map((event) => JSON.stringify(event)))).toEqual(
       new Set([JSON.stringify({ kind: "conflict", on })]),
     );
     expect(events.filter(({ kind }) => kind === "bundle-written")).toEqual([]);
@@ -94,18 +94,18 @@ test.for([
 );
 
 test("a replica that cannot reach the API server is out of sync, and still serves its certificate", async () => {
-  const { reconciler, store } = replica();
-  expect([reconciler.distrust(), reconciler.status().isInSync]).toEqual([undefined, false]);
+  const { reconciler, store } = startReplica();
+  expect([reconciler.distrustReason(), reconciler.status().isInSync]).toEqual([undefined, false]);
   await reconciler.reconcile();
   const { leafValidUntilMs } = reconciler.status();
   expect(reconciler.status()).toMatchObject({ isInSync: true, signer: { validFromMs: expect.any(Number) } });
   store.setBundles(undefined);
   await expect(reconciler.reconcile()).rejects.toThrow();
-  expect([reconciler.distrust(), reconciler.status()]).toMatchObject(["", { isInSync: false, leafValidUntilMs }]);
+  expect([reconciler.distrustReason(), reconciler.status()]).toMatchObject(["", { isInSync: false, leafValidUntilMs }]);
 });
 
 test("a missing webhook configuration is reported with its name", async () => {
-  const { reconciler, store } = replica();
+  const { reconciler, store } = startReplica();
   store.setBundles(undefined);
   await expect(reconciler.reconcile()).rejects.toThrow("MutatingWebhookConfiguration w does not exist");
 });

@@ -1,4 +1,4 @@
-/** The validity of CAs, the trust in retired ones, and the memory of dropped ones, to the millisecond. */
+/** Tests the validity of CAs, the trust in retired CAs, and the storage of dropped CAs, to the millisecond. */
 import { expect, test } from "vitest";
 import { isValidAt } from "../../../src/authority/certificate.ts";
 import {
@@ -11,12 +11,12 @@ import {
 import { fakeCa } from "./fake-certificates.ts";
 
 const HOUR_MS = 3_600_000;
-const LIVES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropHoldMs: 60_000 };
-/** The validity of a leaf, a 24th of it, and a minute. */
+const LIFETIMES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropDelayMs: 60_000 };
+/** The lifetime of a leaf, plus 1/24 of that lifetime, plus a minute. */
 const TRUSTED_MS = 25 * HOUR_MS + 60_000;
 
 function retired(name: string, isDropped = false): RetiredCa {
-  const { key: _key, ...ca } = fakeCa(name, 0, LIVES.caLifeMs);
+  const { key: _key, ...ca } = fakeCa(name, 0, LIFETIMES.caLifeMs);
   return { ...ca, retiredAtMs: 1_000, isDropped };
 }
 
@@ -35,28 +35,28 @@ test("a dropped CA is stored once and not trusted", () => {
   expect(storedCas(authority).map(({ id }) => id)).toEqual([a, b, c]);
 });
 
-test("a retired CA is overdue once its last leaf has expired on every clock, until the CA is dropped", () => {
+test("a retired CA is overdue from the expiry of its last leaf, plus a margin, until the CA is dropped", () => {
   const dueMs = 1_000 + TRUSTED_MS;
-  expect([dueMs - 1, dueMs].map((wallMs) => isOverdue(retired("a"), wallMs, LIVES))).toEqual([false, true]);
-  expect(isOverdue(retired("a", true), dueMs, LIVES)).toBe(false);
+  expect([dueMs - 1, dueMs].map((wallMs) => isOverdue(retired("a"), wallMs, LIFETIMES))).toEqual([false, true]);
+  expect(isOverdue(retired("a", true), dueMs, LIFETIMES)).toBe(false);
 });
 
-test("a dropped CA stays stored for twice its time as a trusted CA, and a trusted CA always", () => {
+test("a dropped CA is stored for twice the time for which it was trusted, and a trusted CA always", () => {
   const forgottenMs = 1_000 + 2 * TRUSTED_MS;
   const both = [retired("a"), retired("b", true)];
-  expect(withinLimits(both, forgottenMs - 1, LIVES)).toEqual(both);
-  expect(withinLimits(both, forgottenMs, LIVES)).toEqual([retired("a")]);
+  expect(withinLimits(both, forgottenMs - 1, LIFETIMES)).toEqual(both);
+  expect(withinLimits(both, forgottenMs, LIFETIMES)).toEqual([retired("a")]);
 });
 
 test("the first of two entries for one retired CA applies", () => {
-  expect(withinLimits([retired("a", true), retired("a")], 1_000, LIVES)).toEqual([retired("a", true)]);
+  expect(withinLimits([retired("a", true), retired("a")], 1_000, LIFETIMES)).toEqual([retired("a", true)]);
 });
 
 test("at most 24 retired CAs are trusted, the others are dropped, and at most 48 are stored", () => {
-  expect(withinLimits(many(24), 1_000, LIVES)).toEqual(many(24));
-  const limited = withinLimits([...many(30, true), ...many(30)], 1_000, LIVES);
+  expect(withinLimits(many(24), 1_000, LIFETIMES)).toEqual(many(24));
+  const limited = withinLimits([...many(30, true), ...many(30)], 1_000, LIFETIMES);
   expect(limited).toHaveLength(48);
   expect(limited.filter(({ isDropped }) => !isDropped)).toHaveLength(18);
-  const crowded = withinLimits(many(60), 1_000, LIVES);
+  const crowded = withinLimits(many(60), 1_000, LIFETIMES);
   expect(crowded.map(({ isDropped }) => isDropped)).toEqual(Array.from({ length: 48 }, (_, at) => at >= 24));
 });

@@ -1,4 +1,4 @@
-/** Reads damaged or edited Secrets: keeps valid entries and names each invalid one. */
+/** Tests reads of damaged or edited Secrets: valid entries are used, and each invalid entry is reported. */
 import { expect, test } from "vitest";
 import type { RetiredCa } from "../../../src/webhook/certificates/authority.ts";
 import { contentOf, readContent } from "../../../src/webhook/certificates/secret-content.ts";
@@ -18,14 +18,14 @@ const BAD_ROW = "retired.json has an entry that is not {retiredAt, certificate}"
 
 test("an empty Secret has no CAs and no errors", () => {
   const authority = { signer: undefined, next: undefined, retired: [] };
-  expect(read({})).toEqual({ authority, salvaged: [], secretErrors: [] });
+  expect(read({})).toEqual({ authority, keylessCas: [], secretErrors: [] });
 });
 
 test("written entries are read back, unknown entries are ignored, and missing entries are deleted", () => {
-  const gone: RetiredCa = { ...OLD, retiredAtMs: Date.parse(RETIRED_AT), isDropped: true };
-  const kept: RetiredCa = { ...fakeCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
-  const { key: _older, ...older } = kept as RetiredCa & { key: string };
-  const authority = { signer: SIGNER, next: undefined, retired: [gone, older] };
+  const dropped: RetiredCa = { ...OLD, retiredAtMs: Date.parse(RETIRED_AT), isDropped: true };
+  const trusted: RetiredCa = { ...fakeCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
+  const { key: _older, ...older } = trusted as RetiredCa & { key: string };
+  const authority = { signer: SIGNER, next: undefined, retired: [dropped, older] };
   const content = contentOf(authority);
   expect(Object.keys(content)).toEqual(["ca.crt", "ca.key", "next.crt", "next.key", "retired.json"]);
   expect([content["next.crt"], content["next.key"]]).toEqual([undefined, undefined]);
@@ -36,7 +36,7 @@ test("written entries are read back, unknown entries are ignored, and missing en
   const entries = Object.fromEntries(Object.entries(content).filter(([, text]) => text !== undefined));
   expect(read({ ...(entries as Record<string, string>), other: "x" })).toEqual({
     authority,
-    salvaged: [],
+    keylessCas: [],
     secretErrors: [],
   });
   expect(contentOf({ ...authority, retired: [] })["retired.json"]).toBeUndefined();
@@ -47,19 +47,19 @@ test.for([
   ["next", "next"],
 ] as const)("a certificate %s.crt without a usable key cannot sign, and stays trusted", ([name, role]) => {
   const { [`${name}.key` as const]: _gone, ...keyless } = GOOD;
-  const { authority, salvaged, secretErrors } = read(keyless as Record<string, string>);
+  const { authority, keylessCas, secretErrors } = read(keyless as Record<string, string>);
   expect(secretErrors).toEqual([`${name}.key is missing`]);
-  expect(salvaged.map(({ id }) => id)).toEqual([(role === "signer" ? SIGNER : NEXT).id]);
+  expect(keylessCas.map(({ id }) => id)).toEqual([(role === "signer" ? SIGNER : NEXT).id]);
   expect(authority[role]).toBeUndefined();
 });
 
-test("an unusable certificate of the signer is reported, and the next CA is kept", () => {
-  const { authority, salvaged, secretErrors } = read({ ...GOOD, "ca.crt": "no PEM" });
+test("an unusable certificate of the signer is reported, and the next CA is still read", () => {
+  const { authority, keylessCas, secretErrors } = read({ ...GOOD, "ca.crt": "no PEM" });
   expect(secretErrors).toEqual(["ca.crt is not one PEM certificate"]);
-  expect([salvaged, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
+  expect([keylessCas, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
 });
 
-test("a CA that is both signer and next does not sign, since it may not be trusted yet", () => {
+test("a CA that is both signer and next does not sign, because it may not be trusted yet", () => {
   const { authority, secretErrors } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
   expect([authority.signer, authority.next?.id]).toEqual([undefined, SIGNER.id]);
   expect(secretErrors).toEqual(["ca.crt is also next.crt"]);
@@ -87,7 +87,7 @@ test.for<unknown>([
   { ...ROW, retiredAt: "some day" },
   { ...ROW, certificate: 7 },
   { ...ROW, certificate: "no PEM" },
-])("an invalid entry %j of the retired CAs is reported and skipped, and the next one is kept", (row) => {
+])("an invalid entry %j of the retired CAs is reported and skipped, and the next entry is still read", (row) => {
   const { authority, secretErrors } = read(retiredAs(row, ROW));
   expect(secretErrors).toEqual([BAD_ROW]);
   expect(authority.retired.map(({ id }) => id)).toEqual([OLD.id]);

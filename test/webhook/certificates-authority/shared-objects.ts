@@ -1,4 +1,4 @@
-/** The objects that replicas share at an API server: the Secret of their CA and a webhook configuration. */
+/** Describes the objects of an API server that replicas share: the Secret of their CA and a webhook configuration. */
 import type { FakeApiServer, FakeObject } from "../../api-server/fake-api-server.ts";
 
 type Webhook = { name: string; clientConfig: { caBundle?: string; service: unknown }; futureField?: string };
@@ -9,7 +9,7 @@ export const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingweb
 export const CONFIGURATION = `${CONFIGURATIONS}/drain.lastcall.dev`;
 export const SECRETS = "/api/v1/namespaces/lastcall/secrets";
 
-/** A configuration as a chart installs it: without a bundle, and with a field unknown to this program. */
+/** A configuration as the chart installs it, without a caBundle, and with a field that the webhook does not use. */
 export function freshConfiguration(): Configuration {
   const webhook = (name: string): Webhook => ({
     name,
@@ -27,7 +27,7 @@ export function bundlesIn(api: FakeApiServer): readonly string[] {
   return bundlesOf(api.find(CONFIGURATION));
 }
 
-/** The first webhook's bundle of that many milliseconds ago. */
+/** The caBundle that the first webhook had `ms` milliseconds ago. */
 export function bundleAgo(api: FakeApiServer, ms: number): string {
   const untilMs = performance.now() - ms;
   const change = api.changes.findLast(({ path, atMs }) => path === CONFIGURATIONS && atMs <= untilMs);

@@ -1,4 +1,4 @@
-/** Several replicas, one API server, a network that fails, and a clock that the test moves. Each API call waits until the test ends it. */
+/** Simulates replicas, an API server, a failing network and a clock. Each API call waits until the test ends the call. */
 import { pemBlocks } from "../../../src/authority/certificate.ts";
 import type { Lifetimes } from "../../../src/webhook/certificates/authority.ts";
 import {
@@ -13,23 +13,23 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-export const LIVES: Lifetimes = {
+export const LIFETIMES: Lifetimes = {
   caLifeMs: 300 * DAY_MS,
   leafLifeMs: 7 * DAY_MS,
   settleMs: MINUTE_MS,
-  dropHoldMs: HOUR_MS,
+  dropDelayMs: HOUR_MS,
 };
 
-/** The end of a call: it arrives and is answered, never arrives, or arrives and its answer is lost. */
-export type Fate = "answered" | "never arrives" | "answer lost";
+/** The outcome of an API call: request and response arrive, the request is lost, or the response is lost. */
+export type CallOutcome = "completed" | "request lost" | "response lost";
 
-type Call = { readonly replica: Replica; readonly end: (fate: Fate) => void };
+type Call = { readonly replica: Replica; readonly end: (outcome: CallOutcome) => void };
 
 export type Replica = {
   reconciler: Reconciler;
   clockOffsetMs: number;
   running: Promise<void> | undefined;
-  distrust: string | undefined;
+  distrustReason: string | undefined;
   syncedAtMs: number;
   readonly events: AuthorityEvent[];
 };
@@ -38,16 +38,16 @@ export type SimulatedCluster = {
   readonly store: ApiStore;
   readonly replicas: readonly Replica[];
   readonly nowMs: () => number;
-  readonly pass: (ms: number) => void;
+  readonly advance: (ms: number) => void;
   readonly startReconcile: (replica: Replica) => Promise<void>;
-  readonly endCall: (index: number, fate: Fate) => Promise<void>;
+  readonly endCall: (index: number, outcome: CallOutcome) => Promise<void>;
   readonly pendingCalls: () => number;
-  /** Edits the Secret as an operator. */
+  /** Edits the Secret as an operator would. */
   readonly editSecret: (data: Readonly<Record<string, string>> | undefined) => void;
-  /** The end of the time in which these CAs, by their ids, carry no guarantee. */
-  readonly hurried: ReadonlyMap<string, number>;
+  /** By CA ID, the time until which a certificate of this CA may be untrusted, because an operator made it the signer early. */
+  readonly unsettledSigners: ReadonlyMap<string, number>;
   readonly crash: (replica: Replica) => Promise<void>;
-  /** A complete reconciliation in which every call is answered. */
+  /** Performs a complete reconciliation in which every API call succeeds. */
   readonly reconcile: (replica: Replica) => Promise<void>;
 };
 
@@ -63,13 +63,13 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
 
   const call = <T>(replica: Replica, apply: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
-      const end = (fate: Fate): void => {
-        if (fate === "never arrives") {
+      const end = (outcome: CallOutcome): void => {
+        if (outcome === "request lost") {
           reject(new Error("the API server does not answer"));
           return;
         }
-        const answer = apply();
-        if (fate === "answered") resolve(answer);
+        const result = apply();
+        if (outcome === "completed") resolve(result);
         else reject(new Error("the connection was lost"));
       };
       calls.push({ replica, end });
@@ -81,32 +81,32 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
         secrets: {
           read: () => call(replica(), store.secret),
           create: (data) => call(replica(), () => store.createSecret(data)),
-          update: (seen, changes) => call(replica(), () => store.updateSecret(seen, changes)),
+          update: (current, changes) => call(replica(), () => store.updateSecret(current, changes)),
         },
         configurations: {
-          what: "MutatingWebhookConfiguration w",
+          title: "MutatingWebhookConfiguration w",
           read: () => call(replica(), store.configuration),
-          writeBundle: (seen, bundle) => call(replica(), () => store.writeBundle(seen, bundle)),
+          writeBundle: (current, bundle) => call(replica(), () => store.writeBundle(current, bundle)),
         },
         tools,
         now: () => ({ wallMs: nowMs + replica().clockOffsetMs, monotonicMs: nowMs }),
         recordEvent: (event) => replica().events.push(event),
       },
-      LIVES,
+      LIFETIMES,
     );
 
-  const born = (): Replica => {
+  const newReplica = (): Replica => {
     const replica: Replica = {
       reconciler: reconcilerOf(() => replica),
       clockOffsetMs: 0,
       running: undefined,
-      distrust: undefined,
+      distrustReason: undefined,
       syncedAtMs: Number.NEGATIVE_INFINITY,
       events: [],
     };
     return replica;
   };
-  const replicas = Array.from({ length: size }, born);
+  const replicas = Array.from({ length: size }, newReplica);
 
   const startReconcile = async (replica: Replica): Promise<void> => {
     if (replica.running !== undefined) return;
@@ -114,7 +114,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
     const finished = reconciler.reconcile().then(
       () => {
         if (replica.reconciler !== reconciler) return;
-        replica.distrust = reconciler.distrust();
+        replica.distrustReason = reconciler.distrustReason();
         replica.syncedAtMs = nowMs;
       },
       () => undefined,
@@ -122,33 +122,33 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
     replica.running = finished.then(() => {
       if (replica.reconciler === reconciler) replica.running = undefined;
     });
-    await settled();
+    await pendingCallbacks();
   };
 
-  const endCall = async (index: number, fate: Fate): Promise<void> => {
-    const [picked] = calls.splice(calls.length === 0 ? 0 : index % calls.length, 1);
-    picked?.end(fate);
-    await settled();
+  const endCall = async (index: number, outcome: CallOutcome): Promise<void> => {
+    const [endedCall] = calls.splice(calls.length === 0 ? 0 : index % calls.length, 1);
+    endedCall?.end(outcome);
+    await pendingCallbacks();
   };
 
-  const hurried = new Map<string, number>();
-  /** A published signer counts as settled, even one that an operator set before all API servers trusted it. */
+  const unsettledSigners = new Map<string, number>();
+  /** Replicas use a published signer, even if an operator set it before all API servers trusted it. The oracle excludes it. */
   const editSecret: SimulatedCluster["editSecret"] = (data) => {
     store.setSecret(data);
     const signer = pemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;
     const isIn = (bundles: readonly string[]) => bundles.every((text) => hasCa(text, signer));
     const isPublished = isIn(store.configuration()?.bundles ?? []);
-    const isUnsettled = heldVersions(store, nowMs).some(({ bundles }) => !isIn(bundles));
-    if (signer !== undefined && isPublished && isUnsettled) hurried.set(signer, nowMs + LIVES.settleMs);
+    const isUnsettled = possibleVersions(store, nowMs).some(({ bundles }) => !isIn(bundles));
+    if (signer !== undefined && isPublished && isUnsettled) unsettledSigners.set(signer, nowMs + LIFETIMES.settleMs);
   };
 
   return {
     store,
     replicas,
     editSecret,
-    hurried,
+    unsettledSigners,
     nowMs: () => nowMs,
-    pass: (ms) => {
+    advance: (ms) => {
       nowMs += ms;
     },
     startReconcile,
@@ -158,57 +158,57 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
       calls = calls.filter((pending) => pending.replica !== replica);
       replica.reconciler = reconcilerOf(() => replica);
       replica.running = undefined;
-      replica.distrust = undefined;
+      replica.distrustReason = undefined;
       replica.syncedAtMs = Number.NEGATIVE_INFINITY;
-      await settled();
+      await pendingCallbacks();
     },
     reconcile: async (replica) => {
       await startReconcile(replica);
       while (replica.running !== undefined) {
         const own = calls.findIndex((pending) => pending.replica === replica);
-        if (own < 0) await settled();
-        else await endCall(own, "answered");
+        if (own < 0) await pendingCallbacks();
+        else await endCall(own, "completed");
       }
     },
   };
 }
 
-/** Reports whether this replica gets requests: its leaf is valid by its own clock and it considers itself trusted. */
+/** Whether the replica gets requests: its leaf is valid, and it has no distrust reason. */
 export function isReady(cluster: SimulatedCluster, replica: Replica): boolean {
   const leaf = replica.reconciler.leaf();
-  if (leaf === undefined || replica.distrust !== "") return false;
+  if (leaf === undefined || replica.distrustReason !== "") return false;
   return cluster.nowMs() + replica.clockOffsetMs < leaf.validUntilMs && cluster.nowMs() < leaf.validUntilMs;
 }
 
 /**
- * The oracle: ready replicas whose leaf some API server may refuse. An API server may hold any version that was
- * the current one within the settle time. Bundles that another program or an operator wrote are excluded,
- * and so is a CA that an operator made the signer before it had settled.
+ * The oracle: returns ready replicas whose leaf an API server may refuse. An API server may use any version of the configuration
+ * that was current within the settle time. Versions that replicas did not write, and CAs that an operator made the signer before
+ * the settle time had passed, are excluded.
  */
-export function brokenPromises(
+export function untrustedReadyReplicas(
   cluster: SimulatedCluster,
   syncedWithinMs = Number.POSITIVE_INFINITY,
 ): readonly string[] {
-  const held = heldVersions(cluster.store, cluster.nowMs());
+  const versions = possibleVersions(cluster.store, cluster.nowMs());
   return cluster.replicas.flatMap((replica, index) => {
     const leaf = replica.reconciler.leaf();
     if (leaf === undefined || !isReady(cluster, replica)) return [];
     if (cluster.nowMs() - replica.syncedAtMs > syncedWithinMs) return [];
-    if ((cluster.hurried.get(leaf.cert) ?? 0) > cluster.nowMs()) return [];
+    if ((cluster.unsettledSigners.get(leaf.cert) ?? 0) > cluster.nowMs()) return [];
     const trusts = (bundle: string) => hasCa(bundle, leaf.cert);
-    return held.some((version) => !version.bundles.every(trusts)) ? [`replica ${index}`] : [];
+    return versions.some((version) => !version.bundles.every(trusts)) ? [`replica ${index}`] : [];
   });
 }
 
-/** Versions written by replicas that an API server may still hold. */
-function heldVersions(store: ApiStore, nowMs: number): ReturnType<ApiStore["versions"]> {
-  return store.versions().filter((version) => version.byReplica && version.untilMs > nowMs - LIVES.settleMs);
+/** The versions, written by replicas, that an API server may still use. */
+function possibleVersions(store: ApiStore, nowMs: number): ReturnType<ApiStore["versions"]> {
+  return store.versions().filter((version) => version.isByReplica && version.untilMs > nowMs - LIFETIMES.settleMs);
 }
 
 function hasCa(bundle: string, id: string | undefined): boolean {
   return pemBlocks(bundle).blocks.some((block) => block.id === id);
 }
 
-function settled(): Promise<void> {
+function pendingCallbacks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

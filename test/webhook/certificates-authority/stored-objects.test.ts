@@ -1,30 +1,30 @@
-/** Answers of the API server to writes: lost races, and errors with their messages. */
+/** Tests the API server's responses to writes: conflicts, and errors with their messages. */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../../src/api-server/api-request.ts";
 import { secretStore } from "../../../src/api-server/secret-store.ts";
 import { webhookConfigurations } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
-const SEEN = { resourceVersion: "7", data: { "ca.crt": "old", "next.crt": "x", "relay.json": "{}" } };
+const STORED = { resourceVersion: "7", data: { "ca.crt": "old", "next.crt": "x", "relay.json": "{}" } };
 const immutable = { reason: "FieldValueForbidden", message: "field is immutable", field: "data" };
 
-function answering(
+function apiServerWith(
   status: number,
   body: unknown = {},
-): { ask: (q: ApiRequest) => Promise<ApiResponse>; asked: ApiRequest[] } {
-  const asked: ApiRequest[] = [];
-  const ask = async (request: ApiRequest): Promise<ApiResponse> => {
-    asked.push(request);
+): { send: (request: ApiRequest) => Promise<ApiResponse>; requests: ApiRequest[] } {
+  const requests: ApiRequest[] = [];
+  const send = async (request: ApiRequest): Promise<ApiResponse> => {
+    requests.push(request);
     return { status, text: typeof body === "string" ? body : JSON.stringify(body) };
   };
-  return { ask, asked };
+  return { send, requests };
 }
 
 test("an update of the Secret changes single entries, and only at the resourceVersion that was read", async () => {
-  const { ask, asked } = answering(200);
-  const store = secretStore(ask, "lastcall", "ca");
-  expect(await store.update(SEEN, { "ca.crt": "new", "next.crt": undefined, "next.key": undefined })).toBe("done");
-  expect(asked[0]).toMatchObject({ method: "PATCH", path: "/api/v1/namespaces/lastcall/secrets/ca" });
-  expect(JSON.parse(asked[0]?.body ?? "")).toEqual([
+  const { send, requests } = apiServerWith(200);
+  const store = secretStore(send, "lastcall", "ca");
+  expect(await store.update(STORED, { "ca.crt": "new", "next.crt": undefined, "next.key": undefined })).toBe("done");
+  expect(requests[0]).toMatchObject({ method: "PATCH", path: "/api/v1/namespaces/lastcall/secrets/ca" });
+  expect(JSON.parse(requests[0]?.body ?? "")).toEqual([
     { op: "replace", path: "/metadata/resourceVersion", value: "7" },
     { op: "add", path: "/data/ca.crt", value: Buffer.from("new").toString("base64") },
     { op: "remove", path: "/data/next.crt" },
@@ -32,15 +32,15 @@ test("an update of the Secret changes single entries, and only at the resourceVe
 });
 
 test("a Secret without data gets its first entry", async () => {
-  const { ask, asked } = answering(200);
-  await secretStore(ask, "lastcall", "ca").update({ resourceVersion: "7", data: {} }, { "ca.crt": "new" });
-  expect(JSON.parse(asked[0]?.body ?? "")[1]).toEqual({ op: "add", path: "/data", value: {} });
+  const { send, requests } = apiServerWith(200);
+  await secretStore(send, "lastcall", "ca").update({ resourceVersion: "7", data: {} }, { "ca.crt": "new" });
+  expect(JSON.parse(requests[0]?.body ?? "")[1]).toEqual({ op: "add", path: "/data", value: {} });
 });
 
 test("a write of the webhook configuration changes the caBundle of every webhook and no other field", async () => {
-  const { ask, asked } = answering(200);
-  await webhookConfigurations(ask, "w").writeBundle({ resourceVersion: "9", bundles: ["", "old"] }, "new");
-  expect(JSON.parse(asked[0]?.body ?? "").map((operation: { path: string }) => operation.path)).toEqual([
+  const { send, requests } = apiServerWith(200);
+  await webhookConfigurations(send, "w").writeBundle({ resourceVersion: "9", bundles: ["", "old"] }, "new");
+  expect(JSON.parse(requests[0]?.body ?? "").map((operation: { path: string }) => operation.path)).toEqual([
     "/metadata/resourceVersion",
     "/webhooks/0/clientConfig/caBundle",
     "/webhooks/1/clientConfig/caBundle",
@@ -52,25 +52,25 @@ describe("a configuration with a copy whose failurePolicy is Fail", () => {
     metadata: { resourceVersion },
     webhooks: bundles.map((text) => ({ clientConfig: { caBundle: Buffer.from(text).toString("base64") } })),
   });
-  /** `copies` are the copy's bundles; `undefined` when there is none. */
+  /** `copies`: the caBundles of the copy; `undefined` without a copy. */
   const withCopy = (copies: readonly string[] | undefined) => {
-    const asked: ApiRequest[] = [];
-    const ask = async (request: ApiRequest): Promise<ApiResponse> => {
-      asked.push(request);
+    const requests: ApiRequest[] = [];
+    const send = async (request: ApiRequest): Promise<ApiResponse> => {
+      requests.push(request);
       const isCopy = request.path.endsWith("/c");
       if (isCopy && copies === undefined) return { status: 404, text: "{}" };
       return { status: 200, text: JSON.stringify(isCopy ? object("8", ...(copies ?? [])) : object("7", "a", "b")) };
     };
-    return { configurations: webhookConfigurations(ask, "w", "c"), asked };
+    return { configurations: webhookConfigurations(send, "w", "c"), requests };
   };
 
   test("is read and written together with the copy, each at its own resourceVersion", async () => {
-    const { configurations, asked } = withCopy(["a", "old"]);
-    const seen = await configurations.read();
-    expect(seen?.bundles).toEqual(["a", "b", "a", "old"]);
-    asked.length = 0;
-    expect(seen && (await configurations.writeBundle(seen, "new"))).toBe("done");
-    const patches = asked.map(({ path, body }) => [path.slice(-2), ...JSON.parse(body ?? "").map(written)]);
+    const { configurations, requests } = withCopy(["a", "old"]);
+    const configuration = await configurations.read();
+    expect(configuration?.bundles).toEqual(["a", "b", "a", "old"]);
+    requests.length = 0;
+    expect(configuration && (await configurations.writeBundle(configuration, "new"))).toBe("done");
+    const patches = requests.map(({ path, body }) => [path.slice(-2), ...JSON.parse(body ?? "").map(patchedValue)]);
     const value = Buffer.from("new").toString("base64");
     expect(patches).toEqual([
       ["/w", "7", value, value],
@@ -78,16 +78,16 @@ describe("a configuration with a copy whose failurePolicy is Fail", () => {
     ]);
   });
 
-  test.for([undefined, []])("is written alone if the copy is missing or empty: %s", async (copies) => {
-    const { configurations, asked } = withCopy(copies);
-    const seen = await configurations.read();
-    expect(seen).toEqual({ resourceVersion: "7", bundles: ["a", "b"] });
-    asked.length = 0;
-    if (seen !== undefined) await configurations.writeBundle(seen, "new");
-    expect(asked.map(({ path }) => path.slice(-2))).toEqual(["/w"]);
+  test.for([undefined, []])("is written without the copy if the copy is missing or empty: %s", async (copies) => {
+    const { configurations, requests } = withCopy(copies);
+    const configuration = await configurations.read();
+    expect(configuration).toEqual({ resourceVersion: "7", bundles: ["a", "b"] });
+    requests.length = 0;
+    if (configuration !== undefined) await configurations.writeBundle(configuration, "new");
+    expect(requests.map(({ path }) => path.slice(-2))).toEqual(["/w"]);
   });
 
-  const written = ({ value }: { readonly value: unknown }): unknown => value;
+  const patchedValue = ({ value }: { readonly value: unknown }): unknown => value;
 });
 
 test.for([
@@ -95,36 +95,36 @@ test.for([
   { status: 404, body: {}, title: "the deletion of the Secret" },
   { status: 422, body: { details: {} }, title: "a change that makes the patch inapplicable" },
 ])("an update of the Secret returns a conflict after $title", async ({ status, body }) => {
-  expect(await secretStore(answering(status, body).ask, "n", "s").update(SEEN, {})).toBe("conflict");
+  expect(await secretStore(apiServerWith(status, body).send, "n", "s").update(STORED, {})).toBe("conflict");
 });
 
 test("a read of a missing Secret is not an error, and a failed create returns a conflict", async () => {
-  expect(await secretStore(answering(404).ask, "n", "s").read()).toBeUndefined();
-  expect(await webhookConfigurations(answering(404).ask, "w").read()).toBeUndefined();
-  expect(await secretStore(answering(409).ask, "n", "s").create({})).toBe("conflict");
+  expect(await secretStore(apiServerWith(404).send, "n", "s").read()).toBeUndefined();
+  expect(await webhookConfigurations(apiServerWith(404).send, "w").read()).toBeUndefined();
+  expect(await secretStore(apiServerWith(409).send, "n", "s").create({})).toBe("conflict");
 });
 
 test("an error for a refused request has the object's name and the API server's message", async () => {
-  const forbidden = secretStore(answering(403, { message: "user may not" }).ask, "lastcall", "ca");
+  const forbidden = secretStore(apiServerWith(403, { message: "user may not" }).send, "lastcall", "ca");
   await expect(forbidden.read()).rejects.toThrow(
     "cannot read Secret lastcall/ca: the API server answered 403 user may not",
   );
   await expect(forbidden.create({})).rejects.toThrow("cannot create Secret lastcall/ca: the API server answered 403");
-  const invalid = answering(422, { message: "field is immutable", details: { causes: [immutable] } });
-  await expect(secretStore(invalid.ask, "n", "s").update(SEEN, {})).rejects.toThrow("field is immutable");
-  await expect(webhookConfigurations(answering(200, "<html>").ask, "w").read()).rejects.toThrow("<html>");
+  const invalid = apiServerWith(422, { message: "field is immutable", details: { causes: [immutable] } });
+  await expect(secretStore(invalid.send, "n", "s").update(STORED, {})).rejects.toThrow("field is immutable");
+  await expect(webhookConfigurations(apiServerWith(200, "<html>").send, "w").read()).rejects.toThrow("<html>");
 });
 
-test("an error for an unreachable API server has the intended action", async () => {
-  const ask = () => Promise.reject(new Error("connect ECONNREFUSED"));
-  await expect(webhookConfigurations(ask, "w").read()).rejects.toThrow(
+test("an error for an unreachable API server contains the action that failed", async () => {
+  const send = () => Promise.reject(new Error("connect ECONNREFUSED"));
+  await expect(webhookConfigurations(send, "w").read()).rejects.toThrow(
     "cannot read MutatingWebhookConfiguration w: connect ECONNREFUSED",
   );
 });
 
-test("an entry of the Secret that is not a base64 string is read as empty", async () => {
-  const odd = { metadata: { resourceVersion: "1" }, webhooks: [{ clientConfig: { caBundle: 7 } }, {}] };
-  expect(await webhookConfigurations(answering(200, odd).ask, "w").read()).toEqual({
+test("a caBundle that is not a base64 string is read as empty", async () => {
+  const invalid = { metadata: { resourceVersion: "1" }, webhooks: [{ clientConfig: { caBundle: 7 } }, {}] };
+  expect(await webhookConfigurations(apiServerWith(200, invalid).send, "w").read()).toEqual({
     resourceVersion: "1",
     bundles: ["", ""],
   });

@@ -20,7 +20,7 @@ function problem(code: ProblemCode, message = "Got nonsense."): Problem {
   return { code, where: "pod web-7d9f-, somewhere", message };
 }
 
-test("an Event is recorded for an unexpected skip, and for no expected one", () => {
+test("an Event is recorded for an unexpected skip, and not for an expected skip", () => {
   const recorded = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
     (reason) => outcomeEvents(POD, "shop", skipped(reason)).length,
   );
@@ -51,23 +51,23 @@ test("the Event of a skipped Pod has the Pod's name, the reason and the message"
   ]);
 });
 
-test("problems of each kind share one Event, and an unread namespace causes none", () => {
+test("problems with the same code share one Event, and an unknown namespace does not cause an Event", () => {
   const problems = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => problem(code));
-  const notes = outcomeEvents(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
-  expect(notes).toHaveLength(problems.length - 1);
-  expect(notes.map(({ reason }) => reason)).not.toContain("NamespaceUnknown");
-  const bad = notes.find(({ reason }) => reason === "BadValue");
+  const events = outcomeEvents(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
+  expect(events).toHaveLength(problems.length - 1);
+  expect(events.map(({ reason }) => reason)).not.toContain("NamespaceUnknown");
+  const bad = events.find(({ reason }) => reason === "BadValue");
   expect(bad?.message).toBe("pod web-7d9f-, somewhere: Got nonsense. pod web-7d9f-, somewhere: Another.");
 });
 
 test.for(["disabled", "not_enabled", "system_namespace", "mirror_pod"] as const)(
-  "a Pod that is skipped as %s gets no Event about its invalid settings",
+  "a Pod that is skipped as `%s` does not get an Event about its invalid settings",
   (reason) => {
     expect(outcomeEvents(POD, "shop", skipped(reason, [problem("bad_value")]))).toEqual([]);
   },
 );
 
-test("a refused Pod gets no Event, since the response contains the reason", () => {
+test("a refused Pod does not get an Event, because the response contains the reason", () => {
   const explanation = { policy, origin, problems: [problem("bad_value")] };
   expect(outcomeEvents(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
 });
@@ -96,26 +96,26 @@ describe("the owner reference", () => {
   });
 });
 
-test("for any Pod, Events are printable and limited in length, and no call throws", { timeout: 180_000 }, () => {
+test("for any Pod, Events have printable messages of limited length, and no call throws", { timeout: 180_000 }, () => {
   fc.assert(
     fc.property(fc.jsonValue(), anyText({ maxLength: 3_000 }), (metadata, message) => {
       const pod = { metadata: { ...POD.metadata, generateName: metadata } };
-      const notes = [
+      const events = [
         ...outcomeEvents(pod, "shop", skipped("own_hooks", [problem("bad_value", message)])),
         ...outcomeEvents({ metadata }, "shop", skipped("own_hooks")),
       ];
-      for (const note of notes) expect(note.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
+      for (const event of events) expect(event.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
     }),
   );
 });
 
 test("an Event has the form that the API server accepts: name, namespace, whole seconds, count", () => {
-  const [note] = outcomeEvents(POD, "shop", skipped("own_hooks"));
-  if (note === undefined) throw new Error("no note was made");
-  const longName = { ...note, owner: { ...note.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
-  const happened = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef" };
+  const [spec] = outcomeEvents(POD, "shop", skipped("own_hooks"));
+  if (spec === undefined) throw new Error("no Event was created");
+  const longName = { ...spec, owner: { ...spec.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
+  const occurrences = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef" };
   const reporter = { instance: "web-1", reporter: "lastcall.dev/webhook" };
-  const event = toEventObject(longName, { ...happened, ...reporter });
+  const event = toEventObject(longName, { ...occurrences, ...reporter });
   expect(event).toMatchObject({
     apiVersion: "v1",
     kind: "Event",

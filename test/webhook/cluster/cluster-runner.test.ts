@@ -1,4 +1,4 @@
-/** Trust in the caches while the API server does not answer. */
+/** Tests the facts from the caches, also while the API server does not respond. */
 import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { afterEach, expect, test, vi } from "vitest";
@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("the cached nodes guarantee a kubelet version only while they are fresh", async () => {
+test("the lowest kubelet version is known only while the cached nodes are fresh", async () => {
   const server = await fakeApiServer();
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.31.2" };
   server.put("/api/v1/nodes", { metadata: { name: "n1" }, status: { nodeInfo } });
@@ -43,7 +43,7 @@ test("the cached nodes guarantee a kubelet version only while they are fresh", a
   }
 });
 
-test("with read access to Events, a namespace whose nodes cannot pull the manager's image is marked", async () => {
+test("with `watchesPulls`, the facts of a namespace whose nodes cannot pull the manager's image contain the error", async () => {
   const server = await fakeApiServer();
   const lastTimestamp = new Date().toISOString();
   const message = `Failed to pull image "${FACTS.managerImage}": not found`;
@@ -76,7 +76,7 @@ test("with read access to Events, a namespace whose nodes cannot pull the manage
   await server.close();
 });
 
-test("unreadable Events are logged and shown as stale, and the other caches as fresh", async () => {
+test("a cache of Events that cannot be read is logged and exported as stale, and the other caches as fresh", async () => {
   const server = await fakeApiServer();
   const metadata = { name: "web-0.1", namespace: "shop" };
   server.put("/api/v1/events", { metadata, message: "x".repeat(PAGE_LIMIT_BYTES) });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
 import { type CachedFacts, factsOf } from "../../../src/webhook/cluster/cluster-facts.ts";
-import { byNamespace, keepLimitRange } from "../../../src/webhook/cluster/kept-objects.ts";
+import { byNamespace, reduceLimitRange } from "../../../src/webhook/cluster/kept-objects.ts";
 import { versionIn } from "../../../src/webhook/cluster/server-version.ts";
 import { FACTS } from "../server-under-test.ts";
 
-const KNOWN: CachedFacts = {
+const CACHED: CachedFacts = {
   apiServerVersion: "v1.30.1",
   lowestKubeletVersion: "v1.29.0",
   nodesAreStale: false,
@@ -16,7 +16,7 @@ const KNOWN: CachedFacts = {
 };
 
 test("the cluster facts for an admission combine the caches with the configuration", () => {
-  expect(factsOf(FACTS, "shop", KNOWN)).toEqual({
+  expect(factsOf(FACTS, "shop", CACHED)).toEqual({
     ...FACTS,
     apiServerVersion: "v1.30.1",
     lowestKubeletVersion: "v1.29.0",
@@ -26,16 +26,16 @@ test("the cluster facts for an admission combine the caches with the configurati
   });
 });
 
-test("missing cluster facts are replaced by safe defaults, and an unread namespace is reported", () => {
-  const unsure = { ...KNOWN, nodesAreStale: true, apiServerVersion: undefined, namespaceIsUnknown: true };
-  const facts = factsOf(FACTS, "shop", unsure);
+test("missing cluster facts are replaced by safe defaults, and an unknown namespace is reported", () => {
+  const incomplete = { ...CACHED, nodesAreStale: true, apiServerVersion: undefined, namespaceIsUnknown: true };
+  const facts = factsOf(FACTS, "shop", incomplete);
   expect(facts.lowestKubeletVersion).toBeUndefined();
   expect(facts.apiServerVersion).toBe(FACTS.apiServerVersion);
   expect(facts.problems).toMatchObject([{ code: "namespace_unknown", where: "namespace shop" }]);
 });
 
 test("the cached LimitRanges are those for containers and Pods, by namespace and sorted by name", () => {
-  const store = createStore(keepLimitRange);
+  const store = createStore(reduceLimitRange);
   const put = (namespace: string, name: string, type: string) =>
     store.put({ metadata: { namespace, name }, spec: { limits: [{ type, max: { cpu: 2, memory: "1Gi" } }] } });
   put("shop", "b", "Container");
@@ -50,12 +50,12 @@ test("the cached LimitRanges are those for containers and Pods, by namespace and
 test.for([
   {
     title: "a usual response",
-    answer: { major: "1", minor: "31+", gitVersion: "v1.31.4-eks-abc" },
+    response: { major: "1", minor: "31+", gitVersion: "v1.31.4-eks-abc" },
     version: "v1.31.4-eks-abc",
   },
-  { title: "a response without gitVersion", answer: { major: "1", minor: "31+" }, version: "1.31+" },
-  { title: "a response with an invalid gitVersion", answer: { gitVersion: "latest" }, version: undefined },
-  { title: "a string instead of an object", answer: "v1.31", version: undefined },
-])("the API server's version is $version after $title", ({ answer, version }) => {
-  expect(versionIn(answer)).toBe(version);
+  { title: "a response without gitVersion", response: { major: "1", minor: "31+" }, version: "1.31+" },
+  { title: "a response with an invalid gitVersion", response: { gitVersion: "latest" }, version: undefined },
+  { title: "a string instead of an object", response: "v1.31", version: undefined },
+])("the API server's version is $version after $title", ({ response, version }) => {
+  expect(versionIn(response)).toBe(version);
 });

@@ -1,9 +1,9 @@
-/** The cost of a tenant's Events: retained memory and number of entries. */
+/** Tests the memory and the number of entries that the Events of a tenant take. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
-import { keepPullEvent, newPullEvents, pullErrorsByNamespace } from "../../../src/webhook/cluster/image-pulls.ts";
+import { newPullEvents, pullErrorsByNamespace, pullEventReducer } from "../../../src/webhook/cluster/image-pulls.ts";
 
 const IMAGE = "registry.example/lastcall-manager:0.1.0";
 const NOW_MS = Date.parse("2026-11-23T12:00:00Z");
@@ -11,11 +11,11 @@ const MESSAGE_BYTES = 200_000;
 
 const newStore = () =>
   createStore(
-    keepPullEvent(IMAGE, () => NOW_MS),
+    pullEventReducer(IMAGE, () => NOW_MS),
     newPullEvents,
   );
 
-/** Parsed from JSON, as from the API server: every string has its own memory. */
+/** An Event that is parsed from JSON, as in the webhook, so every string has its own memory. */
 function event(namespace: string, name: number, padding = 0): Record<string, unknown> {
   const message = `Failed to pull image "${IMAGE}": ${String(name).padEnd(padding, "x")}`;
   const lastTimestamp = new Date(NOW_MS).toISOString();
@@ -30,7 +30,7 @@ function event(namespace: string, name: number, padding = 0): Record<string, unk
   );
 }
 
-test("200 Events of 200 KB each occupy little memory, since only the start of a message is stored", () => {
+test("200 Events of 200 KB each take little memory, because only the start of a message is stored", () => {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");
   const store = newStore();
@@ -39,32 +39,33 @@ test("200 Events of 200 KB each occupy little memory, since only the start of a 
     return process.memoryUsage().heapUsed;
   };
   const before = heapBytes();
-  // One namespace each: the limit of a namespace must not hide the memory of an entry.
+  // One namespace per Event, so that the limit of a namespace does not evict entries.
   for (let at = 0; at < 200; at += 1) store.put(event(`shop-${at}`, at, MESSAGE_BYTES));
   const grown = heapBytes() - before;
   expect(store.entries.size).toBe(200);
   expect([...store.entries.values()].every(({ message }) => message.length === 300)).toBe(true);
-  // bound: of memory. The messages are 40 MB, the retained beginnings 0.2 MB; the rest is for the test itself.
+  // bound: of memory. The messages have 40 MB, and their stored starts 0.2 MB; the test itself needs the rest.
   expect(grown).toBeLessThan(20_000_000);
 });
 
 test("a namespace with 100 000 Events has eight entries, and other namespaces lose none", () => {
   const store = newStore();
   store.put(event("other", 0));
-  const flood = event("shop", 0);
-  for (let at = 0; at < 100_000; at += 1) store.put({ ...flood, metadata: { namespace: "shop", name: `web.${at}` } });
+  const template = event("shop", 0);
+  for (let at = 0; at < 100_000; at += 1)
+    store.put({ ...template, metadata: { namespace: "shop", name: `web.${at}` } });
   expect(store.entries.size).toBe(9);
   expect([...pullErrorsByNamespace(store.entries).keys()].sort()).toEqual(["other", "shop"]);
 });
 
-test("Events of a whole cluster have at most 2 000 entries, with some for the last namespace", () => {
+test("Events of all namespaces have at most 2 000 entries, and a new namespace still gets an entry", () => {
   const store = newStore();
-  const flood = event("shop", 0);
+  const template = event("shop", 0);
   const listed = store.newEntries?.() ?? new Map();
   for (let at = 0; at < 10_000; at += 1) {
     const metadata = { namespace: `shop-${at % 1_000}`, name: `web.${at}` };
-    const kept = store.keep({ ...flood, metadata });
-    if (kept !== undefined) listed.set(`${metadata.namespace}/${metadata.name}`, kept);
+    const reduced = store.keep({ ...template, metadata });
+    if (reduced !== undefined) listed.set(`${metadata.namespace}/${metadata.name}`, reduced);
   }
   expect(listed.size).toBe(2_000);
   store.replace(listed);

@@ -1,11 +1,11 @@
-/** Pull failures of the manager's image, by the nodes' Events, that stop injection in a namespace. */
+/** Tests which Events of nodes stop injection in a namespace because the manager's image cannot be pulled. */
 import { describe, expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
 import {
-  isInForce,
-  keepPullEvent,
+  isCurrent,
   newPullEvents,
   pullErrorsByNamespace,
+  pullEventReducer,
 } from "../../../src/webhook/cluster/image-pulls.ts";
 
 const IMAGE = "registry.example/lastcall-manager:0.1.0";
@@ -40,61 +40,67 @@ function event(
   };
 }
 
-const failed = (fields?: EventFields) => event("Failed", "Failed to pull image IMAGE: not found", fields);
-const backedOff = (fields?: EventFields) => event("BackOff", "Back-off pulling image IMAGE", fields);
-const pulled = (fields?: EventFields) => event("Pulled", "Successfully pulled image IMAGE in 1.2s", fields);
+const failedPull = (fields?: EventFields) => event("Failed", "Failed to pull image IMAGE: not found", fields);
+const pullBackOff = (fields?: EventFields) => event("BackOff", "Back-off pulling image IMAGE", fields);
+const successfulPull = (fields?: EventFields) => event("Pulled", "Successfully pulled image IMAGE in 1.2s", fields);
 
 function failuresAfter(...events: readonly object[]) {
   const store = createStore(
-    keepPullEvent(IMAGE, () => START_MS + 6 * MINUTE_MS),
+    pullEventReducer(IMAGE, () => START_MS + 6 * MINUTE_MS),
     newPullEvents,
   );
   for (const each of events) store.put(each as Record<string, unknown>);
   return pullErrorsByNamespace(store.entries);
 }
 
-describe("a namespace counts as unable to pull the manager's image", () => {
+describe("a namespace has a pull error", () => {
   test("after three failed pulls, in one Event or in several", () => {
-    const failure = failuresAfter(failed({ count: 3, atMs: MINUTE_MS })).get("shop");
+    const failure = failuresAfter(failedPull({ count: 3, atMs: MINUTE_MS })).get("shop");
     const message = `Failed to pull image "${IMAGE}": not found`;
     expect(failure).toMatchObject({ lastMs: START_MS + MINUTE_MS, message });
-    expect(failuresAfter(failed(), failed(), backedOff()).size).toBe(1);
-    expect(failuresAfter(failed(), failed()).size).toBe(0);
+    expect(failuresAfter(failedPull(), failedPull(), pullBackOff()).size).toBe(1);
+    expect(failuresAfter(failedPull(), failedPull()).size).toBe(0);
   });
 
   test("only for failed pulls of its own Pods", () => {
-    const here = failed({ count: 5 });
-    const there = failed({ count: 2, namespace: "other" });
+    const here = failedPull({ count: 5 });
+    const there = failedPull({ count: 2, namespace: "other" });
     expect([...failuresAfter(here, there).keys()]).toEqual(["shop"]);
   });
 
   test.for<[string, object]>([
-    ["has pulled the image since", pulled({ atMs: 4 * MINUTE_MS })],
-    ["pulled the image at most two minutes earlier", pulled({ atMs: MINUTE_MS + SECOND_MS })],
+    ["pulled the image after the last failure", successfulPull({ atMs: 4 * MINUTE_MS })],
+    ["pulled the image at most two minutes before the last failure", successfulPull({ atMs: MINUTE_MS + SECOND_MS })],
     [
       "already had the image",
       event("Pulled", "Container image IMAGE already present on machine", { atMs: 3 * MINUTE_MS }),
     ],
-  ])("unless a node %s", ([, good]) => {
-    expect(failuresAfter(failed({ count: 9, atMs: 3 * MINUTE_MS }), good).size).toBe(0);
+  ])("unless a node %s", ([, success]) => {
+    expect(failuresAfter(failedPull({ count: 9, atMs: 3 * MINUTE_MS }), success).size).toBe(0);
   });
 
   test("even if a node pulled the image long before the failures", () => {
-    expect(failuresAfter(failed({ count: 9, atMs: 3 * MINUTE_MS }), pulled({ atMs: 0 })).size).toBe(1);
+    expect(failuresAfter(failedPull({ count: 9, atMs: 3 * MINUTE_MS }), successfulPull({ atMs: 0 })).size).toBe(1);
   });
 
   test.for<[string, object]>([
-    ["about another image", failed({ count: 9, image: "registry.example/lastcall-manager:0.0.9" })],
-    ["of another kind", { ...failed({ count: 9 }), reason: "Unhealthy" }],
-    ["without a time", { ...failed({ count: 9 }), firstTimestamp: null, lastTimestamp: null }],
-    ["without a message", { ...failed({ count: 9 }), message: 7 }],
+    ["about another image", failedPull({ count: 9, image: "registry.example/lastcall-manager:0.0.9" })],
+    ["of another kind", { ...failedPull({ count: 9 }), reason: "Unhealthy" }],
+    ["without a time", { ...failedPull({ count: 9 }), firstTimestamp: null, lastTimestamp: null }],
+    ["without a message", { ...failedPull({ count: 9 }), message: 7 }],
   ])("but not after an Event %s", ([, other]) => {
     expect(failuresAfter(other).size).toBe(0);
   });
 
   test("after Events of events.k8s.io, whose series contains the count", () => {
     const series = { count: 4, lastObservedTime: "2026-11-23T12:05:00.000000Z" };
-    const newer = { ...failed(), firstTimestamp: null, lastTimestamp: null, eventTime: "2026-11-23T12:00:00Z", series };
+    const newer = {
+      ...failedPull(),
+      firstTimestamp: null,
+      lastTimestamp: null,
+      eventTime: "2026-11-23T12:00:00Z",
+      series,
+    };
     expect(failuresAfter(newer).get("shop")?.lastMs).toBe(START_MS + 5 * MINUTE_MS);
   });
 });
@@ -102,17 +108,17 @@ describe("a namespace counts as unable to pull the manager's image", () => {
 describe("the time of an Event about an image pull", () => {
   const at = (ms: number) => new Date(START_MS + ms).toISOString();
   const forged = (metadata: object) => ({
-    ...failed({ count: 3 }),
+    ...failedPull({ count: 3 }),
     metadata: { name: "web-0.forged", namespace: "shop", ...metadata },
     lastTimestamp: "2099-01-01T00:00:00Z",
   });
   const created = forged({ creationTimestamp: at(0) });
   const lastMs = (event: object, readMs: number) => {
-    const kept = keepPullEvent(IMAGE, () => START_MS + readMs)(event as Record<string, unknown>);
+    const kept = pullEventReducer(IMAGE, () => START_MS + readMs)(event as Record<string, unknown>);
     return kept === undefined ? undefined : kept.lastMs - START_MS;
   };
 
-  test("is its creationTimestamp if its other times are years ahead, also at another read", () => {
+  test("is its creationTimestamp if its other times are years ahead, also in later reads", () => {
     expect([0, 5 * MINUTE_MS, 12 * MINUTE_MS].map((readMs) => lastMs(created, readMs))).toEqual([0, 0, 0]);
     expect(lastMs(created, 12 * MINUTE_MS + 1)).toBeUndefined();
   });
@@ -134,32 +140,32 @@ describe("the time of an Event about an image pull", () => {
     expect(lastMs({ ...created, series: { count: 3, lastObservedTime: "2099-01-01T00:00:00.000000Z" } }, 1)).toBe(0);
   });
 
-  test("is required: an Event of 2099 without a creationTimestamp is dropped", () => {
+  test("is required: an Event of 2099 without a creationTimestamp is skipped", () => {
     expect(lastMs(forged({}), 0)).toBeUndefined();
   });
 
-  test("can be years ahead, and a later successful pull still clears the failure", () => {
+  test("can be years ahead, and a later successful pull still removes the error", () => {
     expect(failuresAfter(created).size).toBe(1);
-    expect(failuresAfter(created, pulled({ atMs: SECOND_MS })).size).toBe(0);
+    expect(failuresAfter(created, successfulPull({ atMs: SECOND_MS })).size).toBe(0);
   });
 });
 
 test("a successful pull whose Event is dated years ahead does not hide later failures", () => {
-  const forged = { ...pulled(), lastTimestamp: "2099-01-01T00:00:00Z" };
+  const forged = { ...successfulPull(), lastTimestamp: "2099-01-01T00:00:00Z" };
   const created = { ...forged, metadata: { ...forged.metadata, creationTimestamp: new Date(START_MS).toISOString() } };
-  expect(failuresAfter(created, failed({ count: 3, atMs: 3 * MINUTE_MS })).size).toBe(1);
+  expect(failuresAfter(created, failedPull({ count: 3, atMs: 3 * MINUTE_MS })).size).toBe(1);
 });
 
 test("one Event counts as one to three failed pulls", () => {
   const countOf = (count: number) =>
-    keepPullEvent(IMAGE, () => START_MS)(failed({ count }) as Record<string, unknown>)?.count;
+    pullEventReducer(IMAGE, () => START_MS)(failedPull({ count }) as Record<string, unknown>)?.count;
   expect([-9, 0, 1, 2, 3, 4, 1_000_000].map(countOf)).toEqual([1, 1, 1, 2, 3, 3, 3]);
-  expect(failuresAfter(failed({ count: -1_000_000 }), failed(), failed()).size).toBe(1);
+  expect(failuresAfter(failedPull({ count: -1_000_000 }), failedPull(), failedPull()).size).toBe(1);
 });
 
 test("a pull failure expires ten minutes after its last Event", () => {
   const failure = { lastMs: START_MS, message: "" };
-  expect(isInForce(failure, START_MS + 10 * MINUTE_MS - 1)).toBe(true);
-  expect(isInForce(failure, START_MS + 10 * MINUTE_MS)).toBe(false);
-  expect(isInForce(undefined, START_MS)).toBe(false);
+  expect(isCurrent(failure, START_MS + 10 * MINUTE_MS - 1)).toBe(true);
+  expect(isCurrent(failure, START_MS + 10 * MINUTE_MS)).toBe(false);
+  expect(isCurrent(undefined, START_MS)).toBe(false);
 });

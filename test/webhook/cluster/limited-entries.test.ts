@@ -1,4 +1,4 @@
-/** Eviction of entries beyond a limit. */
+/** Tests the eviction of entries above a limit. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
@@ -12,14 +12,14 @@ function entriesOf(...set: readonly (readonly [string, number])[]): LimitedEntri
   return entries;
 }
 
-/** Stores that many entries in each of these namespaces, at the time 10. */
-function filled(sizes: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
+/** Returns `sizes` entries of each namespace, with the time 10. */
+function entriesPerNamespace(sizes: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
   return Object.entries(sizes).flatMap(([namespace, size]) =>
     Array.from({ length: size }, (_, at) => [`${namespace}/${at}`, 10] as const),
   );
 }
 
-describe("beyond the entry limit of a namespace", () => {
+describe("above the entry limit of a namespace", () => {
   test("the namespace's oldest entry is evicted, in any order of arrival", () => {
     expect([...entriesOf(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/3", "a/4"]);
     expect([...entriesOf(["a/1", 5], ["a/2", 4], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/2", "a/3"]);
@@ -35,51 +35,56 @@ describe("beyond the entry limit of a namespace", () => {
   });
 });
 
-describe("beyond the total entry limit of a cache", () => {
+describe("above the total entry limit of a cache", () => {
   test("an entry of the largest namespace is evicted", () => {
-    const entries = entriesOf(...filled({ a: 2, b: 3, c: 2, d: 2, e: 1 }), ["f/1", 1]);
+    const entries = entriesOf(...entriesPerNamespace({ a: 2, b: 3, c: 2, d: 2, e: 1 }), ["f/1", 1]);
     expect(entries.size).toBe(10);
     expect(entries.has("b/0")).toBe(false);
     expect(entries.has("f/1")).toBe(true);
   });
 
   test("a namespace that grew to the size of the largest evicts one of its own entries", () => {
-    const entries = entriesOf(...filled({ a: 2, b: 3, c: 3, d: 2 }), ["a/new", 20]);
+    const entries = entriesOf(...entriesPerNamespace({ a: 2, b: 3, c: 3, d: 2 }), ["a/new", 20]);
     expect([...entries.keys()].filter((key) => key.startsWith("a/"))).toEqual(["a/1", "a/new"]);
     expect(entries.size).toBe(10);
   });
 });
 
-type Change = { readonly namespace: string; readonly name: string; readonly time: number; readonly isGone: boolean };
+type Change = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly time: number;
+  readonly isDeletion: boolean;
+};
 
-test("after any changes both limits hold, and only the largest namespace lost entries to others", () => {
+test("after any changes neither limit is exceeded, and only the largest namespace loses entries to other namespaces", () => {
   const change: fc.Arbitrary<Change> = fc.record({
     namespace: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "__proto__", ""),
     name: fc.constantFrom("1", "2", "3", "4", "5"),
     time: fc.nat(9),
-    isGone: fc.nat(5).map((n) => n === 0),
+    isDeletion: fc.nat(5).map((n) => n === 0),
   });
   fc.assert(
     fc.property(fc.array(change, { minLength: 20, maxLength: 120, size: "max" }), (changes) => {
       const entries = new LimitedEntries(LIMITS);
-      for (const change of changes) expectFair(entries, change);
+      for (const change of changes) applyAndCheck(entries, change);
     }),
   );
 });
 
-function expectFair(entries: LimitedEntries<number>, { namespace, name, time, isGone }: Change): void {
+function applyAndCheck(entries: LimitedEntries<number>, { namespace, name, time, isDeletion }: Change): void {
   const before = sizesOf(entries);
   const key = namespace === "" ? name : `${namespace}/${name}`;
-  if (isGone) entries.delete(key);
+  if (isDeletion) entries.delete(key);
   else entries.set(key, time);
   const after = sizesOf(entries);
   expect(entries.size).toBeLessThanOrEqual(LIMITS.total);
   expect(Math.max(0, ...after.values())).toBeLessThanOrEqual(LIMITS.perNamespace);
-  const losers = [...before].filter(([other, size]) => other !== namespace && (after.get(other) ?? 0) < size);
+  const shrunk = [...before].filter(([other, size]) => other !== namespace && (after.get(other) ?? 0) < size);
   const largest = Math.max(0, ...before.values());
   const grown = (before.get(namespace) ?? 0) + 1;
-  expect(losers.every(([other, size]) => size === largest && size > grown && after.get(other) === size - 1)).toBe(true);
-  expect(losers.length).toBeLessThanOrEqual(isGone ? 0 : 1);
+  expect(shrunk.every(([other, size]) => size === largest && size > grown && after.get(other) === size - 1)).toBe(true);
+  expect(shrunk.length).toBeLessThanOrEqual(isDeletion ? 0 : 1);
 }
 
 function sizesOf(entries: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
@@ -91,7 +96,7 @@ function sizesOf(entries: ReadonlyMap<string, number>): ReadonlyMap<string, numb
   return sizes;
 }
 
-test("a limited cache is emptied by each list and keeps its limits", () => {
+test("a limited cache is replaced by each list, and still applies its limits", () => {
   const store = createStore(
     () => 1,
     () => new LimitedEntries(LIMITS),

@@ -1,33 +1,33 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keepNamespace } from "../../../src/webhook/cluster/kept-objects.ts";
+import { reduceNamespace } from "../../../src/webhook/cluster/kept-objects.ts";
 import { createNamespaceLookup, LOOKUP_LIMIT_MS } from "../../../src/webhook/cluster/namespace-lookup.ts";
 
 const SHOP = { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } } };
 const REVIEW_CHARACTERS = 10_000;
 
-/** A cache that the test fills, and a clock that the test moves. */
-function arrivalsUnderTest() {
+/** A lookup whose cache and clock the test controls. */
+function lookupUnderTest() {
   const cache = new Map<string, Readonly<Record<string, unknown>>>();
   const timers = new Set<{ readonly dueMs: number; readonly call: () => void }>();
   const clock = { nowMs: 0 };
-  const arrivals = createNamespaceLookup({
+  const lookup = createNamespaceLookup({
     cached: (name) => cache.get(name),
     nowMs: () => clock.nowMs,
-    later: (ms, call) => {
+    schedule: (ms, call) => {
       const timer = { dueMs: clock.nowMs + ms, call };
       timers.add(timer);
       return () => timers.delete(timer);
     },
   });
   return {
-    ...arrivals,
-    annotations: (name: string, characters = REVIEW_CHARACTERS) => arrivals.annotations(name, characters),
-    shows: (name: string, annotations: Readonly<Record<string, unknown>> = {}): void => {
+    ...lookup,
+    annotations: (name: string, characters = REVIEW_CHARACTERS) => lookup.annotations(name, characters),
+    addToCache: (name: string, annotations: Readonly<Record<string, unknown>> = {}): void => {
       cache.set(name, annotations);
-      arrivals.notifyWaiters();
+      lookup.notifyWaiters();
     },
-    passes: (ms: number): void => {
+    advance: (ms: number): void => {
       clock.nowMs += ms;
       for (const timer of timers) {
         if (timer.dueMs > clock.nowMs) continue;
@@ -35,116 +35,116 @@ function arrivalsUnderTest() {
         timer.call();
       }
     },
-    /** One for each waiting lookup. */
-    waiting: () => timers.size,
+    /** Each waiting lookup has one timer. */
+    waitingCount: () => timers.size,
   };
 }
 
-/** Returns whether the lookup is answered once all pending microtasks have run. */
-async function isOver(answer: Promise<unknown>): Promise<boolean> {
+/** Whether the lookup returns before the next turn of the event loop. */
+async function hasReturned(result: Promise<unknown>): Promise<boolean> {
   const turn = new Promise<false>((resolve) => setImmediate(() => resolve(false)));
-  return Promise.race([answer.then(() => true), turn]);
+  return Promise.race([result.then(() => true), turn]);
 }
 
 test("a lookup of a cached namespace returns at once", async () => {
-  const { shows, annotations, waiting } = arrivalsUnderTest();
-  shows("shop", { a: "b" });
+  const { addToCache, annotations, waitingCount } = lookupUnderTest();
+  addToCache("shop", { a: "b" });
   expect(await annotations("shop")).toEqual({ a: "b" });
-  expect(waiting()).toBe(0);
+  expect(waitingCount()).toBe(0);
 });
 
 test("a hundred lookups of a new namespace return as soon as the watch delivers that namespace", async () => {
-  const { annotations, passes, shows, isKnown, waiting } = arrivalsUnderTest();
+  const { annotations, advance, addToCache, isKnown, waitingCount } = lookupUnderTest();
   const pods = Array.from({ length: 100 }, () => annotations("shop"));
-  passes(LOOKUP_LIMIT_MS - 1);
-  shows("other");
+  advance(LOOKUP_LIMIT_MS - 1);
+  addToCache("other");
   expect(isKnown("shop")).toBe(false);
-  expect(await Promise.all(pods.map(isOver))).not.toContain(true);
-  shows("shop", { "lastcall.dev/drain-delay": "9s" });
+  expect(await Promise.all(pods.map(hasReturned))).not.toContain(true);
+  addToCache("shop", { "lastcall.dev/drain-delay": "9s" });
   for (const found of await Promise.all(pods)) expect(found).toEqual({ "lastcall.dev/drain-delay": "9s" });
   expect(isKnown("shop")).toBe(true);
-  expect(waiting()).toBe(0);
+  expect(waitingCount()).toBe(0);
 });
 
-test("lookups of a missing namespace seldom wait, and find the namespace once it appears", async () => {
-  const { annotations, passes, shows, waiting, isKnown } = arrivalsUnderTest();
+test("lookups of a missing namespace wait once in three seconds, and return the namespace once it is cached", async () => {
+  const { annotations, advance, addToCache, waitingCount, isKnown } = lookupUnderTest();
   const first = annotations("shop");
-  passes(LOOKUP_LIMIT_MS);
+  advance(LOOKUP_LIMIT_MS);
   expect(await first).toEqual({});
-  passes(2_999);
+  advance(2_999);
   expect(await annotations("shop")).toEqual({});
-  passes(1);
+  advance(1);
   const again = annotations("shop");
-  expect(waiting()).toBe(1);
-  passes(LOOKUP_LIMIT_MS);
+  expect(waitingCount()).toBe(1);
+  advance(LOOKUP_LIMIT_MS);
   expect([await again, isKnown("shop")]).toEqual([{}, false]);
-  shows("shop", { a: "b" });
+  addToCache("shop", { a: "b" });
   expect(await annotations("shop")).toEqual({ a: "b" });
 });
 
 test.for(["", "Shop", "shop.web", "-shop", "../shop", "s".repeat(64), "shop\n"])(
   "the lookup of %j, which is not a valid namespace name, does not wait",
   async (name) => {
-    const { annotations, waiting, isKnown } = arrivalsUnderTest();
+    const { annotations, waitingCount, isKnown } = lookupUnderTest();
     expect(await annotations(name)).toEqual({});
-    expect([waiting(), isKnown(name)]).toEqual([0, false]);
+    expect([waitingCount(), isKnown(name)]).toEqual([0, false]);
   },
 );
 
-test("a lookup of a new namespace waits even during a flood of made-up names", async () => {
-  const { annotations, shows, waiting } = arrivalsUnderTest();
+test("a lookup of a new namespace waits even during a flood of invented names", async () => {
+  const { annotations, addToCache, waitingCount } = lookupUnderTest();
   for (let at = 0; at < 10_000; at += 1) void annotations(`made-up-${at}`);
-  const honest = annotations("shop");
+  const valid = annotations("shop");
   for (let at = 0; at < 200; at += 1) void annotations(`later-${at}`);
   expect(await annotations("large", 7_000_000)).toEqual({});
-  expect(waiting()).toBe(256);
-  shows("shop", { a: "b" });
-  expect(await honest).toEqual({ a: "b" });
+  expect(waitingCount()).toBe(256);
+  addToCache("shop", { a: "b" });
+  expect(await valid).toEqual({ a: "b" });
 });
 
-test("under any load few lookups wait, their memory is limited, and all return in time", async () => {
+test("under any load, the length of waiting reviews is limited, and all lookups return in time", async () => {
   const step = fc.oneof(
-    fc.record({ asks: fc.stringMatching(/^[a-c]{1,3}$/), characters: fc.integer({ min: 1, max: 8_000_000 }) }),
-    fc.record({ shows: fc.stringMatching(/^[a-c]{1,3}$/) }),
-    fc.record({ passes: fc.integer({ min: 0, max: 400 }) }),
+    fc.record({ looksUp: fc.stringMatching(/^[a-c]{1,3}$/), characters: fc.integer({ min: 1, max: 8_000_000 }) }),
+    fc.record({ addToCache: fc.stringMatching(/^[a-c]{1,3}$/) }),
+    fc.record({ advance: fc.integer({ min: 0, max: 400 }) }),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 200 }), async (steps) => {
-      const under = arrivalsUnderTest();
-      const answers = new Map<Promise<unknown>, number>();
-      const held = async (): Promise<number> => {
+      const lookup = lookupUnderTest();
+      const results = new Map<Promise<unknown>, number>();
+      const waitingCharacters = async (): Promise<number> => {
         let sum = 0;
-        for (const [answer, characters] of answers) {
-          if (await isOver(answer)) answers.delete(answer);
+        for (const [result, characters] of results) {
+          if (await hasReturned(result)) results.delete(result);
           else sum += characters;
         }
         return sum;
       };
-      for (const each of steps) {
-        if ("asks" in each) answers.set(under.annotations(each.asks, each.characters), each.characters);
-        else if ("shows" in each) under.shows(each.shows);
-        else under.passes(each.passes);
-        expect(await held()).toBeLessThanOrEqual(4 * 1024 * 1024);
+      for (const action of steps) {
+        if ("looksUp" in action) results.set(lookup.annotations(action.looksUp, action.characters), action.characters);
+        else if ("addToCache" in action) lookup.addToCache(action.addToCache);
+        else lookup.advance(action.advance);
+        expect(await waitingCharacters()).toBeLessThanOrEqual(4 * 1024 * 1024);
       }
-      under.passes(LOOKUP_LIMIT_MS);
-      expect([await held(), answers.size, under.waiting()]).toEqual([0, 0, 0]);
+      lookup.advance(LOOKUP_LIMIT_MS);
+      expect([await waitingCharacters(), results.size, lookup.waitingCount()]).toEqual([0, 0, 0]);
     }),
     { numRuns: 50 },
   );
 });
 
 test("the namespace cache stores only the fields that injection reads", () => {
-  expect(keepNamespace(SHOP)).toEqual({ "lastcall.dev/drain-delay": "9s" });
-  expect(keepNamespace({ metadata: { annotations: { "linkerd.io/inject": "enabled", x: "y" } } })).toEqual({
+  expect(reduceNamespace(SHOP)).toEqual({ "lastcall.dev/drain-delay": "9s" });
+  expect(reduceNamespace({ metadata: { annotations: { "linkerd.io/inject": "enabled", x: "y" } } })).toEqual({
     "linkerd.io/inject": "enabled",
   });
-  expect(keepNamespace({ metadata: null })).toEqual({});
+  expect(reduceNamespace({ metadata: null })).toEqual({});
 });
 
 test("the namespace cache stores Istio's labels, and drops annotations of the same name", () => {
   const labels = { "istio-injection": "enabled", "istio.io/rev": "canary", team: "shop" };
-  expect(keepNamespace({ metadata: { labels } })).toEqual({ "istio-injection": "enabled", "istio.io/rev": "canary" });
-  expect(keepNamespace({ metadata: { annotations: { "istio-injection": "enabled" } } })).toEqual({});
+  expect(reduceNamespace({ metadata: { labels } })).toEqual({ "istio-injection": "enabled", "istio.io/rev": "canary" });
+  expect(reduceNamespace({ metadata: { annotations: { "istio-injection": "enabled" } } })).toEqual({});
   const ports = { "config.linkerd.io/skip-inbound-ports": "25" };
-  expect(keepNamespace({ metadata: { annotations: { ...ports, x: "y" } } })).toEqual(ports);
+  expect(reduceNamespace({ metadata: { annotations: { ...ports, x: "y" } } })).toEqual(ports);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keepNode, lowestKubeletVersion, oldRuntime } from "../../../src/webhook/cluster/cluster-facts.ts";
+import { lowestKubeletVersion, oldRuntime, reduceNode } from "../../../src/webhook/cluster/cluster-facts.ts";
 
 const NEW = "containerd://2.1.4";
 const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtime: NEW });
@@ -11,7 +11,7 @@ test.for([
   { title: "only Windows nodes", nodes: [WINDOWS], lowest: undefined },
   { title: "one node", nodes: [linux("v1.31.2")], lowest: "v1.31.2" },
   {
-    title: "an old Windows node beside Linux",
+    title: "an old Windows node and a Linux node",
     nodes: [WINDOWS, linux("v1.30.0")],
     lowest: "v1.30.0",
   },
@@ -24,7 +24,7 @@ test.for([
   { title: "a node without a version", nodes: [linux("v1.30.0"), linux("")], lowest: undefined },
   {
     title: "a node with an empty status",
-    nodes: [linux("v1.30.0"), keepNode({ metadata: { name: "new" } })],
+    nodes: [linux("v1.30.0"), reduceNode({ metadata: { name: "new" } })],
     lowest: undefined,
   },
   { title: "an unreadable version", nodes: [linux("v1.30.0"), linux("kubelet")], lowest: undefined },
@@ -35,8 +35,8 @@ test.for([
 test("the summary of the nodes does not depend on their order", () => {
   const nodes = fc.array(fc.record({ os: fc.constantFrom("linux", "", "windows"), minor: fc.nat(40) }));
   fc.assert(
-    fc.property(nodes, (given) => {
-      const read = given.map(({ os, minor }) => ({ os, kubeletVersion: `v1.${minor}.0`, runtime: NEW }));
+    fc.property(nodes, (generated) => {
+      const read = generated.map(({ os, minor }) => ({ os, kubeletVersion: `v1.${minor}.0`, runtime: NEW }));
       expect(lowestKubeletVersion(read)).toBe(lowestKubeletVersion([...read].reverse()));
     }),
   );
@@ -44,7 +44,7 @@ test("the summary of the nodes does not depend on their order", () => {
 
 test("the node cache stores only the OS, the kubelet version and the container runtime", () => {
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.33.1", kernelVersion: "6.1" };
-  expect(keepNode({ metadata: { name: "n", labels: {} }, status: { nodeInfo, images: [] } })).toEqual({
+  expect(reduceNode({ metadata: { name: "n", labels: {} }, status: { nodeInfo, images: [] } })).toEqual({
     os: "linux",
     kubeletVersion: "v1.33.1",
     runtime: "",
@@ -65,5 +65,5 @@ test.for([
 });
 
 test("the node cache reads the container runtime of a node", () => {
-  expect(keepNode({ status: { nodeInfo: { containerRuntimeVersion: NEW } } }).runtime).toBe(NEW);
+  expect(reduceNode({ status: { nodeInfo: { containerRuntimeVersion: NEW } } }).runtime).toBe(NEW);
 });

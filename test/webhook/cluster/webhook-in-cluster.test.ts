@@ -1,4 +1,4 @@
-/** The real program beside a small API server: its caches show in the Pods that it changes, its reports in Events. */
+/** Tests the webhook process with a fake API server: cached objects change its patches, and problems become Events. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type FakeApiServer, fakeApiServer, kubeconfigFor } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";
 import { reviewText } from "../pod-review.ts";
-import { call, type RunningWebhook, spawnWebhook, startWebhook } from "../running-webhook.ts";
+import { type RunningWebhook, sendRequest, spawnWebhook, startWebhook } from "../running-webhook.ts";
 import { samplesOf } from "../server-under-test.ts";
 
-// Each case starts the program at least once, and loading the Kubernetes client takes seconds on a busy machine.
+// Each test starts the webhook, and loading the Kubernetes client takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 150_000 });
 
 const NAMESPACES = "/api/v1/namespaces";
@@ -38,75 +38,79 @@ function node(name: string, kubeletVersion: string) {
   return { metadata: { name }, status: { nodeInfo: { operatingSystem: "linux", kubeletVersion } } };
 }
 
-function inCluster(...args: readonly string[]): readonly string[] {
+function clusterArgs(...args: readonly string[]): readonly string[] {
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, kubeconfigFor(server.url));
   return ["--opt-in=all", "--drain-delay=0s", "--cluster=watch", `--kubeconfig=${kubeconfig}`, ...args];
 }
 
-function started(...args: readonly string[]): Promise<RunningWebhook> {
-  return startedWith(inCluster(...args));
+function startInCluster(...args: readonly string[]): Promise<RunningWebhook> {
+  return startWithArgs(clusterArgs(...args));
 }
 
-function startedWith(words: readonly string[]): Promise<RunningWebhook> {
-  const starting = startWebhook(words);
+function startWithArgs(args: readonly string[]): Promise<RunningWebhook> {
+  const starting = startWebhook(args);
   webhooks.push(starting);
   return starting;
 }
 
 type ReviewOptions = { readonly namespace?: string; readonly annotations?: object; readonly dryRun?: boolean };
 
-async function admitted(
+async function admit(
   running: RunningWebhook,
   { namespace = "shop", annotations = {}, dryRun = false }: ReviewOptions = {},
 ) {
   const metadata = { generateName: "web-7d9f-", annotations, ownerReferences: [OWNER] };
   const object = { metadata, spec: { containers: [{ name: "app", image: "a" }] } };
-  const { body, status } = await call(running, { path: "/mutate", body: reviewText({ object, namespace, dryRun }) });
+  const { body, status } = await sendRequest(running, {
+    path: "/mutate",
+    body: reviewText({ object, namespace, dryRun }),
+  });
   expect(status).toBe(200);
   const { response } = JSON.parse(body);
   const patch = Buffer.from(response.patch ?? btoa("[]"), "base64").toString();
   return { patch, warnings: (response.warnings ?? []) as readonly string[] };
 }
 
-const metricsOf = async (running: RunningWebhook): Promise<string> => (await call(running, { path: "/metrics" })).body;
+const metricsOf = async (running: RunningWebhook): Promise<string> =>
+  (await sendRequest(running, { path: "/metrics" })).body;
 
-test("annotations of a namespace apply to its Pods, and changed ones to later Pods", async () => {
-  const running = await started();
-  expect((await admitted(running)).patch).toContain("--drain-delay=9s");
+test("annotations of a namespace apply to its Pods, and changed annotations apply to later Pods", async () => {
+  const running = await startInCluster();
+  expect((await admit(running)).patch).toContain("--drain-delay=9s");
   server.put(NAMESPACES, { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "8s" } } });
-  await eventually(async () => expect((await admitted(running)).patch).toContain("--drain-delay=8s"));
+  await eventually(async () => expect((await admit(running)).patch).toContain("--drain-delay=8s"));
 });
 
 test("the manager is a native sidecar if the API server and all nodes support native sidecars", async () => {
-  const old = await started("--kube-version=1.30");
-  expect((await admitted(old)).patch).toContain('"restartPolicy":"Always"');
+  const old = await startInCluster("--kube-version=1.30");
+  expect((await admit(old)).patch).toContain('"restartPolicy":"Always"');
   server.put("/api/v1/nodes", node("n2", "v1.28.9"));
-  await eventually(async () => expect((await admitted(old)).patch).not.toContain('"restartPolicy":"Always"'));
+  await eventually(async () => expect((await admit(old)).patch).not.toContain('"restartPolicy":"Always"'));
   await old.destroy();
-  expect((await admitted(await started("--kube-version=auto"))).patch).toContain('"restartPolicy":"Always"');
+  expect((await admit(await startInCluster("--kube-version=auto"))).patch).toContain('"restartPolicy":"Always"');
 });
 
 test("the admission of a Pod in a new namespace waits until the watch delivers that namespace", async () => {
-  const running = await started();
+  const running = await startInCluster();
   const patches: string[] = [];
-  // A host that pauses for longer than a wait may spoil one of them.
+  // Repeated, because a wait ends early if the host pauses for longer than the lookup limit.
   for (let at = 0; at < 10; at += 1) {
     const name = `fresh-${at}`;
-    const admission = admitted(running, { namespace: name });
-    // Answered after the other was read, so that both are in flight at the same time.
-    await admitted(running);
+    const admission = admit(running, { namespace: name });
+    // This response arrives after the review of the new namespace was read, so that review is already waiting.
+    await admit(running);
     server.put(NAMESPACES, { metadata: { name, annotations: { "lastcall.dev/drain-delay": "7s" } } });
     patches.push((await admission).patch);
   }
   expect(patches.filter((patch) => patch.includes("--drain-delay=7s")).length).toBeGreaterThan(0);
 });
 
-test("a namespace that the watch omits is reported as unknown, and is known after the next watch", async () => {
-  const running = await started();
+test("a namespace that the watch omits is reported as unknown until the next watch delivers it", async () => {
+  const running = await startInCluster();
   server.faults.silentWatches = true;
   server.put(NAMESPACES, { metadata: { name: "fresh", annotations: { "lastcall.dev/drain-delay": "7s" } } });
-  const unknown = await admitted(running, { namespace: "fresh" });
+  const unknown = await admit(running, { namespace: "fresh" });
   expect(unknown.patch).toContain("--drain-delay=5s");
   expect(unknown.warnings.join()).toContain(
     "namespace fresh: The API server did not report the namespace's annotations",
@@ -114,22 +118,22 @@ test("a namespace that the watch omits is reported as unknown, and is known afte
   server.faults.silentWatches = false;
   const watches = server.requests.filter((request) => request.includes("/namespaces?watch="));
   const [, seconds] = /timeoutSeconds=([0-9]+)/.exec(watches.at(-1) ?? "") ?? [];
-  // In seconds, not minutes: a dead connection can hide a namespace for that long.
+  // Seconds, because a broken connection can hide a new namespace for this time.
   expect(Number(seconds)).toBe(30);
   server.endWatches(true);
   await eventually(async () =>
-    expect((await admitted(running, { namespace: "fresh" })).patch).toContain("--drain-delay=7s"),
+    expect((await admit(running, { namespace: "fresh" })).patch).toContain("--drain-delay=7s"),
   );
 });
 
-test("reviews of unknown namespaces cause no API request and no Event", async () => {
-  const running = await started();
+test("reviews of unknown namespaces do not cause an API request or an Event", async () => {
+  const running = await startInCluster();
   const cacheRequests = /^GET \/(version|api\/v1\/(namespaces|nodes|limitranges)(\?.*)?)$/;
   const mistake = { annotations: { "lastcall.dev/drain-timeout": "30" } };
   const names = [...Array.from({ length: 50 }, (_, at) => `made-up-${at}`), "../../secrets", "Shop", "a".repeat(64)];
-  await Promise.all(names.map((namespace) => admitted(running, { namespace, ...mistake })));
-  // Events are sent in order, so those of earlier reviews would come before this one.
-  await admitted(running, mistake);
+  await Promise.all(names.map((namespace) => admit(running, { namespace, ...mistake })));
+  // Events are sent in order, so an Event of the earlier reviews would be sent before the Event of this review.
+  await admit(running, mistake);
   await eventually(() => expect(server.posted).toHaveLength(1));
   expect(server.posted[0]?.metadata.namespace).toBe("shop");
   const caused = server.requests.filter((request) => !cacheRequests.test(request));
@@ -143,9 +147,9 @@ test("reviews of unknown namespaces cause no API request and no Event", async ()
 
 test("without an API server the webhook starts, admits Pods, and logs the failure once", async () => {
   server.faults.mute = true;
-  const running = await started("--kube-version=auto");
-  expect((await call(running, { path: "/readyz" })).status).toBe(200);
-  const { patch, warnings } = await admitted(running);
+  const running = await startInCluster("--kube-version=auto");
+  expect((await sendRequest(running, { path: "/readyz" })).status).toBe(200);
+  const { patch, warnings } = await admit(running);
   expect(patch).toContain("--classic");
   expect(warnings.join()).toContain("did not report");
   const metrics = await metricsOf(running);
@@ -155,16 +159,16 @@ test("without an API server the webhook starts, admits Pods, and logs the failur
 });
 
 test("an API server that refuses connections during startup does not end the webhook", async () => {
-  const words = inCluster("--kube-version=auto");
+  const args = clusterArgs("--kube-version=auto");
   await server.close();
-  const webhook = await startedWith(words);
-  expect((await call(webhook, { path: "/readyz" })).status).toBe(200);
+  const webhook = await startWithArgs(args);
+  expect((await sendRequest(webhook, { path: "/readyz" })).status).toBe(200);
   expect(webhook.output()).toMatch(/"cache":"nodes".*ECONNREFUSED/);
   server = await fakeApiServer();
 });
 
 test("the failure of the API server is logged once, and the recovery once", async () => {
-  const running = await started();
+  const running = await startInCluster();
   server.faults.refuse = 503;
   server.endWatches(true);
   const lost = () => running.output().match(/"cache":"nodes".*API server is unreachable/g)?.length ?? 0;
@@ -173,15 +177,15 @@ test("the failure of the API server is logged once, and the recovery once", asyn
     samplesOf(await metricsOf(running), "lastcall_cache_failures_total").get('{cache="nodes"}') ?? 0;
   await eventually(async () => expect(await failures()).toBeGreaterThan(1));
   expect(lost()).toBe(1);
-  expect((await call(running, { path: "/readyz" })).status).toBe(200);
-  expect((await admitted(running)).patch).toContain("--drain-delay=9s");
+  expect((await sendRequest(running, { path: "/readyz" })).status).toBe(200);
+  expect((await admit(running)).patch).toContain("--drain-delay=9s");
   server.faults.refuse = undefined;
   await eventually(() => expect(running.output()).toMatch(/"cache":"nodes".*is reachable again/));
 });
 
 test("an invalid setting in many Pods of one controller causes one Event of that controller", async () => {
-  const running = await started();
-  for (let pod = 0; pod < 5; pod += 1) await admitted(running, { annotations: { "lastcall.dev/drain-timeout": "30" } });
+  const running = await startInCluster();
+  for (let pod = 0; pod < 5; pod += 1) await admit(running, { annotations: { "lastcall.dev/drain-timeout": "30" } });
   await eventually(() => expect(server.posted).toHaveLength(1));
   const [event] = server.posted;
   expect(event).toMatchObject({
@@ -199,18 +203,18 @@ test("an invalid setting in many Pods of one controller causes one Event of that
 });
 
 test("a dry run causes no Event", async () => {
-  const running = await started();
-  await admitted(running, { annotations: { "lastcall.dev/drain-timeout": "30" }, dryRun: true });
-  await admitted(running, { annotations: { "lastcall.dev/prestop": "never" } });
+  const running = await startInCluster();
+  await admit(running, { annotations: { "lastcall.dev/drain-timeout": "30" }, dryRun: true });
+  await admit(running, { annotations: { "lastcall.dev/prestop": "never" } });
   await eventually(() => expect(server.posted).toHaveLength(1));
   expect(server.posted[0]?.["message"]).toContain("prestop");
 });
 
 test("SIGTERM or a port in use ends the webhook at once, despite open watches", async () => {
-  const running = await started();
+  const running = await startInCluster();
   running.signal("SIGINT");
   expect((await running.ended).status).toBe(0);
-  const other = await started();
-  const { ended } = spawnWebhook([...inCluster(), `--port=${other.port}`, "--host=127.0.0.1"]);
+  const other = await startInCluster();
+  const { ended } = spawnWebhook([...clusterArgs(), `--port=${other.port}`, "--host=127.0.0.1"]);
   expect((await ended).status).toBe(1);
 });

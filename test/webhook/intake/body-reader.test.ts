@@ -3,25 +3,25 @@ import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createBodyBudget } from "../../../src/webhook/intake/body-budget.ts";
-import { bodyReader, type ReadBody } from "../../../src/webhook/intake/body-reader.ts";
+import { type BodyResult, bodyReader } from "../../../src/webhook/intake/body-reader.ts";
 import { createBufferPool } from "../../../src/webhook/intake/buffer-pool.ts";
 import { unknownClientPace } from "../../../src/webhook/intake/unknown-client-pace.ts";
 
-const LIMITS = { keepBytes: 1_000_000, discardBytes: 2_000_000 };
+const LIMITS = { acceptBytes: 1_000_000, discardBytes: 2_000_000 };
 
-type Choices = { readonly isKnown?: boolean; readonly nowMs?: () => number; readonly limitBytes?: number };
+type TestOptions = { readonly isKnown?: boolean; readonly nowMs?: () => number; readonly limitBytes?: number };
 
-function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: Choices = {}) {
+function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: TestOptions = {}) {
   const budget = createBodyBudget(limitBytes);
   const pauses: { readonly ms: number; readonly act: () => void }[] = [];
   const read = bodyReader({
     limits: LIMITS,
     budget,
-    store: createBufferPool(),
+    pool: createBufferPool(),
     pace: unknownClientPace(1_000_000),
     isKnown: () => isKnown,
     nowMs,
-    later: (ms, act) => pauses.push({ ms, act }),
+    schedule: (ms, act) => pauses.push({ ms, act }),
   });
   return { read, budget, pauses };
 }
@@ -32,16 +32,16 @@ function message({ headers, chunks }: Message): IncomingMessage {
   return Object.assign(Readable.from(chunks, { objectMode: false }), { headers }) as unknown as IncomingMessage;
 }
 
-function wholeMessage(chunks: readonly Buffer[]): IncomingMessage {
+function messageOf(chunks: readonly Buffer[]): IncomingMessage {
   return message({ headers: { "content-length": String(Buffer.concat(chunks).length) }, chunks });
 }
 
-function once(reader: ReturnType<typeof readerWith>, source: IncomingMessage): Promise<ReadBody> {
+function readOnce(reader: ReturnType<typeof readerWith>, source: IncomingMessage): Promise<BodyResult> {
   return new Promise((resolve) => reader.read(source, resolve));
 }
 
-function textOf(body: ReadBody): string {
-  return body.kind === "whole" ? body.text() : body.kind;
+function textOf(body: BodyResult): string {
+  return body.kind === "complete" ? body.text() : body.kind;
 }
 
 test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked", ""])(
@@ -49,10 +49,10 @@ test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked
   async (text) => {
     const bytes = Buffer.from(text);
     const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-    expect(textOf(await once(readerWith(), wholeMessage([bytes])))).toBe(decoded);
-    // Chunks may be cut anywhere, even inside a letter.
-    const cut = [...bytes].map((byte) => Buffer.from([byte]));
-    expect(textOf(await once(readerWith(), wholeMessage(cut)))).toBe(text);
+    expect(textOf(await readOnce(readerWith(), messageOf([bytes])))).toBe(decoded);
+    // Chunks may end anywhere, even inside a character.
+    const singleBytes = [...bytes].map((byte) => Buffer.from([byte]));
+    expect(textOf(await readOnce(readerWith(), messageOf(singleBytes)))).toBe(text);
   },
 );
 
@@ -67,11 +67,11 @@ test("bodies of every length and chunk size are read in sequence with the same b
   await fc.assert(
     fc.asyncProperty(bodies, async (all) => {
       for (const chunks of all) {
-        const body = await once(reader, wholeMessage(chunks));
+        const body = await readOnce(reader, messageOf(chunks));
         expect(textOf(body)).toBe(Buffer.concat(chunks).toString());
-        if (body.kind === "whole") body.release();
+        if (body.kind === "complete") body.release();
       }
-      expect(reader.budget.heldBytes()).toBe(0);
+      expect(reader.budget.bufferedBytes()).toBe(0);
     }),
     { numRuns: 60 },
   );
@@ -79,51 +79,51 @@ test("bodies of every length and chunk size are read in sequence with the same b
 
 test("a chunked body without a Content-Length is rejected before its first byte is read", async () => {
   const source = message({ headers: { "transfer-encoding": "chunked" }, chunks: [Buffer.from("{}")] });
-  expect(await once(readerWith(), source)).toEqual({ kind: "refused", why: "without_length" });
+  expect(await readOnce(readerWith(), source)).toEqual({ kind: "refused", why: "without_length" });
   expect(source.readableFlowing).toBeNull();
 });
 
 test("the Content-Length of an unknown connection reserves no memory before bytes arrive", async () => {
   const reader = readerWith({ isKnown: false });
   const source = Object.assign(new Readable({ read: () => undefined }), {
-    headers: { "content-length": String(LIMITS.keepBytes) },
+    headers: { "content-length": String(LIMITS.acceptBytes) },
   });
   reader.read(source as unknown as IncomingMessage, () => undefined);
   source.push(Buffer.from("{"));
   await new Promise((resolve) => setImmediate(resolve));
-  expect(reader.budget.heldBytes()).toBeGreaterThan(0);
-  expect(reader.budget.heldBytes()).toBeLessThanOrEqual(16 * 1024);
+  expect(reader.budget.bufferedBytes()).toBeGreaterThan(0);
+  expect(reader.budget.bufferedBytes()).toBeLessThanOrEqual(16 * 1024);
 });
 
-test("a body above the size limit is read and dropped, and one far above the limit is not read", async () => {
+test("a body above the size limit is read and discarded, and a body far above the limit is not read", async () => {
   const reader = readerWith();
-  const large = Buffer.alloc(LIMITS.keepBytes + 1);
-  expect(await once(reader, wholeMessage([large]))).toEqual({ kind: "too-large" });
+  const large = Buffer.alloc(LIMITS.acceptBytes + 1);
+  expect(await readOnce(reader, messageOf([large]))).toEqual({ kind: "too-large" });
   const source = message({ headers: { "content-length": "99999999999" }, chunks: [large] });
-  expect(await once(reader, source)).toEqual({ kind: "too-large" });
+  expect(await readOnce(reader, source)).toEqual({ kind: "too-large" });
   expect(source.readableFlowing).toBeNull();
-  expect(reader.budget.heldBytes()).toBe(0);
+  expect(reader.budget.bufferedBytes()).toBe(0);
 });
 
 test("a client that disconnects during its body releases all memory", async () => {
   const reader = readerWith();
   const source = Object.assign(new Readable({ read: () => undefined }), { headers: { "content-length": "1000" } });
-  const read = once(reader, source as unknown as IncomingMessage);
+  const read = readOnce(reader, source as unknown as IncomingMessage);
   source.push(Buffer.from("{"));
   await new Promise((resolve) => setImmediate(resolve));
   source.destroy(new Error("aborted"));
   expect(await read).toEqual({ kind: "cut-off" });
-  expect(reader.budget.heldBytes()).toBe(0);
-  expect(reader.budget.unfinished()).toBe(0);
+  expect(reader.budget.bufferedBytes()).toBe(0);
+  expect(reader.budget.incompleteBodies()).toBe(0);
 });
 
 test("only large bodies of unknown connections wait for each other, and all bodies are read", async () => {
   const chunks = Array.from({ length: 4 }, () => Buffer.alloc(50_000, "a"));
   const known = readerWith({ isKnown: true });
-  expect(textOf(await once(known, wholeMessage(chunks)))).toHaveLength(200_000);
+  expect(textOf(await readOnce(known, messageOf(chunks)))).toHaveLength(200_000);
   expect(known.pauses).toEqual([]);
   const unknown = readerWith({ isKnown: false });
-  const both = Promise.all([once(unknown, wholeMessage(chunks)), once(unknown, wholeMessage(chunks))]);
+  const both = Promise.all([readOnce(unknown, messageOf(chunks)), readOnce(unknown, messageOf(chunks))]);
   let waits = 0;
   const pump = setInterval(() => {
     for (const { act } of unknown.pauses.splice(0)) {

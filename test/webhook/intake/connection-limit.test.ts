@@ -5,152 +5,152 @@ import { type Connection, createConnectionLimit } from "../../../src/webhook/int
 const LIMIT = 8;
 const ADDRESS_SHARE = 2;
 
-function places() {
-  const cut: string[] = [];
-  let counted = 0;
-  const onCut = (): void => {
-    counted += 1;
+function limitUnderTest() {
+  const closed: string[] = [];
+  let evictions = 0;
+  const onEvict = (): void => {
+    evictions += 1;
   };
-  const table = createConnectionLimit(onCut, LIMIT, ADDRESS_SHARE);
+  const table = createConnectionLimit(onEvict, LIMIT, ADDRESS_SHARE);
   const add = (name: string, address: string = name): Connection =>
-    table.add({ destroy: () => cut.push(name) }, address);
+    table.add({ destroy: () => closed.push(name) }, address);
   const addMany = (count: number, prefix: string, address?: string) =>
     Array.from({ length: count }, (_, index) => add(`${prefix}${index}`, address));
-  return { table, cut, add, addMany, counted: () => counted };
+  return { table, closed, add, addMany, evictions: () => evictions };
 }
 
-function knownOne(connection: Connection): Connection {
+function completeReview(connection: Connection): Connection {
   connection.responseStarted();
-  connection.answered(true);
+  connection.responseFinished(true);
   return connection;
 }
 
 test("at the connection limit, the oldest connection without a review is closed for a new one", () => {
-  const { cut, addMany, counted } = places();
+  const { closed, addMany, evictions } = limitUnderTest();
   addMany(LIMIT + 2, "s");
-  expect(cut).toEqual(["s0", "s1"]);
-  expect(counted()).toBe(2);
+  expect(closed).toEqual(["s0", "s1"]);
+  expect(evictions()).toBe(2);
 });
 
-test("connections with completed reviews are closed last, the least recently used one first", () => {
-  const { cut, add, addMany } = places();
-  const [first, later] = [knownOne(add("first")), knownOne(add("later"))];
+test("connections with completed reviews are closed last, the least recently used connection first", () => {
+  const { closed, add, addMany } = limitUnderTest();
+  const [first, other] = [completeReview(add("first")), completeReview(add("other"))];
   addMany(LIMIT, "s");
-  expect(cut).toEqual(["s0", "s1"]);
-  knownOne(first);
-  cut.length = 0;
-  for (let index = 0; index < LIMIT; index += 1) knownOne(add(`k${index}`));
-  expect(cut.filter((name) => !name.startsWith("s"))).toEqual(["later", "first"]);
-  expect(later.isKnown()).toBe(true);
+  expect(closed).toEqual(["s0", "s1"]);
+  completeReview(first);
+  closed.length = 0;
+  for (let index = 0; index < LIMIT; index += 1) completeReview(add(`k${index}`));
+  expect(closed.filter((name) => !name.startsWith("s"))).toEqual(["other", "first"]);
+  expect(other.isKnown()).toBe(true);
 });
 
 test("a response to a request that is not a review does not protect its connection", () => {
-  const { cut, add, addMany } = places();
-  const asked = add("asked");
-  asked.responseStarted();
-  asked.answered(false);
+  const { closed, add, addMany } = limitUnderTest();
+  const probed = add("probed");
+  probed.responseStarted();
+  probed.responseFinished(false);
   addMany(LIMIT, "s");
-  expect(cut).toEqual(["asked"]);
+  expect(closed).toEqual(["probed"]);
 });
 
-test("a connection with a request in progress stays open, and if all have one, the new one is closed", () => {
-  const { cut, add, addMany } = places();
+test("a connection with a review in progress stays open; if all have one, the new connection is closed", () => {
+  const { closed, add, addMany } = limitUnderTest();
   const busy = addMany(LIMIT, "b");
   for (const connection of busy) connection.responseStarted();
   add("new");
-  expect(cut).toEqual(["new"]);
+  expect(closed).toEqual(["new"]);
 });
 
-test("the client address with the most connections loses one first, even one with a review", () => {
-  const { cut, add, addMany } = places();
+test("the client address with the most connections loses one first, even if older connections exist", () => {
+  const { closed, add, addMany } = limitUnderTest();
   addMany(2, "old");
   addMany(LIMIT - 2, "greedy", "10.0.0.9");
   add("new");
-  expect(cut).toEqual(["greedy0"]);
+  expect(closed).toEqual(["greedy0"]);
 });
 
-test("a new connection of an API server is not displaced by unknown ones of another address", () => {
-  const { cut, add, addMany } = places();
+test("a new connection of an API server is not closed for unknown connections of another address", () => {
+  const { closed, add, addMany } = limitUnderTest();
   addMany(LIMIT, "s", "10.0.0.9");
   add("api-server", "10.0.0.1");
   addMany(10 * LIMIT, "more", "10.0.0.9");
-  expect(cut).not.toContain("api-server");
+  expect(closed).not.toContain("api-server");
 });
 
-test("connections with reviews of several addresses do not displace a new one of an API server", () => {
-  const { cut, add } = places();
+test("a new connection of an API server is not closed for connections with reviews of other addresses", () => {
+  const { closed, add } = limitUnderTest();
   for (const address of ["10.0.0.7", "10.0.0.8", "10.0.0.9"])
-    for (let index = 0; index < 3; index += 1) knownOne(add(`${address}/${index}`, address));
+    for (let index = 0; index < 3; index += 1) completeReview(add(`${address}/${index}`, address));
   add("api-server", "10.0.0.1");
   add("another", "10.0.0.1");
-  for (let index = 0; index < LIMIT; index += 1) knownOne(add(`again${index}`, "10.0.0.9"));
-  expect(cut).not.toContain("api-server");
-  expect(cut).not.toContain("another");
+  for (let index = 0; index < LIMIT; index += 1) completeReview(add(`again${index}`, "10.0.0.9"));
+  expect(closed).not.toContain("api-server");
+  expect(closed).not.toContain("another");
 });
 
-test("a connection with an incomplete request is closed after the others of the same client address", () => {
-  const { cut, add, addMany } = places();
-  const sending = knownOne(add("sending", "10.0.0.9"));
+test("a connection with an incomplete request is closed after the other connections of its client address", () => {
+  const { closed, add, addMany } = limitUnderTest();
+  const sending = completeReview(add("sending", "10.0.0.9"));
   sending.requestStarted();
-  const known = ["k0", "k1", "k2"].map((name) => knownOne(add(name, "10.0.0.9")));
+  const known = ["k0", "k1", "k2"].map((name) => completeReview(add(name, "10.0.0.9")));
   expect(known).toHaveLength(3);
   addMany(LIMIT - 3, "new");
-  expect(cut).toEqual(["k0"]);
+  expect(closed).toEqual(["k0"]);
   for (let index = 0; index < LIMIT; index += 1) add(`a${index}`, "10.0.0.9").requestStarted();
-  expect(cut).toContain("sending");
+  expect(closed).toContain("sending");
 });
 
 type Live = { readonly connection: Connection; underWay: number };
 
-/** Connections that open, send, are answered and close, and their entries in the table. */
-function crowd() {
+/** Opens, uses and closes connections, and tracks which are open and how many reviews each has in progress. */
+function connectionsUnderTest() {
   const live: Live[] = [];
   const table = createConnectionLimit(() => undefined, LIMIT, ADDRESS_SHARE);
-  const remove = (one: Live): unknown => live.splice(live.indexOf(one), 1);
+  const remove = (entry: Live): unknown => live.splice(live.indexOf(entry), 1);
   return {
     live,
     table,
     add: (address: string) => {
-      const own: { one?: Live; isGone: boolean } = { isGone: false };
+      const opened: { entry?: Live; isClosed: boolean } = { isClosed: false };
       const destroy = (): void => {
-        own.isGone = true;
-        if (own.one === undefined) return;
-        expect(own.one.underWay).toBe(0);
-        remove(own.one);
+        opened.isClosed = true;
+        if (opened.entry === undefined) return;
+        expect(opened.entry.underWay).toBe(0);
+        remove(opened.entry);
       };
-      const one: Live = { connection: table.add({ destroy }, address), underWay: 0 };
-      own.one = one;
-      if (!own.isGone) live.push(one);
+      const entry: Live = { connection: table.add({ destroy }, address), underWay: 0 };
+      opened.entry = entry;
+      if (!opened.isClosed) live.push(entry);
     },
-    ask: (one: Live) => {
-      one.connection.responseStarted();
-      one.underWay += 1;
+    start: (entry: Live) => {
+      entry.connection.responseStarted();
+      entry.underWay += 1;
     },
-    answer: (one: Live, isReview: boolean) => {
-      if (one.underWay === 0) return;
-      one.connection.answered(isReview);
-      one.underWay -= 1;
+    finish: (entry: Live, isReview: boolean) => {
+      if (entry.underWay === 0) return;
+      entry.connection.responseFinished(isReview);
+      entry.underWay -= 1;
     },
-    close: (one: Live) => {
-      one.connection.closed();
-      remove(one);
+    close: (entry: Live) => {
+      entry.connection.closed();
+      remove(entry);
     },
   };
 }
 
-test("in any order of events the connection limit holds, and no request in progress is aborted", () => {
+test("in any order of events the connection limit is not exceeded, and no review in progress is aborted", () => {
   const step = fc.record({
-    does: fc.constantFrom("add", "ask", "answer", "close"),
-    which: fc.nat(30),
+    operation: fc.constantFrom("add", "start", "finish", "close"),
+    index: fc.nat(30),
     address: fc.nat(3),
   });
   const property = fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-    const all = crowd();
-    for (const { does, which, address } of steps) {
-      const chosen = all.live[which % Math.max(1, all.live.length)];
-      if (does === "add" || chosen === undefined) all.add(`10.0.0.${address}`);
-      else if (does === "ask") all.ask(chosen);
-      else if (does === "answer") all.answer(chosen, which % 2 === 0);
+    const all = connectionsUnderTest();
+    for (const { operation, index, address } of steps) {
+      const chosen = all.live[index % Math.max(1, all.live.length)];
+      if (operation === "add" || chosen === undefined) all.add(`10.0.0.${address}`);
+      else if (operation === "start") all.start(chosen);
+      else if (operation === "finish") all.finish(chosen, index % 2 === 0);
       else all.close(chosen);
       expect(all.table.open()).toBeLessThanOrEqual(LIMIT);
       expect(all.table.open()).toBe(all.live.length);

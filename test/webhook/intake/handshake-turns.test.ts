@@ -1,54 +1,54 @@
 import { EventEmitter } from "node:events";
 import type { Server } from "node:https";
 import { expect, test } from "vitest";
-import { HANDSHAKES_A_TURN, paceHandshakes } from "../../../src/webhook/intake/more-listeners.ts";
+import { HANDSHAKES_PER_TURN, paceHandshakes } from "../../../src/webhook/intake/more-listeners.ts";
 
 type Connection = { readonly remoteAddress: string; destroyed: boolean };
 
-function scene() {
+function pacedServer() {
   const started: string[] = [];
   const turns: (() => void)[] = [];
   const server = new EventEmitter();
   server.on("connection", ({ remoteAddress }: Connection) => started.push(remoteAddress));
   paceHandshakes(server as Server, (turn) => turns.push(turn));
-  const connects = (remoteAddress: string): Connection => {
+  const connect = (remoteAddress: string): Connection => {
     const connection = { remoteAddress, destroyed: false };
     server.emit("connection", connection);
     return connection;
   };
-  /** @returns the addresses whose handshakes it started */
+  /** Runs the next turn. @returns the addresses whose handshakes were started in it */
   const turn = (): readonly string[] => {
     turns.shift()?.();
     return started.splice(0);
   };
-  return { connects, turn, turns };
+  return { connect, turn, turns };
 }
 
-const many = (count: number, what: () => unknown) => {
-  for (let index = 0; index < count; index += 1) what();
+const repeat = (count: number, action: () => unknown) => {
+  for (let index = 0; index < count; index += 1) action();
 };
 
-test("waiting TLS handshakes start a few per turn of the event loop", () => {
-  const { connects, turn, turns } = scene();
-  many(2 * HANDSHAKES_A_TURN + 1, () => connects("a"));
-  expect([turn(), turn(), turn()].map(({ length }) => length)).toEqual([HANDSHAKES_A_TURN, HANDSHAKES_A_TURN, 1]);
+test("at most 16 waiting TLS handshakes start per turn of the event loop", () => {
+  const { connect, turn, turns } = pacedServer();
+  repeat(2 * HANDSHAKES_PER_TURN + 1, () => connect("a"));
+  expect([turn(), turn(), turn()].map(({ length }) => length)).toEqual([HANDSHAKES_PER_TURN, HANDSHAKES_PER_TURN, 1]);
   expect(turns).toEqual([]);
 });
 
-test("the first TLS handshake of a client address starts before the second of any other address", () => {
-  const { connects, turn } = scene();
-  many(1_000, () => connects("a"));
-  many(1_000, () => connects("b"));
+test("the first TLS handshake of a client address handshakeListeners before the second of any other address", () => {
+  const { connect, turn } = pacedServer();
+  repeat(1_000, () => connect("a"));
+  repeat(1_000, () => connect("b"));
   turn();
-  connects("c");
+  connect("c");
   expect(turn().slice(0, 3)).toContain("c");
 });
 
 test("a connection that closes before its TLS handshake is skipped", () => {
-  const { connects, turn } = scene();
-  many(100, () => {
-    connects("a").destroyed = true;
+  const { connect, turn } = pacedServer();
+  repeat(100, () => {
+    connect("a").destroyed = true;
   });
-  connects("a");
+  connect("a");
   expect(turn()).toEqual(["a"]);
 });

@@ -1,143 +1,143 @@
 import { expect, test } from "vitest";
-import { LARGE_BYTES, LARGE_TURN_BYTES, sharedTurns } from "../../../src/webhook/intake/turn-runner.ts";
+import { createTurns, LARGE_BYTES, LARGE_TURN_BYTES } from "../../../src/webhook/intake/turn-runner.ts";
 
 const ADDRESS = "10.0.0.1";
 const SMALL = 4_000;
 const LARGE = LARGE_BYTES + 1;
 
 test("admissions that arrive before a turn share that turn, in the order of arrival", async () => {
-  const { start } = sharedTurns(() => 0);
-  const seen: string[] = [];
-  const first = start(SMALL, ADDRESS).then(() => seen.push("first"));
-  // A network callback runs before the turn, so that its requests join the turn.
+  const { start } = createTurns(() => 0);
+  const order: string[] = [];
+  const first = start(SMALL, ADDRESS).then(() => order.push("first"));
+  // As a network callback, this runs before the turn, so its request joins the turn.
   process.nextTick(() => {
-    seen.push("read");
-    void start(SMALL, ADDRESS).then(() => seen.push("second"));
+    order.push("read");
+    void start(SMALL, ADDRESS).then(() => order.push("second"));
   });
   await first;
   await start(SMALL, ADDRESS);
-  expect(seen).toEqual(["read", "first", "second"]);
+  expect(order).toEqual(["read", "first", "second"]);
 });
 
 test("an admission that arrives during a turn runs in the next turn", async () => {
-  const { start } = sharedTurns(() => 0);
-  const seen: string[] = [];
+  const { start } = createTurns(() => 0);
+  const order: string[] = [];
   await start(SMALL, ADDRESS).then(() => {
-    void start(SMALL, ADDRESS).then(() => seen.push("next"));
-    void Promise.resolve().then(() => seen.push("this"));
+    void start(SMALL, ADDRESS).then(() => order.push("next"));
+    void Promise.resolve().then(() => order.push("this"));
   });
   await start(SMALL, ADDRESS);
-  expect(seen).toEqual(["this", "next"]);
+  expect(order).toEqual(["this", "next"]);
 });
 
-/** A large admission, which may wait for a lookup between its start and its answer. */
+/** An admission, which may wait for a lookup between its start and its response. */
 async function admit(
-  { start, finish: answer }: ReturnType<typeof sharedTurns>,
+  { start, finish }: ReturnType<typeof createTurns>,
   { name, bytes = LARGE, lookup }: { name: string; bytes?: number; lookup?: Promise<void> },
-  seen: string[],
+  order: string[],
 ): Promise<void> {
   await start(bytes, ADDRESS);
-  seen.push(`${name} begins`);
+  order.push(`${name} begins`);
   if (lookup !== undefined) await lookup;
-  await answer(bytes);
-  seen.push(`${name} leaves`);
+  await finish(bytes);
+  order.push(`${name} leaves`);
 }
 
 test("large admissions of a turn run in sequence, and their responses are sent together", async () => {
-  const turns = sharedTurns(() => 0);
-  const seen: string[] = [];
-  await Promise.all(["a", "b", "c"].map((name) => admit(turns, { name }, seen)));
-  expect(seen).toEqual(["a begins", "b begins", "c begins", "a leaves", "b leaves", "c leaves"]);
+  const turns = createTurns(() => 0);
+  const order: string[] = [];
+  await Promise.all(["a", "b", "c"].map((name) => admit(turns, { name }, order)));
+  expect(order).toEqual(["a begins", "b begins", "c begins", "a leaves", "b leaves", "c leaves"]);
 });
 
-test("an ordinary admission waits for at most one turn of large ones, which has a byte limit", async () => {
-  const turns = sharedTurns(() => 0);
-  const seen: string[] = [];
-  const first = admit(turns, { name: "a", bytes: LARGE_TURN_BYTES }, seen);
-  const others = ["b", "c"].map((name) => admit(turns, { name, bytes: LARGE_TURN_BYTES / 2 }, seen));
-  const last = admit(turns, { name: "d" }, seen);
+test("a small admission waits for at most one turn of large admissions, which has a byte limit", async () => {
+  const turns = createTurns(() => 0);
+  const order: string[] = [];
+  const first = admit(turns, { name: "a", bytes: LARGE_TURN_BYTES }, order);
+  const others = ["b", "c"].map((name) => admit(turns, { name, bytes: LARGE_TURN_BYTES / 2 }, order));
+  const last = admit(turns, { name: "d" }, order);
   await first;
-  expect(seen).toEqual(["a begins", "a leaves"]);
-  await admit(turns, { name: "ordinary", bytes: SMALL }, seen);
-  expect(seen.slice(2, 4)).toEqual(["ordinary begins", "ordinary leaves"]);
+  expect(order).toEqual(["a begins", "a leaves"]);
+  await admit(turns, { name: "small", bytes: SMALL }, order);
+  expect(order.slice(2, 4)).toEqual(["small begins", "small leaves"]);
   await Promise.all([...others, last]);
-  expect(seen.slice(4)).toEqual(["b begins", "c begins", "b leaves", "c leaves", "d begins", "d leaves"]);
+  expect(order.slice(4)).toEqual(["b begins", "c begins", "b leaves", "c leaves", "d begins", "d leaves"]);
 });
 
-test("a large admission that waits for a namespace lookup delays no other response", async () => {
-  const turns = sharedTurns(() => 0);
-  const seen: string[] = [];
+test("a large admission that waits for a namespace lookup does not delay other responses", async () => {
+  const turns = createTurns(() => 0);
+  const order: string[] = [];
   let found = (): void => {};
   const lookup = new Promise<void>((resolve) => {
     found = resolve;
   });
-  const slow = admit(turns, { name: "slow", lookup }, seen);
-  await admit(turns, { name: "quick" }, seen);
-  expect(seen).toEqual(["slow begins", "quick begins", "quick leaves"]);
+  const slow = admit(turns, { name: "slow", lookup }, order);
+  await admit(turns, { name: "quick" }, order);
+  expect(order).toEqual(["slow begins", "quick begins", "quick leaves"]);
   found();
   await slow;
-  expect(seen.at(-1)).toBe("slow leaves");
+  expect(order.at(-1)).toBe("slow leaves");
 });
 
 test("admissions of different client addresses alternate, however many one address sends", async () => {
   for (const bytes of [SMALL, LARGE]) {
-    const { start } = sharedTurns(() => 0);
-    const seen: string[] = [];
-    const call = (name: string, address: string) => start(bytes, address).then(() => seen.push(name));
+    const { start } = createTurns(() => 0);
+    const order: string[] = [];
+    const call = (name: string, address: string) => start(bytes, address).then(() => order.push(name));
     await Promise.all([..."abcd"].map((name) => call(name, "10.0.0.9")).concat(call("other", "10.0.0.2")));
-    expect(seen).toEqual(["a", "other", "b", "c", "d"]);
+    expect(order).toEqual(["a", "other", "b", "c", "d"]);
   }
 });
 
-test("a turn of admissions ends after 5 ms, and sockets are served before the next turn", async () => {
+test("a turn of small admissions ends after 5 ms, and sockets are served before the next turn", async () => {
   let nowMs = 0;
-  const { start } = sharedTurns(() => nowMs);
-  const seen: string[] = [];
+  const { start } = createTurns(() => nowMs);
+  const order: string[] = [];
   const work = (name: string) =>
     start(LARGE_BYTES, ADDRESS).then(() => {
       nowMs += 2;
-      seen.push(name);
+      order.push(name);
     });
   const all = [..."abcdef"].map(work);
-  setImmediate(() => seen.push("sockets"));
+  setImmediate(() => order.push("sockets"));
   await Promise.all(all);
-  expect(seen).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
+  expect(order).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
 });
 
-test("16 admissions of the usual size share a turn: all first parts run before any second part", async () => {
+test("16 small admissions form a batch: each continues only after all have started", async () => {
   for (const bytes of [4096, 0]) {
     let nowMs = 0;
-    const { start } = sharedTurns(() => nowMs);
-    const seen: string[] = [];
+    const { start } = createTurns(() => nowMs);
+    const order: string[] = [];
     const work = async (): Promise<void> => {
       await start(bytes, ADDRESS);
-      seen.push("first");
+      order.push("first");
       nowMs += 1;
       await Promise.resolve();
-      seen.push("second");
+      order.push("second");
     };
     const all = Array.from({ length: 20 }, work);
-    setImmediate(() => seen.push("sockets"));
+    setImmediate(() => order.push("sockets"));
     await Promise.all(all);
     const parts = (count: number) => [...Array(count).fill("first"), ...Array(count).fill("second")];
-    expect(seen).toEqual([...parts(16), "sockets", ...parts(4)]);
+    expect(order).toEqual([...parts(16), "sockets", ...parts(4)]);
   }
 });
 
-test("a turn of large admissions waits until ordinary ones have had twice the time of the previous turn", async () => {
+test("a turn of large admissions waits until small admissions have had twice the time of the previous turn", async () => {
   let nowMs = 0;
-  const { start } = sharedTurns(() => nowMs);
-  const seen: string[] = [];
+  const { start } = createTurns(() => nowMs);
+  const order: string[] = [];
   const work = (name: string, bytes: number, ms: number) =>
     start(bytes, ADDRESS).then(() => {
       nowMs += ms;
-      seen.push(name);
+      order.push(name);
     });
-  // More than the limit of a turn, so that each turn has one.
+  // As large as the limit of a turn, so that each turn has one.
   const large = ["L1", "L2"].map((name) => work(name, LARGE_TURN_BYTES, 49));
-  const ordinary = Array.from({ length: 40 }, () => work("o", LARGE_BYTES, 5));
-  await Promise.all([...large, ...ordinary]);
-  const between = seen.slice(seen.indexOf("L1") + 1, seen.indexOf("L2"));
+  const small = Array.from({ length: 40 }, () => work("o", LARGE_BYTES, 5));
+  await Promise.all([...large, ...small]);
+  const between = order.slice(order.indexOf("L1") + 1, order.indexOf("L2"));
   expect(between).toHaveLength(Math.ceil((2 * 49) / 5));
 });
 
@@ -146,10 +146,10 @@ test.for([
   { ms: 12, turns: 2 },
   { ms: 100, turns: 4 },
 ])(
-  "after a turn of large admissions of $ms ms the event loop runs $turns times before the next",
+  "after a turn of large admissions of $ms ms the event loop turns $turns times before the next turn of large admissions",
   async ({ ms, turns }) => {
     let nowMs = 0;
-    const { start } = sharedTurns(() => nowMs);
+    const { start } = createTurns(() => nowMs);
     let counted = 0;
     let isOver = false;
     const count = (): void => {
