@@ -11,7 +11,7 @@ type Reconciliation<Observed, Step> = {
   readonly write: (step: Step, observed: Observed) => Promise<void>;
 };
 
-/** @throws Error when a function of `parts` throws, and after `ROUND_LIMIT` rounds */
+/** @throws Error when a function of `steps` throws, and after `ROUND_LIMIT` rounds */
 export async function reconcile<Observed, Step>(steps: Reconciliation<Observed, Step>): Promise<Observed> {
   for (let round = 0; round < ROUND_LIMIT; round += 1) {
     const observed = await steps.read();

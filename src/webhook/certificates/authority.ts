@@ -65,11 +65,11 @@ export function withinLimits(
 ): readonly RetiredCa[] {
   const first = new Map<string, RetiredCa>();
   for (const ca of retired) if (!first.has(ca.id)) first.set(ca.id, ca);
-  const kept = [...first.values()].filter(
+  const retained = [...first.values()].filter(
     (ca) => !ca.isDropped || wallMs < ca.retiredAtMs + 2 * trustedForMs(lifetimes),
   );
   let trusted = 0;
-  const limited = kept.map((ca) => {
+  const limited = retained.map((ca) => {
     if (!ca.isDropped) trusted += 1;
     return trusted > TRUSTED_RETIRED_LIMIT ? { ...ca, isDropped: true } : ca;
   });

@@ -100,7 +100,7 @@ test("a connection with an incomplete request is closed after the other connecti
   expect(closed).toContain("sending");
 });
 
-type Live = { readonly connection: Connection; underWay: number };
+type Live = { readonly connection: Connection; openReviews: number };
 
 /** Opens, uses and closes connections, and tracks which are open and how many reviews each has in progress. */
 function connectionsUnderTest() {
@@ -115,21 +115,21 @@ function connectionsUnderTest() {
       const destroy = (): void => {
         opened.isClosed = true;
         if (opened.entry === undefined) return;
-        expect(opened.entry.underWay).toBe(0);
+        expect(opened.entry.openReviews).toBe(0);
         remove(opened.entry);
       };
-      const entry: Live = { connection: table.add({ destroy }, address), underWay: 0 };
+      const entry: Live = { connection: table.add({ destroy }, address), openReviews: 0 };
       opened.entry = entry;
       if (!opened.isClosed) live.push(entry);
     },
     start: (entry: Live) => {
       entry.connection.responseStarted();
-      entry.underWay += 1;
+      entry.openReviews += 1;
     },
     finish: (entry: Live, isReview: boolean) => {
-      if (entry.underWay === 0) return;
+      if (entry.openReviews === 0) return;
       entry.connection.responseFinished(isReview);
-      entry.underWay -= 1;
+      entry.openReviews -= 1;
     },
     close: (entry: Live) => {
       entry.connection.closed();

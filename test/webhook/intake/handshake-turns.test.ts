@@ -35,7 +35,7 @@ test("at most 16 waiting TLS handshakes start per turn of the event loop", () =>
   expect(turns).toEqual([]);
 });
 
-test("the first TLS handshake of a client address handshakeListeners before the second of any other address", () => {
+test("the first TLS handshake of a client address starts before the second of any other address", () => {
   const { connect, turn } = pacedServer();
   repeat(1_000, () => connect("a"));
   repeat(1_000, () => connect("b"));
