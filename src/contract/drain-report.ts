@@ -2,8 +2,19 @@
 
 export type PhaseName = "idle" | "withdrawing" | "draining" | "holding" | "done";
 
-/** `none`: no drain has ended. `blind`: the drain could not observe whether traffic had ended. */
-export type DrainOutcome = "none" | "drained" | "blind" | "timeout" | "not-needed" | "restarted" | "forced";
+/**
+ * `none`: no drain has ended. `handed-over`: only connections that keep completing requests were left, so the app was stopped.
+ * `blind`: the drain could not observe whether traffic had ended.
+ */
+export type DrainOutcome =
+  | "none"
+  | "drained"
+  | "handed-over"
+  | "blind"
+  | "timeout"
+  | "not-needed"
+  | "restarted"
+  | "forced";
 
 export type DrainTrigger = "none" | "hook" | "relay" | "sigterm";
 
@@ -65,5 +76,5 @@ export type DrainReport = {
 /** Enough to identify clients that stay. */
 export const LEFT_LIMIT = 20;
 
-/** Connections tracked one by one: 6.3 MB, which fits the manager's memory limit of 16Mi. */
+/** Connections tracked one by one: 6.8 MB, which fits the manager's memory limit of 16Mi. */
 export const TRACKED_LIMIT = 131_072;

@@ -10,6 +10,7 @@ export type HeldContainer = { readonly container: string; readonly role: HookRol
 export type KubeletProbe = { readonly port: number; readonly periodMs: number };
 
 // generated: settings
+export type Shutdown = "auto" | "graceful" | "abrupt";
 export type DrainedWhen = "auto" | "quiet" | "connections" | "requests" | "deadline";
 export type Preload = "disabled" | "http1";
 
@@ -24,6 +25,10 @@ export type DrainSettings = {
   readonly drainTimeoutMs: number;
   /** Time without traffic after which it counts as ended. */
   readonly quietPeriodMs: number;
+  /** Maximum wait for clients that keep sending requests on open connections, counted from the last such connection that closed. */
+  readonly patienceMs: number;
+  /** With `graceful` the app finishes its requests and closes its connections at its stop signal, so the patience is 0. */
+  readonly shutdown: Shutdown;
   /** Grace period of the Pod before injection: the containers' time after SIGTERM, which the drain never uses. */
   readonly appGraceMs: number;
   /** Condition that ends the drain. `auto`: no active requests where a driver counts them, otherwise quiet. */
@@ -60,6 +65,8 @@ export const DEFAULT_SETTINGS: DrainSettings = {
   deregistrationDelayMs: 0,
   drainTimeoutMs: 60_000,
   quietPeriodMs: 2_000,
+  patienceMs: 10_000,
+  shutdown: "auto",
   appGraceMs: 30_000,
   drainedWhen: "auto",
   driver: "none",

@@ -1,5 +1,11 @@
 /** The manager's flags. Generated from src/policy/fields.ts by `npm run generate`. */
-import { DEFAULT_SETTINGS, type DrainedWhen, type DrainSettings, type Preload } from "./drain-settings.ts";
+import {
+  DEFAULT_SETTINGS,
+  type DrainedWhen,
+  type DrainSettings,
+  type Preload,
+  type Shutdown,
+} from "./drain-settings.ts";
 import { formatDuration } from "./duration.ts";
 import {
   addressOf,
@@ -25,6 +31,7 @@ export function alwaysWritten(settings: DrainSettings): FlagText[] {
     { flag: "--deregistration-delay", text: formatDuration(settings.deregistrationDelayMs) },
     { flag: "--drain-timeout", text: formatDuration(settings.drainTimeoutMs) },
     { flag: "--quiet-period", text: formatDuration(settings.quietPeriodMs) },
+    { flag: "--patience", text: formatDuration(settings.patienceMs) },
     { flag: "--app-grace", text: formatDuration(settings.appGraceMs) },
     { flag: "--drained-when", text: settings.drainedWhen },
     { flag: "--driver", text: settings.driver },
@@ -33,6 +40,7 @@ export function alwaysWritten(settings: DrainSettings): FlagText[] {
 
 export function writtenWhenSet(settings: DrainSettings): FlagText[] {
   return [
+    { flag: "--shutdown", text: settings.shutdown === "auto" ? "" : settings.shutdown },
     { flag: "--driver-url", text: settings.driverUrl },
     { flag: "--drain-url", text: settings.drainUrl },
     { flag: "--active-url", text: settings.activeUrl },
@@ -60,6 +68,8 @@ export function settingsOf(texts: FlagTexts, problems: FlagProblem[]): DrainSett
     deregistrationDelayMs: durationOf(texts, problems, "--deregistration-delay", fallback.deregistrationDelayMs),
     drainTimeoutMs: durationOf(texts, problems, "--drain-timeout", fallback.drainTimeoutMs),
     quietPeriodMs: durationOf(texts, problems, "--quiet-period", fallback.quietPeriodMs),
+    patienceMs: durationOf(texts, problems, "--patience", fallback.patienceMs),
+    shutdown: shutdownOf(texts, problems),
     appGraceMs: durationOf(texts, problems, "--app-grace", fallback.appGraceMs),
     drainedWhen: drainedWhenOf(texts, problems),
     driver: driverOf(texts, problems, "--driver", fallback.driver),
@@ -75,6 +85,15 @@ export function settingsOf(texts: FlagTexts, problems: FlagProblem[]): DrainSett
     completes: texts.has("--completes"),
     classic: texts.has("--classic"),
   };
+}
+
+function shutdownOf(texts: FlagTexts, problems: FlagProblem[]): Shutdown {
+  const text = texts.get("--shutdown") ?? "auto";
+  if (text === "auto") return text;
+  if (text === "graceful") return text;
+  if (text === "abrupt") return text;
+  problems.push(wrong("--shutdown", text, "auto, graceful or abrupt"));
+  return "auto";
 }
 
 function drainedWhenOf(texts: FlagTexts, problems: FlagProblem[]): DrainedWhen {
@@ -104,6 +123,8 @@ export const VALUED: readonly string[] = [
   "--deregistration-delay",
   "--drain-timeout",
   "--quiet-period",
+  "--patience",
+  "--shutdown",
   "--app-grace",
   "--drained-when",
   "--driver",

@@ -20,7 +20,15 @@ type Reading<Notice> =
   | { readonly ok: true; readonly notice: Notice }
   | { readonly ok: false; readonly problem: string };
 
-const OUTCOMES: readonly DrainOutcome[] = ["drained", "blind", "timeout", "not-needed", "restarted", "forced"];
+const OUTCOMES: readonly DrainOutcome[] = [
+  "drained",
+  "handed-over",
+  "blind",
+  "timeout",
+  "not-needed",
+  "restarted",
+  "forced",
+];
 export const RECORDED_OUTCOMES: readonly RecordedOutcome[] = [...OUTCOMES, "lost"];
 const PHASES: readonly PhaseName[] = ["idle", "withdrawing", "draining", "holding", "done"];
 const TRIGGERS: readonly DrainTrigger[] = ["none", "hook", "relay", "sigterm"];

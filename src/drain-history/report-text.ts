@@ -6,6 +6,7 @@ import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 export const OUTCOME_TEXT: Readonly<Record<RecordedOutcome, string>> = {
   none: "is still draining",
   drained: "drained",
+  "handed-over": "was released with clients that keep sending requests",
   blind: "was released without visibility of its traffic",
   timeout: "reached its drain deadline",
   "not-needed": "had nothing to drain",

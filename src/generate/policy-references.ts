@@ -1,9 +1,10 @@
 /** Renders the reference tables of annotations, profiles, resources, Events and lint rules. */
+
+import { STOP_SIGNALS } from "../injection/hooks/stop-signals.ts";
 import { planResources } from "../injection/resources/manager-resources.ts";
 import { qosClass } from "../kubernetes/qos.ts";
 import { objectAt, type RawObject, valueAt } from "../kubernetes/raw-json.ts";
 import { RULES } from "../lint/lint.ts";
-import { STOP_SIGNALS } from "../lint/stop-signals.ts";
 import { ANNOTATIONS, FIELDS, fallbackText, PREFIX } from "../policy/fields.ts";
 import { PROBLEMS, type ProblemCode } from "../policy/problem.ts";
 import { SHIPPED_PROFILES } from "../policy/shipped-profiles.ts";

@@ -71,6 +71,26 @@ const TABLE = {
     summary: "Time without traffic after which it counts as ended.",
     manager: { kind: "duration" },
   }),
+  patienceMs: setting({
+    name: "patience",
+    codec: durationMs,
+    fallback: 10_000,
+    summary:
+      "Maximum wait for clients that keep sending requests on open connections, counted from the last such connection that closed.",
+    manager: { kind: "duration" },
+  }),
+  shutdown: setting({
+    name: "shutdown",
+    codec: oneOf("auto", "graceful", "abrupt"),
+    fallback: "auto",
+    summary:
+      "Whether the app finishes its requests and closes its connections at its stop signal. `graceful`: the patience is 0. `auto` recognises some programs.",
+    manager: {
+      kind: "choice",
+      written: "when-set",
+      doc: "With `graceful` the app finishes its requests and closes its connections at its stop signal, so the patience is 0.",
+    },
+  }),
   appGraceMs: derived(
     "app-grace",
     "duration",

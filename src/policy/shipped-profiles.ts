@@ -15,7 +15,7 @@ export const SHIPPED_PROFILES: Readonly<Record<string, ShippedProfile>> = {
   },
   dev: {
     purpose: "single-machine clusters and previews, where rollouts should be fast",
-    values: { "drain-delay": "1s", "quiet-period": "500ms", "drain-timeout": "5s" },
+    values: { "drain-delay": "1s", "quiet-period": "500ms", patience: "1s", "drain-timeout": "5s" },
     reason: "A single proxy applies endpoint changes within a second. Clients that stay are not waited for.",
   },
   singleton: {
@@ -31,7 +31,7 @@ export const SHIPPED_PROFILES: Readonly<Record<string, ShippedProfile>> = {
   },
   "long-work": {
     purpose: "uploads, exports, long polls and consumers with long jobs",
-    values: { "drain-timeout": "530s" },
+    values: { patience: "530s", "drain-timeout": "530s" },
     reason:
       "With a delay of 5 s and 30 s for the app, the grace period stays below the 600 s that cluster-autoscaler waits.",
   },

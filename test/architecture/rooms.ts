@@ -138,14 +138,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "injection/record": ["injection/hooks", "injection/manager", "injection/mesh"],
   "kubernetes/rotation": ["kubernetes/raw-json.ts"],
-  "lint/rules": [
-    "lint/containers.ts",
-    "lint/image.ts",
-    "lint/manifest-set.ts",
-    "lint/rule.ts",
-    "lint/sleeps.ts",
-    "lint/stop-signals.ts",
-  ],
+  "lint/rules": ["lint/containers.ts", "lint/manifest-set.ts", "lint/rule.ts", "lint/sleeps.ts"],
   "manager/calls": ["manager/http", "manager/json-reader.ts", "manager/ports.ts", "manager/sockets"],
   "manager/drain": ["manager/ports.ts", "manager/traffic"],
   "manager/drivers/envoy": [

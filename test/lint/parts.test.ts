@@ -1,6 +1,6 @@
 /** Tests the parsers and selectors that lint rules use. */
 import { describe, expect, test } from "vitest";
-import { isBefore, parseImage } from "../../src/lint/image.ts";
+import { isBefore, parseImage } from "../../src/kubernetes/image.ts";
 import { selects, selectsByLabels } from "../../src/lint/manifest-set.ts";
 import { ingressTimeouts } from "../../src/lint/rules/grace.ts";
 import { minimumSeconds, shellScriptOf } from "../../src/lint/sleeps.ts";

@@ -2,6 +2,7 @@
 import { endpointText } from "../../src/manager/sockets/address-text.ts";
 import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
 import type { ConnectionMemory, TrackedConnection } from "../../src/manager/traffic/connection-memory.ts";
+import { CYCLING, NO_EXCHANGE } from "../../src/manager/traffic/cycling.ts";
 
 type Entry = { readonly key: string; connection: TrackedConnection | undefined; isStored: boolean };
 
@@ -39,13 +40,17 @@ export function createPlainMemory(): ConnectionMemory {
     // Disables the fast path for unchanged connections.
     isUnchanged: () => false,
     firstSeenMs: (record) => at(record).connection?.firstSeenMs ?? -1,
+    dueSinceMs: (record) => at(record).connection?.dueSinceMs ?? -1,
+    exchangeStep: (record) => at(record).connection?.exchangeStep ?? NO_EXCHANGE,
     storeUnchanged: () => undefined,
     dropMissing: () => {
       const removed = entries.filter((entry) => !entry.isStored);
       entries = entries.filter((entry) => entry.isStored);
       byKey = new Map(entries.map(({ key }, record) => [key, record]));
       for (const entry of entries) entry.isStored = false;
-      return removed.filter((entry) => entry.connection?.working === true).length;
+      const working = removed.filter((entry) => entry.connection?.working === true);
+      const cyclingWorking = working.filter((entry) => entry.connection?.exchangeStep === CYCLING);
+      return { working: working.length, cyclingWorking: cyclingWorking.length };
     },
   };
 }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { createConnectionMemory, type TrackedConnection } from "../../src/manager/traffic/connection-memory.ts";
+import { NO_EXCHANGE } from "../../src/manager/traffic/cycling.ts";
 import { NEW_PAST } from "../../src/manager/traffic/quiet.ts";
 import { createSlotHash } from "../../src/manager/traffic/slot-hash.ts";
 import { NO_CONNECTIONS } from "../../src/manager/traffic/traffic-monitor.ts";
@@ -353,6 +354,8 @@ const TRACKED: TrackedConnection = {
   dataSegmentsSent: 1,
   pureAcksSent: 1,
   past: NEW_PAST,
+  exchangeStep: NO_EXCHANGE,
+  dueSinceMs: 1_000,
 };
 
 function socketOf(of: {

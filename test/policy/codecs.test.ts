@@ -15,6 +15,8 @@ const GOOD: Readonly<Record<Field, readonly string[]>> = {
   deregistrationDelayMs: ["5m"],
   drainTimeoutMs: ["6h"],
   quietPeriodMs: ["2s"],
+  patienceMs: ["0s", "10s"],
+  shutdown: ["graceful", "abrupt"],
   drainedWhen: ["requests"],
   driver: ["http"],
   driverUrl: ["http://127.0.0.1:9901", "http://[::1]:15000/", "unix:/admin/admin.sock"],

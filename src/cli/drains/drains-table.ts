@@ -13,7 +13,7 @@ const COLUMNS: readonly Column[] = [
   { title: "NAMESPACE", shrink: "later", roomyWidth: 12, text: ({ namespace }) => namespace },
   { title: "POD", shrink: "later", roomyWidth: 24, text: ({ pod }) => pod },
   { title: "OWNER", shrink: "first", roomyWidth: 18, text: ownerOf },
-  { title: "OUTCOME", shrink: "never", roomyWidth: "not-needed".length, text: ({ report }) => report.outcome },
+  { title: "OUTCOME", shrink: "never", roomyWidth: "handed-over".length, text: ({ report }) => report.outcome },
   { title: "TOOK", shrink: "never", roomyWidth: "12m 30s".length, text: ({ report }) => spanText(releaseMs(report)) },
 ];
 

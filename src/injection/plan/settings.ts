@@ -5,13 +5,15 @@ import {
   type DrainSettings,
   type KubeletProbe,
   type Preload,
+  type Shutdown,
 } from "../../contract/drain-settings.ts";
 import { type DriverName, driverRow } from "../../contract/driver-table.ts";
-import { longRunningContainersOf, runsToCompletion } from "../../kubernetes/pod.ts";
+import { containersByName, longRunningContainersOf, runsToCompletion } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { fitDrainTimes, representableMs } from "../hooks/grace.ts";
+import { shutsDownGracefully } from "../hooks/graceful-shutdown.ts";
 import type { HookPlan } from "../hooks/hook-plan.ts";
 import { portNumberOf } from "../mesh/ports.ts";
 
@@ -47,7 +49,21 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
     completes: runsToCompletion(pod),
     classic,
     preload: request.preload,
+    shutdown: shutdownOf(request),
   };
+}
+
+/** A patience other than the default was chosen for this Pod, so it also applies to programs that are recognised. */
+function shutdownOf({ pod, policy, hooks }: SettingsRequest): Shutdown {
+  if (policy.shutdown !== "auto") return policy.shutdown;
+  if (policy.patienceMs !== DEFAULT_SETTINGS.patienceMs) return "abrupt";
+  const apps = hooks.filter((hook) => hook.kind === "hold" && hook.role === "app");
+  const containers = containersByName(pod);
+  const areGraceful = apps.every(({ container }) => {
+    const app = containers.get(container);
+    return app !== undefined && shutsDownGracefully(app);
+  });
+  return areGraceful && apps.length > 0 ? "graceful" : "auto";
 }
 
 const MANAGER_FIELDS = FIELDS.filter((field) => ANNOTATIONS[field].manager !== undefined);

@@ -1,8 +1,8 @@
 /** Finds hooks that always fail: the kubelet records FailedPreStopHook and sends the stop signal at once. */
 import { portNumberOf } from "../../injection/mesh/ports.ts";
+import { parseImage } from "../../kubernetes/image.ts";
 import { listAt, objectAt, textAt, valueAt } from "../../kubernetes/raw-json.ts";
 import { type PlacedHook, preStopHooksIn } from "../containers.ts";
-import { parseImage } from "../image.ts";
 import type { Workload } from "../manifest-set.ts";
 import type { Rule, Violation } from "../rule.ts";
 

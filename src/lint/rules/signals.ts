@@ -1,11 +1,11 @@
 /** Finds stop signals that do not reach the app, or stop it ungracefully. */
 import { isNoHook, sleepSecondsOf } from "../../injection/hooks/own-hooks.ts";
+import { stopSignalFactOf } from "../../injection/hooks/stop-signals.ts";
+import { parseImage } from "../../kubernetes/image.ts";
 import { listAt, objectAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
 import { containersIn, preStopOf } from "../containers.ts";
-import { parseImage } from "../image.ts";
 import type { Rule, Violation } from "../rule.ts";
 import { shellScriptOf } from "../sleeps.ts";
-import { stopSignalFactOf } from "../stop-signals.ts";
 
 export const SHELL_HIDES_SIGNALS: Rule = {
   id: "shell-hides-signals",

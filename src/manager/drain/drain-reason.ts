@@ -9,6 +9,7 @@ import { unknownWaitMs } from "../traffic/quiet.ts";
 import { plannedDeadlineMs } from "./drain-plan.ts";
 import { relayText, whyOf, withdrawnAfterMs } from "./drain-report-of.ts";
 import { type Drain, type DrainState, drainOf } from "./drain-state.ts";
+import { patienceOf } from "./hand-over.ts";
 import { hasOnlyUdp } from "./sample-facts.ts";
 
 export const APPS_FINISHED = "No app container called its hook: all had finished, and only the manager was stopped.";
@@ -51,6 +52,20 @@ export function whyBlind(settings: DrainSettings, state: DrainState, nowMs: numb
   const stays = `with ${connectionsText(seen.left, seen.leftTotal)}`;
   const unknown = `no traffic was observed for ${durationText(unknownWaitMs(settings.quietPeriodMs))}, but this kernel interface does not show whether they are idle`;
   return `${start} ${stays}; ${unknown}.${withdrawalText(state)}`;
+}
+
+export function whyHandedOver(settings: DrainSettings, state: DrainState, nowMs: number): string {
+  const start = releasedText(state, nowMs);
+  const seen = state.sample.observation;
+  if (!seen.known) return `${start}.${withdrawalText(state)}`;
+  const { connections, due } = seen.cycling;
+  const stays = `with ${connectionsText(seen.left, seen.leftTotal)}`;
+  const waited =
+    patienceOf(settings) === 0
+      ? "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience)"
+      : `and none of them closed for ${durationText(settings.patienceMs)} (lastcall.dev/patience)`;
+  const cycling = `${countText(connections, "client")} kept sending requests on open connections, ${waited}`;
+  return `${start} ${stays}; ${cycling}. ${countText(due, "response")} ${due === 1 ? "was" : "were"} due.${withdrawalText(state)}`;
 }
 
 function releasedText(state: DrainState, nowMs: number): string {

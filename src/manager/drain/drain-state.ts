@@ -37,6 +37,17 @@ export type Draining = {
   readonly openAtDraining: number;
   /** EndpointSlices listed the Pod as serving at the start of the phase. */
   readonly stillInRotation: boolean;
+  readonly cycling: CyclingWatch;
+};
+
+/** Observes the connections that keep completing requests; see `hand-over.ts`. */
+export type CyclingWatch = {
+  /** Their number in the last sample. */
+  readonly connections: number;
+  /** Start of the patience: the start of the phase, or the last sample in which their number was smaller than before. */
+  readonly sinceMs: number;
+  /** Fewest due responses near the end of the patience; -1 before. */
+  readonly fewestDue: number;
 };
 
 export type Holding = {

@@ -7,8 +7,9 @@ import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { NOT_ANSWERED } from "../ports.ts";
 import { quietDueMs, unknownWaitMs } from "../traffic/quiet.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
-import { whyBlind, whyDrained } from "./drain-reason.ts";
+import { whyBlind, whyDrained, whyHandedOver } from "./drain-reason.ts";
 import type { Drain, Draining, DrainState } from "./drain-state.ts";
+import { isHandOverDue, watchCycling } from "./hand-over.ts";
 import { enterHolding, enterHoldingAtDeadline, enterHoldingEmpty } from "./holding.ts";
 import {
   areSamplesCheap,
@@ -50,6 +51,7 @@ export function enterDraining(
     drainingFromMs,
     openAtDraining,
     stillInRotation,
+    cycling: { connections: 0, sinceMs: drainingFromMs, fewestDue: -1 },
   };
   return { ...state, phase };
 }
@@ -57,10 +59,11 @@ export function enterDraining(
 export function stepDraining(
   settings: DrainSettings,
   state: DrainState,
-  phase: Draining,
+  entered: Draining,
   nowMs: number,
   actions: DrainAction[],
 ): DrainState {
+  const phase = watchCycling(settings, state, entered, nowMs);
   const { drain } = phase;
   if (isUnreachable(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
   if (isDrained(settings, state, phase, nowMs)) {
@@ -70,9 +73,13 @@ export function stepDraining(
     return enterHolding(state, phase, "blind", whyBlind(settings, state, nowMs), nowMs);
   }
   if (nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, phase, nowMs);
+  if (isHandOverDue(settings, state, phase, nowMs)) {
+    return enterHolding(state, phase, "handed-over", whyHandedOver(settings, state, nowMs), nowMs);
+  }
+  const current: DrainState = { ...state, phase };
   const counts = isCounted(criterionOf(settings)) || isProxyAwaited(settings, state, drain);
-  if (!counts || state.count.isPending || state.count.atMs === nowMs) return state;
-  return startCount(state, actions);
+  if (!counts || state.count.isPending || state.count.atMs === nowMs) return current;
+  return startCount(current, actions);
 }
 
 /** Whether a sample or a count at `nowMs` shows that the traffic has ended. Unknown traffic has not ended. */

@@ -3,6 +3,7 @@ import { LEFT_LIMIT, type OpenConnection } from "../../contract/drain-report.ts"
 import { endpointText } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { stateName } from "../sockets/tcp-states.ts";
+import { CYCLING, type ExchangeStep, isCycling } from "./cycling.ts";
 import { type Activity, activityOf, dataAgeMs, isAmbiguous, isAnswered, type Past } from "./quiet.ts";
 
 export type ConnectionCounts = {
@@ -14,10 +15,17 @@ export type ConnectionCounts = {
   unknown: number;
   newConnections: number;
   untracked: number;
+  /** Connections that completed two exchanges. Those that wait for a slow response are not in the two next counts. */
+  cycling: number;
+  cyclingBusy: number;
+  cyclingAmbiguous: number;
   /** Whether a connection is busy or in its handshake, which is traffic at the time of the sample. */
   hasWorking: boolean;
+  hasOthersWorking: boolean;
   /** Monotonic time of the newest traffic; -1 without traffic in this sample. */
   evidenceMs: number;
+  /** The same for connections that are not cycling. */
+  othersEvidenceMs: number;
   readonly left: OpenConnection[];
 };
 
@@ -31,20 +39,31 @@ export function createCounts(nowMs: number, first: boolean): ConnectionCounts {
     unknown: 0,
     newConnections: 0,
     untracked: 0,
+    cycling: 0,
+    cyclingBusy: 0,
+    cyclingAmbiguous: 0,
     hasWorking: false,
+    hasOthersWorking: false,
     evidenceMs: -1,
+    othersEvidenceMs: -1,
     left: [],
   };
 }
 
-export function addCurrentEvidence(counts: ConnectionCounts): void {
+export function addCurrentEvidence(counts: ConnectionCounts, cycles: boolean): void {
   counts.hasWorking = true;
-  addEvidence(counts, 0);
+  if (!cycles) counts.hasOthersWorking = true;
+  addEvidence(counts, 0, cycles);
 }
 
-/** @param ageMs age of the traffic; negative if unknown, which counts as 0 */
-export function addEvidence(counts: ConnectionCounts, ageMs: number): void {
-  counts.evidenceMs = Math.max(counts.evidenceMs, counts.nowMs - Math.max(0, ageMs));
+/**
+ * @param ageMs age of the traffic; negative if unknown, which counts as 0
+ * @param cycles whether the traffic is that of a cycling connection
+ */
+export function addEvidence(counts: ConnectionCounts, ageMs: number, cycles: boolean): void {
+  const evidenceMs = counts.nowMs - Math.max(0, ageMs);
+  counts.evidenceMs = Math.max(counts.evidenceMs, evidenceMs);
+  if (!cycles) counts.othersEvidenceMs = Math.max(counts.othersEvidenceMs, evidenceMs);
 }
 
 /** `working`: a request may be in progress. `answered`: all received data is certainly answered. */
@@ -56,18 +75,24 @@ type History = {
   readonly firstSeenMs: number;
   readonly hasNewData: boolean;
   readonly past: Past;
+  readonly exchange: Exchange;
 };
 
+/** The connection's exchanges during the drain. */
+export type Exchange = { readonly step: ExchangeStep; readonly dueSinceMs: number };
+
 export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: History): OpenResult {
-  const { isNew, firstSeenMs, hasNewData, past } = history;
+  const { isNew, firstSeenMs, hasNewData, past, exchange } = history;
   const rawActivity = activityOf(socket);
   const settled = isAmbiguous(socket) && isAnswered(socket, past);
   const activity = rawActivity === "ambiguous" && settled ? "idle" : rawActivity;
-  if (addCount(counts, activity)) counts.left.push(openConnection(socket, counts.nowMs - firstSeenMs));
+  const cycles = isCycling(exchange.step, activity, counts.nowMs - exchange.dueSinceMs);
+  if (addCount(counts, activity, exchange.step, cycles))
+    counts.left.push(openConnection(socket, counts.nowMs - firstSeenMs));
   const ageMs = dataAgeMs(socket);
   // Only the data of an ambiguous connection is traffic, because its request may be answered.
   // An earlier sample dated a connection without new data; dating it again would accumulate the delays of samples.
-  if (activity !== "busy" && hasNewData && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs);
+  if (activity !== "busy" && hasNewData && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs, cycles);
   return {
     working: activity === "busy" || activity === "ambiguous",
     answered: activity === "idle" && (settled || !isAmbiguous(socket)),
@@ -75,17 +100,20 @@ export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: Hi
 }
 
 /** Dates the traffic of a connection that has ended, which its TIME_WAIT entry shows. */
-export function addEnded(counts: ConnectionCounts, socket: TcpSocket): void {
+export function addEnded(counts: ConnectionCounts, socket: TcpSocket, cycled: boolean): void {
   const ageMs = dataAgeMs(socket);
-  addEvidence(counts, ageMs >= 0 ? ageMs : socket.lastAckReceivedMs);
+  addEvidence(counts, ageMs >= 0 ? ageMs : socket.lastAckReceivedMs, cycled);
 }
 
 /** @returns whether the list of connections for the report has space */
-export function addCount(counts: ConnectionCounts, activity: Activity): boolean {
+export function addCount(counts: ConnectionCounts, activity: Activity, step: ExchangeStep, cycles: boolean): boolean {
   counts.open = counts.open + 1;
+  if (step === CYCLING) counts.cycling = counts.cycling + 1;
+  if (cycles && activity === "busy") counts.cyclingBusy = counts.cyclingBusy + 1;
+  if (cycles && activity === "ambiguous") counts.cyclingAmbiguous = counts.cyclingAmbiguous + 1;
   if (activity === "busy") {
     counts.busy = counts.busy + 1;
-    addCurrentEvidence(counts);
+    addCurrentEvidence(counts, cycles);
   } else if (activity === "ambiguous") counts.ambiguous = counts.ambiguous + 1;
   else if (activity === "unknown") counts.unknown = counts.unknown + 1;
   return counts.left.length < LEFT_LIMIT;

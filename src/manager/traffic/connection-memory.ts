@@ -2,6 +2,7 @@
 import { TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { type ConnectionRecords, createConnectionRecords } from "./connection-records.ts";
+import { CYCLING, type ExchangeStep } from "./cycling.ts";
 import type { Past } from "./quiet.ts";
 
 /** `own`: between containers of the Pod. `probe`: a probe of the kubelet, which is not traffic. */
@@ -17,7 +18,13 @@ export type TrackedConnection = {
   readonly dataSegmentsSent: number;
   readonly pureAcksSent: number;
   readonly past: Past;
+  readonly exchangeStep: ExchangeStep;
+  /** Time since which a response has been due, if the connection is working. */
+  readonly dueSinceMs: number;
 };
+
+/** Connections that were working in the last sample, and were not stored in this one. */
+export type MissingConnections = { readonly working: number; readonly cyclingWorking: number };
 
 export type ConnectionMemory = {
   readonly startSample: (nowMs: number) => void;
@@ -29,16 +36,19 @@ export type ConnectionMemory = {
   /** Whether the connection was open in the last sample, is not a probe, and has had no traffic since. */
   readonly isUnchanged: (record: number, socket: TcpSocket) => boolean;
   readonly firstSeenMs: (record: number) => number;
+  readonly exchangeStep: (record: number) => ExchangeStep;
+  readonly dueSinceMs: (record: number) => number;
   /** @param working false if all received data is certainly answered */
   readonly storeUnchanged: (record: number, working: boolean) => void;
-  /** Drops connections that were not stored in this sample. @returns the number of dropped connections that were working */
-  readonly dropMissing: () => number;
+  /** Drops connections that were not stored in this sample. */
+  readonly dropMissing: () => MissingConnections;
 };
 
 const FIRST_SEEN = 0;
 const RECEIVED = 1;
 const SENT = 2;
 const ACKS = 3;
+const DUE_SINCE = 4;
 
 const STORED = 1;
 const OPEN = 2;
@@ -54,6 +64,8 @@ const ACKED = 64;
 const RECEIVED_ONE = 128;
 const RECEIVED_MORE = 256;
 const SENT_SINCE = 512;
+/** The lowest of the three bits that contain the exchange step. */
+const EXCHANGE_STEP = 1_024;
 
 export function createConnectionMemory(random: () => number, limit = TRACKED_LIMIT): ConnectionMemory {
   const records: ConnectionRecords = createConnectionRecords(random, limit);
@@ -91,6 +103,8 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
           answeredReceived: answeredIn(flags, received),
           answeredSent: (flags & SENT_SINCE) !== 0 ? sent - 1 : sent,
         },
+        exchangeStep: exchangeStepIn(flags),
+        dueSinceMs: startMs + records.field(record, DUE_SINCE),
       };
     },
     store: (record, seen) => {
@@ -99,12 +113,16 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       const sent = hasCounters ? seen.dataSegmentsSent : 0;
       const acks = hasCounters ? seen.pureAcksSent : 0;
       records.setField(record, FIRST_SEEN, Math.floor(seen.firstSeenMs - startMs));
+      records.setField(record, DUE_SINCE, Math.max(0, Math.floor(seen.dueSinceMs - startMs)));
       records.setField(record, RECEIVED, received);
       records.setField(record, SENT, sent);
       records.setField(record, ACKS, acks);
       records.setFlags(
         record,
-        stateFlags(seen) | (hasCounters ? HAS_COUNTERS : 0) | pastFlags(seen.past, received, sent, acks),
+        stateFlags(seen) |
+          (hasCounters ? HAS_COUNTERS : 0) |
+          pastFlags(seen.past, received, sent, acks) |
+          (seen.exchangeStep * EXCHANGE_STEP),
       );
     },
     isUnchanged: (record, socket) =>
@@ -113,6 +131,8 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       records.field(record, SENT) === socket.dataSegmentsSent &&
       records.field(record, ACKS) === socket.pureAcksSent,
     firstSeenMs: (record) => startMs + records.field(record, FIRST_SEEN),
+    exchangeStep: (record) => exchangeStepIn(records.flags(record)),
+    dueSinceMs: (record) => startMs + records.field(record, DUE_SINCE),
     storeUnchanged: (record, working) => {
       const flags = records.flags(record) | STORED;
       records.setFlags(
@@ -121,15 +141,19 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       );
     },
     dropMissing: () => {
-      let workingCount = 0;
+      let working = 0;
+      let cyclingWorking = 0;
       records.retain((record) => {
         const isStored = has(record, STORED);
         if (isStored) clearStored(records, record);
-        else if (has(record, WORKING)) workingCount = workingCount + 1;
+        else if (has(record, WORKING)) {
+          working = working + 1;
+          if (exchangeStepIn(records.flags(record)) === CYCLING) cyclingWorking = cyclingWorking + 1;
+        }
         return isStored;
       });
       finished = true;
-      return workingCount;
+      return { working, cyclingWorking };
     },
   };
 }
@@ -147,6 +171,10 @@ function pastFlags(past: Past, received: number, sent: number, acks: number): nu
   const receivedSince = past.answeredReceived < 0 ? -1 : received - past.answeredReceived;
   const receivedFlag = receivedSince === 0 ? 0 : receivedSince === 1 ? RECEIVED_ONE : RECEIVED_MORE;
   return receivedFlag | (acks === past.pureAcksBefore ? 0 : ACKED) | (sent > past.answeredSent ? SENT_SINCE : 0);
+}
+
+function exchangeStepIn(flags: number): ExchangeStep {
+  return (flags >>> 10) & 7;
 }
 
 function kindOf(flags: number): ConnectionKind {

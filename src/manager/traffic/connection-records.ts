@@ -1,5 +1,5 @@
 /**
- * Stores connections in two flat arrays: ten 32-bit words per connection instead of an object of 0.5 KB. Addresses and ports
+ * Stores connections in two flat arrays: eleven 32-bit words per connection instead of an object of 0.5 KB. Addresses and ports
  * identify a record, so two connections never share a record.
  */
 import type { TcpSocket } from "../sockets/reading.ts";
@@ -18,7 +18,7 @@ export type ConnectionRecords = {
 };
 
 /** Number of 32-bit values per connection, in addition to 16 flags. */
-const FIELDS = 4;
+const FIELDS = 5;
 
 /** Layout in words: peer address (4), ports (1), index of the local address with the flags (1), values ({@link FIELDS}). */
 const PORTS = 4;

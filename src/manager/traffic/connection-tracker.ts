@@ -9,10 +9,12 @@ import {
   addOpen,
   type ConnectionCounts,
   createCounts,
+  type Exchange,
   type OpenResult,
   openConnection,
 } from "./connection-counts.ts";
 import type { ConnectionKind, ConnectionMemory, TrackedConnection } from "./connection-memory.ts";
+import { CYCLING, isCycling, NO_EXCHANGE, nextExchangeStep } from "./cycling.ts";
 import { activityOf, isAmbiguous, NEW_PAST, NO_PAST, type Past } from "./quiet.ts";
 
 type ConnectionTracker = {
@@ -40,7 +42,13 @@ export function createConnectionTracker(
     counts.untracked = counts.untracked + 1;
     const kind = classify(socket);
     if (isOpen(socket.state))
-      addOpen(counts, socket, { isNew: true, firstSeenMs: counts.nowMs, hasNewData: true, past: NO_PAST });
+      addOpen(counts, socket, {
+        isNew: true,
+        firstSeenMs: counts.nowMs,
+        hasNewData: true,
+        past: NO_PAST,
+        exchange: { step: NO_EXCHANGE, dueSinceMs: counts.nowMs },
+      });
     else if (socket.state === SYN_RECV && kind !== "own") counts.busy = counts.busy + 1;
   };
 
@@ -49,7 +57,10 @@ export function createConnectionTracker(
     if (!isOpen(socket.state) || !memory.isUnchanged(record, socket)) return false;
     const activity = activityOf(socket);
     if (activity !== "busy" && (activity !== "idle" || isAmbiguous(socket))) return false;
-    if (addCount(counts, activity)) counts.left.push(openConnection(socket, counts.nowMs - memory.firstSeenMs(record)));
+    const step = memory.exchangeStep(record);
+    const cycles = isCycling(step, activity, counts.nowMs - memory.dueSinceMs(record));
+    if (addCount(counts, activity, step, cycles))
+      counts.left.push(openConnection(socket, counts.nowMs - memory.firstSeenMs(record)));
     memory.storeUnchanged(record, activity === "busy");
     return true;
   };
@@ -60,8 +71,9 @@ export function createConnectionTracker(
     const kind = before === undefined ? newKind(counts, socket, classify, hadUntracked) : agedKind(before, nowMs);
     const initialPast = hadUntracked ? NO_PAST : NEW_PAST;
     const past = before === undefined ? initialPast : pastOf(before, socket);
+    const exchange = exchangeAfter(before, socket, nowMs);
     const result =
-      kind === "probe" ? countProbe(counts, socket) : countConnection(counts, { socket, kind, before, past });
+      kind === "probe" ? countProbe(counts, socket) : countConnection(counts, { socket, kind, before, past, exchange });
     memory.store(record, {
       firstSeenMs: before?.firstSeenMs ?? nowMs,
       open: isLive(socket.state),
@@ -71,6 +83,8 @@ export function createConnectionTracker(
       dataSegmentsSent: socket.dataSegmentsSent,
       pureAcksSent: socket.pureAcksSent,
       past: result.answered ? answeredNow(socket, past) : past,
+      exchangeStep: exchange.step,
+      dueSinceMs: exchange.dueSinceMs,
     });
   };
 
@@ -81,6 +95,7 @@ export function createConnectionTracker(
       memory.startSample(nowMs);
       if (!isFinished) {
         counts.evidenceMs = before.evidenceMs;
+        counts.othersEvidenceMs = before.othersEvidenceMs;
         counts.newConnections = before.newConnections;
         hadUntracked = hadUntracked || before.untracked > 0;
       }
@@ -101,8 +116,11 @@ export function createConnectionTracker(
     finishSample: (nowMs) => {
       counts.nowMs = nowMs;
       // Working connections may have ended without a TIME_WAIT entry since the last sample. So may untracked ones.
-      const hasEndedWorking = memory.dropMissing() > 0;
-      if (counts.hasWorking || hasEndedWorking || hadUntracked || counts.untracked > 0) addEvidence(counts, 0);
+      const missing = memory.dropMissing();
+      const hasUntracked = hadUntracked || counts.untracked > 0;
+      const hasEndedOthers = missing.working > missing.cyclingWorking;
+      if (counts.hasOthersWorking || hasEndedOthers || hasUntracked) addEvidence(counts, 0, false);
+      else if (counts.hasWorking || missing.working > 0) addEvidence(counts, 0, true);
       hadUntracked = counts.untracked > 0;
       hasSample = true;
       isFinished = true;
@@ -154,6 +172,21 @@ function pastOf(before: TrackedConnection, socket: TcpSocket): Past {
   };
 }
 
+function exchangeAfter(before: TrackedConnection | undefined, socket: TcpSocket, nowMs: number): Exchange {
+  const receivedAtMs = nowMs - Math.max(0, socket.lastDataReceivedMs);
+  if (before === undefined) return { step: NO_EXCHANGE, dueSinceMs: receivedAtMs };
+  if (socket.dataSegmentsSent < 0 || before.dataSegmentsSent < 0) {
+    return { step: before.exchangeStep, dueSinceMs: receivedAtMs };
+  }
+  const hasReceived = socket.dataSegmentsReceived > before.dataSegmentsReceived;
+  const hasSent = socket.dataSegmentsSent > before.dataSegmentsSent;
+  return {
+    step: nextExchangeStep(before.exchangeStep, hasReceived, hasSent),
+    // The last data of an upload is new, but its response has been due since its first data.
+    dueSinceMs: before.working && !hasSent ? before.dueSinceMs : receivedAtMs,
+  };
+}
+
 /** Whether data was sent or received since the last sample. Always true if the source has no segment counters. */
 function hasMoved(before: TrackedConnection, socket: TcpSocket): boolean {
   if (before.kind === "probe" || socket.dataSegmentsSent < 0) return true;
@@ -175,9 +208,13 @@ type TrackedSocket = {
   readonly kind: ConnectionKind;
   readonly before: TrackedConnection | undefined;
   readonly past: Past;
+  readonly exchange: Exchange;
 };
 
-function countConnection(counts: ConnectionCounts, { socket, kind, before, past }: TrackedSocket): OpenResult {
+function countConnection(
+  counts: ConnectionCounts,
+  { socket, kind, before, past, exchange }: TrackedSocket,
+): OpenResult {
   if (isOpen(socket.state)) {
     const hasNewData = before === undefined || hasMoved(before, socket);
     const isNew = before === undefined && !counts.first;
@@ -186,16 +223,17 @@ function countConnection(counts: ConnectionCounts, { socket, kind, before, past 
       firstSeenMs: before?.firstSeenMs ?? counts.nowMs,
       hasNewData,
       past,
+      exchange,
     });
   }
   if (socket.state === SYN_RECV) {
     if (kind === "own" || isHandshakeOverdue(counts, before)) return NOT_WORKING;
     counts.busy = counts.busy + 1;
-    addCurrentEvidence(counts);
+    addCurrentEvidence(counts, false);
     return NOT_WORKING;
   }
   const isNew = before === undefined && kind === "traffic" && !counts.first;
-  if (isNew || (before?.working ?? false)) addEnded(counts, socket);
+  if (isNew || (before?.working ?? false)) addEnded(counts, socket, before?.exchangeStep === CYCLING);
   return NOT_WORKING;
 }
 

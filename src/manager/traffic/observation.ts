@@ -2,6 +2,17 @@
 import type { OpenConnection } from "../../contract/drain-report.ts";
 import type { PodActivity } from "./quiet.ts";
 
+/** Connections that completed exchanges during the drain and continue; see `cycling.ts`. */
+export type CyclingConnections = {
+  readonly connections: number;
+  /** Number of them whose response is due. */
+  readonly due: number;
+  /** Activity of all other connections. */
+  readonly othersActivity: PodActivity;
+  /** Monotonic time of the last traffic of all other connections; -1 for none. */
+  readonly othersEvidenceMs: number;
+};
+
 export type Observation =
   /** `blind`: no source could be read; otherwise a source was incomplete. */
   | { readonly known: false; readonly why: string; readonly blind: boolean }
@@ -21,4 +32,5 @@ export type Observation =
       readonly left: readonly OpenConnection[];
       readonly leftTotal: number;
       readonly untracked: number;
+      readonly cycling: CyclingConnections;
     };

@@ -64,6 +64,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
   const isScoped = settings.addressScope !== "";
   let context = emptyContext();
   let lastEvidenceMs = -1;
+  let othersEvidenceMs = -1;
   let evidenceSource = "none";
 
   const classify = (socket: TcpSocket): ConnectionKind => {
@@ -131,9 +132,19 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
 
       addEvidence(found.evidenceMs, reading.source);
       if (backlog > 0) addEvidence(nowMs, reading.source);
-      if (hasMissed && !isScoped && lastEvidenceMs < nowMs && !hasUndrainedPort) addEvidence(nowMs, "passive-opens");
-      const { busy, untracked, ambiguous, unknown } = found;
-      const activity = podActivityOf({ backlog, busy, untracked, ambiguous, unknown });
+      const hasUnseenConnection = hasMissed && !isScoped && !hasUndrainedPort;
+      if (hasUnseenConnection && lastEvidenceMs < nowMs) addEvidence(nowMs, "passive-opens");
+      const othersNow = backlog > 0 || hasUnseenConnection;
+      othersEvidenceMs = Math.max(othersEvidenceMs, othersNow ? nowMs : found.othersEvidenceMs);
+      const { untracked, unknown } = found;
+      const activity = podActivityOf({ backlog, busy: found.busy, untracked, ambiguous: found.ambiguous, unknown });
+      const othersActivity = podActivityOf({
+        backlog,
+        busy: found.busy - found.cyclingBusy,
+        untracked,
+        ambiguous: found.ambiguous - found.cyclingAmbiguous,
+        unknown,
+      });
       return {
         known: true,
         hasTcpListener,
@@ -145,6 +156,12 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
         left: found.left,
         leftTotal: found.open,
         untracked,
+        cycling: {
+          connections: found.cycling,
+          due: found.cyclingBusy + found.cyclingAmbiguous,
+          othersActivity,
+          othersEvidenceMs,
+        },
       };
     },
   };

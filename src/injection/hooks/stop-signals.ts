@@ -1,10 +1,12 @@
-/** Lists images whose main program drops open requests on its stop signal. */
-import { type Image, isBefore } from "./image.ts";
+/** Lists stop signals of images: which ones let the main program finish its requests, and which ones the images set. */
+import { type Image, isBefore } from "../../kubernetes/image.ts";
 
 type StopSignalFact = {
   readonly images: readonly string[];
   readonly program: string;
   readonly graceful: string | undefined;
+  /** Whether the graceful signal also closes kept-alive connections without losing requests, which docs/systems.md measured. */
+  readonly closesConnections: boolean;
   /** Whether the image does not set STOPSIGNAL, so its containers get SIGTERM. */
   readonly stopsBySigterm: (image: Image) => boolean;
   readonly since: string;
@@ -19,6 +21,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     images: ["nginx"],
     program: "nginx",
     graceful: "SIGQUIT",
+    closesConnections: true,
     // Some images from 1.9.0 to 1.12, such as 1.12.0, had STOPSIGNAL SIGQUIT.
     stopsBySigterm: (image) =>
       isBefore(image, [1, 9, 0]) || (isBefore(image, [1, 19, 5]) && !isBefore(image, [1, 13, 0])),
@@ -28,6 +31,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     images: ["httpd"],
     program: "Apache httpd",
     graceful: "SIGWINCH",
+    closesConnections: true,
     stopsBySigterm: (image) => isBefore(image, [2, 4, 41]),
     since: "the official image sets STOPSIGNAL SIGWINCH since 2.4.41",
   },
@@ -35,6 +39,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     images: ["php"],
     program: "PHP-FPM",
     graceful: "SIGQUIT",
+    closesConnections: false,
     stopsBySigterm: (image) => image.tag.includes("fpm") && isBefore(image, [7, 1, 0]),
     since: "the official images of 7.1 and later set STOPSIGNAL SIGQUIT since April 2019",
   },
@@ -42,6 +47,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     images: ["haproxy"],
     program: "HAProxy",
     graceful: "SIGUSR1",
+    closesConnections: true,
     // The last images of older minor versions were rebuilt with the new signal under the same tags.
     stopsBySigterm: (image) =>
       isBefore(image, [1, 8, 13]) &&
@@ -53,6 +59,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     images: ["envoyproxy/envoy", "envoyproxy/envoy-distroless", "envoyproxy/envoy-contrib", "envoyproxy/envoy-alpine"],
     program: "Envoy",
     graceful: undefined,
+    closesConnections: false,
     stopsBySigterm: () => true,
     since: "no signal drains Envoy, its admin port does",
   },
@@ -60,6 +67,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     images: ["varnish"],
     program: "Varnish",
     graceful: undefined,
+    closesConnections: false,
     stopsBySigterm: () => true,
     since: "no signal drains Varnish",
   },

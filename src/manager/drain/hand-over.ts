@@ -1,0 +1,49 @@
+/**
+ * Ends a drain in which only cycling connections are left: waiting does not end them, but the app's own shutdown may close them
+ * politely. Pure.
+ */
+import { criterionOf } from "../../contract/criterion.ts";
+import type { DrainSettings } from "../../contract/drain-settings.ts";
+import { quietDueMs } from "../traffic/quiet.ts";
+import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
+
+/** The fewest due responses are observed for this time at the end of the patience: about six samples. */
+const OBSERVED_MS = 1_000;
+/** After this time the drain ends even if more responses are due than in the observed samples. */
+const SEARCH_LIMIT_MS = 3_000;
+
+/** The wait for clients that keep sending; an app that shuts down gracefully needs none. */
+export function patienceOf(settings: DrainSettings): number {
+  return settings.shutdown === "graceful" ? 0 : settings.patienceMs;
+}
+
+/** Updates the watch by the sample at `nowMs`. A cycling connection that ended since the last sample restarts the patience. */
+export function watchCycling(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Draining {
+  const { sample } = state;
+  const { observation } = sample;
+  if (sample.atMs !== nowMs || !observation.known || criterionOf(settings) !== "quiet") return phase;
+  const { connections, due } = observation.cycling;
+  const last = phase.cycling;
+  const hasEnded = connections < last.connections;
+  const sinceMs = hasEnded ? nowMs : last.sinceMs;
+  const patienceEndMs = sinceMs + patienceOf(settings);
+  const isObserved = nowMs >= patienceEndMs - OBSERVED_MS && nowMs < patienceEndMs;
+  const fewestDue = isObserved && (last.fewestDue < 0 || due < last.fewestDue) ? due : last.fewestDue;
+  const cycling: CyclingWatch = { connections, sinceMs, fewestDue: hasEnded ? -1 : fewestDue };
+  return { ...phase, cycling };
+}
+
+/** Whether the sample at `nowMs` is the time at which the app gets its stop signal. */
+export function isHandOverDue(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
+  const { sample } = state;
+  const { observation } = sample;
+  if (sample.atMs !== nowMs || !observation.known || criterionOf(settings) !== "quiet") return false;
+  const { connections, due, othersActivity, othersEvidenceMs } = observation.cycling;
+  if (connections === 0 || othersActivity !== "quiet") return false;
+  if (nowMs < quietDueMs(settings.quietPeriodMs, othersEvidenceMs, phase.drain.triggeredAtMs)) return false;
+  const patienceEndMs = phase.cycling.sinceMs + patienceOf(settings);
+  if (nowMs < patienceEndMs) return false;
+  // Without patience the app is expected to finish its requests after the stop signal.
+  if (patienceOf(settings) === 0) return true;
+  return due <= Math.max(0, phase.cycling.fewestDue) || nowMs >= patienceEndMs + SEARCH_LIMIT_MS;
+}

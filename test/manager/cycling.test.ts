@@ -1,0 +1,123 @@
+/** Tests which connections count as cycling, and what remains of the Pod's traffic without them. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CYCLING, NO_EXCHANGE, nextExchangeStep } from "../../src/manager/traffic/cycling.ts";
+import type { TextSocket } from "./socket-lists.ts";
+import { createTestMonitor, listener, reading, socket } from "./traffic-room.ts";
+
+/** Counters and ages of the client's connection in one sample. */
+type Seen = { readonly received: number; readonly sent: number; readonly receivedMs: number; readonly sentMs: number };
+
+const SAMPLE_MS = 150;
+const START_MS = 10_000;
+
+const connection = ({ received, sent, receivedMs, sentMs }: Seen, overrides: Partial<TextSocket> = {}): TextSocket =>
+  socket({
+    ...{ dataSegmentsReceived: received, dataSegmentsSent: sent, pureAcksSent: 1 },
+    ...{ lastDataReceivedMs: receivedMs, lastDataSentMs: sentMs, lastAckReceivedMs: Math.max(0, sentMs - 1) },
+    ...overrides,
+  });
+
+const idle = (received: number, sent: number): Seen => ({ received, sent, receivedMs: 40, sentMs: 30 });
+const due = (received: number, sent: number, receivedMs = 20): Seen => ({ received, sent, receivedMs, sentMs: 3_000 });
+
+/** Samples one connection every 150 ms. @returns the last sample's cycling connections */
+function cyclingAfter(samples: readonly Seen[], others: (index: number) => readonly TextSocket[] = () => []) {
+  const { sample } = createTestMonitor();
+  const observations = samples.map((seen, index) =>
+    sample(reading([listener(), connection(seen), ...others(index)]), START_MS + index * SAMPLE_MS),
+  );
+  const last = observations.at(-1);
+  if (last === undefined) throw new Error("no sample");
+  return { ...last.cycling, lastEvidenceMs: last.lastEvidenceMs, nowMs: START_MS + (samples.length - 1) * SAMPLE_MS };
+}
+
+const TWO_EXCHANGES = [idle(5, 5), idle(6, 6), idle(7, 7)];
+
+describe("a connection cycles", () => {
+  test.for<[string, readonly Seen[], number]>([
+    ["after two exchanges between three samples", TWO_EXCHANGES, 1],
+    ["after two exchanges whose requests and responses are in different samples", [5, 6, 7].flatMap(requested), 1],
+    ["but not in the first sample, however many exchanges were before", [idle(50, 50)], 0],
+    ["but not after one exchange", [idle(5, 5), idle(6, 6), idle(6, 6)], 0],
+    ["but not while the client only sends, as in an upload", [5, 6, 7, 8, 9].map((n) => due(n, 5)), 0],
+    [
+      "but not while the server only sends, as in a download or an event stream",
+      [5, 6, 7, 8].map((n) => idle(5, n)),
+      0,
+    ],
+    ["but not after an interim response and the body", [due(5, 5), due(6, 6), due(7, 6), due(8, 6)], 0],
+  ])("%s", ([, samples, connections]) => {
+    expect(cyclingAfter(samples)).toMatchObject({ connections });
+  });
+
+  test("no longer when another connection has the same addresses and ports", () => {
+    expect(cyclingAfter([...TWO_EXCHANGES, idle(1, 1)])).toMatchObject({ connections: 0 });
+  });
+
+  test("never when the source has no counters", () => {
+    const { sample } = createTestMonitor();
+    const uncounted = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1 };
+    const observed = TWO_EXCHANGES.map((seen, index) =>
+      sample(reading([listener(), connection(seen, uncounted)]), START_MS + index * SAMPLE_MS),
+    );
+    expect(observed.map(({ cycling }) => cycling.connections)).toEqual([0, 0, 0]);
+  });
+});
+
+function requested(n: number): readonly Seen[] {
+  return [due(n, n - 1), idle(n, n)];
+}
+
+describe("the traffic of cycling connections", () => {
+  test("does not count as the traffic of other connections", () => {
+    const found = cyclingAfter([...TWO_EXCHANGES, due(8, 7)]);
+    expect(found).toMatchObject({ due: 1, othersActivity: "quiet", lastEvidenceMs: found.nowMs });
+    expect(found.othersEvidenceMs).toBeLessThan(found.nowMs - SAMPLE_MS);
+  });
+
+  test("counts as other traffic once a response is due for a second", () => {
+    const request = Array.from({ length: 8 }, (_, n) => due(8, 7, 10 + n * SAMPLE_MS));
+    expect(cyclingAfter([...TWO_EXCHANGES, ...request.slice(0, 7)])).toMatchObject({ due: 1, othersActivity: "quiet" });
+    const found = cyclingAfter([...TWO_EXCHANGES, ...request]);
+    expect(found).toMatchObject({ connections: 1, due: 0, othersActivity: "busy", othersEvidenceMs: found.nowMs });
+  });
+
+  test("counts as other traffic once an upload has lasted for a second, however new its last data is", () => {
+    const upload = Array.from({ length: 8 }, (_, n) => due(8 + n, 7, 10));
+    expect(cyclingAfter([...TWO_EXCHANGES, ...upload.slice(0, 7)])).toMatchObject({ due: 1, othersActivity: "quiet" });
+    expect(cyclingAfter([...TWO_EXCHANGES, ...upload])).toMatchObject({ due: 0, othersActivity: "busy" });
+  });
+
+  test("does not hide a new connection", () => {
+    const newcomer = connection(due(1, 0, 5), { peerPort: 50_001, bytesReceived: 100 });
+    const found = cyclingAfter([...TWO_EXCHANGES, idle(8, 8)], (index) => (index === 3 ? [newcomer] : []));
+    expect(found).toMatchObject({ connections: 1, othersActivity: "busy", othersEvidenceMs: found.nowMs });
+  });
+
+  test("does not hide a connection that waits in the backlog", () => {
+    const { sample } = createTestMonitor();
+    const lists = TWO_EXCHANGES.map((seen, index) => [
+      listener({ receiveQueue: index === 2 ? 1 : 0 }),
+      connection(seen),
+    ]);
+    const observed = lists.map((sockets, index) => sample(reading(sockets), START_MS + index * SAMPLE_MS));
+    const nowMs = START_MS + 2 * SAMPLE_MS;
+    expect(observed.at(-1)?.cycling).toMatchObject({ othersActivity: "busy", othersEvidenceMs: nowMs });
+  });
+});
+
+test("the step of a connection never decreases, and advances by at most one exchange per sample", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.boolean(), fc.boolean())), (samples) => {
+      let step = NO_EXCHANGE;
+      for (const [hasReceived, hasSent] of samples) {
+        const next = nextExchangeStep(step, hasReceived, hasSent);
+        expect(next).toBeGreaterThanOrEqual(step);
+        expect(next).toBeLessThanOrEqual(Math.min(CYCLING, step + 2));
+        if (!hasReceived && !hasSent) expect(next).toBe(step);
+        step = next;
+      }
+    }),
+  );
+});

@@ -1,0 +1,172 @@
+/** Tests when a drain ends although clients keep sending requests on open connections. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { DrainSettings } from "../../src/contract/drain-settings.ts";
+import { type ObservedPod, ONE_APP, ownHook, type PodAt, play, QUIET, type Script } from "./drain-script.ts";
+
+type Cycling = ObservedPod["cycling"];
+type Part = Pick<Cycling, "connections" | "due" | "othersActivity"> & { readonly hasOthersTraffic: boolean };
+
+/** A Pod whose traffic is that of cycling connections, with the trigger at 0. */
+function cyclingPod(at: (nowMs: number) => Partial<Cycling>): PodAt {
+  return (nowMs) => {
+    const cycling = {
+      ...({ connections: 3, due: 1, othersActivity: "quiet", othersEvidenceMs: -1 } as const),
+      ...at(nowMs),
+    };
+    const { connections } = cycling;
+    const left = Array.from({ length: connections }, (_, index) => clientOf(index));
+    const open = { openConnections: connections, left, leftTotal: connections };
+    const activity = cycling.due > 0 ? "busy" : cycling.othersActivity;
+    return { ...QUIET, ...open, activity, lastEvidenceMs: nowMs, cycling };
+  };
+}
+
+const clientOf = (index: number) => ({
+  ...{ local: "10.0.0.5:8080", peer: `10.0.0.${index + 1}:40000` },
+  ...{ ageMs: 12_000, state: "ESTABLISHED" },
+});
+
+function drain(pod: PodAt, settings: Partial<DrainSettings> = {}, more: Partial<Script> = {}) {
+  const { state, answered } = play({
+    settings: { ...ONE_APP, ...settings },
+    events: [ownHook(0, 1)],
+    pod,
+    ...more,
+  });
+  return { outcome: state.outcome, why: state.why, endMs: answered.get(1) ?? -1 };
+}
+
+/** The default delay of 5 s and the default patience of 10 s. */
+const PATIENCE_END_MS = 15_000;
+
+describe("a drain with only cycling connections", () => {
+  test("is handed over after the patience", () => {
+    const { outcome, endMs } = drain(cyclingPod(() => ({})));
+    expect(outcome).toBe("handed-over");
+    expect(endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
+    expect(endMs).toBeLessThan(PATIENCE_END_MS + 150);
+  });
+
+  test("states the clients, the patience and the number of due responses", () => {
+    expect(drain(cyclingPod(() => ({ due: 2 }))).why).toBe(
+      "Released 15.1s after the trigger with 3 connections still open: 10.0.0.1:40000 to port 8080 for 12s, " +
+        "10.0.0.2:40000 to port 8080 for 12s, 10.0.0.3:40000 to port 8080 for 12s; 3 clients kept sending requests on open " +
+        "connections, and none of them closed for 10s (lastcall.dev/patience). 2 responses were due.",
+    );
+  });
+
+  test("is handed over at the end of the delays without patience", () => {
+    const { outcome, endMs, why } = drain(
+      cyclingPod(() => ({ due: 3 })),
+      { patienceMs: 0 },
+    );
+    expect({ outcome, endMs }).toEqual({ outcome: "handed-over", endMs: 5_000 });
+    expect(why).toContain(
+      "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience). 3 responses were due.",
+    );
+  });
+
+  test("restarts the patience each time one of the connections closes", () => {
+    const { outcome, endMs } = drain(cyclingPod((nowMs) => ({ connections: nowMs < 12_000 ? 4 : 3 })));
+    expect(outcome).toBe("handed-over");
+    expect(endMs).toBeGreaterThanOrEqual(22_000);
+    expect(endMs).toBeLessThan(22_300);
+  });
+
+  test("does not restart the patience when more connections are recognised as cycling", () => {
+    const { endMs } = drain(cyclingPod((nowMs) => ({ connections: nowMs < 12_000 ? 3 : 4 })));
+    expect(endMs).toBeLessThan(PATIENCE_END_MS + 150);
+  });
+
+  test("ends as drained when the clients leave during the patience", () => {
+    const pod = cyclingPod(() => ({}));
+    const { outcome } = drain((nowMs) => (nowMs < 12_000 ? pod(nowMs) : { ...QUIET, lastEvidenceMs: 12_000 }));
+    expect(outcome).toBe("drained");
+  });
+
+  test.for<[string, Partial<DrainSettings>]>([
+    ["a patience that is longer than the drain timeout", { patienceMs: 60_001 }],
+    ["the criterion connections", { drainedWhen: "connections" }],
+    ["the criterion deadline", { drainedWhen: "deadline" }],
+  ])("lasts until the deadline with %s", ([, settings]) => {
+    expect(
+      drain(
+        cyclingPod(() => ({})),
+        settings,
+      ),
+    ).toMatchObject({ outcome: "timeout", endMs: 65_000 });
+  });
+});
+
+describe("a hand-over waits", () => {
+  test("for a sample with as few due responses as near the end of the patience", () => {
+    const few = (nowMs: number) => (nowMs % 1_000 < 200 ? 2 : 20);
+    const { outcome, why, endMs } = drain(
+      cyclingPod((nowMs) => ({ due: nowMs < 15_000 ? few(nowMs) : few(nowMs - 500) })),
+    );
+    expect(outcome).toBe("handed-over");
+    expect(why).toContain("2 responses were due");
+    expect(endMs).toBeGreaterThanOrEqual(15_500);
+  });
+
+  test("for fewer due responses for at most 3 s", () => {
+    const { outcome, why, endMs } = drain(cyclingPod((nowMs) => ({ due: nowMs < PATIENCE_END_MS ? 1 : 2 })));
+    expect(outcome).toBe("handed-over");
+    expect(why).toContain("2 responses were due");
+    expect(endMs).toBeGreaterThanOrEqual(18_000);
+    expect(endMs).toBeLessThan(18_300);
+  });
+
+  test("until a slow response is sent and the quiet period is over", () => {
+    const slow = cyclingPod((nowMs) =>
+      nowMs < 30_000 ? { othersActivity: "busy", othersEvidenceMs: nowMs } : { othersEvidenceMs: 30_000 },
+    );
+    const { outcome, endMs } = drain(slow);
+    expect(outcome).toBe("handed-over");
+    expect(endMs).toBeGreaterThanOrEqual(32_000);
+    expect(endMs).toBeLessThan(32_300);
+  });
+
+  test("as long as new connections arrive, at most until the deadline", () => {
+    expect(drain(cyclingPod((nowMs) => ({ othersEvidenceMs: nowMs })))).toMatchObject({
+      outcome: "timeout",
+      endMs: 65_000,
+    });
+  });
+});
+
+test("a hand-over never happens before the delays and the patience, or with other traffic in the quiet period", () => {
+  const anyPart: fc.Arbitrary<Part> = fc.record({
+    connections: fc.integer({ min: 1, max: 5 }),
+    due: fc.integer({ min: 0, max: 5 }),
+    othersActivity: fc.constantFrom("quiet", "busy", "ambiguous", "unknown", "untracked"),
+    hasOthersTraffic: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(anyPart, { minLength: 12, maxLength: 12 }),
+      fc.integer({ min: 0, max: 20_000 }),
+      (parts, patienceMs) => {
+        const partAt = (nowMs: number) => parts[Math.floor(nowMs / 1_000) % parts.length];
+        let othersEvidenceMs = -1;
+        let lastFallMs = 5_000;
+        let lastConnections = 0;
+        const pod = cyclingPod((nowMs) => {
+          const { hasOthersTraffic = false, ...part }: Partial<Part> = partAt(nowMs) ?? {};
+          if (hasOthersTraffic) othersEvidenceMs = nowMs;
+          const connections = part.connections ?? 3;
+          if (nowMs >= 5_000 && connections < lastConnections) lastFallMs = nowMs;
+          if (nowMs >= 5_000) lastConnections = connections;
+          return { ...part, othersEvidenceMs };
+        });
+        const { outcome, endMs } = drain(pod, { patienceMs });
+        if (outcome !== "handed-over") return;
+        expect(partAt(endMs)?.othersActivity).toBe("quiet");
+        expect(endMs).toBeGreaterThanOrEqual(othersEvidenceMs + 2_000);
+        expect(endMs).toBeGreaterThanOrEqual(lastFallMs + patienceMs);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
