@@ -8,14 +8,14 @@ import type { CommandRequest, ExplainRequest, InjectRequest } from "./request.ts
 import { type ChangedManifest, injectManifests, type Transformed, uninjectManifests } from "./transform.ts";
 
 export async function runInject(request: InjectRequest, ports: Ports): Promise<number> {
-  return write(await injectManifests(request, ports), request.json, ports);
+  return writeResult(await injectManifests(request, ports), request.json, ports);
 }
 
 export async function runUninject(request: CommandRequest, ports: Ports): Promise<number> {
-  return write(await uninjectManifests(request, ports), request.json, ports);
+  return writeResult(await uninjectManifests(request, ports), request.json, ports);
 }
 
-function write(result: Transformed, json: boolean, ports: Ports): number {
+function writeResult(result: Transformed, json: boolean, ports: Ports): number {
   if (printReport(result, json, ports.err)) writeManifests(result, ports);
   return succeeded(result) ? EXIT_DONE : EXIT_ERROR;
 }

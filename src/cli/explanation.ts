@@ -26,7 +26,7 @@ import {
 import { FLAG_LAYER } from "./policy-flags.ts";
 import type { ExplainRequest } from "./request.ts";
 import type { Decision } from "./transform.ts";
-import { graceOf, outcomeText, type WorkloadReport } from "./workload-report.ts";
+import { graceSecondsOf, outcomeText, type WorkloadReport } from "./workload-report.ts";
 
 type ExplainedValue = { readonly name: string; readonly value: string; readonly origin: string };
 
@@ -35,18 +35,18 @@ export type WorkloadExplanation = {
   readonly decision: string;
   readonly assumed?: string;
   readonly values: readonly ExplainedValue[];
-  /** Absent where nothing is injected, like the next two. */
+  /** `grace`, `timeline` and `holds` are absent if nothing is injected. */
   readonly grace?: GraceArithmetic;
   readonly timeline?: readonly Moment[];
   readonly holds?: readonly string[];
-  /** Containers that preload the library that closes kept client connections; absent without one. */
+  /** Containers with the preload library, which closes keep-alive connections; absent if there are none. */
   readonly loads?: readonly string[];
   readonly limit?: string;
 };
 
 export function explain(decision: Decision, { facts, release }: ExplainRequest): WorkloadExplanation {
   const selection = selectionFor(decision, release);
-  if (selection.kind === "not-selected") return notSelected(decision, selection.because);
+  if (selection.kind === "not-selected") return explainUnselected(decision, selection.because);
   const explained = explainInjection(decision, facts);
   return selection.kind === "selected" ? explained : { ...explained, assumed: assumption(decision.report.namespace) };
 }
@@ -62,12 +62,12 @@ function assumption(namespace: string): string {
   return `namespace ${namespace}, which is not among the manifests, opts in`;
 }
 
-function notSelected(decision: Decision, because: string): WorkloadExplanation {
+function explainUnselected(decision: Decision, reason: string): WorkloadExplanation {
   const { graceSeconds: _unchanged, mode: _none, ...report } = decision.report;
   return {
-    workload: { ...report, outcome: "skipped", reason: "not_enabled", because },
-    decision: `not injected, because ${because}`,
-    values: valuesOf(decision, {}),
+    workload: { ...report, outcome: "skipped", reason: "not_enabled", because: reason },
+    decision: `not injected, because ${reason}`,
+    values: explainedValues(decision, {}),
   };
 }
 
@@ -79,9 +79,9 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
   const base = {
     workload: report,
     decision: outcomeText(report) + reason,
-    values: valuesOf(decision, effectiveValues(decision, settings)),
+    values: explainedValues(decision, effectiveValues(decision, settings)),
   };
-  const afterSeconds = graceOf(pod);
+  const afterSeconds = graceSecondsOf(pod);
   if (settings !== undefined) {
     const grace = graceArithmetic(settings, afterSeconds);
     const limit = limitOf(settings);
@@ -90,7 +90,7 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
       ...base,
       grace,
       holds,
-      ...loadsOf(pod),
+      ...preloadingContainers(pod),
       timeline: expectedShutdown(settings, afterSeconds),
       ...(limit === undefined ? {} : { limit }),
     };
@@ -101,7 +101,7 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
   return { ...base, timeline, limit: SLEEP_MODE_LIMIT };
 }
 
-function loadsOf(pod: object): Pick<WorkloadExplanation, "loads"> {
+function preloadingContainers(pod: object): Pick<WorkloadExplanation, "loads"> {
   const preload = isRawObject(pod) ? findPreload(pod) : undefined;
   return preload === undefined ? {} : { loads: [...preload.positions.keys()] };
 }
@@ -118,9 +118,9 @@ function settingsIn(pod: object): DrainSettings | undefined {
 
 type EffectiveValues = Partial<Readonly<Record<Field, string>>>;
 
-function valuesOf(decision: Decision, effective: EffectiveValues): readonly ExplainedValue[] {
+function explainedValues(decision: Decision, effective: EffectiveValues): readonly ExplainedValue[] {
   return FIELDS.map((field) => {
-    const configuredText = textOf(field, decision.explanation.policy);
+    const configuredText = configuredValueText(field, decision.explanation.policy);
     const effectiveText = effective[field] ?? configuredText;
     const value = effectiveText === configuredText ? configuredText : `${configuredText} → ${effectiveText}`;
     return { name: ANNOTATIONS[field].name, value, origin: originOf(field, decision) };
@@ -144,7 +144,7 @@ function originOf(field: Field, { explanation }: Decision): string {
   return explanation.origin[field].replace(`pod ${FLAG_LAYER}`, FLAG_LAYER);
 }
 
-function textOf<K extends Field>(field: K, policy: PodPolicy): string {
+function configuredValueText<K extends Field>(field: K, policy: PodPolicy): string {
   const row: Row<PodPolicy[K]> = ANNOTATIONS[field];
   const value = row.codec.format(policy[field]);
   return value === "" ? (row.fallbackShows ?? "–") : value;

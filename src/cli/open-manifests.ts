@@ -51,9 +51,9 @@ export async function openManifests({ paths, templatePaths }: CommandRequest, po
 }
 
 /** Warns about paths that match nothing, which are probably misspelt. */
-function unusedPaths(named: readonly TemplatePath[], manifests: readonly OpenManifest[]): readonly FileProblem[] {
+function unusedPaths(knownPaths: readonly TemplatePath[], manifests: readonly OpenManifest[]): readonly FileProblem[] {
   const objects = manifests.flatMap(({ parsed }) => parsed.documents.flatMap(({ value }) => objectsIn(value)));
-  return named
+  return knownPaths
     .filter((path) => !objects.some((listed) => templatesAt(listed, path).length > 0))
     .map(({ text }) => wholeFile(`--template-path ${text}`, "no object of the input has a mapping at this path"));
 }

@@ -7,7 +7,7 @@ import { problemLine } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
 import { printable } from "./terminal-text.ts";
 import type { ChangedManifest, Transformed } from "./transform.ts";
-import { reportLines, titleOf } from "./workload-report.ts";
+import { reportLines, workloadTitle } from "./workload-report.ts";
 
 /**
  * Prints the report. With `json` it is one object on one stream: `{"workloads", "warnings", "problems"}`.
@@ -24,7 +24,7 @@ export function printReport(result: Transformed, json: boolean, print: (text: st
   return succeeded(result);
 }
 
-/** Without any other output prints "nothing to do", since silence would look like success. */
+/** Prints "nothing to do" if there is no other output, since silence would look like success. */
 function printProblemsOrNothing(
   { problems, reports, warnings, sources }: Transformed,
   print: (text: string) => void,
@@ -66,7 +66,7 @@ export function writeManifests(result: Transformed, ports: Ports): void {
 
 export function explanationText(explanation: WorkloadExplanation): string {
   const { workload, grace, timeline, limit, holds, loads } = explanation;
-  const lines = [`${titleOf(workload)} (${workload.file}, document ${workload.document})`];
+  const lines = [`${workloadTitle(workload)} (${workload.file}, document ${workload.document})`];
   lines.push(`  decision: ${explanation.decision}`);
   if (explanation.assumed !== undefined) lines.push(`  assumed: ${explanation.assumed}`);
   lines.push(...workload.problems.map(({ where, message }) => `  problem: ${where}: ${message}`));

@@ -63,10 +63,14 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
       decisions.push({ report, pod, namespaceLabels: namespace?.labels, outcome, explanation: outcome.explanation });
       return outcome.kind === "patched" ? asTemplate(place, outcome.pod) : undefined;
     };
-  const changed = changeAll(opened.manifests, edit, true);
+  const changed = editManifests(opened.manifests, edit, true);
   const reports = decisions.map(({ report }) => report);
   const warnings = [...opened.warnings, ...settingWarnings(opened.manifests, request)];
-  return { ...collect({ ...opened, warnings }, changed, reports), decisions, sources: request.paths.map(sourceName) };
+  return {
+    ...combineResults({ ...opened, warnings }, changed, reports),
+    decisions,
+    sources: request.paths.map(sourceName),
+  };
 }
 
 export async function uninjectManifests(request: CommandRequest, ports: Ports): Promise<Transformed> {
@@ -81,29 +85,33 @@ export async function uninjectManifests(request: CommandRequest, ports: Ports): 
       reports.push({ ...name, outcome, problems: [] });
       return result.kind === "uninjected" ? result.pod : undefined;
     };
-  const changed = changeAll(opened.manifests, edit, false);
-  return { ...collect(opened, changed, reports), decisions: [], sources: request.paths.map(sourceName) };
+  const changed = editManifests(opened.manifests, edit, false);
+  return { ...combineResults(opened, changed, reports), decisions: [], sources: request.paths.map(sourceName) };
 }
 
-function collect(
+function combineResults(
   opened: OpenedManifests,
-  changed: Changed,
+  changed: ChangedManifests,
   reports: readonly WorkloadReport[],
 ): Omit<Transformed, "decisions" | "sources"> {
   // The reports of a document that could not be edited do not apply.
-  const failed = ({ file, document }: WorkloadReport): boolean =>
+  const hasFailed = ({ file, document }: WorkloadReport): boolean =>
     changed.problems.some((problem) => problem.file === file && problem.document === document);
   return {
     manifests: changed.manifests,
-    reports: reports.filter((report) => !failed(report)),
+    reports: reports.filter((report) => !hasFailed(report)),
     problems: [...opened.problems, ...changed.problems],
     warnings: opened.warnings,
   };
 }
 
-type Changed = { readonly manifests: readonly ChangedManifest[]; readonly problems: readonly FileProblem[] };
+type ChangedManifests = { readonly manifests: readonly ChangedManifest[]; readonly problems: readonly FileProblem[] };
 
-function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => PodEdit, preserve: boolean): Changed {
+function editManifests(
+  manifests: readonly OpenManifest[],
+  edit: (file: string) => PodEdit,
+  preserve: boolean,
+): ChangedManifests {
   const problems: FileProblem[] = [];
   const changed = manifests.map(({ name, text, byteOrderMark, parsed }) => {
     // After a problem nothing is written, so the other documents are not edited.
@@ -123,13 +131,13 @@ type WorkloadPlace = {
 };
 
 function workloadName({ file, document, place, fallback }: WorkloadPlace): WorkloadName {
-  const cut = place.owner.indexOf("/");
+  const slashIndex = place.owner.indexOf("/");
   return {
     file,
     document,
-    kind: cut < 0 ? place.owner : place.owner.slice(0, cut),
+    kind: slashIndex < 0 ? place.owner : place.owner.slice(0, slashIndex),
     namespace: place.namespace === "" ? fallback : place.namespace,
-    name: cut < 0 ? "" : place.owner.slice(cut + 1),
+    name: slashIndex < 0 ? "" : place.owner.slice(slashIndex + 1),
     ...(place.template === "" ? {} : { template: place.template }),
   };
 }
@@ -146,9 +154,9 @@ function podAsCreated({ pod, restartPolicy }: LocatedPod): RawObject {
 function asTemplate(place: LocatedPod, changed: object): object {
   if (podAsCreated(place) === place.pod || !isRawObject(changed)) return changed;
   const spec = objectAt(changed, "spec") ?? {};
-  const own = valueAt(objectAt(place.pod, "spec"), "restartPolicy");
+  const templatePolicy = valueAt(objectAt(place.pod, "spec"), "restartPolicy");
   return {
     ...changed,
-    spec: own === undefined ? without(spec, "restartPolicy") : { ...spec, restartPolicy: own },
+    spec: templatePolicy === undefined ? without(spec, "restartPolicy") : { ...spec, restartPolicy: templatePolicy },
   };
 }

@@ -38,28 +38,34 @@ export function injectionReport(name: WorkloadName, place: LocatedPod, outcome: 
   const problems = outcome.explanation.problems.filter(({ where }) => !where.startsWith("namespace "));
   if (outcome.kind === "refused") return { ...name, outcome: "refused", because: outcome.message, problems };
   if (outcome.kind === "unchanged") {
-    return { ...name, outcome: "skipped", reason: outcome.reason, because: becauseOf(outcome.reason, place), problems };
+    return {
+      ...name,
+      outcome: "skipped",
+      reason: outcome.reason,
+      because: skipReasonText(outcome.reason, place),
+      problems,
+    };
   }
-  const graceSeconds = { before: graceOf(place.pod), after: graceOf(outcome.pod) };
+  const graceSeconds = { before: graceSecondsOf(place.pod), after: graceSecondsOf(outcome.pod) };
   return { ...name, outcome: "injected", mode: outcome.mode, graceSeconds, problems };
 }
 
-function becauseOf(reason: SkipReason, place: LocatedPod): string {
+function skipReasonText(reason: SkipReason, place: LocatedPod): string {
   const part = reason === "invalid_pod" ? podProblem(place.pod) : undefined;
   return part === undefined ? SKIP_REASONS[reason] : `${SKIP_REASONS[reason]}: ${part}`;
 }
 
-export function graceOf(pod: unknown): number {
+export function graceSecondsOf(pod: unknown): number {
   const spec = isRawObject(pod) ? objectAt(pod, "spec") : undefined;
   return wholeNumberAt(spec, "terminationGracePeriodSeconds") ?? DEFAULT_GRACE_SECONDS;
 }
 
 export function reportLines(report: WorkloadReport): readonly string[] {
   const warnings = report.problems.map(({ where, message }) => `  ${where}: ${message}`);
-  return [`${titleOf(report)}: ${outcomeText(report)}`, ...warnings].map(printable);
+  return [`${workloadTitle(report)}: ${outcomeText(report)}`, ...warnings].map(printable);
 }
 
-export function titleOf({ kind, namespace, name, template }: WorkloadName): string {
+export function workloadTitle({ kind, namespace, name, template }: WorkloadName): string {
   return `${kind} ${namespace}/${name === "" ? "(no name)" : name}${template === undefined ? "" : `, ${template}`}`;
 }
 

@@ -76,11 +76,11 @@ async function runHere(
   }
 }
 
-/** Exits on Ctrl-C, on SIGTERM, or with the outer demo. @returns a function that removes the listeners */
+/** Exits on Ctrl-C, on SIGTERM, or when the outer demo exits. @returns a function that removes the listeners */
 function exitWhenStopped(isInside: boolean): () => void {
   const exit = () => process.exit(EXIT_INTERRUPTED);
   process.on("SIGINT", exit).on("SIGTERM", exit);
-  // EPIPE, as after `lastcall demo | head`.
+  // A reader that exits, as in `lastcall demo | head`, causes EPIPE.
   process.stdout.on("error", exit);
   // Standard input ends with the outer demo.
   if (isInside) process.stdin.once("end", exit).once("error", exit).resume();

@@ -37,16 +37,16 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
   const startedMs = clock.nowMs();
   const proxy = await startServiceProxy({ clock, network, port, targetPort: port, propagationMs });
   const slices = slicesOf(request, ports);
-  const feed = createEndpointFeed((change, pod) => {
+  const forwardEvent = createEndpointFeed((change, pod) => {
     proxy.enqueue(change);
     slices?.enqueue(change, pod);
   });
-  const runner = createPodRunner({ ...ports, onEvent: feed });
+  const runner = createPodRunner({ ...ports, onEvent: forwardEvent });
   const newPods = { runner, admit: ports.admit };
   try {
-    const create = (revision: string) => createPod(deployment, revision, newPods);
-    const old = await Promise.all(Array.from({ length: request.replicas }, () => create("5d9c7b")));
-    await allReady(old, clock);
+    const createWithRevision = (revision: string) => createPod(deployment, revision, newPods);
+    const oldPods = await Promise.all(Array.from({ length: request.replicas }, () => createWithRevision("5d9c7b")));
+    await allReady(oldPods, clock);
     proxy.flush();
     slices?.flush();
     const counter = createRequestCounter();
@@ -64,20 +64,20 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
       },
     });
     await clock.wait(STEADY_MS);
-    const { oldGone } = await replacePods(old, {
+    const { oldPodsRemoved } = await replacePods(oldPods, {
       clock,
-      createPod: () => create("7f4d86"),
+      createPod: () => createWithRevision("7f4d86"),
       beforeDelete: async (pod) => {
         if (!request.longRequest) return;
         load.requestLong(pod.address, port, LONG_MS);
         await clock.wait(LONG_LEAD_MS);
       },
     });
-    await oldGone;
-    const appliedMs = Math.max(...old.map(deletedMs)) + propagationMs;
+    await oldPodsRemoved;
+    const appliedMs = Math.max(...oldPods.map(deletedMs)) + propagationMs;
     await clock.wait(Math.max(0, appliedMs - clock.nowMs()) + AFTERWARDS_MS);
     await load.stop();
-    const ended = old.map((pod) =>
+    const ended = oldPods.map((pod) =>
       endOf(pod, {
         forwarded: proxy.forwarded(),
         propagationMs,

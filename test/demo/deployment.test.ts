@@ -64,9 +64,10 @@ test.for([
   },
   {
     title: "excessive aliases",
-    text: ["a: &a [x,x,x,x,x,x,x,x,x,x]", ..."bcdef".split("").map((name, at) => bomb(name, "abcde"[at] ?? ""))].join(
-      "\n",
-    ),
+    text: [
+      "a: &a [x,x,x,x,x,x,x,x,x,x]",
+      ..."bcdef".split("").map((name, at) => repeatAlias(name, "abcde"[at] ?? "")),
+    ].join("\n"),
     problem: "is not YAML or JSON: Excessive alias count",
   },
   { title: "no containers", text: "kind: Deployment\nmetadata: {name: web}", problem: "has no containers" },
@@ -78,7 +79,7 @@ test.for([
   expect(problems.join("\n")).toContain(problem);
 });
 
-function bomb(name: string, before: string): string {
+function repeatAlias(name: string, before: string): string {
   return `${name}: &${name} [${Array.from({ length: 10 }, () => `*${before}`).join(",")}]`;
 }
 

@@ -8,8 +8,8 @@ import { type LintReport, type ReportedFinding, whereOf } from "./lint-report.ts
 
 export function lintText({ findings, problems }: LintReport): string {
   // "no findings" would be misleading after unreadable documents.
-  const end = findings.length === 0 && problems.length > 0 ? "" : summary(findings);
-  return findings.map(findingText).join("") + end;
+  const summaryText = findings.length === 0 && problems.length > 0 ? "" : summary(findings);
+  return findings.map(findingText).join("") + summaryText;
 }
 
 function findingText(finding: ReportedFinding): string {

@@ -24,8 +24,8 @@ export function lineStart(text: string, offset: number): number {
 }
 
 export function lineEnd(text: string, offset: number): number {
-  const feed = text.indexOf("\n", offset);
-  const end = feed < 0 ? text.length : feed;
+  const lineFeedOffset = text.indexOf("\n", offset);
+  const end = lineFeedOffset < 0 ? text.length : lineFeedOffset;
   return end > offset && text[end - 1] === "\r" ? end - 1 : end;
 }
 
@@ -35,7 +35,7 @@ export function eolAt(text: string, offset: number, fallback: string): string {
   return text[end] === "\n" ? "\n" : fallback;
 }
 
-export function startsItsLine(text: string, offset: number): boolean {
+export function isFirstInLine(text: string, offset: number): boolean {
   return /^ *$/.test(text.slice(lineStart(text, offset), offset));
 }
 

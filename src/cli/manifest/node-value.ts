@@ -36,21 +36,24 @@ class Reader {
   }
 
   read(node: unknown): unknown {
-    const before = this.size;
+    const sizeBefore = this.size;
     const value = this.readUnnamed(node);
     this.size += 1;
     if (this.size > VALUE_LIMIT)
       throw new Unreadable(`aliases expand to more than ${VALUE_LIMIT} values; write them out`);
     if (isNode(node) && !isAlias(node) && node.anchor !== undefined) {
       this.anchors.set(node.anchor, value);
-      this.sizes.set(node.anchor, this.size - before);
+      this.sizes.set(node.anchor, this.size - sizeBefore);
     }
     return value;
   }
 
   private readUnnamed(node: unknown): unknown {
     if (isAlias(node)) {
-      if (!this.anchors.has(node.source)) throw new Unreadable(`the alias *${node.source} names no anchor before it`);
+      if (!this.anchors.has(node.source))
+        throw new Unreadable(
+          `the alias *${node.source} refers to an anchor that is not defined before it; define the anchor first`,
+        );
       this.size += this.sizes.get(node.source) ?? 1;
       return this.anchors.get(node.source);
     }

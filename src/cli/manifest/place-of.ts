@@ -13,9 +13,9 @@ export function placeOf(text: string, tree: Document.Parsed, path: Path): Place 
     offset = startOf(step.at) ?? offset;
     node = step.below;
   }
-  const before = text.slice(0, offset);
-  const lineStart = before.lastIndexOf("\n") + 1;
-  return { line: before.split("\n").length, column: offset - lineStart + 1 };
+  const textBefore = text.slice(0, offset);
+  const lineStart = textBefore.lastIndexOf("\n") + 1;
+  return { line: textBefore.split("\n").length, column: offset - lineStart + 1 };
 }
 
 type Step = { readonly at: unknown; readonly below: unknown };

@@ -40,9 +40,9 @@ const THIRD_BYTES = 256;
  * @throws Fault ERR_DEMO_FAILED when all are leased, or on a system without abstract sockets
  */
 export function leaseLoopbackNetwork(): string {
-  const total = SECOND_BYTES * THIRD_BYTES;
-  for (let tries = 0; tries < total; tries += 1) {
-    const number = (process.pid + tries) % total;
+  const networkCount = SECOND_BYTES * THIRD_BYTES;
+  for (let tries = 0; tries < networkCount; tries += 1) {
+    const number = (process.pid + tries) % networkCount;
     const network = `127.${FIRST_SECOND_BYTE + (number % SECOND_BYTES)}.${Math.trunc(number / SECOND_BYTES)}`;
     if (bindAbstractSocket(`lastcall-loopback-${network}`)) return network;
   }

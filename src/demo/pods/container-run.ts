@@ -55,7 +55,7 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
     start: () => {
       main = startProcess(mainCommand(plan, environment, context));
       exited = main.exited.then((status) => {
-        for (const each of execs) each.signal("SIGKILL");
+        for (const execRun of execs) execRun.signal("SIGKILL");
         ports.onExit(status);
         return status;
       });
@@ -77,8 +77,8 @@ export function mainCommand(
   environment: Readonly<Record<string, string>>,
   context: CommandContext,
 ): string[] {
-  const command = container.command.map((word) => expand(word, environment));
-  const args = container.args.map((word) => expand(word, environment));
+  const command = container.command.map((argument) => expand(argument, environment));
+  const args = container.args.map((argument) => expand(argument, environment));
   if (container.name !== MANAGER_CONTAINER) return [...command, ...args];
   return [...context.managerProgram, ...context.managerArguments(args)];
 }
@@ -116,7 +116,7 @@ function fieldValue(path: string, pod: PodPlan, address: string): string {
 
 /** Replaces `$(NAME)` by the variable's value and `$$` by one dollar sign; unknown names stay unchanged. */
 export function expand(text: string, environment: Readonly<Record<string, string>>): string {
-  return text.replace(/\$\$|\$\(([A-Za-z_.-][A-Za-z0-9_.-]*)\)/g, (found: string, name: string | undefined) =>
-    name === undefined ? "$" : (environment[name] ?? found),
+  return text.replace(/\$\$|\$\(([A-Za-z_.-][A-Za-z0-9_.-]*)\)/g, (match: string, name: string | undefined) =>
+    name === undefined ? "$" : (environment[name] ?? match),
   );
 }

@@ -104,7 +104,7 @@ export function podOf(deployment: object, revision: string): object {
   };
 }
 
-export function namedPod(pod: object, suffix: string, uid: string): object {
+export function withName(pod: object, suffix: string, uid: string): object {
   const metadata = objectAt(pod, "metadata");
   return { ...pod, metadata: { ...metadata, name: `${textAt(metadata, "generateName") ?? "pod-"}${suffix}`, uid } };
 }

@@ -38,7 +38,7 @@ function parsedDocuments(text: string): readonly unknown[] {
   return documents.map((document) => document.toJS());
 }
 
-/** The further lines are an excerpt of the file, which may contain control characters. */
+/** Omits the further lines: they quote the file, which may contain control characters. */
 function firstLine(error: unknown): string {
   const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
   return line.replace(/:$/, "");
@@ -86,10 +86,10 @@ export function thisMachine(searchPath: string): MachinePorts {
 
 /** Reports containers that cannot start here; the demo itself would report them only after 30 s. */
 export function startProblems(deployment: object, machine: MachinePorts): readonly string[] {
-  return planPod(podOf(deployment, "")).containers.flatMap((container) => problemOf(container, machine));
+  return planPod(podOf(deployment, "")).containers.flatMap((container) => containerProblems(container, machine));
 }
 
-function problemOf(container: ContainerPlan, machine: MachinePorts): readonly string[] {
+function containerProblems(container: ContainerPlan, machine: MachinePorts): readonly string[] {
   const { name, variables, directory = machine.directory } = container;
   const [program = ""] = container.command;
   if (!machine.isFolder(directory))
@@ -97,10 +97,10 @@ function problemOf(container: ContainerPlan, machine: MachinePorts): readonly st
   // Variables get their values at the start of the container.
   if (program === "" || program.includes("$(")) return [];
   const searchPath = variables.find((variable) => variable.name === "PATH")?.value ?? machine.searchPath;
-  const places = isAbsolute(program)
+  const candidates = isAbsolute(program)
     ? [program]
     : (program.includes("/") ? [directory] : searchPath.split(":")).map((folder) => join(folder, program));
-  if (places.some(machine.isProgram)) return [];
+  if (candidates.some(machine.isProgram)) return [];
   const reason = program.includes("/") ? "is not an executable file on this machine" : "is not in PATH";
   return [`Container ${name} runs ${program}, which ${reason}; install it or change the command.`];
 }

@@ -78,14 +78,19 @@ describe("a file for the command drains", () => {
   });
 
   test("with any content causes no exception", () => {
-    const odd = fc.oneof(
+    const arbitraryText = fc.oneof(
       fc.string(),
       fc.json(),
       fc.array(fc.json()).map((values) => values.join("\n")),
     );
-    fc.assert(fc.property(odd, (text) => void expect(drainsInText(text).drains).toEqual([])));
-    const nearly = fc.record({ id: fc.string(), report: fc.anything(), pod: fc.anything(), namespace: fc.anything() });
-    fc.assert(fc.property(nearly, (value) => void expect(drainsInText(jsonText([value])).unreadable).toBe(1)));
+    fc.assert(fc.property(arbitraryText, (text) => void expect(drainsInText(text).drains).toEqual([])));
+    const invalidRecord = fc.record({
+      id: fc.string(),
+      report: fc.anything(),
+      pod: fc.anything(),
+      namespace: fc.anything(),
+    });
+    fc.assert(fc.property(invalidRecord, (value) => void expect(drainsInText(jsonText([value])).unreadable).toBe(1)));
   });
 });
 

@@ -85,7 +85,7 @@ describe("the command drains reports an unresponsive replica and prints the drai
   test("if the replica does not respond within 5 s", { timeout: 60_000 }, async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     cluster.pods.push(webhookPod("lastcall-webhook-b", 8081));
-    cluster.mute.add("lastcall-webhook-b");
+    cluster.unresponsive.add("lastcall-webhook-b");
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, lines: out.split("\n").length }).toEqual({ status: 0, lines: 3 });
     expect(err).toBe(
@@ -112,7 +112,7 @@ describe("the command drains reports an unresponsive replica and prints the drai
 describe("the command drains prints an error with a remedy", () => {
   test("without permission for pods/portforward", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
-    cluster.rights.forward = false;
+    cluster.permissions.forward = false;
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain(
@@ -199,7 +199,7 @@ describe("the namespace of lastcall's replicas", () => {
 
   test("must be set without permission to list Pods in all namespaces", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB], "platform");
-    cluster.rights.list = ["platform"];
+    cluster.permissions.list = ["platform"];
     const refused = await drainsOn(cluster, "drains");
     expect(refused.status).toBe(1);
     expect(refused.err).toContain("at the cluster scope; set --lastcall-namespace\n");

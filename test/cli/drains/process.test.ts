@@ -102,7 +102,7 @@ describe("the program lastcall drains", { timeout: LIMIT_MS }, () => {
   test("interrupts a watch while a request is pending", async () => {
     const running = start(["drains", "--watch"], { KUBECONFIG: cluster.kubeconfig });
     await untilPrinted(running, "web-7d9f-abcde");
-    cluster.mute.add("lastcall-webhook-a");
+    cluster.unresponsive.add("lastcall-webhook-a");
     const before = cluster.requests.length;
     await eventually(() =>
       expect(cluster.requests.slice(before).some((one) => one.includes("/portforward"))).toBe(true),

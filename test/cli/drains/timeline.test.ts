@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { timelineSvg } from "../../../src/drain-history/timeline-svg.ts";
 import { someDrain } from "../../drain-history/some-drain.ts";
-import { lastcall, NO_CLUSTER, type Ran } from "../run-lastcall.ts";
+import { type CommandResult, lastcall, NO_CLUSTER } from "../run-lastcall.ts";
 import { type FakeCluster, fakeCluster } from "./fake-cluster.ts";
 import { drainsOn } from "./run-on-cluster.ts";
 
@@ -87,12 +87,17 @@ describe("a drain is shown", () => {
   });
 
   test("with an error if the SVG file cannot be written", async () => {
-    const ran: Ran = await lastcall(["timeline", "a-1", "-f", "drains.json", "--svg", "/x/y.svg"], FILE, undefined, {
-      ...NO_CLUSTER,
-      writeFile: () => {
-        throw new Error("ENOENT: no such file or directory, open '/x/y.svg'");
+    const ran: CommandResult = await lastcall(
+      ["timeline", "a-1", "-f", "drains.json", "--svg", "/x/y.svg"],
+      FILE,
+      undefined,
+      {
+        ...NO_CLUSTER,
+        writeFile: () => {
+          throw new Error("ENOENT: no such file or directory, open '/x/y.svg'");
+        },
       },
-    });
+    );
     expect(ran.status).toBe(1);
     expect(ran.err).toBe("error: /x/y.svg cannot be written: ENOENT: no such file or directory, open '/x/y.svg'\n");
   });

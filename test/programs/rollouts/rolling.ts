@@ -48,13 +48,13 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
     await clock.wait(STEADY_MS);
     for (let count = 1; count <= request.rollouts; count += 1) {
       const createNext = () => create(count);
-      const { updated, oldGone } = await replacePods(pods, {
+      const { updated, oldPodsRemoved } = await replacePods(pods, {
         clock,
         createPod: createNext,
         beforeDelete: async () => {},
       });
       ended.push(...pods);
-      gone.push(oldGone);
+      gone.push(oldPodsRemoved);
       pods = updated;
       await clock.wait(SERVE_MS);
     }

@@ -11,7 +11,7 @@ const CACHED: CachedFacts = {
   nodesAreStale: false,
   limitRanges: undefined,
   namespaceIsUnknown: false,
-  oldRuntime: "containerd://1.7.2",
+  runtimeWithoutImageVolumes: "containerd://1.7.2",
   imagePullError: undefined,
 };
 
