@@ -52,8 +52,8 @@ function templateOf(kind: string): string {
   return kind === "PodTemplate" ? "template" : "spec.template";
 }
 
-function ignoredTemplates(document: unknown, named: readonly TemplatePath[] = []): readonly string[] {
-  return objectsIn(document).flatMap((listed) => ignoredTemplatesOf(listed, named));
+function ignoredTemplates(document: unknown, knownPaths: readonly TemplatePath[] = []): readonly string[] {
+  return objectsIn(document).flatMap((listed) => ignoredTemplatesOf(listed, knownPaths));
 }
 
 function ignoredTemplatesOf(listed: ListedObject, named: readonly TemplatePath[]): readonly string[] {
@@ -85,6 +85,6 @@ function templatePathHint({ kind, apiVersion }: ListedObject, path: Path): strin
   return ` (pass --template-path ${prefix}${pathText(template)} to inject it)`;
 }
 
-function isWithin(path: Path, outer: Path): boolean {
-  return outer.every((key, at) => path[at] === key);
+function isWithin(path: Path, ancestor: Path): boolean {
+  return ancestor.every((key, at) => path[at] === key);
 }

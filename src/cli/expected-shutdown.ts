@@ -62,7 +62,7 @@ export function effectiveDriver(settings: DrainSettings): DriverName {
   return isDriverUsed(settings) ? settings.driver : "none";
 }
 
-export function limitOf(settings: DrainSettings): string | undefined {
+export function driverLimit(settings: DrainSettings): string | undefined {
   const { name, counted, callsApp } = driverRow(effectiveDriver(settings));
   if (callsApp && settings.drainUrl !== "") return undefined;
   if (counted === "nothing" && settings.preload !== "disabled") return PRELOAD_LIMIT;
@@ -97,6 +97,6 @@ export function graceArithmetic(settings: DrainSettings, graceSeconds: number): 
 }
 
 export function graceSentence({ seconds, parts }: GraceArithmetic): string {
-  const sum = parts.map((part) => `${part.seconds} s ${part.what}`).join(" + ");
-  return `${seconds} s = ${sum}`;
+  const sumText = parts.map((part) => `${part.seconds} s ${part.what}`).join(" + ");
+  return `${seconds} s = ${sumText}`;
 }

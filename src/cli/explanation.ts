@@ -15,11 +15,11 @@ import { isAtLeast, parseVersion } from "../kubernetes/version.ts";
 import type { Row } from "../policy/field-rows.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy } from "../policy/fields.ts";
 import {
+  driverLimit,
   effectiveDriver,
   expectedShutdown,
   type GraceArithmetic,
   graceArithmetic,
-  limitOf,
   type Moment,
   sleepModeShutdown,
 } from "./expected-shutdown.ts";
@@ -74,7 +74,7 @@ function explainUnselected(decision: Decision, reason: string): WorkloadExplanat
 function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExplanation {
   const { report, outcome } = decision;
   const pod = outcome.kind === "patched" ? outcome.pod : decision.pod;
-  const settings = settingsIn(pod);
+  const settings = managerSettings(pod);
   const reason = modeReason(decision, facts, originOf("mode", decision));
   const base = {
     workload: report,
@@ -84,7 +84,7 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
   const afterSeconds = graceSecondsOf(pod);
   if (settings !== undefined) {
     const grace = graceArithmetic(settings, afterSeconds);
-    const limit = limitOf(settings);
+    const limit = driverLimit(settings);
     const holds = settings.hooks.map(({ container, role }) => `${container} (${role})`);
     return {
       ...base,
@@ -109,7 +109,7 @@ function preloadingContainers(pod: object): Pick<WorkloadExplanation, "loads"> {
 const SLEEP_MODE_LIMIT =
   "Mode sleep waits a fixed time and does not observe traffic: the app has to finish requests that are still open after it.";
 
-function settingsIn(pod: object): DrainSettings | undefined {
+function managerSettings(pod: object): DrainSettings | undefined {
   if (!isRawObject(pod)) return undefined;
   const manager = [...initContainersOf(pod), ...containersOf(pod)].find((c) => nameOf(c) === MANAGER_CONTAINER);
   const flags = serveFlagsOf(manager);

@@ -21,7 +21,7 @@ export function printReport(result: Transformed, json: boolean, print: (text: st
     for (const report of result.reports) print(`${reportLines(report).join("\n")}\n`);
     printProblemsOrNothing(result, print);
   }
-  return succeeded(result);
+  return hasSucceeded(result);
 }
 
 /** Prints "nothing to do" if there is no other output, since silence would look like success. */
@@ -43,7 +43,7 @@ export function jsonReport({ reports, warnings, problems }: Transformed): object
   return { workloads: reports, warnings, problems };
 }
 
-export function succeeded({ problems, reports }: Transformed): boolean {
+export function hasSucceeded({ problems, reports }: Transformed): boolean {
   return problems.length === 0 && reports.every(({ outcome }) => outcome !== "refused");
 }
 

@@ -42,14 +42,19 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
   const decisions: Decision[] = [];
   const edit =
     (file: string): PodEdit =>
-    (place, document) => {
-      const name = workloadName({ file, document: document.number, place, fallback: request.namespace });
-      const pod = podAsCreated(place);
+    (locatedPod, document) => {
+      const name = workloadName({
+        file,
+        document: document.number,
+        locatedPod,
+        defaultNamespace: request.namespace,
+      });
+      const pod = podAsCreated(locatedPod);
       const namespace = namespaces.get(name.namespace);
       const outcome = injectPod(
         {
           pod,
-          podName: name.kind === "Pod" ? undefined : `of ${place.owner}`,
+          podName: name.kind === "Pod" ? undefined : `of ${locatedPod.owner}`,
           namespace: name.namespace,
           optIn: "all",
           namespaceAnnotations: namespace?.annotations ?? {},
@@ -57,11 +62,11 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
         },
         request.config,
         request.facts,
-        { newToken: () => ports.deriveToken(request.tokenSeed, { ...name, template: place.template }) },
+        { newToken: () => ports.deriveToken(request.tokenSeed, { ...name, template: locatedPod.template }) },
       );
-      const report = injectionReport(name, place, outcome);
+      const report = injectionReport(name, locatedPod, outcome);
       decisions.push({ report, pod, namespaceLabels: namespace?.labels, outcome, explanation: outcome.explanation });
-      return outcome.kind === "patched" ? asTemplate(place, outcome.pod) : undefined;
+      return outcome.kind === "patched" ? withTemplatePolicy(locatedPod, outcome.pod) : undefined;
     };
   const changed = editManifests(opened.manifests, edit, true);
   const reports = decisions.map(({ report }) => report);
@@ -78,9 +83,14 @@ export async function uninjectManifests(request: CommandRequest, ports: Ports): 
   const reports: WorkloadReport[] = [];
   const edit =
     (file: string): PodEdit =>
-    (place, document) => {
-      const name = workloadName({ file, document: document.number, place, fallback: request.namespace });
-      const result = uninjectPod(place.pod);
+    (locatedPod, document) => {
+      const name = workloadName({
+        file,
+        document: document.number,
+        locatedPod,
+        defaultNamespace: request.namespace,
+      });
+      const result = uninjectPod(locatedPod.pod);
       const outcome = result.kind === "uninjected" ? "uninjected" : "not-injected";
       reports.push({ ...name, outcome, problems: [] });
       return result.kind === "uninjected" ? result.pod : undefined;
@@ -126,19 +136,19 @@ function editManifests(
 type WorkloadPlace = {
   readonly file: string;
   readonly document: number;
-  readonly place: LocatedPod;
-  readonly fallback: string;
+  readonly locatedPod: LocatedPod;
+  readonly defaultNamespace: string;
 };
 
-function workloadName({ file, document, place, fallback }: WorkloadPlace): WorkloadName {
-  const slashIndex = place.owner.indexOf("/");
+function workloadName({ file, document, locatedPod, defaultNamespace }: WorkloadPlace): WorkloadName {
+  const slashIndex = locatedPod.owner.indexOf("/");
   return {
     file,
     document,
-    kind: slashIndex < 0 ? place.owner : place.owner.slice(0, slashIndex),
-    namespace: place.namespace === "" ? fallback : place.namespace,
-    name: slashIndex < 0 ? "" : place.owner.slice(slashIndex + 1),
-    ...(place.template === "" ? {} : { template: place.template }),
+    kind: slashIndex < 0 ? locatedPod.owner : locatedPod.owner.slice(0, slashIndex),
+    namespace: locatedPod.namespace === "" ? defaultNamespace : locatedPod.namespace,
+    name: slashIndex < 0 ? "" : locatedPod.owner.slice(slashIndex + 1),
+    ...(locatedPod.template === "" ? {} : { template: locatedPod.template }),
   };
 }
 
@@ -151,10 +161,10 @@ function podAsCreated({ pod, restartPolicy }: LocatedPod): RawObject {
   return restartPolicy === undefined || spec === undefined ? pod : { ...pod, spec: { ...spec, restartPolicy } };
 }
 
-function asTemplate(place: LocatedPod, changed: object): object {
-  if (podAsCreated(place) === place.pod || !isRawObject(changed)) return changed;
+function withTemplatePolicy(locatedPod: LocatedPod, changed: object): object {
+  if (podAsCreated(locatedPod) === locatedPod.pod || !isRawObject(changed)) return changed;
   const spec = objectAt(changed, "spec") ?? {};
-  const templatePolicy = valueAt(objectAt(place.pod, "spec"), "restartPolicy");
+  const templatePolicy = valueAt(objectAt(locatedPod.pod, "spec"), "restartPolicy");
   return {
     ...changed,
     spec: templatePolicy === undefined ? without(spec, "restartPolicy") : { ...spec, restartPolicy: templatePolicy },

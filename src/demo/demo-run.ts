@@ -12,7 +12,7 @@ import { longestDrain, reportLines, resultJson } from "./report/report.ts";
 import { timelineOf } from "./report/timeline.ts";
 import { timelineSvg } from "./report/timeline-svg.ts";
 import { type AdmissionTarget, admitPod } from "./rollout/admission-client.ts";
-import { placeOf } from "./rollout/deployment.ts";
+import { identityOf } from "./rollout/deployment.ts";
 import { startServers } from "./servers.ts";
 import { runVariant } from "./variant.ts";
 
@@ -43,7 +43,7 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
   print(`Manager: ${manager === "native" ? "native build" : `Node build, Node ${process.version}`}.`);
   if (!options.withoutRelay) print("API server: simulated.");
   const servers = await startServers(
-    { relay: !options.withoutRelay, namespace: placeOf(run.deployment).namespace },
+    { relay: !options.withoutRelay, namespace: identityOf(run.deployment).namespace },
     {
       ...ports,
       clock: realClock,

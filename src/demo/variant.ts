@@ -3,8 +3,8 @@ import { createEndpointFeed, createSliceController, type SlicePorts } from "./ap
 import { createRequestCounter, type LoadShape, startLoad } from "./load/load.ts";
 import { startServiceProxy } from "./network/service-proxy.ts";
 import { createPodRunner, type PodRunnerPorts } from "./pods/pod-runner.ts";
-import { deletedMs, endOf, type VariantResult } from "./report/pod-end.ts";
-import { placeOf } from "./rollout/deployment.ts";
+import { deletedMs, podEndOf, type VariantResult } from "./report/pod-end.ts";
+import { identityOf } from "./rollout/deployment.ts";
 import { allReady, createPod, replacePods } from "./rollout/rollout.ts";
 
 type VariantRequest = {
@@ -24,11 +24,11 @@ export type VariantPorts = Omit<PodRunnerPorts, "onEvent"> & {
 };
 
 const STEADY_MS = 1_500;
-const AFTERWARDS_MS = 1_000;
+const AFTER_UPDATE_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-const LONG_MS = 5_000;
+const LONG_REQUEST_MS = 5_000;
 /** The long request must reach its Pod before the deletion. */
-const LONG_LEAD_MS = 200;
+const LONG_REQUEST_LEAD_MS = 200;
 
 /** @throws Fault ERR_DEMO_FAILED when a Pod or the webhook fails */
 export async function runVariant(request: VariantRequest, ports: VariantPorts): Promise<VariantResult> {
@@ -69,16 +69,16 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
       createPod: () => createWithRevision("7f4d86"),
       beforeDelete: async (pod) => {
         if (!request.longRequest) return;
-        load.requestLong(pod.address, port, LONG_MS);
-        await clock.wait(LONG_LEAD_MS);
+        load.requestLong(pod.address, port, LONG_REQUEST_MS);
+        await clock.wait(LONG_REQUEST_LEAD_MS);
       },
     });
     await oldPodsRemoved;
     const appliedMs = Math.max(...oldPods.map(deletedMs)) + propagationMs;
-    await clock.wait(Math.max(0, appliedMs - clock.nowMs()) + AFTERWARDS_MS);
+    await clock.wait(Math.max(0, appliedMs - clock.nowMs()) + AFTER_UPDATE_MS);
     await load.stop();
     const ended = oldPods.map((pod) =>
-      endOf(pod, {
+      podEndOf(pod, {
         forwarded: proxy.forwarded(),
         propagationMs,
         slicesWithdrawnMs: slices?.withdrawnMs(pod.plan),
@@ -95,6 +95,6 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
 /** The slice changes after half of the propagation time, the proxy after all of it. */
 function slicesOf({ deployment, port, propagationMs }: VariantRequest, { clock, writeSlice }: VariantPorts) {
   if (writeSlice === undefined) return undefined;
-  const service = { ...placeOf(deployment), port };
+  const service = { ...identityOf(deployment), port };
   return createSliceController({ clock, service, lagMs: propagationMs / 2, write: writeSlice });
 }

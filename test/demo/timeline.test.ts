@@ -139,7 +139,7 @@ test("overlapping connections are merged in the timeline into spans that cover t
       const spans = pairs.map(([fromMs, length]) => ({ fromMs, toMs: fromMs + length }));
       const result = mergeSpans(spans);
       for (let at = 0; at < 130; at++) {
-        const covered = (list: typeof spans) => list.some((one) => one.fromMs <= at && at <= one.toMs);
+        const covered = (list: typeof spans) => list.some((span) => span.fromMs <= at && at <= span.toMs);
         expect(covered(result)).toBe(covered(spans));
       }
       for (const [index, one] of result.slice(1).entries())

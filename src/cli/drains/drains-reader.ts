@@ -32,7 +32,7 @@ export async function openDrainsReader(request: DrainsRequest, ports: Ports): Pr
   const { source, namespace } = request;
   if (source.kind === "file") {
     const read = async (): Promise<DrainsReading> => {
-      const file = await fileDrains(source.path, ports);
+      const file = await readFileDrains(source.path, ports);
       if (!file.ok) return { ok: false, problems: [file.message] };
       const matching = file.drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
       return { ok: true, lists: [matching], problems: file.problems };
@@ -46,7 +46,7 @@ export async function openDrainsReader(request: DrainsRequest, ports: Ports): Pr
   }
   const read = async (signal: AbortSignal): Promise<DrainsReading> => {
     const { lastcallNamespace } = source;
-    const { lists, problems } = await clusterDrains(connection, { lastcallNamespace, namespace, signal });
+    const { lists, problems } = await fetchClusterDrains(connection, { lastcallNamespace, namespace, signal });
     if (lists.length > 0) return { ok: true, lists, problems };
     const noReplica = `no lastcall replica at ${connection.server} returned its drains. ${remedyText(lastcallNamespace)}`;
     return { ok: false, problems: [...problems, noReplica] };
@@ -77,10 +77,10 @@ type ClusterDrains = {
 
 type Cluster = { readonly request: SendRequest; readonly podClient: PodClient };
 
-async function clusterDrains({ request, podClient }: Cluster, query: DrainQuery): Promise<ClusterDrains> {
+async function fetchClusterDrains({ request, podClient }: Cluster, query: DrainQuery): Promise<ClusterDrains> {
   const foundReplicas = await findReplicas(request, query.lastcallNamespace, query.signal);
   const results = await Promise.all(
-    foundReplicas.replicas.map((replica) => drainsOf(podClient(replica), replica, query)),
+    foundReplicas.replicas.map((replica) => fetchDrains(podClient(replica), replica, query)),
   );
   return {
     lists: results.flatMap(({ drains }) => (drains === undefined ? [] : [drains])),
@@ -93,7 +93,7 @@ async function clusterDrains({ request, podClient }: Cluster, query: DrainQuery)
 
 type ReplicaResult = { readonly drains?: readonly DrainRecord[]; readonly problem?: string };
 
-async function drainsOf(
+async function fetchDrains(
   request: SendRequest,
   replica: Replica,
   { namespace, signal }: DrainQuery,
@@ -128,7 +128,7 @@ type FileDrains =
   | { readonly ok: true; readonly drains: readonly DrainRecord[]; readonly problems: readonly string[] }
   | { readonly ok: false; readonly message: string };
 
-async function fileDrains(path: string, ports: Ports): Promise<FileDrains> {
+async function readFileDrains(path: string, ports: Ports): Promise<FileDrains> {
   const name = sourceName(path);
   let bytes: Uint8Array;
   try {

@@ -32,12 +32,12 @@ export function mapSteps(
     if (!Object.hasOwn(intended, key)) steps.push({ kind: "remove", at: index });
     else if (lastIndexes.get(key) === index) steps.push({ kind: "keep", at: index, value: intended[key] });
   }
-  let after = keys.length - 1;
+  let insertAfter = keys.length - 1;
   for (const [key, value] of Object.entries(intended)) {
     const index = lastIndexes.get(key);
-    if (index !== undefined) after = index;
+    if (index !== undefined) insertAfter = index;
     else if (!Object.hasOwn(mergedValues, key) || !sameJson(mergedValues[key], value))
-      steps.push({ kind: "insert", at: after, key, value });
+      steps.push({ kind: "insert", at: insertAfter, key, value });
   }
   return steps;
 }

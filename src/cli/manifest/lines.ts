@@ -45,10 +45,10 @@ export function columnOf(text: string, offset: number): number {
 
 /** Removes whole lines with the line break before them, or after them at the start of the text. */
 export function removedLines(text: string, start: number, end: number): Splice {
-  const from = lineStart(text, start);
-  const feed = text.indexOf("\n", end);
-  if (from === 0) return { start: 0, end: feed < 0 ? text.length : feed + 1, insert: "" };
-  return { start: lineEnd(text, lineStart(text, from - 1)), end: lineEnd(text, end), insert: "" };
+  const firstLineStart = lineStart(text, start);
+  const lineFeedOffset = text.indexOf("\n", end);
+  if (firstLineStart === 0) return { start: 0, end: lineFeedOffset < 0 ? text.length : lineFeedOffset + 1, insert: "" };
+  return { start: lineEnd(text, lineStart(text, firstLineStart - 1)), end: lineEnd(text, end), insert: "" };
 }
 
 /** The last line above `offset` that is neither blank nor a comment. */

@@ -73,10 +73,10 @@ function readTree(
     if (template !== undefined) return problem(template, TEMPLATE_MESSAGE);
     const error = tree.errors[0];
     if (error !== undefined) return problem(error.pos[0], syntaxMessage(error.message));
-    const { value, repeated: duplicateKeys } = readNode(tree.contents);
+    const { value, duplicates } = readNode(tree.contents);
     const pods = podsIn(value, knownPaths);
     const quotedTemplate = unrenderedWorkload(pods, tree);
-    const warnings = duplicateKeys.map(({ key, offset }) =>
+    const warnings = duplicates.map(({ key, offset }) =>
       problem(offset, `duplicate key "${key}" in one mapping; the last one is used`),
     );
     if (quotedTemplate !== undefined) warnings.push(problem(quotedTemplate, QUOTED_TEMPLATE_MESSAGE));

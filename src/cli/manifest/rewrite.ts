@@ -71,11 +71,11 @@ function stepsOf(
     return isList(intended) ? listSteps(old, intended) : undefined;
   }
   if (!isMap(node) || !isRawObject(intended)) return undefined;
-  const merged: Record<string, unknown> = {};
-  for (const pair of node.items) if (isMergeKey(pair.key)) addMerged(merged, currentValue(context, pair.value));
+  const mergedValues: Record<string, unknown> = {};
+  for (const pair of node.items) if (isMergeKey(pair.key)) addMerged(mergedValues, currentValue(context, pair.value));
   return mapSteps(
     entries.map(({ key }) => key),
-    merged,
+    mergedValues,
     intended,
   );
 }
@@ -117,23 +117,32 @@ function preserveLines(context: EditContext, { start, end }: Entry, spliceCount:
   if (!context.preserve || !isFirstInLine(text, start)) return;
   // Lines below preserved ones are injected and need not be restored.
   if (readPreservedLines(text, start) !== undefined) return;
-  const from = lineStart(text, start);
-  const old = text.slice(from, lineEnd(text, end));
+  const firstLineStart = lineStart(text, start);
+  const old = text.slice(firstLineStart, lineEnd(text, end));
   const relativeSplices = context.splices
     .slice(spliceCount)
-    .map((s) => ({ ...s, start: s.start - from, end: s.end - from }));
+    .map((s) => ({ ...s, start: s.start - firstLineStart, end: s.end - firstLineStart }));
   if (isReversible(context, old, applySplices(old, relativeSplices))) return;
-  const comment = preservedLines(text.slice(from, end), columnOf(text, start), eolAt(text, start, context.style.eol));
-  if (comment !== undefined) context.splices.splice(spliceCount, 0, { start: from, end: from, insert: comment });
+  const comment = preservedLines(
+    text.slice(firstLineStart, end),
+    columnOf(text, start),
+    eolAt(text, start, context.style.eol),
+  );
+  if (comment !== undefined)
+    context.splices.splice(spliceCount, 0, { start: firstLineStart, end: firstLineStart, insert: comment });
 }
 
-function isReversible({ style }: EditContext, old: string, changed: string | undefined): boolean {
-  if (changed === undefined) return false;
+function isReversible({ style }: EditContext, old: string, changedText: string | undefined): boolean {
+  if (changedText === undefined) return false;
   const [before] = parseManifest(old).documents;
-  const [after] = parseManifest(changed).documents;
+  const [after] = parseManifest(changedText).documents;
   if (before === undefined || after === undefined) return false;
-  const restoringSplices = rewriteDocument(changed, after, before.value, { restore: false, preserve: false, style });
-  return applySplices(changed, restoringSplices) === old;
+  const restoringSplices = rewriteDocument(changedText, after, before.value, {
+    restore: false,
+    preserve: false,
+    style,
+  });
+  return applySplices(changedText, restoringSplices) === old;
 }
 
 function restoreLines(

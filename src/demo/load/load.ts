@@ -40,15 +40,15 @@ type Load = {
   readonly stop: () => Promise<void>;
 };
 
-const PAUSE_MS = { least: 20, most: 80 };
+const PAUSE_MS = { min: 20, max: 80 };
 /** With a shorter pause one outage would count as many failures. */
 const PAUSE_AFTER_FAILURE_MS = 100;
-const SLOW_MS = { least: 1_000, most: 5_000 };
+const SLOW_MS = { min: 1_000, max: 5_000 };
 const MIN_CONNECTION_MS = 500;
 
 export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
   const stopping = new AbortController();
-  const randomBetween = (least: number, most: number) => least + ports.random() * (most - least);
+  const randomBetween = (min: number, max: number) => min + ports.random() * (max - min);
   const send = async (client: ClientKind, connection: HttpConnection, path: string, keepAlive: boolean) => {
     const { failure } = await connection.request(path, keepAlive);
     ports.counter.count(client, failure);
@@ -59,7 +59,7 @@ export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
     // Clients that start together would stay synchronized.
     await ports.clock.wait(randomBetween(0, 200), stopping.signal);
     while (!stopping.signal.aborted) {
-      const pauseMs = (await sendOnce()) ? PAUSE_AFTER_FAILURE_MS : randomBetween(PAUSE_MS.least, PAUSE_MS.most);
+      const pauseMs = (await sendOnce()) ? PAUSE_AFTER_FAILURE_MS : randomBetween(PAUSE_MS.min, PAUSE_MS.max);
       await ports.clock.wait(pauseMs, stopping.signal);
     }
   };
@@ -78,7 +78,7 @@ export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
     }).finally(() => connection?.close());
   };
 
-  const slowPath = () => shape.slowPath?.(Math.round(randomBetween(SLOW_MS.least, SLOW_MS.most))) ?? shape.path;
+  const slowPath = () => shape.slowPath?.(Math.round(randomBetween(SLOW_MS.min, SLOW_MS.max))) ?? shape.path;
   const connectionMs = () => randomBetween(Math.min(MIN_CONNECTION_MS, shape.maxConnectionMs), shape.maxConnectionMs);
   const startClients = (count: number, startClient: () => Promise<void>) => Array.from({ length: count }, startClient);
   const activeClients: Promise<unknown>[] = [

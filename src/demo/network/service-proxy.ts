@@ -53,8 +53,8 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
     client.once("close", () => sockets.delete(client));
     client.setNoDelay(true);
     if (endpoint === undefined) return refuse(client);
-    const entry = { pod: endpoint.address, fromMs: ports.clock.nowMs(), toMs: -1 };
-    forwarded.push(entry);
+    const connection = { pod: endpoint.address, fromMs: ports.clock.nowMs(), toMs: -1 };
+    forwarded.push(connection);
     const pod = connect({
       host: endpoint.address,
       port: ports.targetPort,
@@ -66,7 +66,7 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
     refused.delete(client.remotePort ?? 0);
     pod.once("close", () => {
       sockets.delete(pod);
-      entry.toMs = ports.clock.nowMs();
+      connection.toMs = ports.clock.nowMs();
     });
     joinSockets(client, pod, (error) => (isRefusal(error) ? refuse(client) : client.resetAndDestroy()));
   });

@@ -47,13 +47,13 @@ export type DrainSummary = {
 /** If the app ignores its stop signal, the manager writes another report long after the drain. */
 const REPORT_SLACK_MS = 2_000;
 
-export function endOf(
+export function podEndOf(
   { plan, address, events }: RunningPod,
   observed: Pick<PodEnd, "forwarded" | "propagationMs" | "slicesWithdrawnMs">,
 ): EndedPod {
   const deletionMs = deletedMs({ events });
-  const regular = plan.containers.filter((container) => container.role === "regular").map(({ name }) => name);
-  const stopSignal = events.find((event) => event.type === "SIGTERM" && regular.includes(event.container));
+  const regularNames = plan.containers.filter((container) => container.role === "regular").map(({ name }) => name);
+  const stopSignal = events.find((event) => event.type === "SIGTERM" && regularNames.includes(event.container));
   const releasedMs = stopSignal?.atMs ?? events.at(-1)?.atMs ?? deletionMs;
   const lines = events.filter(
     ({ type, container, atMs }) =>

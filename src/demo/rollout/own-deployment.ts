@@ -12,15 +12,17 @@ import { podOf, servicePort } from "./deployment.ts";
 type ReadDeployment = { readonly deployment: object; readonly problems: readonly string[] };
 
 export async function readDeployment(path: string): Promise<ReadDeployment> {
-  const refused = (problem: string): ReadDeployment => ({ deployment: {}, problems: [`${path} ${problem}`] });
+  const readFailure = (problem: string): ReadDeployment => ({ deployment: {}, problems: [`${path} ${problem}`] });
   try {
     const documents = parsedDocuments(await readFile(path, "utf8"));
     const deployment = documents.find((document) => textAt(document, "kind") === "Deployment");
-    if (deployment === undefined) return refused("does not contain a Deployment.");
+    if (deployment === undefined) return readFailure("does not contain a Deployment.");
     return { deployment: objectAt(deployment), problems: deploymentProblems(objectAt(deployment)) };
   } catch (error) {
     const reason = UNREADABLE.get(error instanceof Error && "code" in error ? String(error.code) : "");
-    return refused(reason === undefined ? `is not YAML or JSON: ${firstLine(error)}` : `cannot be read: ${reason}.`);
+    return readFailure(
+      reason === undefined ? `is not YAML or JSON: ${firstLine(error)}` : `cannot be read: ${reason}.`,
+    );
   }
 }
 
@@ -33,8 +35,8 @@ const UNREADABLE: ReadonlyMap<string, string> = new Map([
 /** @throws Error of the parser, also for excessive aliases */
 function parsedDocuments(text: string): readonly unknown[] {
   const documents = parseAllDocuments(text);
-  const broken = documents.flatMap((document) => document.errors)[0];
-  if (broken !== undefined) throw broken;
+  const firstError = documents.flatMap((document) => document.errors)[0];
+  if (firstError !== undefined) throw firstError;
   return documents.map((document) => document.toJS());
 }
 

@@ -100,10 +100,10 @@ describe("JSON for a terminal", () => {
       unit: fc.constantFrom("a", "\u009b", "\u202e", "\u{e0041}", "\u001b", "\u2028", "ß", "😀"),
     });
     fc.assert(
-      fc.property(text, (words) => {
-        const written = jsonText({ words });
+      fc.property(text, (value) => {
+        const written = jsonText({ words: value });
         expect(written).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
-        expect(JSON.parse(written)).toEqual({ words });
+        expect(JSON.parse(written)).toEqual({ words: value });
       }),
     );
   });

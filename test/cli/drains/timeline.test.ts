@@ -15,7 +15,7 @@ const ELSEWHERE = someDrain({ id: "a-4", uid: "u-4", namespace: "test", pod: "ap
 const API = someDrain({ id: "a-5", uid: "u-5", pod: "api-0" });
 const FILE = { "drains.json": JSON.stringify({ version: 1, drains: [FIRST, SECOND, OTHER, ELSEWHERE, API] }) };
 
-async function chosen(subject: string, ...flags: readonly string[]): Promise<string> {
+async function chosenDrain(subject: string, ...flags: readonly string[]): Promise<string> {
   const { status, out, err } = await lastcall(["timeline", subject, "--json", "-f", "drains.json", ...flags], FILE);
   expect({ status, err }).toEqual({ status: 0, err: "" });
   return JSON.parse(out).id;
@@ -29,19 +29,19 @@ async function refused(subject: string, ...flags: readonly string[]): Promise<st
 
 describe("the drain that a command shows", () => {
   test("is the latest of a Pod, chosen by name or by namespace and name", async () => {
-    expect(await chosen("web-7d9f-abcde")).toBe("a-2");
-    expect(await chosen("shop/web-7d9f-abcde")).toBe("a-2");
+    expect(await chosenDrain("web-7d9f-abcde")).toBe("a-2");
+    expect(await chosenDrain("shop/web-7d9f-abcde")).toBe("a-2");
   });
 
   test("is the one with the given id", async () => {
-    expect(await chosen("a-1")).toBe("a-1");
+    expect(await chosenDrain("a-1")).toBe("a-1");
   });
 
   test("needs a namespace if Pods of several namespaces have the name", async () => {
     const err = await refused("api-0");
     expect(err).toMatch(/^error: Pods named "api-0" ended in several namespaces; use "\w+\/api-0" or "\w+\/api-0"\n$/);
-    expect(await chosen("test/api-0")).toBe("a-4");
-    expect(await chosen("api-0", "-n", "shop")).toBe("a-5");
+    expect(await chosenDrain("test/api-0")).toBe("a-4");
+    expect(await chosenDrain("api-0", "-n", "shop")).toBe("a-5");
   });
 
   test("is suggested by prefix or similarity if no name matches", async () => {

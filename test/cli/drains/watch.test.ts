@@ -119,7 +119,7 @@ test("a watch that is interrupted during a read exits with 0", async () => {
     undefined,
     onCluster(cluster, { interruptSignal: () => interrupt.signal }),
   );
-  await eventually(() => expect(cluster.requests.some((one) => one.includes("/portforward"))).toBe(true));
+  await eventually(() => expect(cluster.requests.some((request) => request.includes("/portforward"))).toBe(true));
   interrupt.abort();
   expect(await running).toEqual({ status: 0, out: "", err: "" });
 });
