@@ -3,7 +3,11 @@ import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { isAtLeast, parseVersion } from "../../src/kubernetes/version.ts";
-import { lowestKubeletVersion, oldRuntime, reduceNode } from "../../src/webhook/cluster/cluster-facts.ts";
+import {
+  findRuntimeWithoutImageVolumes,
+  lowestKubeletVersion,
+  reduceNode,
+} from "../../src/webhook/cluster/cluster-facts.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { injectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
@@ -27,7 +31,7 @@ async function tooOld(namespace: CaseNamespace): Promise<string | undefined> {
   const nodes = items.map((node) => reduceNode(JSON.parse(JSON.stringify(node))));
   const kubelet = lowestKubeletVersion(nodes) ?? "";
   const version = parseVersion(kubelet);
-  return version !== undefined && isAtLeast(version, 1, 36) ? oldRuntime(nodes) : kubelet;
+  return version !== undefined && isAtLeast(version, 1, 36) ? findRuntimeWithoutImageVolumes(nodes) : kubelet;
 }
 
 describe("a rollout of an app without drain support, with endless clients", () => {

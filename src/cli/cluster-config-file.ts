@@ -7,28 +7,28 @@ import type { Ports } from "./ports.ts";
 
 export function readConfig(path: string | undefined, ports: Ports): ClusterConfig | undefined {
   if (path === undefined) return DEFAULT_CONFIG;
-  const read = parseConfig(path, ports);
-  for (const line of read.problems) ports.err(`error: ${line}\n`);
-  return read.problems.length === 0 ? read.config : undefined;
+  const reading = parseConfig(path, ports);
+  for (const line of reading.problems) ports.err(`error: ${line}\n`);
+  return reading.problems.length === 0 ? reading.config : undefined;
 }
 
 type ReadConfig = { readonly config: ClusterConfig; readonly problems: readonly string[] };
 
 function parseConfig(path: string, ports: Ports): ReadConfig {
-  const failed = (message: string): ReadConfig => ({ config: DEFAULT_CONFIG, problems: [`${path}: ${message}`] });
+  const readFailure = (message: string): ReadConfig => ({ config: DEFAULT_CONFIG, problems: [`${path}: ${message}`] });
   let bytes: Uint8Array;
   try {
     bytes = ports.readFile(path);
   } catch (cause) {
-    return failed(systemMessage(cause));
+    return readFailure(systemMessage(cause));
   }
   const decoded = decodeManifest(bytes);
-  if (!decoded.ok) return failed(decoded.message);
+  if (!decoded.ok) return readFailure(decoded.message);
   const { documents, problems } = parseManifest(decoded.text);
   if (problems.length > 0) {
     return { config: DEFAULT_CONFIG, problems: problems.map((problem) => problemLine({ ...problem, file: path })) };
   }
-  if (documents.length > 1) return failed(`has ${documents.length} documents, expected one`);
+  if (documents.length > 1) return readFailure(`has ${documents.length} documents, expected one`);
   const read = readClusterConfig(documents[0]?.value);
   return { config: read.config, problems: read.problems.map(({ where, message }) => `${path}, ${where}: ${message}`) };
 }

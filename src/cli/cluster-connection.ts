@@ -52,7 +52,7 @@ function kubeconfigFiles(
 /** Merges files in order. The client uses the first of equal names, as kubectl does. */
 async function readFiles(files: readonly string[], choice: ClusterChoice): Promise<KubeConfig> {
   const { KubeConfig } = await import("../api-server/kube-config.ts");
-  const read = files.map((file) => {
+  const kubeconfigs = files.map((file) => {
     const kubeconfig = new KubeConfig();
     try {
       kubeconfig.loadFromFile(file);
@@ -63,10 +63,11 @@ async function readFiles(files: readonly string[], choice: ClusterChoice): Promi
   });
   const connection = new KubeConfig();
   connection.loadFromOptions({
-    clusters: read.flatMap((one) => one.getClusters()),
-    users: read.flatMap((one) => one.getUsers()),
-    contexts: read.flatMap((one) => one.getContexts()),
-    currentContext: choice.context ?? read.map((one) => one.getCurrentContext()).find((name) => (name ?? "") !== ""),
+    clusters: kubeconfigs.flatMap((config) => config.getClusters()),
+    users: kubeconfigs.flatMap((config) => config.getUsers()),
+    contexts: kubeconfigs.flatMap((config) => config.getContexts()),
+    currentContext:
+      choice.context ?? kubeconfigs.map((config) => config.getCurrentContext()).find((name) => (name ?? "") !== ""),
   });
   assertUsable(connection, files.join(" and "));
   return connection;

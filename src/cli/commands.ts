@@ -2,22 +2,22 @@
 import { createTwoFilesPatch } from "diff";
 import { EXIT_CHECK_ERROR, EXIT_DIFFERENT, EXIT_DONE, EXIT_ERROR } from "./exit-statuses.ts";
 import { explain } from "./explanation.ts";
-import { explanationText, jsonReport, printProblems, printReport, succeeded, writeManifests } from "./output.ts";
+import { explanationText, hasSucceeded, jsonReport, printProblems, printReport, writeManifests } from "./output.ts";
 import type { Ports } from "./ports.ts";
 import type { CommandRequest, ExplainRequest, InjectRequest } from "./request.ts";
 import { type ChangedManifest, injectManifests, type Transformed, uninjectManifests } from "./transform.ts";
 
 export async function runInject(request: InjectRequest, ports: Ports): Promise<number> {
-  return write(await injectManifests(request, ports), request.json, ports);
+  return writeResult(await injectManifests(request, ports), request.json, ports);
 }
 
 export async function runUninject(request: CommandRequest, ports: Ports): Promise<number> {
-  return write(await uninjectManifests(request, ports), request.json, ports);
+  return writeResult(await uninjectManifests(request, ports), request.json, ports);
 }
 
-function write(result: Transformed, json: boolean, ports: Ports): number {
+function writeResult(result: Transformed, json: boolean, ports: Ports): number {
   if (printReport(result, json, ports.err)) writeManifests(result, ports);
-  return succeeded(result) ? EXIT_DONE : EXIT_ERROR;
+  return hasSucceeded(result) ? EXIT_DONE : EXIT_ERROR;
 }
 
 export async function runDiff(request: InjectRequest, ports: Ports): Promise<number> {
@@ -25,7 +25,7 @@ export async function runDiff(request: InjectRequest, ports: Ports): Promise<num
   const diffs = result.manifests.filter(({ before, after }) => before !== after).map(unifiedDiff);
   if (request.json) ports.out(`${JSON.stringify({ diffs, ...jsonReport(result) })}\n`);
   else if (printReport(result, false, ports.err)) for (const { diff } of diffs) ports.out(diff);
-  if (!succeeded(result)) return EXIT_CHECK_ERROR;
+  if (!hasSucceeded(result)) return EXIT_CHECK_ERROR;
   return diffs.length > 0 ? EXIT_DIFFERENT : EXIT_DONE;
 }
 
@@ -47,5 +47,5 @@ export async function runExplain(request: ExplainRequest, ports: Ports): Promise
     printProblems(result, ports.err);
     ports.out(explanations.map(explanationText).join("\n"));
   }
-  return succeeded(result) ? EXIT_DONE : EXIT_ERROR;
+  return hasSucceeded(result) ? EXIT_DONE : EXIT_ERROR;
 }

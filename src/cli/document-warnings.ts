@@ -24,7 +24,7 @@ const BUILT_IN_GROUPS = ["v1", "apps", "batch", "extensions"];
 
 export function documentWarnings(
   { number, value, pods }: ParsedDocument,
-  named: readonly TemplatePath[],
+  knownPaths: readonly TemplatePath[],
 ): readonly ManifestProblem[] {
   const warning = (message: string): readonly ManifestProblem[] => [{ document: number, place: undefined, message }];
   if (value === null) return [];
@@ -36,14 +36,14 @@ export function documentWarnings(
   const group = apiVersion.split("/")[0] ?? "";
   if (kind === "List" && group === "v1" && !Array.isArray(value["items"]))
     return warning("items of this List is not a list; left unchanged");
-  const others = ignoredTemplates(value, named).flatMap(warning);
-  if (groups === undefined) return others;
+  const templateWarnings = ignoredTemplates(value, knownPaths).flatMap(warning);
+  if (groups === undefined) return templateWarnings;
   if (groups.includes(group)) {
-    if (pods.length > 0) return others;
+    if (pods.length > 0) return templateWarnings;
     return warning(`this ${kind} has no mapping at ${templateOf(kind)}; left unchanged`);
   }
   if (apiVersion === "") return warning(`this ${kind} has no apiVersion; left unchanged`);
-  if (!BUILT_IN_GROUPS.includes(group)) return others;
+  if (!BUILT_IN_GROUPS.includes(group)) return templateWarnings;
   return warning(`Kubernetes has no ${kind} in apiVersion ${quote(apiVersion)}; left unchanged`);
 }
 
@@ -52,8 +52,8 @@ function templateOf(kind: string): string {
   return kind === "PodTemplate" ? "template" : "spec.template";
 }
 
-function ignoredTemplates(document: unknown, named: readonly TemplatePath[] = []): readonly string[] {
-  return objectsIn(document).flatMap((listed) => ignoredTemplatesOf(listed, named));
+function ignoredTemplates(document: unknown, knownPaths: readonly TemplatePath[] = []): readonly string[] {
+  return objectsIn(document).flatMap((listed) => ignoredTemplatesOf(listed, knownPaths));
 }
 
 function ignoredTemplatesOf(listed: ListedObject, named: readonly TemplatePath[]): readonly string[] {
@@ -85,6 +85,6 @@ function templatePathHint({ kind, apiVersion }: ListedObject, path: Path): strin
   return ` (pass --template-path ${prefix}${pathText(template)} to inject it)`;
 }
 
-function isWithin(path: Path, outer: Path): boolean {
-  return outer.every((key, at) => path[at] === key);
+function isWithin(path: Path, ancestor: Path): boolean {
+  return ancestor.every((key, at) => path[at] === key);
 }

@@ -57,12 +57,12 @@ function drainEndText(settings: DrainSettings): string {
   }
 }
 
-/** `none` also when the criterion does not use the driver: sockets decide then. */
+/** @returns `none` also if the criterion does not use the driver, since the end of the drain then depends on sockets */
 export function effectiveDriver(settings: DrainSettings): DriverName {
   return isDriverUsed(settings) ? settings.driver : "none";
 }
 
-export function limitOf(settings: DrainSettings): string | undefined {
+export function driverLimit(settings: DrainSettings): string | undefined {
   const { name, counted, callsApp } = driverRow(effectiveDriver(settings));
   if (callsApp && settings.drainUrl !== "") return undefined;
   if (counted === "nothing" && settings.preload !== "disabled") return PRELOAD_LIMIT;
@@ -83,7 +83,7 @@ export type GraceArithmetic = {
 
 const MS_PER_SECOND = 1_000;
 
-/** The last part is the rest: the injector's margin, chained hooks and rounding. */
+/** The last part contains the injector's margin, chained hooks and rounding. */
 export function graceArithmetic(settings: DrainSettings, graceSeconds: number): GraceArithmetic {
   const parts = [
     { what: "app grace", seconds: settings.appGraceMs / MS_PER_SECOND },
@@ -91,12 +91,12 @@ export function graceArithmetic(settings: DrainSettings, graceSeconds: number): 
     { what: "deregistration delay", seconds: settings.deregistrationDelayMs / MS_PER_SECOND },
     { what: "drain timeout", seconds: settings.drainTimeoutMs / MS_PER_SECOND },
   ];
-  const sum = parts.reduce((total, part) => total + part.seconds, 0);
-  const rest = Math.round((graceSeconds - sum) * MS_PER_SECOND) / MS_PER_SECOND;
-  return { seconds: graceSeconds, parts: [...parts, { what: "margin", seconds: rest }] };
+  const knownSeconds = parts.reduce((total, part) => total + part.seconds, 0);
+  const marginSeconds = Math.round((graceSeconds - knownSeconds) * MS_PER_SECOND) / MS_PER_SECOND;
+  return { seconds: graceSeconds, parts: [...parts, { what: "margin", seconds: marginSeconds }] };
 }
 
 export function graceSentence({ seconds, parts }: GraceArithmetic): string {
-  const sum = parts.map((part) => `${part.seconds} s ${part.what}`).join(" + ");
-  return `${seconds} s = ${sum}`;
+  const sumText = parts.map((part) => `${part.seconds} s ${part.what}`).join(" + ");
+  return `${seconds} s = ${sumText}`;
 }

@@ -15,18 +15,18 @@ import { isAtLeast, parseVersion } from "../kubernetes/version.ts";
 import type { Row } from "../policy/field-rows.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy } from "../policy/fields.ts";
 import {
+  driverLimit,
   effectiveDriver,
   expectedShutdown,
   type GraceArithmetic,
   graceArithmetic,
-  limitOf,
   type Moment,
   sleepModeShutdown,
 } from "./expected-shutdown.ts";
 import { FLAG_LAYER } from "./policy-flags.ts";
 import type { ExplainRequest } from "./request.ts";
 import type { Decision } from "./transform.ts";
-import { graceOf, outcomeText, type WorkloadReport } from "./workload-report.ts";
+import { graceSecondsOf, outcomeText, type WorkloadReport } from "./workload-report.ts";
 
 type ExplainedValue = { readonly name: string; readonly value: string; readonly origin: string };
 
@@ -35,18 +35,18 @@ export type WorkloadExplanation = {
   readonly decision: string;
   readonly assumed?: string;
   readonly values: readonly ExplainedValue[];
-  /** Absent where nothing is injected, like the next two. */
+  /** `grace`, `timeline` and `holds` are absent if nothing is injected. */
   readonly grace?: GraceArithmetic;
   readonly timeline?: readonly Moment[];
   readonly holds?: readonly string[];
-  /** Containers that preload the library that closes kept client connections; absent without one. */
+  /** Containers with the preload library, which closes keep-alive connections; absent if there are none. */
   readonly loads?: readonly string[];
   readonly limit?: string;
 };
 
 export function explain(decision: Decision, { facts, release }: ExplainRequest): WorkloadExplanation {
   const selection = selectionFor(decision, release);
-  if (selection.kind === "not-selected") return notSelected(decision, selection.because);
+  if (selection.kind === "not-selected") return explainUnselected(decision, selection.because);
   const explained = explainInjection(decision, facts);
   return selection.kind === "selected" ? explained : { ...explained, assumed: assumption(decision.report.namespace) };
 }
@@ -62,35 +62,35 @@ function assumption(namespace: string): string {
   return `namespace ${namespace}, which is not among the manifests, opts in`;
 }
 
-function notSelected(decision: Decision, because: string): WorkloadExplanation {
+function explainUnselected(decision: Decision, reason: string): WorkloadExplanation {
   const { graceSeconds: _unchanged, mode: _none, ...report } = decision.report;
   return {
-    workload: { ...report, outcome: "skipped", reason: "not_enabled", because },
-    decision: `not injected, because ${because}`,
-    values: valuesOf(decision, {}),
+    workload: { ...report, outcome: "skipped", reason: "not_enabled", because: reason },
+    decision: `not injected, because ${reason}`,
+    values: explainedValues(decision, {}),
   };
 }
 
 function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExplanation {
   const { report, outcome } = decision;
   const pod = outcome.kind === "patched" ? outcome.pod : decision.pod;
-  const settings = settingsIn(pod);
+  const settings = managerSettings(pod);
   const reason = modeReason(decision, facts, originOf("mode", decision));
   const base = {
     workload: report,
     decision: outcomeText(report) + reason,
-    values: valuesOf(decision, effectiveValues(decision, settings)),
+    values: explainedValues(decision, effectiveValues(decision, settings)),
   };
-  const afterSeconds = graceOf(pod);
+  const afterSeconds = graceSecondsOf(pod);
   if (settings !== undefined) {
     const grace = graceArithmetic(settings, afterSeconds);
-    const limit = limitOf(settings);
+    const limit = driverLimit(settings);
     const holds = settings.hooks.map(({ container, role }) => `${container} (${role})`);
     return {
       ...base,
       grace,
       holds,
-      ...loadsOf(pod),
+      ...preloadingContainers(pod),
       timeline: expectedShutdown(settings, afterSeconds),
       ...(limit === undefined ? {} : { limit }),
     };
@@ -101,7 +101,7 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
   return { ...base, timeline, limit: SLEEP_MODE_LIMIT };
 }
 
-function loadsOf(pod: object): Pick<WorkloadExplanation, "loads"> {
+function preloadingContainers(pod: object): Pick<WorkloadExplanation, "loads"> {
   const preload = isRawObject(pod) ? findPreload(pod) : undefined;
   return preload === undefined ? {} : { loads: [...preload.positions.keys()] };
 }
@@ -109,7 +109,7 @@ function loadsOf(pod: object): Pick<WorkloadExplanation, "loads"> {
 const SLEEP_MODE_LIMIT =
   "Mode sleep waits a fixed time and does not observe traffic: the app has to finish requests that are still open after it.";
 
-function settingsIn(pod: object): DrainSettings | undefined {
+function managerSettings(pod: object): DrainSettings | undefined {
   if (!isRawObject(pod)) return undefined;
   const manager = [...initContainersOf(pod), ...containersOf(pod)].find((c) => nameOf(c) === MANAGER_CONTAINER);
   const flags = serveFlagsOf(manager);
@@ -118,9 +118,9 @@ function settingsIn(pod: object): DrainSettings | undefined {
 
 type EffectiveValues = Partial<Readonly<Record<Field, string>>>;
 
-function valuesOf(decision: Decision, effective: EffectiveValues): readonly ExplainedValue[] {
+function explainedValues(decision: Decision, effective: EffectiveValues): readonly ExplainedValue[] {
   return FIELDS.map((field) => {
-    const configuredText = textOf(field, decision.explanation.policy);
+    const configuredText = configuredValueText(field, decision.explanation.policy);
     const effectiveText = effective[field] ?? configuredText;
     const value = effectiveText === configuredText ? configuredText : `${configuredText} → ${effectiveText}`;
     return { name: ANNOTATIONS[field].name, value, origin: originOf(field, decision) };
@@ -144,7 +144,7 @@ function originOf(field: Field, { explanation }: Decision): string {
   return explanation.origin[field].replace(`pod ${FLAG_LAYER}`, FLAG_LAYER);
 }
 
-function textOf<K extends Field>(field: K, policy: PodPolicy): string {
+function configuredValueText<K extends Field>(field: K, policy: PodPolicy): string {
   const row: Row<PodPolicy[K]> = ANNOTATIONS[field];
   const value = row.codec.format(policy[field]);
   return value === "" ? (row.fallbackShows ?? "–") : value;

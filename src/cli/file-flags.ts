@@ -13,7 +13,7 @@ export function addFileFlags(command: Command): Command {
     .option(
       "-f, --filename <file>",
       "file, folder (recursive: *.yaml, *.yml, *.json) or - for standard input; repeatable",
-      collect,
+      appendPath,
       [],
     )
     .option("-n, --namespace <name>", "namespace of documents without one", DEFAULT_NAMESPACE)
@@ -29,8 +29,8 @@ export function addFileFlags(command: Command): Command {
     .allowExcessArguments(false);
 }
 
-function collect(path: string, before: readonly string[]): readonly string[] {
-  return [...before, path];
+function appendPath(path: string, collected: readonly string[]): readonly string[] {
+  return [...collected, path];
 }
 
 function collectTemplatePath(text: string, before: readonly TemplatePath[]): readonly TemplatePath[] {

@@ -1,4 +1,4 @@
-/** Reads settings of Namespaces in the input, and warns about settings beside Pods that have no effect. */
+/** Reads settings of Namespaces in the input, and warns about settings outside of Pod templates, which have no effect. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import { manifestSet } from "../lint/manifest-set.ts";
 import { settingsOutsidePods } from "../lint/rules/settings.ts";

@@ -28,12 +28,12 @@ export async function openManifests({ paths, templatePaths }: CommandRequest, po
   const problems: FileProblem[] = [];
   for (const path of paths) {
     for (const source of await sourcesOf(path, ports)) {
-      if ("message" in source) problems.push(wholeFile(source.name, source.message));
+      if ("message" in source) problems.push(fileProblem(source.name, source.message));
       else {
         const decoded = decodeManifest(source.bytes);
         if (decoded.ok)
           manifests.push({ name: source.name, ...decoded, parsed: parseManifest(decoded.text, templatePaths) });
-        else problems.push(wholeFile(source.name, decoded.message));
+        else problems.push(fileProblem(source.name, decoded.message));
       }
     }
   }
@@ -51,11 +51,11 @@ export async function openManifests({ paths, templatePaths }: CommandRequest, po
 }
 
 /** Warns about paths that match nothing, which are probably misspelt. */
-function unusedPaths(named: readonly TemplatePath[], manifests: readonly OpenManifest[]): readonly FileProblem[] {
+function unusedPaths(knownPaths: readonly TemplatePath[], manifests: readonly OpenManifest[]): readonly FileProblem[] {
   const objects = manifests.flatMap(({ parsed }) => parsed.documents.flatMap(({ value }) => objectsIn(value)));
-  return named
+  return knownPaths
     .filter((path) => !objects.some((listed) => templatesAt(listed, path).length > 0))
-    .map(({ text }) => wholeFile(`--template-path ${text}`, "no object of the input has a mapping at this path"));
+    .map(({ text }) => fileProblem(`--template-path ${text}`, "no object of the input has a mapping at this path"));
 }
 
 export function sourceName(path: string): string {
@@ -85,7 +85,7 @@ function readSource(name: string, ports: Ports): Source {
   }
 }
 
-function wholeFile(file: string, message: string): FileProblem {
+function fileProblem(file: string, message: string): FileProblem {
   return { file, document: 0, place: undefined, message };
 }
 

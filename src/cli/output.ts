@@ -7,7 +7,7 @@ import { problemLine } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
 import { printable } from "./terminal-text.ts";
 import type { ChangedManifest, Transformed } from "./transform.ts";
-import { reportLines, titleOf } from "./workload-report.ts";
+import { reportLines, workloadTitle } from "./workload-report.ts";
 
 /**
  * Prints the report. With `json` it is one object on one stream: `{"workloads", "warnings", "problems"}`.
@@ -21,10 +21,10 @@ export function printReport(result: Transformed, json: boolean, print: (text: st
     for (const report of result.reports) print(`${reportLines(report).join("\n")}\n`);
     printProblemsOrNothing(result, print);
   }
-  return succeeded(result);
+  return hasSucceeded(result);
 }
 
-/** Without any other output prints "nothing to do", since silence would look like success. */
+/** Prints "nothing to do" if there is no other output, since silence would look like success. */
 function printProblemsOrNothing(
   { problems, reports, warnings, sources }: Transformed,
   print: (text: string) => void,
@@ -43,7 +43,7 @@ export function jsonReport({ reports, warnings, problems }: Transformed): object
   return { workloads: reports, warnings, problems };
 }
 
-export function succeeded({ problems, reports }: Transformed): boolean {
+export function hasSucceeded({ problems, reports }: Transformed): boolean {
   return problems.length === 0 && reports.every(({ outcome }) => outcome !== "refused");
 }
 
@@ -66,7 +66,7 @@ export function writeManifests(result: Transformed, ports: Ports): void {
 
 export function explanationText(explanation: WorkloadExplanation): string {
   const { workload, grace, timeline, limit, holds, loads } = explanation;
-  const lines = [`${titleOf(workload)} (${workload.file}, document ${workload.document})`];
+  const lines = [`${workloadTitle(workload)} (${workload.file}, document ${workload.document})`];
   lines.push(`  decision: ${explanation.decision}`);
   if (explanation.assumed !== undefined) lines.push(`  assumed: ${explanation.assumed}`);
   lines.push(...workload.problems.map(({ where, message }) => `  problem: ${where}: ${message}`));

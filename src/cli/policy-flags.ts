@@ -16,8 +16,8 @@ export function addPolicyFlags(command: Command): Command {
     const option = new Option(`--${name} <value>`, `${summary} Default: ${fallbackText(field)}.`);
     option.helpGroup("Policy (each is also an annotation):");
     option.argParser((text: string) => {
-      const read = readValue<unknown>(codec, text);
-      if (!read.ok) throw new InvalidArgumentError(read.message);
+      const reading = readValue<unknown>(codec, text);
+      if (!reading.ok) throw new InvalidArgumentError(reading.message);
       return text;
     });
     command.addOption(option);

@@ -42,14 +42,19 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
   const decisions: Decision[] = [];
   const edit =
     (file: string): PodEdit =>
-    (place, document) => {
-      const name = workloadName({ file, document: document.number, place, fallback: request.namespace });
-      const pod = podAsCreated(place);
+    (locatedPod, document) => {
+      const name = workloadName({
+        file,
+        document: document.number,
+        locatedPod,
+        defaultNamespace: request.namespace,
+      });
+      const pod = podAsCreated(locatedPod);
       const namespace = namespaces.get(name.namespace);
       const outcome = injectPod(
         {
           pod,
-          podName: name.kind === "Pod" ? undefined : `of ${place.owner}`,
+          podName: name.kind === "Pod" ? undefined : `of ${locatedPod.owner}`,
           namespace: name.namespace,
           optIn: "all",
           namespaceAnnotations: namespace?.annotations ?? {},
@@ -57,16 +62,20 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
         },
         request.config,
         request.facts,
-        { newToken: () => ports.deriveToken(request.tokenSeed, { ...name, template: place.template }) },
+        { newToken: () => ports.deriveToken(request.tokenSeed, { ...name, template: locatedPod.template }) },
       );
-      const report = injectionReport(name, place, outcome);
+      const report = injectionReport(name, locatedPod, outcome);
       decisions.push({ report, pod, namespaceLabels: namespace?.labels, outcome, explanation: outcome.explanation });
-      return outcome.kind === "patched" ? asTemplate(place, outcome.pod) : undefined;
+      return outcome.kind === "patched" ? withTemplatePolicy(locatedPod, outcome.pod) : undefined;
     };
-  const changed = changeAll(opened.manifests, edit, true);
+  const changed = editManifests(opened.manifests, edit, true);
   const reports = decisions.map(({ report }) => report);
   const warnings = [...opened.warnings, ...settingWarnings(opened.manifests, request)];
-  return { ...collect({ ...opened, warnings }, changed, reports), decisions, sources: request.paths.map(sourceName) };
+  return {
+    ...combineResults({ ...opened, warnings }, changed, reports),
+    decisions,
+    sources: request.paths.map(sourceName),
+  };
 }
 
 export async function uninjectManifests(request: CommandRequest, ports: Ports): Promise<Transformed> {
@@ -74,36 +83,45 @@ export async function uninjectManifests(request: CommandRequest, ports: Ports): 
   const reports: WorkloadReport[] = [];
   const edit =
     (file: string): PodEdit =>
-    (place, document) => {
-      const name = workloadName({ file, document: document.number, place, fallback: request.namespace });
-      const result = uninjectPod(place.pod);
+    (locatedPod, document) => {
+      const name = workloadName({
+        file,
+        document: document.number,
+        locatedPod,
+        defaultNamespace: request.namespace,
+      });
+      const result = uninjectPod(locatedPod.pod);
       const outcome = result.kind === "uninjected" ? "uninjected" : "not-injected";
       reports.push({ ...name, outcome, problems: [] });
       return result.kind === "uninjected" ? result.pod : undefined;
     };
-  const changed = changeAll(opened.manifests, edit, false);
-  return { ...collect(opened, changed, reports), decisions: [], sources: request.paths.map(sourceName) };
+  const changed = editManifests(opened.manifests, edit, false);
+  return { ...combineResults(opened, changed, reports), decisions: [], sources: request.paths.map(sourceName) };
 }
 
-function collect(
+function combineResults(
   opened: OpenedManifests,
-  changed: Changed,
+  changed: ChangedManifests,
   reports: readonly WorkloadReport[],
 ): Omit<Transformed, "decisions" | "sources"> {
   // The reports of a document that could not be edited do not apply.
-  const failed = ({ file, document }: WorkloadReport): boolean =>
+  const hasFailed = ({ file, document }: WorkloadReport): boolean =>
     changed.problems.some((problem) => problem.file === file && problem.document === document);
   return {
     manifests: changed.manifests,
-    reports: reports.filter((report) => !failed(report)),
+    reports: reports.filter((report) => !hasFailed(report)),
     problems: [...opened.problems, ...changed.problems],
     warnings: opened.warnings,
   };
 }
 
-type Changed = { readonly manifests: readonly ChangedManifest[]; readonly problems: readonly FileProblem[] };
+type ChangedManifests = { readonly manifests: readonly ChangedManifest[]; readonly problems: readonly FileProblem[] };
 
-function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => PodEdit, preserve: boolean): Changed {
+function editManifests(
+  manifests: readonly OpenManifest[],
+  edit: (file: string) => PodEdit,
+  preserve: boolean,
+): ChangedManifests {
   const problems: FileProblem[] = [];
   const changed = manifests.map(({ name, text, byteOrderMark, parsed }) => {
     // After a problem nothing is written, so the other documents are not edited.
@@ -118,19 +136,19 @@ function changeAll(manifests: readonly OpenManifest[], edit: (file: string) => P
 type WorkloadPlace = {
   readonly file: string;
   readonly document: number;
-  readonly place: LocatedPod;
-  readonly fallback: string;
+  readonly locatedPod: LocatedPod;
+  readonly defaultNamespace: string;
 };
 
-function workloadName({ file, document, place, fallback }: WorkloadPlace): WorkloadName {
-  const cut = place.owner.indexOf("/");
+function workloadName({ file, document, locatedPod, defaultNamespace }: WorkloadPlace): WorkloadName {
+  const slashIndex = locatedPod.owner.indexOf("/");
   return {
     file,
     document,
-    kind: cut < 0 ? place.owner : place.owner.slice(0, cut),
-    namespace: place.namespace === "" ? fallback : place.namespace,
-    name: cut < 0 ? "" : place.owner.slice(cut + 1),
-    ...(place.template === "" ? {} : { template: place.template }),
+    kind: slashIndex < 0 ? locatedPod.owner : locatedPod.owner.slice(0, slashIndex),
+    namespace: locatedPod.namespace === "" ? defaultNamespace : locatedPod.namespace,
+    name: slashIndex < 0 ? "" : locatedPod.owner.slice(slashIndex + 1),
+    ...(locatedPod.template === "" ? {} : { template: locatedPod.template }),
   };
 }
 
@@ -143,12 +161,12 @@ function podAsCreated({ pod, restartPolicy }: LocatedPod): RawObject {
   return restartPolicy === undefined || spec === undefined ? pod : { ...pod, spec: { ...spec, restartPolicy } };
 }
 
-function asTemplate(place: LocatedPod, changed: object): object {
-  if (podAsCreated(place) === place.pod || !isRawObject(changed)) return changed;
+function withTemplatePolicy(locatedPod: LocatedPod, changed: object): object {
+  if (podAsCreated(locatedPod) === locatedPod.pod || !isRawObject(changed)) return changed;
   const spec = objectAt(changed, "spec") ?? {};
-  const own = valueAt(objectAt(place.pod, "spec"), "restartPolicy");
+  const templatePolicy = valueAt(objectAt(locatedPod.pod, "spec"), "restartPolicy");
   return {
     ...changed,
-    spec: own === undefined ? without(spec, "restartPolicy") : { ...spec, restartPolicy: own },
+    spec: templatePolicy === undefined ? without(spec, "restartPolicy") : { ...spec, restartPolicy: templatePolicy },
   };
 }

@@ -33,33 +33,39 @@ export type WorkloadReport = {
 
 export type WorkloadName = Pick<WorkloadReport, "file" | "document" | "kind" | "namespace" | "name" | "template">;
 
-export function injectionReport(name: WorkloadName, place: LocatedPod, outcome: Outcome): WorkloadReport {
+export function injectionReport(name: WorkloadName, locatedPod: LocatedPod, outcome: Outcome): WorkloadReport {
   // Problems of a Namespace are reported once, for its own document.
   const problems = outcome.explanation.problems.filter(({ where }) => !where.startsWith("namespace "));
   if (outcome.kind === "refused") return { ...name, outcome: "refused", because: outcome.message, problems };
   if (outcome.kind === "unchanged") {
-    return { ...name, outcome: "skipped", reason: outcome.reason, because: becauseOf(outcome.reason, place), problems };
+    return {
+      ...name,
+      outcome: "skipped",
+      reason: outcome.reason,
+      because: skipReasonText(outcome.reason, locatedPod),
+      problems,
+    };
   }
-  const graceSeconds = { before: graceOf(place.pod), after: graceOf(outcome.pod) };
+  const graceSeconds = { before: graceSecondsOf(locatedPod.pod), after: graceSecondsOf(outcome.pod) };
   return { ...name, outcome: "injected", mode: outcome.mode, graceSeconds, problems };
 }
 
-function becauseOf(reason: SkipReason, place: LocatedPod): string {
-  const part = reason === "invalid_pod" ? podProblem(place.pod) : undefined;
-  return part === undefined ? SKIP_REASONS[reason] : `${SKIP_REASONS[reason]}: ${part}`;
+function skipReasonText(reason: SkipReason, locatedPod: LocatedPod): string {
+  const invalidField = reason === "invalid_pod" ? podProblem(locatedPod.pod) : undefined;
+  return invalidField === undefined ? SKIP_REASONS[reason] : `${SKIP_REASONS[reason]}: ${invalidField}`;
 }
 
-export function graceOf(pod: unknown): number {
+export function graceSecondsOf(pod: unknown): number {
   const spec = isRawObject(pod) ? objectAt(pod, "spec") : undefined;
   return wholeNumberAt(spec, "terminationGracePeriodSeconds") ?? DEFAULT_GRACE_SECONDS;
 }
 
 export function reportLines(report: WorkloadReport): readonly string[] {
   const warnings = report.problems.map(({ where, message }) => `  ${where}: ${message}`);
-  return [`${titleOf(report)}: ${outcomeText(report)}`, ...warnings].map(printable);
+  return [`${workloadTitle(report)}: ${outcomeText(report)}`, ...warnings].map(printable);
 }
 
-export function titleOf({ kind, namespace, name, template }: WorkloadName): string {
+export function workloadTitle({ kind, namespace, name, template }: WorkloadName): string {
   return `${kind} ${namespace}/${name === "" ? "(no name)" : name}${template === undefined ? "" : `, ${template}`}`;
 }
 
@@ -113,8 +119,8 @@ function containersProblem(spec: RawObject): string | undefined {
     for (const [index, container] of listAt(spec, list).entries()) {
       const at = `spec.${list}[${index}]`;
       if (!isRawObject(container)) return problemAt(at, container, "a mapping");
-      const inside = nameProblem(at, container) ?? fieldsProblem(at, container);
-      if (inside !== undefined) return inside;
+      const containerProblem = nameProblem(at, container) ?? fieldsProblem(at, container);
+      if (containerProblem !== undefined) return containerProblem;
       const name = String(container["name"]);
       if (names.has(name)) return `${at}.name is ${quote(name)} more than once, expected unique names`;
       names.add(name);

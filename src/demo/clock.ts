@@ -9,14 +9,14 @@ export type Clock = {
   readonly wait: (ms: number, stop?: AbortSignal) => Promise<void>;
 };
 
-/** `done` when the work settled within `ms`, else `late`. Does not cancel the work. */
-export async function waitAtMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<"done" | "late"> {
+/** Resolves to `done` if the promise settles within `ms`, otherwise to `late`. Does not cancel the operation. */
+export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unknown>): Promise<"done" | "late"> {
   const stop = new AbortController();
-  const settled = Promise.allSettled([work]).then(() => "done" as const);
+  const settled = Promise.allSettled([promise]).then(() => "done" as const);
   const late = clock.wait(ms, stop.signal).then(() => "late" as const);
-  const first = await Promise.race([settled, late]);
+  const winner = await Promise.race([settled, late]);
   stop.abort();
-  return first;
+  return winner;
 }
 
 export const realClock: Clock = {

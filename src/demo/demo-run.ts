@@ -8,11 +8,11 @@ import { localManagerImage } from "./pods/pod-runner.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import type { PreparedRun } from "./prepared-run.ts";
 import { compareRuns } from "./report/comparison.ts";
-import { reportLines, resultJson, worstEnd } from "./report/report.ts";
+import { longestDrain, reportLines, resultJson } from "./report/report.ts";
 import { timelineOf } from "./report/timeline.ts";
 import { timelineSvg } from "./report/timeline-svg.ts";
 import { type AdmissionTarget, admitPod } from "./rollout/admission-client.ts";
-import { placeOf } from "./rollout/deployment.ts";
+import { identityOf } from "./rollout/deployment.ts";
 import { startServers } from "./servers.ts";
 import { runVariant } from "./variant.ts";
 
@@ -43,7 +43,7 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
   print(`Manager: ${manager === "native" ? "native build" : `Node build, Node ${process.version}`}.`);
   if (!options.withoutRelay) print("API server: simulated.");
   const servers = await startServers(
-    { relay: !options.withoutRelay, namespace: placeOf(run.deployment).namespace },
+    { relay: !options.withoutRelay, namespace: identityOf(run.deployment).namespace },
     {
       ...ports,
       clock: realClock,
@@ -60,19 +60,20 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
     print(`  finished after ${(without.tookMs / 1_000).toFixed(1)} s`);
     print("Rolling update with lastcall …");
     const admit = admitWith(servers.webhook, (warning) => print(`  warning of the webhook: ${warning}`));
-    const result = await runVariant(request, { ...variantPorts, admit, writeSlice: servers.writeSlice });
-    print(`  finished after ${(result.tookMs / 1_000).toFixed(1)} s`);
+    const variantResult = await runVariant(request, { ...variantPorts, admit, writeSlice: servers.writeSlice });
+    print(`  finished after ${(variantResult.tookMs / 1_000).toFixed(1)} s`);
     const comparison = compareRuns({
       without: without.counts,
-      with: result.counts,
-      summaries: result.ended.flatMap((end) => end.summary ?? []),
+      with: variantResult.counts,
+      summaries: variantResult.ended.flatMap((end) => end.summary ?? []),
       propagationMs,
     });
-    const both = { without, with: result, comparison };
-    const shown = worstEnd(result.ended);
-    if (options.svg !== "" && shown !== undefined) await writeFile(options.svg, timelineSvg(timelineOf(shown)));
-    if (options.json) process.stdout.write(`${resultJson(both, { network: network.kind, manager, propagationMs })}\n`);
-    print(`\n${reportLines(both, process.stdout.columns ?? DEFAULT_COLUMNS).join("\n")}`);
+    const demoResult = { without, with: variantResult, comparison };
+    const drawnPod = longestDrain(variantResult.ended);
+    if (options.svg !== "" && drawnPod !== undefined) await writeFile(options.svg, timelineSvg(timelineOf(drawnPod)));
+    if (options.json)
+      process.stdout.write(`${resultJson(demoResult, { network: network.kind, manager, propagationMs })}\n`);
+    print(`\n${reportLines(demoResult, process.stdout.columns ?? DEFAULT_COLUMNS).join("\n")}`);
     return comparison.exitStatus;
   } finally {
     await servers.stop();
@@ -83,7 +84,7 @@ function admitWith(webhook: AdmissionTarget, onWarning: (warning: string) => voi
   const reported = new Set<string>();
   return async (pod: object): Promise<object> => {
     const { pod: admitted, warnings } = await admitPod(pod, webhook);
-    for (const warning of warnings.filter((each) => !reported.has(each))) onWarning(warning);
+    for (const warning of warnings.filter((candidate) => !reported.has(candidate))) onWarning(warning);
     for (const warning of warnings) reported.add(warning);
     return admitted;
   };

@@ -59,12 +59,12 @@ async function runHere(
     processes.killAll();
     rmSync(scratch, { recursive: true, force: true });
   });
-  const unwatch = exitWhenStopped(isInside);
+  const removeListeners = exitWhenStopped(isInside);
   try {
     const network = await makeNetwork();
-    const prepared = await prepareRun(options, network, ownVariables(["PATH", "HOME", "LANG"]));
+    const prepared = await prepareRun(options, network, environmentVariables(["PATH", "HOME", "LANG"]));
     if (prepared.problems.length > 0) return reportProblems(EXIT_USAGE, prepared.problems);
-    const nodeEnvironment = ownVariables(["NODE_OPTIONS", "NODE_COMPILE_CACHE"]);
+    const nodeEnvironment = environmentVariables(["NODE_OPTIONS", "NODE_COMPILE_CACHE"]);
     const program = [process.execPath, LASTCALL];
     return await runDemo(prepared, { network, processes, scratch, program, nodeEnvironment });
   } catch (error) {
@@ -72,15 +72,15 @@ async function runHere(
     return reportProblems(EXIT_FAILED, [error.message]);
   } finally {
     processes.killAll();
-    unwatch();
+    removeListeners();
   }
 }
 
-/** Exits on Ctrl-C, on SIGTERM, or with the outer demo. @returns a function that removes the listeners */
+/** Exits on Ctrl-C, on SIGTERM, or when the outer demo exits. @returns a function that removes the listeners */
 function exitWhenStopped(isInside: boolean): () => void {
   const exit = () => process.exit(EXIT_INTERRUPTED);
   process.on("SIGINT", exit).on("SIGTERM", exit);
-  // EPIPE, as after `lastcall demo | head`.
+  // A reader that exits, as in `lastcall demo | head`, causes EPIPE.
   process.stdout.on("error", exit);
   // Standard input ends with the outer demo.
   if (isInside) process.stdin.once("end", exit).once("error", exit).resume();
@@ -95,7 +95,7 @@ function reportProblems(status: number, problems: readonly string[]): number {
   return status;
 }
 
-function ownVariables(names: readonly string[]): Record<string, string> {
+function environmentVariables(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = process.env[name];

@@ -91,11 +91,11 @@ Exit status: 0 if no request failed with lastcall and at least one failed withou
 `;
 
 export function readOptions(args: readonly string[]): ReadSettings<typeof OPTIONS> {
-  const read = readByTable(OPTIONS, args);
-  return { ...read, problems: [...read.problems, ...misplaced(read)] };
+  const reading = readByTable(OPTIONS, args);
+  return { ...reading, problems: [...reading.problems, ...misplacedFlags(reading)] };
 }
 
-function misplaced({ settings, flagsSet: given, problems }: ReadSettings<typeof OPTIONS>): readonly SettingProblem[] {
+function misplacedFlags({ settings, flagsSet, problems }: ReadSettings<typeof OPTIONS>): readonly SettingProblem[] {
   const isSample = settings.file === "";
   const isPathRefused = problems.some(({ where }) => where === "--path");
   const sampleOnly = (flag: string, remedy: string) => ({
@@ -106,8 +106,10 @@ function misplaced({ settings, flagsSet: given, problems }: ReadSettings<typeof 
     ...(!isSample && settings.driver === "http"
       ? [sampleOnly("--driver", "set lastcall.dev/driver in your Deployment's Pod template")]
       : []),
-    ...(!isSample && given.has("replicas") ? [sampleOnly("--replicas", "set spec.replicas in your Deployment")] : []),
-    ...(isSample && given.has("path") && !isPathRefused
+    ...(!isSample && flagsSet.has("replicas")
+      ? [sampleOnly("--replicas", "set spec.replicas in your Deployment")]
+      : []),
+    ...(isSample && flagsSet.has("path") && !isPathRefused
       ? [{ where: "--path", message: "Applies only to your own Deployment; add -f FILE or remove --path." }]
       : []),
   ];
@@ -115,9 +117,10 @@ function misplaced({ settings, flagsSet: given, problems }: ReadSettings<typeof 
 
 export function drainAnnotations(options: DemoOptions): Record<string, string> {
   const annotations: Record<string, string> = {};
-  const needed = options.propagationMs + MARGIN_MS;
+  const neededDelayMs = options.propagationMs + MARGIN_MS;
   if (options.drainDelayMs >= 0) annotations["lastcall.dev/drain-delay"] = formatDuration(options.drainDelayMs);
-  else if (needed > DEFAULT_DRAIN_DELAY_MS) annotations["lastcall.dev/drain-delay"] = formatDuration(needed);
+  else if (neededDelayMs > DEFAULT_DRAIN_DELAY_MS)
+    annotations["lastcall.dev/drain-delay"] = formatDuration(neededDelayMs);
   // Endless clients make every drain last until its deadline, a minute by default.
   const timeoutMs = options.drainTimeoutMs < 0 && options.endlessClients ? ENDLESS_TIMEOUT_MS : options.drainTimeoutMs;
   if (timeoutMs >= 0) annotations["lastcall.dev/drain-timeout"] = formatDuration(timeoutMs);

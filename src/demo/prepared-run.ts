@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { type DemoOptions, drainAnnotations } from "./options.ts";
-import { annotated, replicasOf, SAMPLE_DRIVER, sampleDeployment, servicePort } from "./rollout/deployment.ts";
+import { replicasOf, SAMPLE_DRIVER, sampleDeployment, servicePort, withAnnotations } from "./rollout/deployment.ts";
 import { readDeployment, startProblems, svgProblems, thisMachine } from "./rollout/own-deployment.ts";
 
 const SAMPLE_APP = fileURLToPath(new URL("./sample-app.ts", import.meta.url));
@@ -30,7 +30,7 @@ export async function prepareRun(
   const unstartable = problems.length > 0 ? [] : startProblems(deployment, machine);
   return {
     options,
-    deployment: annotated(deployment, drainAnnotations(options)),
+    deployment: withAnnotations(deployment, drainAnnotations(options)),
     replicas: replicasOf(deployment),
     port: servicePort(deployment),
     imageEnvironment,
@@ -44,5 +44,5 @@ function sampleFor(options: DemoOptions, network: PodNetwork): object {
     listensOnPodAddress: network.kind === "loopback",
     replicas: options.replicas,
   });
-  return options.driver === "http" ? annotated(sample, SAMPLE_DRIVER) : sample;
+  return options.driver === "http" ? withAnnotations(sample, SAMPLE_DRIVER) : sample;
 }

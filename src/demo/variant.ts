@@ -3,8 +3,8 @@ import { createEndpointFeed, createSliceController, type SlicePorts } from "./ap
 import { createRequestCounter, type LoadShape, startLoad } from "./load/load.ts";
 import { startServiceProxy } from "./network/service-proxy.ts";
 import { createPodRunner, type PodRunnerPorts } from "./pods/pod-runner.ts";
-import { deletedMs, endOf, type VariantResult } from "./report/pod-end.ts";
-import { placeOf } from "./rollout/deployment.ts";
+import { deletedMs, podEndOf, type VariantResult } from "./report/pod-end.ts";
+import { identityOf } from "./rollout/deployment.ts";
 import { allReady, createPod, replacePods } from "./rollout/rollout.ts";
 
 type VariantRequest = {
@@ -24,11 +24,11 @@ export type VariantPorts = Omit<PodRunnerPorts, "onEvent"> & {
 };
 
 const STEADY_MS = 1_500;
-const AFTERWARDS_MS = 1_000;
+const AFTER_UPDATE_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-const LONG_MS = 5_000;
+const LONG_REQUEST_MS = 5_000;
 /** The long request must reach its Pod before the deletion. */
-const LONG_LEAD_MS = 200;
+const LONG_REQUEST_LEAD_MS = 200;
 
 /** @throws Fault ERR_DEMO_FAILED when a Pod or the webhook fails */
 export async function runVariant(request: VariantRequest, ports: VariantPorts): Promise<VariantResult> {
@@ -37,16 +37,16 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
   const startedMs = clock.nowMs();
   const proxy = await startServiceProxy({ clock, network, port, targetPort: port, propagationMs });
   const slices = slicesOf(request, ports);
-  const feed = createEndpointFeed((change, pod) => {
+  const forwardEvent = createEndpointFeed((change, pod) => {
     proxy.enqueue(change);
     slices?.enqueue(change, pod);
   });
-  const runner = createPodRunner({ ...ports, onEvent: feed });
+  const runner = createPodRunner({ ...ports, onEvent: forwardEvent });
   const newPods = { runner, admit: ports.admit };
   try {
-    const create = (revision: string) => createPod(deployment, revision, newPods);
-    const old = await Promise.all(Array.from({ length: request.replicas }, () => create("5d9c7b")));
-    await allReady(old, clock);
+    const createWithRevision = (revision: string) => createPod(deployment, revision, newPods);
+    const oldPods = await Promise.all(Array.from({ length: request.replicas }, () => createWithRevision("5d9c7b")));
+    await allReady(oldPods, clock);
     proxy.flush();
     slices?.flush();
     const counter = createRequestCounter();
@@ -64,21 +64,21 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
       },
     });
     await clock.wait(STEADY_MS);
-    const { oldGone } = await replacePods(old, {
+    const { oldPodsRemoved } = await replacePods(oldPods, {
       clock,
-      createPod: () => create("7f4d86"),
+      createPod: () => createWithRevision("7f4d86"),
       beforeDelete: async (pod) => {
         if (!request.longRequest) return;
-        load.requestLong(pod.address, port, LONG_MS);
-        await clock.wait(LONG_LEAD_MS);
+        load.requestLong(pod.address, port, LONG_REQUEST_MS);
+        await clock.wait(LONG_REQUEST_LEAD_MS);
       },
     });
-    await oldGone;
-    const appliedMs = Math.max(...old.map(deletedMs)) + propagationMs;
-    await clock.wait(Math.max(0, appliedMs - clock.nowMs()) + AFTERWARDS_MS);
+    await oldPodsRemoved;
+    const appliedMs = Math.max(...oldPods.map(deletedMs)) + propagationMs;
+    await clock.wait(Math.max(0, appliedMs - clock.nowMs()) + AFTER_UPDATE_MS);
     await load.stop();
-    const ended = old.map((pod) =>
-      endOf(pod, {
+    const ended = oldPods.map((pod) =>
+      podEndOf(pod, {
         forwarded: proxy.forwarded(),
         propagationMs,
         slicesWithdrawnMs: slices?.withdrawnMs(pod.plan),
@@ -95,6 +95,6 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
 /** The slice changes after half of the propagation time, the proxy after all of it. */
 function slicesOf({ deployment, port, propagationMs }: VariantRequest, { clock, writeSlice }: VariantPorts) {
   if (writeSlice === undefined) return undefined;
-  const service = { ...placeOf(deployment), port };
+  const service = { ...identityOf(deployment), port };
   return createSliceController({ clock, service, lagMs: propagationMs / 2, write: writeSlice });
 }

@@ -76,7 +76,7 @@ export function injectPod(
     imagePullError: facts.imagePullError,
     apiServerVersion: facts.apiServerVersion,
     lowestKubeletVersion: facts.lowestKubeletVersion,
-    oldRuntime: facts.oldRuntime,
+    runtimeWithoutImageVolumes: facts.runtimeWithoutImageVolumes,
     namespaceAnnotations: request.namespaceAnnotations,
     limitRanges: facts.limitRanges ?? [],
     where,

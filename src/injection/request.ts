@@ -34,7 +34,7 @@ export type ClusterFacts = {
   /** Lowest version of all Linux nodes; `undefined` when the list is empty or stale. */
   readonly lowestKubeletVersion: string | undefined;
   /** Runtime of a Linux node without support for image volumes, such as `containerd://1.7.2`. */
-  readonly oldRuntime?: string | undefined;
+  readonly runtimeWithoutImageVolumes?: string | undefined;
   readonly managerImage: string;
   /** If absent, the API server sets the policy by the image's tag. */
   readonly managerPullPolicy?: PullPolicy | undefined;

@@ -12,7 +12,7 @@ import { connectCluster } from "../../src/cli/cluster-connection.ts";
 import { createDrainRing } from "../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../src/relay/page/admin-server.ts";
 import { serveForward } from "../api-server/port-forward-server.ts";
-import { lastcall, NO_CLUSTER, type Ran } from "../cli/run-lastcall.ts";
+import { type CommandResult, lastcall, NO_CLUSTER } from "../cli/run-lastcall.ts";
 import { someDrain } from "../drain-history/some-drain.ts";
 import { type ApiServer, freePort, startApiServer } from "./api-server.ts";
 import { at, only, render, type Values } from "./rendering.ts";
@@ -80,7 +80,7 @@ describe("the drains of a release, read through a real API server", () => {
     return api.kubeconfigOf(name);
   }
 
-  function drains(kubeconfig: string, ...flags: readonly string[]): Promise<Ran> {
+  function drains(kubeconfig: string, ...flags: readonly string[]): Promise<CommandResult> {
     return lastcall(["drains", "--kubeconfig", kubeconfig, ...flags], {}, undefined, {
       ...NO_CLUSTER,
       connect: (choice) => connectCluster(choice, { environment: {}, homeFolder: "/nonexistent" }),

@@ -158,7 +158,7 @@ const REFUSED: readonly {
   {
     title: "an alias without an anchor",
     text: "kind: *nothing\n",
-    err: "error: standard input, document 1, line 1, column 1: the alias *nothing names no anchor before it\n",
+    err: "error: standard input, document 1, line 1, column 1: the alias *nothing refers to an anchor that is not defined before it; define the anchor first\n",
   },
   {
     title: "twenty thousand brackets",
@@ -388,17 +388,17 @@ describe("the command explain", () => {
 
   test("prints the limit of the drain only if clients cannot be disconnected gracefully", async () => {
     const limit = "one racing request per connection can be lost";
-    const plain = await lastcall(["explain"], { "-": POD });
-    expect(plain.out).toContain(limit);
-    const driven = await lastcall(["explain", "--driver", "http", "--drain-url", "http://127.0.0.1:8080/drain"], {
+    const withoutDriver = await lastcall(["explain"], { "-": POD });
+    expect(withoutDriver.out).toContain(limit);
+    const withDriver = await lastcall(["explain", "--driver", "http", "--drain-url", "http://127.0.0.1:8080/drain"], {
       "-": POD,
     });
-    expect(driven.out).not.toContain(limit);
-    expect(driven.out).toContain("when traffic has been absent for 2s");
-    const counted = await lastcall(["explain", "--driver", "http", "--active-url", "http://127.0.0.1:8080/n"], {
+    expect(withDriver.out).not.toContain(limit);
+    expect(withDriver.out).toContain("when traffic has been absent for 2s");
+    const withCounter = await lastcall(["explain", "--driver", "http", "--active-url", "http://127.0.0.1:8080/n"], {
       "-": POD,
     });
-    expect(counted.out).toContain("when the driver has counted no active request for 2s");
+    expect(withCounter.out).toContain("when the driver has counted no active request for 2s");
   });
 
   test("lists the containers with the preload and its limit", async () => {

@@ -13,8 +13,8 @@ const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  contain
 const CRITERIA: readonly DrainedWhen[] = ["auto", "quiet", "connections", "requests", "deadline"];
 const URLS: readonly (readonly string[])[] = [[], ["--active-url=http://127.0.0.1/active"]];
 
-/** Exactly one condition is true in each. */
-const WORLDS: Readonly<Record<string, { readonly pod: PodAt; readonly active: number }>> = {
+/** In each situation exactly one condition for the end of the drain is true. */
+const SITUATIONS: Readonly<Record<string, { readonly pod: PodAt; readonly active: number }>> = {
   "when traffic has been absent": { pod: () => ({ ...QUIET, openConnections: 1 }), active: 1 },
   "when no connection is open": { pod: (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs }), active: 1 },
   "when the driver has counted": {
@@ -34,8 +34,8 @@ async function settingsOf(flags: readonly string[]): Promise<DrainSettings> {
 }
 
 /** The conditions under which the manager ends the drain before its deadline. */
-function endsIn(settings: DrainSettings): readonly string[] {
-  const ended = Object.entries(WORLDS).filter(([, { pod, active }]) => {
+function endConditions(settings: DrainSettings): readonly string[] {
+  const metConditions = Object.entries(SITUATIONS).filter(([, { pod, active }]) => {
     const { state, answered } = play({
       settings,
       events: [hook(1_000, 1), ownHook(1_000, 2)],
@@ -44,7 +44,7 @@ function endsIn(settings: DrainSettings): readonly string[] {
     });
     return (answered.get(1) ?? state.deadlineMs) < state.deadlineMs;
   });
-  return ended.length === 0 ? [AT_THE_DEADLINE] : ended.map(([world]) => world);
+  return metConditions.length === 0 ? [AT_THE_DEADLINE] : metConditions.map(([condition]) => condition);
 }
 
 describe.each(DRIVERS.map(({ name }) => name))("with the driver %s", (driver) => {
@@ -54,7 +54,9 @@ describe.each(DRIVERS.map(({ name }) => name))("with the driver %s", (driver) =>
       const flags = [`--driver=${driver}`, `--drained-when=${drainedWhen}`, ...urls];
       const { out } = await lastcall(["explain", ...flags], { "-": POD });
       const [, printed = ""] = /earliest end of the drain: (.*); then/.exec(out) ?? [];
-      expect(endsIn(await settingsOf(flags))).toEqual([expect.toSatisfy((world) => printed.startsWith(world))]);
+      expect(endConditions(await settingsOf(flags))).toEqual([
+        expect.toSatisfy((condition) => printed.startsWith(condition)),
+      ]);
     },
   );
 });

@@ -125,8 +125,8 @@ describe("the command explain reports a Pod that the webhook's selectors exclude
 
   test("if the Pod opts out with --opt-out", async () => {
     expect(await explained(namespace("labels: {}") + POD, "--opt-out")).toContain("decision: injected native");
-    const declined = pod("labels: {lastcall.dev/inject: disabled}");
-    expect(await explained(declined, "--opt-out")).toContain("decision: skipped (disabled)");
+    const optedOut = pod("labels: {lastcall.dev/inject: disabled}");
+    expect(await explained(optedOut, "--opt-out")).toContain("decision: skipped (disabled)");
   });
 
   test("as a field of the JSON output", async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { injectPod } from "../../src/injection/inject.ts";
 import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
-import { lastcall, type Ran } from "./run-lastcall.ts";
+import { type CommandResult, lastcall } from "./run-lastcall.ts";
 
 /** Only the webhook reads ServiceAccounts. Pull secrets in a manifest would replace the ServiceAccount's. */
 const FROM_CLUSTER = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
@@ -50,8 +50,8 @@ describe.for(cases)("$name", (golden) => {
   const files = { "namespace.yaml": namespaceOf(golden), "config.yaml": stringify(golden.config), "pod.yaml": input };
   const outcome = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
 
-  let ran: Promise<Ran> | undefined;
-  const injectedOnce = (): Promise<Ran> => {
+  let ran: Promise<CommandResult> | undefined;
+  const injectedOnce = (): Promise<CommandResult> => {
     ran ??= lastcall(["inject", ...flagsOf(golden)], files, golden.token);
     return ran;
   };
@@ -76,9 +76,9 @@ describe.for(cases)("$name", (golden) => {
   });
 
   test("is restored byte for byte by uninject", async () => {
-    const once = await injectedOnce();
-    const back = await lastcall(["uninject"], { "-": once.out });
+    const injectedResult = await injectedOnce();
+    const restored = await lastcall(["uninject"], { "-": injectedResult.out });
     const before = await lastcall(["uninject"], { "-": input });
-    expect(back.out).toBe(once.status === 1 ? "" : `${files["namespace.yaml"]}---\n${before.out}`);
+    expect(restored.out).toBe(injectedResult.status === 1 ? "" : `${files["namespace.yaml"]}---\n${before.out}`);
   });
 });

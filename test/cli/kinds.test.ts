@@ -56,14 +56,14 @@ describe("a restart policy beside the Pod template", () => {
   );
 
   test("is not moved into the template by inject", async () => {
-    const asked = text.replaceAll(
+    const withTemplatePolicy = text.replaceAll(
       "        spec:\n",
       "        metadata: {annotations: {lastcall.dev/inject: enabled}}\n        spec:\n",
     );
-    const { status, out } = await lastcall(["inject"], { "-": asked });
+    const { status, out } = await lastcall(["inject"], { "-": withTemplatePolicy });
     expect(status).toBe(0);
     expect(out.match(/restartPolicy: OnFailure/g)).toHaveLength(2);
-    expect((await lastcall(["uninject"], { "-": out })).out).toBe(asked);
+    expect((await lastcall(["uninject"], { "-": out })).out).toBe(withTemplatePolicy);
   });
 });
 

@@ -110,24 +110,36 @@ describe("in invalid objects", () => {
 });
 
 test("inject reports a problem for exactly the Pods that the injector rejects", () => {
-  const odd = fc.constantFrom<unknown>(null, undefined, [], {}, "x", 3, -1, 1.5, "web", "A");
+  const invalidValue = fc.constantFrom<unknown>(null, undefined, [], {}, "x", 3, -1, 1.5, "web", "A");
   const container = fc.oneof(
-    odd,
+    invalidValue,
     fc.record(
-      { name: odd, lifecycle: odd, livenessProbe: odd, startupProbe: odd, resources: odd },
+      {
+        name: invalidValue,
+        lifecycle: invalidValue,
+        livenessProbe: invalidValue,
+        startupProbe: invalidValue,
+        resources: invalidValue,
+      },
       { requiredKeys: [] },
     ),
     fc.constant({ name: "web", lifecycle: { preStop: 3 } }),
     fc.constant({ name: "side" }),
   );
-  const list = fc.oneof(odd, fc.array(container, { maxLength: 3 }));
+  const list = fc.oneof(invalidValue, fc.array(container, { maxLength: 3 }));
   const spec = fc.record(
-    { containers: list, initContainers: list, terminationGracePeriodSeconds: odd },
+    { containers: list, initContainers: list, terminationGracePeriodSeconds: invalidValue },
     { requiredKeys: [] },
   );
-  const metadata = fc.record({ annotations: odd, labels: odd }, { requiredKeys: [] });
-  const pod = fc.record({ metadata: fc.oneof(odd, metadata), spec: fc.oneof(odd, spec) }, { requiredKeys: [] });
-  const agrees = fc.property(pod, (candidate) => (podProblem(candidate) === undefined) === isWellFormed(candidate));
-  const checked = fc.check(agrees, { numRuns: 2_000 });
+  const metadata = fc.record({ annotations: invalidValue, labels: invalidValue }, { requiredKeys: [] });
+  const pod = fc.record(
+    { metadata: fc.oneof(invalidValue, metadata), spec: fc.oneof(invalidValue, spec) },
+    { requiredKeys: [] },
+  );
+  const acceptsSamePods = fc.property(
+    pod,
+    (candidate) => (podProblem(candidate) === undefined) === isWellFormed(candidate),
+  );
+  const checked = fc.check(acceptsSamePods, { numRuns: 2_000 });
   expect(checked.failed, JSON.stringify(checked.counterexample)).toBe(false);
 });

@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 type Ended = { readonly status: number | null; readonly out: string; readonly err: string };
 
-function run(args: readonly string[], input: string, readerLeaves = false): Promise<Ended> {
+function run(args: readonly string[], input: string, closesOutput = false): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: folder, timeout: LIMIT_MS });
     let out = "";
@@ -30,7 +30,7 @@ function run(args: readonly string[], input: string, readerLeaves = false): Prom
     });
     child.on("error", reject);
     child.on("close", (status) => resolve({ status, out, err }));
-    if (readerLeaves) child.stdout.destroy();
+    if (closesOutput) child.stdout.destroy();
     child.stdin.end(input);
   });
 }
@@ -80,15 +80,18 @@ describe("the program lastcall", { timeout: LIMIT_MS }, () => {
   });
 
   test("reports that its output cannot be written", async () => {
-    const full = openSync("/dev/full", "w");
-    const child = spawn(process.execPath, [PROGRAM, "inject"], { stdio: ["pipe", full, "pipe"], timeout: LIMIT_MS });
+    const fullDevice = openSync("/dev/full", "w");
+    const child = spawn(process.execPath, [PROGRAM, "inject"], {
+      stdio: ["pipe", fullDevice, "pipe"],
+      timeout: LIMIT_MS,
+    });
     let err = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       err += text;
     });
     child.stdin?.end(POD);
     const status = await new Promise((resolve) => child.on("close", resolve));
-    closeSync(full);
+    closeSync(fullDevice);
     expect(status).toBe(1);
     expect(err).toContain("error: standard output cannot be written: ENOSPC");
     expect(err).not.toContain("    at ");
@@ -104,8 +107,8 @@ describe("the program lastcall", { timeout: LIMIT_MS }, () => {
   });
 
   test("exits without an error if the reader of its standard output exits", async () => {
-    const many = Array.from({ length: 400 }, () => POD).join("---\n");
-    const { status, err } = await run(["inject"], many, true);
+    const manyPods = Array.from({ length: 400 }, () => POD).join("---\n");
+    const { status, err } = await run(["inject"], manyPods, true);
     expect(status).toBe(0);
     expect(err).not.toContain("EPIPE");
   });

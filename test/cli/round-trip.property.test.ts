@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { podsIn } from "../../src/kubernetes/pod-template.ts";
-import { write, type YamlStyle } from "./random-yaml.ts";
+import { writeYaml, type YamlStyle } from "./random-yaml.ts";
 import { lastcall } from "./run-lastcall.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
@@ -14,7 +14,7 @@ const sleep = fc.oneof(
   fc.record({ exec: fc.record({ command: fc.constantFrom(["sleep", "7"], ["sh", "-c", "sleep 7"]) }) }),
 );
 
-const leave = fc.record({
+const leaveHook = fc.record({
   httpGet: fc.record(
     {
       scheme: fc.constant("HTTP"),
@@ -33,7 +33,7 @@ const container = fc.record(
   {
     image: name,
     args: fc.array(text, { maxLength: 3 }),
-    lifecycle: fc.oneof(emptyParent, fc.record({ preStop: fc.oneof(sleep, leave) })),
+    lifecycle: fc.oneof(emptyParent, fc.record({ preStop: fc.oneof(sleep, leaveHook) })),
     livenessProbe: probe,
     ports: fc.array(fc.record({ containerPort: fc.integer({ min: 1, max: 65_535 }) }), { maxLength: 2 }),
   },
@@ -52,7 +52,7 @@ const podBody = fc.record(
         initContainers: fc.constantFrom([], null, [{ name: "setup", image: "b" }]),
         containers: fc
           .array(container, { minLength: 1, maxLength: 3 })
-          .map((all) => all.map((one, at) => ({ name: `app${at}`, ...one }))),
+          .map((containers) => containers.map((container, at) => ({ name: `app${at}`, ...container }))),
         volumes: fc.constantFrom([], [{ name: "v", emptyDir: {} }]),
       },
       { requiredKeys: ["containers"] },
@@ -73,14 +73,14 @@ const workload = fc.oneof(
 
 const yamlStyle: fc.Arbitrary<YamlStyle> = fc.record({
   step: fc.integer({ min: 1, max: 8 }),
-  dashesIn: fc.boolean(),
+  indentsDashes: fc.boolean(),
   eol: fc.constantFrom("\n", "\r\n"),
   lastEol: fc.boolean(),
-  whims: fc.array(fc.nat(99), { minLength: 20, maxLength: 120 }),
+  choices: fc.array(fc.nat(99), { minLength: 20, maxLength: 120 }),
 });
 
 const manifest = fc.oneof(
-  fc.tuple(workload, yamlStyle).map(([value, hand]) => write(value, hand)),
+  fc.tuple(workload, yamlStyle).map(([value, style]) => writeYaml(value, style)),
   fc
     .tuple(workload, fc.constantFrom(undefined, 1, 2, 4, "\t"), fc.constantFrom("", "\n"))
     .map(([value, step, end]) => JSON.stringify(value, null, step) + end),
@@ -98,13 +98,13 @@ test("inject changes only the Pods of any manifest, and uninject restores every 
   timeout: 400_000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(manifest, flags, async (source, more) => {
-      const once = await lastcall(["inject", ...more], { "-": source });
-      expect(once.err).not.toContain("error:");
-      const twice = await lastcall(["inject", ...more], { "-": once.out });
-      expect(twice.out).toBe(once.out);
-      const back = await lastcall(["uninject"], { "-": once.out });
-      expect(back.out).toBe(source);
+    fc.asyncProperty(manifest, flags, async (source, injectFlags) => {
+      const injectedOnce = await lastcall(["inject", ...injectFlags], { "-": source });
+      expect(injectedOnce.err).not.toContain("error:");
+      const injectedTwice = await lastcall(["inject", ...injectFlags], { "-": injectedOnce.out });
+      expect(injectedTwice.out).toBe(injectedOnce.out);
+      const restored = await lastcall(["uninject"], { "-": injectedOnce.out });
+      expect(restored.out).toBe(source);
     }),
     { numRuns: 120 },
   );
@@ -112,8 +112,8 @@ test("inject changes only the Pods of any manifest, and uninject restores every 
 
 test("a manifest and its JSON are injected to the same Pods", { timeout: 400_000 }, async () => {
   await fc.assert(
-    fc.asyncProperty(workload, yamlStyle, async (value, hand) => {
-      const yaml = await lastcall(["inject", "--token-seed", "s"], { "-": write(value, hand) });
+    fc.asyncProperty(workload, yamlStyle, async (value, style) => {
+      const yaml = await lastcall(["inject", "--token-seed", "s"], { "-": writeYaml(value, style) });
       const json = await lastcall(["inject", "--token-seed", "s"], { "-": JSON.stringify(value) });
       expect(podsIn(parse(yaml.out))).toEqual(podsIn(JSON.parse(json.out)));
     }),

@@ -15,17 +15,17 @@ export const NO_CLUSTER: DrainPorts = {
   },
 };
 
-export type Ran = { readonly status: number; readonly out: string; readonly err: string };
+export type CommandResult = { readonly status: number; readonly out: string; readonly err: string };
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** `-` in `files` is standard input. `token` replaces every derived one. */
+/** `-` in `files` is standard input. `token` replaces every derived token. */
 export async function lastcall(
   args: readonly string[],
   files: Files = {},
   token?: string,
   drains?: DrainPorts,
-): Promise<Ran> {
+): Promise<CommandResult> {
   let out = "";
   let err = "";
   const read = (path: string): Uint8Array => {
@@ -35,8 +35,8 @@ export async function lastcall(
   };
   const status = await runCommandLine(args, {
     listManifests: (path) => {
-      const below = Object.keys(files).filter((name) => name.startsWith(`${path}/`));
-      return below.length > 0 ? below.sort() : [read(path) && path];
+      const filesInFolder = Object.keys(files).filter((name) => name.startsWith(`${path}/`));
+      return filesInFolder.length > 0 ? filesInFolder.sort() : [read(path) && path];
     },
     readFile: read,
     readStandardInput: async () => read("-"),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { scopedTo } from "../../src/demo/network/loopback-network.ts";
+import { scopeArguments } from "../../src/demo/network/loopback-network.ts";
 import {
   type CommandContext,
   containerEnvironment,
   execCommand,
-  expand,
+  expandVariables,
   mainCommand,
 } from "../../src/demo/pods/container-run.ts";
 import { planPod } from "../../src/demo/pods/pod-plan.ts";
@@ -32,7 +32,7 @@ const CONTEXT: CommandContext = {
   address: "127.70.0.10",
   managerProgram: ["node", "manager.ts"],
   preloadLibrary: "",
-  managerArguments: (args) => scopedTo("127.70.0.10", args),
+  managerArguments: (args) => scopeArguments("127.70.0.10", args),
   imageEnvironment: { PATH: "/bin" },
 };
 
@@ -55,7 +55,7 @@ test("a container's variables are literals or references, and the shell's enviro
 test("$(NAME) is expanded in a command, $$ becomes $, and an unknown name stays unchanged", () => {
   const command = mainCommand(containerNamed("app"), { GREETING: "hello" }, CONTEXT);
   expect(command).toEqual(["run", "hello", "$(GREETING)", "$(UNSET)"]);
-  expect(expand("$$", {})).toBe("$");
+  expect(expandVariables("$$", {})).toBe("$");
 });
 
 test("the manager's container and exec hooks that call /lastcall run the local manager", () => {
@@ -76,7 +76,7 @@ test("the manager's container and exec hooks that call /lastcall run the local m
 });
 
 test("on a shared network, loopback addresses in manager URLs are replaced by the Pod's address", () => {
-  const args = scopedTo("127.70.0.10", ["serve", "--drain-url=http://127.0.0.1:8080/drain", "--driver=http"]);
+  const args = scopeArguments("127.70.0.10", ["serve", "--drain-url=http://127.0.0.1:8080/drain", "--driver=http"]);
   expect(args).toEqual([
     "serve",
     "--drain-url=http://127.70.0.10:8080/drain",

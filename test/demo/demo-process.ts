@@ -17,9 +17,9 @@ export type DemoProcess = {
   /** Exit status, -1 after a signal. */
   readonly ended: Promise<number>;
   /** Waits for a text in the output. */
-  readonly prints: (text: string) => Promise<void>;
+  readonly untilPrinted: (text: string) => Promise<void>;
   /** Waits until its processes and files are gone. */
-  readonly leavesNothing: () => Promise<void>;
+  readonly untilCleanedUp: () => Promise<void>;
   readonly remove: () => void;
 };
 
@@ -42,8 +42,8 @@ export function startDemo(...args: readonly string[]): DemoProcess {
     child,
     output: () => output,
     ended,
-    prints: (text) => eventually(() => expect(output).toContain(text)),
-    leavesNothing: () => eventually(() => expect([...processesOf(home), ...readdirSync(home)]).toEqual([])),
+    untilPrinted: (text) => eventually(() => expect(output).toContain(text)),
+    untilCleanedUp: () => eventually(() => expect([...processesOf(home), ...readdirSync(home)]).toEqual([])),
     remove: () => {
       // After a failed test, processes on loopback addresses may outlive the demo.
       for (const line of processesOf(home)) killQuietly(Number(line.split(" ")[0]));

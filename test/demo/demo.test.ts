@@ -40,7 +40,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
     expect(result.with.drainSeconds[0]).toBeGreaterThanOrEqual(3);
     expect(result.with.drains[0]).toMatchObject({ outcome: "drained" });
     expect(status).toBe(0);
-    await run.leavesNothing();
+    await run.untilCleanedUp();
   });
 
   test("has a relay that sends the manager the withdrawal of its Pod", LIMIT, async (context) => {
@@ -51,7 +51,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
     const { slicesSeconds, learnedSeconds } = drain.withdrawal;
     expect(slicesSeconds).toBeGreaterThanOrEqual(1);
     expect(learnedSeconds).toBeGreaterThanOrEqual(slicesSeconds);
-    await run.leavesNothing();
+    await run.untilCleanedUp();
   });
 
   test("loses no request with --no-relay, and its result has no withdrawal times", LIMIT, async (context) => {
@@ -70,20 +70,20 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
     LIMIT,
     async ({ signal, during }, context) => {
       const run = demo(context, "--network=namespace", ...SHORT);
-      await run.prints(during);
+      await run.untilPrinted(during);
       await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
       run.child.kill(signal);
       expect(await run.ended).toBe(130);
-      await run.leavesNothing();
+      await run.untilCleanedUp();
     },
   );
 
   test("leaves no process or file if it is killed by SIGKILL", LIMIT, async (context) => {
     const run = demo(context, "--network=namespace", ...SHORT);
-    await run.prints("Rolling update without lastcall");
+    await run.untilPrinted("Rolling update without lastcall");
     run.child.kill("SIGKILL");
     await run.ended;
-    await run.leavesNothing();
+    await run.untilCleanedUp();
   });
 });
 
@@ -98,16 +98,16 @@ describe.concurrent("the demo with a loopback address for each Pod", () => {
     expect(resultOf(rolled, status)).toMatchObject({ with: { failed: 0 }, network: "loopback", ok: true });
     expect(status).toBe(0);
     expect(readFileSync(image, "utf8")).toContain("Shutdown of Pod own-");
-    await rolled.leavesNothing();
+    await rolled.untilCleanedUp();
   });
 
   test("exits with status 130 on SIGINT, and leaves no process or file", LIMIT, async (context) => {
     const run = demo(context, "--network=loopback", ...SHORT);
-    await run.prints("Rolling update without lastcall");
+    await run.untilPrinted("Rolling update without lastcall");
     await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
     run.child.kill("SIGINT");
     expect(await run.ended).toBe(130);
-    await run.leavesNothing();
+    await run.untilCleanedUp();
   });
 });
 
@@ -127,7 +127,7 @@ describe.concurrent("the demo with invalid input", () => {
     const run = demo(context, "--network=loopback", "-f", file);
     expect(await run.ended).toBe(64);
     expect(run.output()).toContain("Container a of Deployment web has no command");
-    await run.leavesNothing();
+    await run.untilCleanedUp();
   });
 
   test("exits with status 64 and the name of a program that is not installed", LIMIT, async (context) => {

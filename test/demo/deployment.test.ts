@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { objectAt, textAt } from "../../src/demo/json.ts";
-import { annotated, podOf, sampleDeployment, servicePort } from "../../src/demo/rollout/deployment.ts";
+import { podOf, sampleDeployment, servicePort, withAnnotations } from "../../src/demo/rollout/deployment.ts";
 import { readDeployment } from "../../src/demo/rollout/own-deployment.ts";
 
 let folder = "";
@@ -21,8 +21,8 @@ function file(text: string): string {
 const SAMPLE = sampleDeployment({ command: ["node", "app.ts"], listensOnPodAddress: true, replicas: 2 });
 
 test("annotations are added to the Pods of the Deployment unless they exist", () => {
-  const first = annotated(SAMPLE, { "lastcall.dev/drain-delay": "9s" });
-  const second = annotated(first, { "lastcall.dev/drain-delay": "11s", "lastcall.dev/driver": "http" });
+  const first = withAnnotations(SAMPLE, { "lastcall.dev/drain-delay": "9s" });
+  const second = withAnnotations(first, { "lastcall.dev/drain-delay": "11s", "lastcall.dev/driver": "http" });
   expect(objectAt(podOf(second, "abc"), "metadata", "annotations")).toEqual({
     "lastcall.dev/drain-delay": "9s",
     "lastcall.dev/driver": "http",
@@ -64,9 +64,10 @@ test.for([
   },
   {
     title: "excessive aliases",
-    text: ["a: &a [x,x,x,x,x,x,x,x,x,x]", ..."bcdef".split("").map((name, at) => bomb(name, "abcde"[at] ?? ""))].join(
-      "\n",
-    ),
+    text: [
+      "a: &a [x,x,x,x,x,x,x,x,x,x]",
+      ..."bcdef".split("").map((name, at) => repeatAlias(name, "abcde"[at] ?? "")),
+    ].join("\n"),
     problem: "is not YAML or JSON: Excessive alias count",
   },
   { title: "no containers", text: "kind: Deployment\nmetadata: {name: web}", problem: "has no containers" },
@@ -78,8 +79,8 @@ test.for([
   expect(problems.join("\n")).toContain(problem);
 });
 
-function bomb(name: string, before: string): string {
-  return `${name}: &${name} [${Array.from({ length: 10 }, () => `*${before}`).join(",")}]`;
+function repeatAlias(name: string, aliasedName: string): string {
+  return `${name}: &${name} [${Array.from({ length: 10 }, () => `*${aliasedName}`).join(",")}]`;
 }
 
 test("a syntax error of the Deployment file is reported in one printable line", async () => {

@@ -17,7 +17,9 @@ afterEach(async () => {
 });
 
 /** A server that runs one function of the script for each request; further requests get no response. */
-async function scripted(...script: ((socket: Socket) => void)[]): Promise<(timeoutMs?: number) => HttpConnection> {
+async function startScriptedServer(
+  ...script: ((socket: Socket) => void)[]
+): Promise<(timeoutMs?: number) => HttpConnection> {
   const started = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
@@ -41,24 +43,24 @@ function connectionTo(host: string, port: number, timeoutMs = 30_000): HttpConne
   });
 }
 
-test.for<{ title: string; failure: string | undefined; act: (socket: Socket) => void; timeoutMs?: number }>([
-  { title: "a complete response", failure: undefined, act: (socket) => socket.write(RESPONSE) },
-  { title: "status 503", failure: "bad-status", act: (socket) => socket.write(RESPONSE.replace("200", "503")) },
-  { title: "a reset", failure: "reset", act: (socket) => socket.resetAndDestroy() },
-  { title: "a close without a response", failure: "closed-unanswered", act: (socket) => socket.end() },
+test.for<{ title: string; failure: string | undefined; respond: (socket: Socket) => void; timeoutMs?: number }>([
+  { title: "a complete response", failure: undefined, respond: (socket) => socket.write(RESPONSE) },
+  { title: "status 503", failure: "bad-status", respond: (socket) => socket.write(RESPONSE.replace("200", "503")) },
+  { title: "a reset", failure: "reset", respond: (socket) => socket.resetAndDestroy() },
+  { title: "a close without a response", failure: "closed-unanswered", respond: (socket) => socket.end() },
   {
     title: "a close within the response",
     failure: "closed-unanswered",
-    act: (socket) => socket.end(RESPONSE.slice(0, -1)),
+    respond: (socket) => socket.end(RESPONSE.slice(0, -1)),
   },
   {
     title: "a reset within the response",
     failure: "reset",
-    act: (socket) => socket.write("HTTP/1.1 2", () => socket.resetAndDestroy()),
+    respond: (socket) => socket.write("HTTP/1.1 2", () => socket.resetAndDestroy()),
   },
-  { title: "no response before the timeout", failure: "timed-out", act: () => {}, timeoutMs: 1_000 },
-])("a request that ends with $title has the failure $failure", async ({ act, failure, timeoutMs }) => {
-  const open = await scripted(act);
+  { title: "no response before the timeout", failure: "timed-out", respond: () => {}, timeoutMs: 1_000 },
+])("a request that ends with $title has the failure $failure", async ({ respond, failure, timeoutMs }) => {
+  const open = await startScriptedServer(respond);
   expect(await open(timeoutMs).request("/", true)).toEqual({ failure });
 });
 
@@ -72,14 +74,14 @@ test("the demo's client does not retry a failed request", async () => {
     requests += 1;
     socket.resetAndDestroy();
   };
-  const open = await scripted(once, once, once);
+  const open = await startScriptedServer(once, once, once);
   await open().request("/", true);
   await pause(300, "a retry would have arrived by now");
   expect(requests).toBe(1);
 });
 
 test("a keep-alive connection carries several requests", async () => {
-  const open = await scripted(
+  const open = await startScriptedServer(
     (socket) => socket.write(RESPONSE),
     (socket) => socket.write(RESPONSE),
   );
@@ -90,14 +92,16 @@ test("a keep-alive connection carries several requests", async () => {
 });
 
 test("Connection: close makes the connection unusable without a failure", async () => {
-  const open = await scripted((socket) => socket.write(RESPONSE.replace("OK\r\n", "OK\r\nConnection: close\r\n")));
+  const open = await startScriptedServer((socket) =>
+    socket.write(RESPONSE.replace("OK\r\n", "OK\r\nConnection: close\r\n")),
+  );
   const connection = open();
   expect(await connection.request("/", true)).toEqual({ failure: undefined });
   expect(connection.isUsable()).toBe(false);
 });
 
 test("a close between two requests makes the connection unusable without a failure", async () => {
-  const open = await scripted((socket) => socket.write(RESPONSE, () => setTimeout(() => socket.end(), 100)));
+  const open = await startScriptedServer((socket) => socket.write(RESPONSE, () => setTimeout(() => socket.end(), 100)));
   const connection = open();
   expect(await connection.request("/", true)).toEqual({ failure: undefined });
   await eventually(() => expect(connection.isUsable()).toBe(false));
@@ -105,7 +109,7 @@ test("a close between two requests makes the connection unusable without a failu
 
 test("a request that races with the server's close is a failure", async () => {
   // The client sends again before the server's FIN arrives.
-  const open = await scripted((socket) => socket.end(RESPONSE));
+  const open = await startScriptedServer((socket) => socket.end(RESPONSE));
   const connection = open();
   const first = connection.request("/", true);
   const second = first.then(() => connection.request("/", true));

@@ -27,8 +27,8 @@ test("a response with Connection: close ends the connection", () => {
 test("an HTTP/1.0 response keeps the connection only with Connection: keep-alive", () => {
   const text = "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n";
   expect(readResponse(text, false)).toEqual({ complete: true, status: 200, keepAlive: false });
-  const kept = text.replace("\r\n\r\n", "\r\nConnection: Keep-Alive\r\n\r\n");
-  expect(readResponse(kept, false)).toEqual({ complete: true, status: 200, keepAlive: true });
+  const withKeepAlive = text.replace("\r\n\r\n", "\r\nConnection: Keep-Alive\r\n\r\n");
+  expect(readResponse(withKeepAlive, false)).toEqual({ complete: true, status: 200, keepAlive: true });
 });
 
 test("a truncated response with a length or chunks is incomplete, even when the server closes", () => {

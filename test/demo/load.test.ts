@@ -13,14 +13,14 @@ afterEach(async () => {
 });
 
 /** Counts the requests of every connection. */
-async function counting(delayMs = 0) {
-  const perConnection: number[] = [];
+async function startCountingServer(delayMs = 0) {
+  const requestsPerConnection: number[] = [];
   const paths: string[] = [];
-  const places = new WeakMap<object, number>();
+  const connectionIndexes = new WeakMap<object, number>();
   server = createServer((request, response) => {
-    const place = places.get(request.socket) ?? perConnection.push(0) - 1;
-    places.set(request.socket, place);
-    perConnection[place] = (perConnection[place] ?? 0) + 1;
+    const index = connectionIndexes.get(request.socket) ?? requestsPerConnection.push(0) - 1;
+    connectionIndexes.set(request.socket, index);
+    requestsPerConnection[index] = (requestsPerConnection[index] ?? 0) + 1;
     paths.push(request.url ?? "");
     setTimeout(() => response.end("hi"), delayMs);
   });
@@ -41,37 +41,37 @@ async function counting(delayMs = 0) {
       wasRefused: () => false,
     },
   };
-  return { ports, counter, perConnection, paths, port };
+  return { ports, counter, requestsPerConnection, paths, port };
 }
 
 test("a new-connection client sends one request per connection", async () => {
-  const { ports, perConnection, counter } = await counting();
+  const { ports, requestsPerConnection, counter } = await startCountingServer();
   const load = startLoad({ ...NO_CLIENTS, newConnectionClients: 2 }, ports);
-  await eventually(() => expect(perConnection.length).toBeGreaterThan(10));
+  await eventually(() => expect(requestsPerConnection.length).toBeGreaterThan(10));
   await load.stop();
-  expect(Math.max(...perConnection)).toBe(1);
-  expect(counter.counts()).toMatchObject({ requests: perConnection.length, failed: 0 });
+  expect(Math.max(...requestsPerConnection)).toBe(1);
+  expect(counter.counts()).toMatchObject({ requests: requestsPerConnection.length, failed: 0 });
 });
 
 test("a pooled connection is replaced between two requests after its maximum age", async () => {
-  const { ports, perConnection, counter } = await counting();
+  const { ports, requestsPerConnection, counter } = await startCountingServer();
   const load = startLoad({ ...NO_CLIENTS, pooledClients: 1, maxConnectionMs: 400 }, ports);
-  await eventually(() => expect(perConnection.length).toBeGreaterThan(3));
+  await eventually(() => expect(requestsPerConnection.length).toBeGreaterThan(3));
   await load.stop();
-  expect(Math.max(...perConnection)).toBeGreaterThan(1);
+  expect(Math.max(...requestsPerConnection)).toBeGreaterThan(1);
   expect(counter.counts().failed).toBe(0);
 });
 
 test("an endless client never closes its connection", async () => {
-  const { ports, perConnection } = await counting();
+  const { ports, requestsPerConnection } = await startCountingServer();
   const load = startLoad({ ...NO_CLIENTS, endlessClients: 1, maxConnectionMs: 100 }, ports);
-  await eventually(() => expect(perConnection[0] ?? 0).toBeGreaterThan(20));
+  await eventually(() => expect(requestsPerConnection[0] ?? 0).toBeGreaterThan(20));
   await load.stop();
-  expect(perConnection).toHaveLength(1);
+  expect(requestsPerConnection).toHaveLength(1);
 });
 
 test("stop() of the load waits for active requests and counts their results", async () => {
-  const { ports, counter, paths, port } = await counting(700);
+  const { ports, counter, paths, port } = await startCountingServer(700);
   const load = startLoad(NO_CLIENTS, ports);
   load.requestLong("127.0.0.1", port, 5_000);
   await eventually(() => expect(paths).toEqual(["/slow?ms=5000"]));

@@ -7,11 +7,11 @@ import { pause } from "../time/pause.ts";
 import {
   container,
   createTestRunner,
+  EXITS_ON_SIGTERM,
   eventLines,
   execHook,
-  OBEDIENT,
+  IGNORES_SIGTERM,
   pod,
-  STUBBORN,
   secondsBetween,
   sidecar,
   untilEvents,
@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => runner.close());
 
 /** Starts the Pod and waits until the named containers have set their traps. */
-async function running(spec: object, ...up: readonly string[]): Promise<RunningPod> {
+async function startPod(spec: object, ...up: readonly string[]): Promise<RunningPod> {
   const started = await runner.start(pod(spec));
   await untilEvents(started, ...up.map((name) => `${name}: up`));
   return started;
@@ -33,10 +33,13 @@ async function running(spec: object, ...up: readonly string[]): Promise<RunningP
 
 describe("the deletion of a Pod in the demo", () => {
   test("starts all hooks at once, and signals each container after its own hook", async () => {
-    const web = await running(
+    const web = await startPod(
       {
-        initContainers: [sidecar("mesh", OBEDIENT, execHook("sleep 0.6"))],
-        containers: [container("a", OBEDIENT, execHook("sleep 0.6")), container("b", OBEDIENT, execHook("sleep 0.6"))],
+        initContainers: [sidecar("mesh", EXITS_ON_SIGTERM, execHook("sleep 0.6"))],
+        containers: [
+          container("a", EXITS_ON_SIGTERM, execHook("sleep 0.6")),
+          container("b", EXITS_ON_SIGTERM, execHook("sleep 0.6")),
+        ],
       },
       "mesh",
       "a",
@@ -53,8 +56,11 @@ describe("the deletion of a Pod in the demo", () => {
   });
 
   test("stops a container with its lifecycle.stopSignal", async () => {
-    const quits = "trap '' TERM; trap 'echo quit; exit 0' QUIT; echo up; while :; do sleep 0.05; done";
-    const web = await running({ containers: [container("a", quits, { lifecycle: { stopSignal: "SIGQUIT" } })] }, "a");
+    const exitsOnSigquit = "trap '' TERM; trap 'echo quit; exit 0' QUIT; echo up; while :; do sleep 0.05; done";
+    const web = await startPod(
+      { containers: [container("a", exitsOnSigquit, { lifecycle: { stopSignal: "SIGQUIT" } })] },
+      "a",
+    );
     await web.remove();
     await untilEvents(web, "a: quit");
     expect(eventLines(web)).not.toContain("SIGKILL a");
@@ -62,8 +68,10 @@ describe("the deletion of a Pod in the demo", () => {
 
   test("signals a container without a hook while another container's hook runs", async () => {
     const hook = scriptGate();
-    const spec = { containers: [container("a", OBEDIENT, execHook(hook.wait)), container("b", OBEDIENT)] };
-    const web = await running(spec, "a", "b");
+    const spec = {
+      containers: [container("a", EXITS_ON_SIGTERM, execHook(hook.wait)), container("b", EXITS_ON_SIGTERM)],
+    };
+    const web = await startPod(spec, "a", "b");
     const ending = web.remove();
     await untilEvents(web, "exited b");
     hook.open();
@@ -74,10 +82,10 @@ describe("the deletion of a Pod in the demo", () => {
 
   test("signals sidecars after the regular containers have exited, in reverse order", async () => {
     const spec = {
-      initContainers: [sidecar("first", OBEDIENT), sidecar("second", OBEDIENT)],
+      initContainers: [sidecar("first", EXITS_ON_SIGTERM), sidecar("second", EXITS_ON_SIGTERM)],
       containers: [container("app", "trap 'sleep 0.5; exit 0' TERM; echo up; while :; do sleep 0.05; done")],
     };
-    const web = await running(spec, "first", "second", "app");
+    const web = await startPod(spec, "first", "second", "app");
     await web.remove();
     const order = eventLines(web).filter((line) => line.startsWith("SIGTERM") || line.startsWith("exited"));
     expect(order).toEqual([
@@ -93,10 +101,10 @@ describe("the deletion of a Pod in the demo", () => {
   test("signals all containers after the grace period, and kills containers and hooks 2 s later", async () => {
     const spec = {
       terminationGracePeriodSeconds: 1,
-      initContainers: [sidecar("mesh", STUBBORN)],
-      containers: [container("app", STUBBORN, execHook("sleep 60"))],
+      initContainers: [sidecar("mesh", IGNORES_SIGTERM)],
+      containers: [container("app", IGNORES_SIGTERM, execHook("sleep 60"))],
     };
-    const web = await running(spec, "mesh", "app");
+    const web = await startPod(spec, "mesh", "app");
     await web.remove();
     const lines = eventLines(web);
     expect(lines).toContain("hook-overran app");
@@ -110,9 +118,9 @@ describe("the deletion of a Pod in the demo", () => {
   });
 
   test("uses the grace period of the request instead of the Pod's", async () => {
-    // The Pod's is longer than the test's time limit.
-    const web = await running(
-      { terminationGracePeriodSeconds: 3_600, containers: [container("app", STUBBORN)] },
+    // The Pod's grace period is longer than the test's time limit.
+    const web = await startPod(
+      { terminationGracePeriodSeconds: 3_600, containers: [container("app", IGNORES_SIGTERM)] },
       "app",
     );
     await web.remove(0);
@@ -120,7 +128,7 @@ describe("the deletion of a Pod in the demo", () => {
   });
 
   test("is not shortened by a second deletion with another grace period", async () => {
-    const web = await running({ containers: [container("app", OBEDIENT, execHook("sleep 1"))] }, "app");
+    const web = await startPod({ containers: [container("app", EXITS_ON_SIGTERM, execHook("sleep 1"))] }, "app");
     await Promise.all([web.remove(), web.remove(0)]);
     expect(eventLines(web).filter((line) => line === "hook-started app")).toHaveLength(1);
     expect(eventLines(web)).toContain("hook-ended app");
@@ -128,7 +136,7 @@ describe("the deletion of a Pod in the demo", () => {
 
   test("kills the remaining processes of a container", async () => {
     const script = `sh -c 'trap "" TERM; while :; do sleep 0.05; done' & echo "child $!"; trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done`;
-    const web = await running({ containers: [container("app", script)] }, "app");
+    const web = await startPod({ containers: [container("app", script)] }, "app");
     const line = eventLines(web).find((lines) => lines.startsWith("app: child ")) ?? "";
     const child = Number(line.split(" ").at(-1));
     expect(() => process.kill(child, 0)).not.toThrow();
@@ -146,8 +154,8 @@ describe("a hook", () => {
   ])(
     "$title is recorded as FailedPreStopHook, and the container gets its stop signal immediately",
     async ({ handler }) => {
-      const web = await running(
-        { containers: [container("app", OBEDIENT, { lifecycle: { preStop: handler } })] },
+      const web = await startPod(
+        { containers: [container("app", EXITS_ON_SIGTERM, { lifecycle: { preStop: handler } })] },
         "app",
       );
       await web.remove();
@@ -173,7 +181,7 @@ describe("a hook", () => {
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
     const get = { host: "127.0.0.1", port, path: "/stop", httpHeaders: [{ name: "X-A", value: "1" }] };
     const hook = { lifecycle: { preStop: { httpGet: get } } };
-    const web = await running({ containers: [container("app", OBEDIENT, hook)] }, "app");
+    const web = await startPod({ containers: [container("app", EXITS_ON_SIGTERM, hook)] }, "app");
     await web.remove();
     server.close();
     expect(requests).toEqual(["GET /stop kube-lifecycle/1.37 1"]);
@@ -194,8 +202,13 @@ describe("a hook", () => {
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
     const hook = { lifecycle: { preStop: { httpGet: { host: "127.0.0.1", port, path: "/" } } } };
     const other = scriptGate();
-    const spec = { containers: [container("app", OBEDIENT, hook), container("other", OBEDIENT, execHook(other.wait))] };
-    const web = await running(spec, "app", "other");
+    const spec = {
+      containers: [
+        container("app", EXITS_ON_SIGTERM, hook),
+        container("other", EXITS_ON_SIGTERM, execHook(other.wait)),
+      ],
+    };
+    const web = await startPod(spec, "app", "other");
     const ending = web.remove();
     await untilEvents(web, "exited app");
     expect(open).toBe(1);
@@ -207,7 +220,7 @@ describe("a hook", () => {
 
   test("of type sleep succeeds after its seconds", async () => {
     const hook = { lifecycle: { preStop: { sleep: { seconds: 1 } } } };
-    const web = await running({ containers: [container("app", OBEDIENT, hook)] }, "app");
+    const web = await startPod({ containers: [container("app", EXITS_ON_SIGTERM, hook)] }, "app");
     await web.remove();
     expect(secondsBetween(web, "hook-started app", "hook-ended app")).toBeGreaterThanOrEqual(0.99);
   });
@@ -219,13 +232,13 @@ describe("a container that exits", () => {
       initContainers: [sidecar("mesh", "echo up; sleep 0.2")],
       containers: [container("app", "sleep 0.2")],
     };
-    const web = await running(spec, "mesh");
+    const web = await startPod(spec, "mesh");
     await untilEvents(web, "restarting mesh", "restarting app");
     await eventually(() => expect(starts(web, "mesh") > 1 && starts(web, "app") > 1).toBe(true));
   });
 
   test("is restarted with back-off", async () => {
-    const web = await running({ containers: [container("app", "echo up; sleep 0.2")] }, "app");
+    const web = await startPod({ containers: [container("app", "echo up; sleep 0.2")] }, "app");
     const delays = () => web.events.filter(({ type }) => type === "restarting").map(({ detail }) => detail);
     await eventually(() => expect(delays()).toEqual(["in 500 ms", "in 10000 ms"]));
     await web.remove();
@@ -235,9 +248,9 @@ describe("a container that exits", () => {
     const [mesh, hook] = [scriptGate(), scriptGate()];
     const spec = {
       initContainers: [sidecar("mesh", `echo up; ${mesh.wait}; echo done`)],
-      containers: [container("app", OBEDIENT, execHook(hook.wait))],
+      containers: [container("app", EXITS_ON_SIGTERM, execHook(hook.wait))],
     };
-    const web = await running(spec, "mesh", "app");
+    const web = await startPod(spec, "mesh", "app");
     const ending = web.remove();
     mesh.open();
     await untilEvents(web, "mesh: done");
@@ -251,10 +264,10 @@ describe("a container that exits", () => {
     const job = scriptGate();
     const spec = {
       restartPolicy: "Never",
-      initContainers: [sidecar("mesh", OBEDIENT, execHook("echo hooked"))],
+      initContainers: [sidecar("mesh", EXITS_ON_SIGTERM, execHook("echo hooked"))],
       containers: [container("job", job.wait)],
     };
-    const web = await running(spec, "mesh");
+    const web = await startPod(spec, "mesh");
     job.open();
     await web.gone;
     // Output of a process may be read after its exit.
@@ -274,28 +287,28 @@ describe("a Pod", () => {
   test("runs its init containers to completion in order and keeps its sidecars running", async () => {
     const migration = scriptGate();
     const spec = {
-      initContainers: [sidecar("mesh", OBEDIENT), container("migrate", `sleep 0.2; ${migration.openCommand}`)],
-      containers: [container("app", `${migration.isOpen} && echo migrated; ${OBEDIENT}`)],
+      initContainers: [sidecar("mesh", EXITS_ON_SIGTERM), container("migrate", `sleep 0.2; ${migration.openCommand}`)],
+      containers: [container("app", `${migration.isOpen} && echo migrated; ${EXITS_ON_SIGTERM}`)],
     };
-    const web = await running(spec, "mesh", "app");
+    const web = await startPod(spec, "mesh", "app");
     expect(eventLines(web).filter(isOfRunner).slice(0, 3)).toEqual(["started mesh", "started migrate", "started app"]);
     expect(eventLines(web)).toContain("app: migrated");
     expect(web.isRunning("mesh")).toBe(true);
   });
 
   test("does not start when an init container fails", async () => {
-    const spec = { initContainers: [container("migrate", "exit 2")], containers: [container("app", OBEDIENT)] };
+    const spec = { initContainers: [container("migrate", "exit 2")], containers: [container("app", EXITS_ON_SIGTERM)] };
     await expect(runner.start(pod(spec))).rejects.toThrow("init container migrate of Pod web failed");
   });
 
   test("runs the hook of a container whose liveness probe fails and restarts only that container", async () => {
     const spec = {
       containers: [
-        container("app", OBEDIENT, execHook("echo hooked")),
-        container("other", OBEDIENT, execHook("echo no")),
+        container("app", EXITS_ON_SIGTERM, execHook("echo hooked")),
+        container("other", EXITS_ON_SIGTERM, execHook("echo no")),
       ],
     };
-    const web = await running(spec, "app", "other");
+    const web = await startPod(spec, "app", "other");
     await web.restart("app");
     await eventually(() => expect(starts(web, "app")).toBe(2));
     await untilEvents(web, "app: hooked");
@@ -315,8 +328,8 @@ describe("a Pod", () => {
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
     const readinessProbe = { httpGet: { host: "127.0.0.1", port, path: "/" }, periodSeconds: 1 };
     const hook = scriptGate();
-    const spec = { containers: [container("app", OBEDIENT, { readinessProbe, ...execHook(hook.wait) })] };
-    const web = await running(spec, "app");
+    const spec = { containers: [container("app", EXITS_ON_SIGTERM, { readinessProbe, ...execHook(hook.wait) })] };
+    const web = await startPod(spec, "app");
     expect(web.isReady()).toBe(false);
     responses.status = 204;
     await untilEvents(web, "ready");

@@ -7,17 +7,17 @@ import { createProcessTable } from "../../src/demo/pods/process-table.ts";
 import type { RunningPod } from "../../src/demo/pods/running-pod.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** Exits at SIGTERM; `up` is printed once that works. */
-export const OBEDIENT = "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done";
+/** Exits at SIGTERM. Prints `up` after the trap is set. */
+export const EXITS_ON_SIGTERM = "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done";
 /** Ignores SIGTERM. */
-export const STUBBORN = "trap '' TERM; echo up; while :; do sleep 0.05; done";
+export const IGNORES_SIGTERM = "trap '' TERM; echo up; while :; do sleep 0.05; done";
 
-export function container(name: string, script: string, more: object = {}): object {
-  return { name, command: ["sh", "-c", script], ...more };
+export function container(name: string, script: string, fields: object = {}): object {
+  return { name, command: ["sh", "-c", script], ...fields };
 }
 
-export function sidecar(name: string, script: string, more: object = {}): object {
-  return { ...container(name, script, more), restartPolicy: "Always" };
+export function sidecar(name: string, script: string, fields: object = {}): object {
+  return { ...container(name, script, fields), restartPolicy: "Always" };
 }
 
 export function execHook(script: string): object {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createRequestCounter } from "../../src/demo/load/load.ts";
 import type { EndedPod } from "../../src/demo/report/pod-end.ts";
-import { failureTable, timeSpent, withdrawalText } from "../../src/demo/report/report.ts";
+import { drainTimeLines, failureTable, withdrawalText } from "../../src/demo/report/report.ts";
 
 function ended(drainSeconds: number, withdrawing: number, draining: number): EndedPod {
   return {
@@ -28,7 +28,7 @@ function ended(drainSeconds: number, withdrawing: number, draining: number): End
   };
 }
 
-const lineOf = (end: EndedPod) => timeSpent([end])[1];
+const lineOf = (end: EndedPod) => drainTimeLines([end])[1];
 
 test("the durations in the demo's report add up to the time until the stop signal", () => {
   expect(lineOf(ended(7.5, 5_000, 700))).toBe(
@@ -59,7 +59,7 @@ describe("the line about the withdrawal", () => {
   function lineFor(relay: string, withdrawnAfterMs: number): string | undefined {
     const end = { ...ended(7.5, 5_000, 700), triggeredMs: 300, slicesWithdrawnMs: 1_000 };
     if (end.summary === undefined) return undefined;
-    return timeSpent([{ ...end, summary: { ...end.summary, relay, withdrawnAfterMs } }])[3];
+    return drainTimeLines([{ ...end, summary: { ...end.summary, relay, withdrawnAfterMs } }])[3];
   }
 
   test.for([
@@ -88,18 +88,21 @@ describe("the line about the withdrawal", () => {
   });
 
   test.for([
-    { afterMs: 90, rest: "was notified after 2.49 s, 0.09 s after its drain started." },
-    { afterMs: 0, rest: "was notified after 2.40 s, as soon as its drain started." },
-  ])("shows the time since the start of the drain if a hook started late: $rest", ({ afterMs, rest }) => {
-    const end = { ...ended(7.5, 5_000, 700), triggeredMs: 2_400, slicesWithdrawnMs: 1_000 };
-    const withdrawal = { relay: "withdrawn", withdrawnAfterMs: afterMs };
-    const summary = end.summary === undefined ? undefined : { ...end.summary, ...withdrawal };
-    expect(withdrawalText({ ...end, summary })).toBe(
-      `The Pod was withdrawn from its EndpointSlices after 1.00 s; its manager ${rest}`,
-    );
-  });
+    { afterMs: 90, notification: "was notified after 2.49 s, 0.09 s after its drain started." },
+    { afterMs: 0, notification: "was notified after 2.40 s, as soon as its drain started." },
+  ])(
+    "shows the time since the start of the drain if a hook started late: manager $notification",
+    ({ afterMs, notification }) => {
+      const end = { ...ended(7.5, 5_000, 700), triggeredMs: 2_400, slicesWithdrawnMs: 1_000 };
+      const withdrawal = { relay: "withdrawn", withdrawnAfterMs: afterMs };
+      const summary = end.summary === undefined ? undefined : { ...end.summary, ...withdrawal };
+      expect(withdrawalText({ ...end, summary })).toBe(
+        `The Pod was withdrawn from its EndpointSlices after 1.00 s; its manager ${notification}`,
+      );
+    },
+  );
 
   test("is omitted if the demo has no EndpointSlices", () => {
-    expect(timeSpent([ended(7.5, 5_000, 700)])).toHaveLength(3);
+    expect(drainTimeLines([ended(7.5, 5_000, 700)])).toHaveLength(3);
   });
 });

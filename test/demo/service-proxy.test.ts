@@ -91,14 +91,14 @@ test("an open connection stays with its Pod after the change was applied", async
   const [a, b] = [await servingPod(), await servingPod()];
   proxy.enqueue(ready(a.address));
   proxy.flush();
-  const kept = client();
-  await kept.request("/", true);
+  const keepAliveClient = client();
+  await keepAliveClient.request("/", true);
   proxy.enqueue({ address: a.address, gone: true });
   proxy.enqueue(ready(b.address));
   proxy.flush();
-  expect(await kept.request("/", true)).toEqual({ failure: undefined });
+  expect(await keepAliveClient.request("/", true)).toEqual({ failure: undefined });
   expect([a.requests(), b.requests()]).toEqual([2, 0]);
-  kept.close();
+  keepAliveClient.close();
 });
 
 test("a connection that the Pod refuses is reported as refused, not as reset", async () => {

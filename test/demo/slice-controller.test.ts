@@ -6,7 +6,7 @@ import { createVirtualClock } from "./virtual-clock.ts";
 const POD = { name: "hello-1", uid: "u1", address: "10.66.0.10" };
 const SERVICE = { namespace: "demo", name: "hello", port: 8_080 };
 
-function controlled(lagMs: number) {
+function startController(lagMs: number) {
   const clock = createVirtualClock();
   const written: { atMs: number; slice: unknown }[] = [];
   const controller = createSliceController({
@@ -16,18 +16,18 @@ function controlled(lagMs: number) {
     write: (slice) => written.push({ atMs: clock.nowMs(), slice }),
   });
   const feed = createEndpointFeed(controller.enqueue);
-  const happens = (type: PodEvent["type"], pod = POD) =>
+  const emitEvent = (type: PodEvent["type"], pod = POD) =>
     feed(pod, { atMs: clock.nowMs(), container: "", type, detail: "" });
-  const pass = (ms: number) => clock.runUntil(clock.wait(ms));
-  return { clock, controller, written, happens, pass };
+  const advance = (ms: number) => clock.runUntil(clock.wait(ms));
+  return { clock, controller, written, emitEvent, advance };
 }
 
 const conditions = (slice: unknown) =>
   (slice as { endpoints: { conditions: object }[] }).endpoints.map((e) => e.conditions);
 
 test("an EndpointSlice of the demo has the fields that Kubernetes' EndpointSlice controller sets", () => {
-  const { controller, written, happens } = controlled(1_000);
-  happens("ready");
+  const { controller, written, emitEvent } = startController(1_000);
+  emitEvent("ready");
   controller.flush();
   expect(written.at(-1)?.slice).toMatchObject({
     metadata: { namespace: "demo", labels: { "kubernetes.io/service-name": "hello" } },
@@ -44,48 +44,48 @@ test("an EndpointSlice of the demo has the fields that Kubernetes' EndpointSlice
 });
 
 test("a deleted Pod is terminating and not ready after the delay, serving until it is unready, and then removed", async () => {
-  const { controller, written, happens, pass } = controlled(1_000);
-  happens("ready");
+  const { controller, written, emitEvent, advance } = startController(1_000);
+  emitEvent("ready");
   controller.flush();
-  happens("deleted");
-  await pass(999);
+  emitEvent("deleted");
+  await advance(999);
   expect(conditions(written.at(-1)?.slice)).toEqual([{ ready: true, serving: true, terminating: false }]);
   expect(controller.withdrawnMs(POD)).toBeUndefined();
-  await pass(1);
+  await advance(1);
   expect(conditions(written.at(-1)?.slice)).toEqual([{ ready: false, serving: true, terminating: true }]);
   expect(controller.withdrawnMs(POD)).toBe(1_000);
-  happens("unready");
-  await pass(1_000);
+  emitEvent("unready");
+  await advance(1_000);
   expect(conditions(written.at(-1)?.slice)).toEqual([{ ready: false, serving: false, terminating: true }]);
-  happens("gone");
-  await pass(1_000);
+  emitEvent("gone");
+  await advance(1_000);
   expect(conditions(written.at(-1)?.slice)).toEqual([]);
-  // The withdrawal counts, not the removal.
+  // The removal does not change the time of the withdrawal.
   expect(controller.withdrawnMs(POD)).toBe(1_000);
 });
 
 test("a Pod that becomes ready again is not withdrawn", async () => {
-  const { controller, happens, pass } = controlled(10);
-  happens("ready");
-  await pass(10);
-  happens("unready");
-  await pass(10);
+  const { controller, emitEvent, advance } = startController(10);
+  emitEvent("ready");
+  await advance(10);
+  emitEvent("unready");
+  await advance(10);
   expect(controller.withdrawnMs(POD)).toBe(20);
-  happens("ready");
-  await pass(10);
+  emitEvent("ready");
+  await advance(10);
   expect(controller.withdrawnMs(POD)).toBeUndefined();
 });
 
 test("the slice controller applies each flushed change once, and writes nothing after close()", async () => {
-  const { controller, written, happens, pass } = controlled(1_000);
-  happens("ready");
-  await pass(500);
+  const { controller, written, emitEvent, advance } = startController(1_000);
+  emitEvent("ready");
+  await advance(500);
   controller.flush();
   expect(written).toHaveLength(1);
-  happens("unready");
-  await pass(600);
+  emitEvent("unready");
+  await advance(600);
   expect(written).toHaveLength(1);
   controller.close();
-  await pass(5_000);
+  await advance(5_000);
   expect(written).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PodEnd } from "../../src/demo/report/pod-end.ts";
-import { merged, timelineOf, timelineText } from "../../src/demo/report/timeline.ts";
+import { mergeSpans, timelineOf, timelineText } from "../../src/demo/report/timeline.ts";
 import { timelineSvg } from "../../src/demo/report/timeline-svg.ts";
 
 const END: PodEnd = {
@@ -42,10 +42,10 @@ const WITH_RELAY: PodEnd = {
   ...END,
   triggeredMs: 100_200,
   slicesWithdrawnMs: 101_000,
-  summary: { ...summaryOf(END), relay: "withdrawn", withdrawnAfterMs: 820 },
+  summary: { ...requireSummary(END), relay: "withdrawn", withdrawnAfterMs: 820 },
 };
 
-function summaryOf({ summary }: PodEnd): NonNullable<PodEnd["summary"]> {
+function requireSummary({ summary }: PodEnd): NonNullable<PodEnd["summary"]> {
   if (summary === undefined) throw new Error("the fixture has no report");
   return summary;
 }
@@ -81,11 +81,11 @@ test("the timeline shows with the relay the time of the withdrawal and when the 
 });
 
 test("the timeline shows only the withdrawal if the manager did not receive it", () => {
-  const unnotified = {
+  const notNotified = {
     ...WITH_RELAY,
-    summary: { ...summaryOf(END), relay: "unknown: no answer", withdrawnAfterMs: -1 },
+    summary: { ...requireSummary(END), relay: "unknown: no answer", withdrawnAfterMs: -1 },
   };
-  const { lanes, marks } = timelineOf(unnotified);
+  const { lanes, marks } = timelineOf(notNotified);
   expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: before withdrawal");
   expect(marks.map((mark) => mark.label)).toEqual([
     "deleted",
@@ -97,12 +97,12 @@ test("the timeline shows only the withdrawal if the manager did not receive it",
 });
 
 test("a withdrawal before the trigger is marked at the trigger", () => {
-  const early = {
+  const earlyWithdrawal = {
     ...WITH_RELAY,
     slicesWithdrawnMs: 100_100,
-    summary: { ...summaryOf(WITH_RELAY), withdrawnAfterMs: 0 },
+    summary: { ...requireSummary(WITH_RELAY), withdrawnAfterMs: 0 },
   };
-  const { lanes, marks } = timelineOf(early);
+  const { lanes, marks } = timelineOf(earlyWithdrawal);
   expect(marks).toContainEqual({ atMs: 200, label: "lastcall is notified of the withdrawal" });
   expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: before withdrawal");
 });
@@ -128,7 +128,7 @@ test("the timeline as text has one row for each lane and mark, and no row exceed
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(90);
   expect(lines.join("\n")).toContain("7.00 s  SIGTERM to app");
   const phase = lines.find((line) => line.startsWith("lastcall: draining")) ?? "";
-  // 5 s to 7 s of -1 s to 7.61 s.
+  // The phase lasts from 5 s to 7 s on a scale from -1 s to 7.61 s.
   expect(phase.indexOf("█") / phase.length).toBeGreaterThan(0.7);
 });
 
@@ -137,9 +137,9 @@ test("overlapping connections are merged in the timeline into spans that cover t
   fc.assert(
     fc.property(fc.array(span), (pairs) => {
       const spans = pairs.map(([fromMs, length]) => ({ fromMs, toMs: fromMs + length }));
-      const result = merged(spans);
+      const result = mergeSpans(spans);
       for (let at = 0; at < 130; at++) {
-        const covered = (list: typeof spans) => list.some((one) => one.fromMs <= at && at <= one.toMs);
+        const covered = (list: typeof spans) => list.some((span) => span.fromMs <= at && at <= span.toMs);
         expect(covered(result)).toBe(covered(spans));
       }
       for (const [index, one] of result.slice(1).entries())

@@ -30,19 +30,19 @@ export function createVirtualClock(): VirtualClock {
         stop?.addEventListener("abort", waiter.wake);
       }),
     runUntil: async (work) => {
-      let over = false;
-      const watch = work.finally(() => {
-        over = true;
+      let isSettled = false;
+      const watchedWork = work.finally(() => {
+        isSettled = true;
       });
       for (;;) {
         await new Promise((resolve) => setImmediate(resolve));
-        if (over) break;
+        if (isSettled) break;
         const next = [...waiters].sort((a, b) => a.atMs - b.atMs)[0];
         if (next === undefined) throw new Error("deadlock: no timer is pending");
         nowMs = Math.max(nowMs, next.atMs);
         next.wake();
       }
-      await watch;
+      await watchedWork;
     },
   };
 }

@@ -68,7 +68,7 @@ test("a second injection of a Pod with preload disabled removes the preload's vo
 });
 
 test("a Pod does not get the preload if a node's container runtime cannot mount images, and the problem names the runtime", () => {
-  const outcome = inject(podOf(APP), { facts: { ...INPUTS.facts, oldRuntime: "containerd://1.7.27" } });
+  const outcome = inject(podOf(APP), { facts: { ...INPUTS.facts, runtimeWithoutImageVolumes: "containerd://1.7.27" } });
   expect(codes(outcome)).toEqual(["preload_left_out"]);
   expect(outcome.explanation.problems[0]?.message).toContain('"containerd://1.7.27"');
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("LD_PRELOAD");

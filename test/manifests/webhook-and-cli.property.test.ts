@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { write } from "../cli/random-yaml.ts";
+import { writeYaml } from "../cli/random-yaml.ts";
 import { arbitraryPod } from "../injection/arbitrary-pod.ts";
 import { documentsOf } from "./folder.ts";
 import { protectedFieldsOf } from "./protected-fields.ts";
@@ -19,7 +19,13 @@ test("webhook and command line inject any Pod in the same way, without a change 
       // JSON omits undefined values, which a manifest cannot contain.
       const pod = JSON.parse(JSON.stringify(generated)) as object;
       const expected = await throughWebhook(pod, { namespace: "default" });
-      const manifest = write(pod, { step: 2, dashesIn: true, eol: "\n", lastEol: true, whims: styleChoices });
+      const manifest = writeYaml(pod, {
+        step: 2,
+        indentsDashes: true,
+        eol: "\n",
+        lastEol: true,
+        choices: styleChoices,
+      });
       for (const text of [JSON.stringify(pod), manifest]) {
         const { out, err } = await throughCommandLine(text);
         expect(documentsOf(out), err).toEqual([expected]);

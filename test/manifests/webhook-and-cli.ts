@@ -1,7 +1,7 @@
 /** Injects a Pod through the webhook and through the command line, for the same cluster and with the same token. */
 import jsonPatch from "fast-json-patch";
 import { injectPod } from "../../src/injection/inject.ts";
-import { lastcall, type Ran } from "../cli/run-lastcall.ts";
+import { type CommandResult, lastcall } from "../cli/run-lastcall.ts";
 import { JSON_HEADERS, type RequestFields, reviewText } from "../webhook/pod-review.ts";
 import { FACTS, serverUnderTest } from "../webhook/server-under-test.ts";
 
@@ -12,7 +12,7 @@ const FLAGS = [
   ...["--image", FACTS.managerImage],
 ];
 
-export function throughCommandLine(text: string): Promise<Ran> {
+export function throughCommandLine(text: string): Promise<CommandResult> {
   return lastcall(["inject", ...FLAGS], { "-": text }, TOKEN);
 }
 

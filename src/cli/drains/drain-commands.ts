@@ -33,18 +33,18 @@ function addSourceFlags(command: Command): Command {
     .option("--context <name>", "context of the kubeconfig")
     .option(
       "--lastcall-namespace <name>",
-      "namespace of lastcall (default: lastcall, otherwise the namespace of its Pods)",
+      "namespace of lastcall's webhook (default: lastcall, or if no webhook Pod is there, the only namespace with one)",
       readNamespaceName,
     )
     .option(
       "-f, --filename <file>",
       "read the output of drains --json or a manager's log instead of a cluster; - is standard input",
     )
-    .addHelpText("after", RIGHTS)
+    .addHelpText("after", PERMISSIONS_HELP)
     .allowExcessArguments(false);
 }
 
-const RIGHTS = `
+const PERMISSIONS_HELP = `
 Reads every replica by port-forward. Requires permission to list Pods and to get and create
 pods/portforward in lastcall's namespace.`;
 

@@ -13,8 +13,8 @@ type ReadDrains = {
 const NOTHING: ReadDrains = { drains: [], unreadable: 0, isRecognized: false };
 
 export function drainsInText(text: string): ReadDrains {
-  const whole = parseJson(text);
-  if (whole !== undefined) return drainsInValue(whole, "line-000001", 0);
+  const document = parseJson(text);
+  if (document !== undefined) return drainsInValue(document, "line-000001", 0);
   const lines = text.split("\n").map((line, index) => {
     // The prefix is a timestamp from `kubectl logs --timestamps`.
     const [, time = "", json = ""] = /^\s*(\d{4}-\d\d-\d\dT\S+ )?(\{.*)$/.exec(line) ?? [];
@@ -24,29 +24,30 @@ export function drainsInText(text: string): ReadDrains {
       ? NOTHING
       : drainsInValue(value, `line-${String(index + 1).padStart(6, "0")}`, Number.isNaN(loggedAtMs) ? 0 : loggedAtMs);
   });
-  return combined(lines);
+  return combineReadings(lines);
 }
 
 /** `{"drains": […]}`, a list, one record, or one line of a log. */
 export function drainsInValue(value: unknown, lineId = "", loggedAtMs = 0): ReadDrains {
-  if (Array.isArray(value)) return { ...combined(value.map(oneRecord)), isRecognized: true };
+  if (Array.isArray(value)) return { ...combineReadings(value.map(singleRecord)), isRecognized: true };
   if (!isRawObject(value)) return NOTHING;
-  if (Array.isArray(value["drains"])) return { ...combined(value["drains"].map(oneRecord)), isRecognized: true };
-  if (value["message"] === "drain report") return fromRecord(readLoggedReport(value, lineId, loggedAtMs));
-  return "id" in value && "report" in value ? oneRecord(value) : NOTHING;
+  if (Array.isArray(value["drains"]))
+    return { ...combineReadings(value["drains"].map(singleRecord)), isRecognized: true };
+  if (value["message"] === "drain report") return drainsFromRecord(readLoggedReport(value, lineId, loggedAtMs));
+  return "id" in value && "report" in value ? singleRecord(value) : NOTHING;
 }
 
-function oneRecord(value: unknown): ReadDrains {
-  return fromRecord(isRawObject(value) ? readDrainRecord(value) : undefined);
+function singleRecord(value: unknown): ReadDrains {
+  return drainsFromRecord(isRawObject(value) ? readDrainRecord(value) : undefined);
 }
 
-function fromRecord(record: DrainRecord | undefined): ReadDrains {
+function drainsFromRecord(record: DrainRecord | undefined): ReadDrains {
   return record === undefined
     ? { drains: [], unreadable: 1, isRecognized: true }
     : { drains: [record], unreadable: 0, isRecognized: true };
 }
 
-function combined(parts: readonly ReadDrains[]): ReadDrains {
+function combineReadings(parts: readonly ReadDrains[]): ReadDrains {
   return {
     drains: parts.flatMap(({ drains }) => drains),
     unreadable: parts.reduce((sum, { unreadable }) => sum + unreadable, 0),

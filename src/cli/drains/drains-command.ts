@@ -22,7 +22,7 @@ export async function runDrains(request: DrainsListRequest, ports: Ports): Promi
     else {
       const nowMs = ports.drains.nowMs();
       const timeColumn = { title: "AGE", text: ({ endedAtMs }: DrainRecord) => ageText(endedAtMs, nowMs) };
-      const table = tableFor({ drains, width: ports.drains.columns(), timeColumn, grows: false });
+      const table = tableFor({ drains, width: ports.drains.columns(), timeColumn, isGrowing: false });
       ports.out([table.header, ...drains.map(table.row)].map((line) => `${line}\n`).join(""));
     }
     return EXIT_DONE;

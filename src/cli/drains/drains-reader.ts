@@ -15,7 +15,7 @@ export type DrainsReading =
   | {
       readonly ok: true;
       readonly lists: readonly (readonly DrainRecord[])[];
-      /** One for each replica that did not respond, and for skipped records. */
+      /** One for each replica that did not return its drains, and one for each replica or file with skipped records. */
       readonly problems: readonly string[];
     }
   | {
@@ -32,26 +32,26 @@ export async function openDrainsReader(request: DrainsRequest, ports: Ports): Pr
   const { source, namespace } = request;
   if (source.kind === "file") {
     const read = async (): Promise<DrainsReading> => {
-      const file = await fileDrains(source.path, ports);
+      const file = await readFileDrains(source.path, ports);
       if (!file.ok) return { ok: false, problems: [file.message] };
-      const wanted = file.drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
-      return { ok: true, lists: [wanted], problems: file.problems };
+      const matching = file.drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
+      return { ok: true, lists: [matching], problems: file.problems };
     };
     return { read, close: () => undefined };
   }
-  const connected = await ports.drains.connect(source.choice);
-  if (!connected.ok) {
-    const { message } = connected;
+  const connection = await ports.drains.connect(source.choice);
+  if (!connection.ok) {
+    const { message } = connection;
     return { read: async () => ({ ok: false, problems: [message] }), close: () => undefined };
   }
   const read = async (signal: AbortSignal): Promise<DrainsReading> => {
     const { lastcallNamespace } = source;
-    const { lists, problems } = await clusterDrains(connected, { lastcallNamespace, namespace, signal });
+    const { lists, problems } = await fetchClusterDrains(connection, { lastcallNamespace, namespace, signal });
     if (lists.length > 0) return { ok: true, lists, problems };
-    const noReplica = `no lastcall replica at ${connected.server} returned its drains. ${remedyText(lastcallNamespace)}`;
+    const noReplica = `no lastcall replica at ${connection.server} returned its drains. ${remedyText(lastcallNamespace)}`;
     return { ok: false, problems: [...problems, noReplica] };
   };
-  return { read, close: connected.close };
+  return { read, close: connection.close };
 }
 
 function remedyText(namespace = "lastcall"): string {
@@ -61,7 +61,7 @@ function remedyText(namespace = "lastcall"): string {
   );
 }
 
-/** For one replica, so that a hanging one does not block the drains of the others. */
+/** Applies to each replica, so that an unresponsive replica does not block the drains of the others. */
 const REPLICA_TIMEOUT_MS = 5_000;
 
 type DrainQuery = {
@@ -77,24 +77,29 @@ type ClusterDrains = {
 
 type Cluster = { readonly request: SendRequest; readonly podClient: PodClient };
 
-async function clusterDrains({ request, podClient }: Cluster, query: DrainQuery): Promise<ClusterDrains> {
-  const found = await findReplicas(request, query.lastcallNamespace, query.signal);
-  const results = await Promise.all(found.replicas.map((replica) => drainsOf(podClient(replica), replica, query)));
+async function fetchClusterDrains({ request, podClient }: Cluster, query: DrainQuery): Promise<ClusterDrains> {
+  const foundReplicas = await findReplicas(request, query.lastcallNamespace, query.signal);
+  const results = await Promise.all(
+    foundReplicas.replicas.map((replica) => fetchDrains(podClient(replica), replica, query)),
+  );
   return {
     lists: results.flatMap(({ drains }) => (drains === undefined ? [] : [drains])),
-    problems: [...found.problems, ...results.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))],
+    problems: [
+      ...foundReplicas.problems,
+      ...results.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
+    ],
   };
 }
 
 type ReplicaResult = { readonly drains?: readonly DrainRecord[]; readonly problem?: string };
 
-async function drainsOf(
+async function fetchDrains(
   request: SendRequest,
   replica: Replica,
   { namespace, signal }: DrainQuery,
 ): Promise<ReplicaResult> {
   const name = `${replica.namespace}/${replica.pod}`;
-  const response = await getJson(request, { path: pathOf(namespace), limitMs: REPLICA_TIMEOUT_MS, signal });
+  const response = await getJson(request, { path: drainsPath(namespace), limitMs: REPLICA_TIMEOUT_MS, signal });
   if (!response.ok) return { problem: `${name} did not return its drains: ${response.message}` };
   const { value } = response;
   if (!isRawObject(value) || value["version"] !== 1 || !Array.isArray(value["drains"]))
@@ -103,25 +108,27 @@ async function drainsOf(
     };
   const { drains, unreadable } = drainsInValue(value);
   // Older replicas ignore the query parameter.
-  const wanted = drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
+  const matching = drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
   const problem =
     unreadable > 0
       ? {
           problem: `${name} returned ${unreadable} drains that this lastcall cannot read; use the lastcall version of the webhook`,
         }
       : {};
-  return { drains: wanted, ...problem };
+  return { drains: matching, ...problem };
 }
 
-function pathOf(only: string | undefined): string {
-  return only === undefined ? "/drains.json" : `/drains.json?${new URLSearchParams({ namespace: only })}`;
+function drainsPath(podNamespace: string | undefined): string {
+  return podNamespace === undefined
+    ? "/drains.json"
+    : `/drains.json?${new URLSearchParams({ namespace: podNamespace })}`;
 }
 
 type FileDrains =
   | { readonly ok: true; readonly drains: readonly DrainRecord[]; readonly problems: readonly string[] }
   | { readonly ok: false; readonly message: string };
 
-async function fileDrains(path: string, ports: Ports): Promise<FileDrains> {
+async function readFileDrains(path: string, ports: Ports): Promise<FileDrains> {
   const name = sourceName(path);
   let bytes: Uint8Array;
   try {

@@ -6,7 +6,7 @@ export type DrainSource =
   | {
       readonly kind: "cluster";
       readonly choice: ClusterChoice;
-      /** `undefined`: `lastcall`, otherwise the namespace of the webhook's Pods. */
+      /** `undefined` selects the namespace `lastcall`, or if no webhook Pod is there, the only namespace with one. */
       readonly lastcallNamespace: string | undefined;
     };
 

@@ -10,54 +10,59 @@ const NAME_WIDTH = 9;
 const GAP = "  ";
 
 const COLUMNS: readonly Column[] = [
-  { title: "NAMESPACE", shrink: "later", roomyWidth: 12, text: ({ namespace }) => namespace },
-  { title: "POD", shrink: "later", roomyWidth: 24, text: ({ pod }) => pod },
-  { title: "OWNER", shrink: "first", roomyWidth: 18, text: ownerOf },
-  { title: "OUTCOME", shrink: "never", roomyWidth: "handed-over".length, text: ({ report }) => report.outcome },
-  { title: "TOOK", shrink: "never", roomyWidth: "12m 30s".length, text: ({ report }) => spanText(releaseMs(report)) },
+  { title: "NAMESPACE", shrink: "later", reservedWidth: 12, text: ({ namespace }) => namespace },
+  { title: "POD", shrink: "later", reservedWidth: 24, text: ({ pod }) => pod },
+  { title: "OWNER", shrink: "first", reservedWidth: 18, text: ownerOf },
+  { title: "OUTCOME", shrink: "never", reservedWidth: "handed-over".length, text: ({ report }) => report.outcome },
+  {
+    title: "TOOK",
+    shrink: "never",
+    reservedWidth: "12m 30s".length,
+    text: ({ report }) => spanText(releaseMs(report)),
+  },
 ];
 
 type Column = {
   readonly title: string;
   /** Order of shrinking. The owner shrinks first, since a Pod's name usually contains it. */
   readonly shrink: "first" | "later" | "never";
-  readonly roomyWidth: number;
+  readonly reservedWidth: number;
   readonly text: (record: DrainRecord) => string;
 };
 
 type TableOptions = {
   readonly drains: readonly DrainRecord[];
   readonly width: number;
-  /** The first column: the age in a list, the time of day in a list that grows. */
+  /** The first column: the age in a list, the time of day in a watch. */
   readonly timeColumn: { readonly title: string; readonly text: (record: DrainRecord) => string };
-  readonly grows: boolean;
+  readonly isGrowing: boolean;
 };
 
 type Table = { readonly header: string; readonly row: (record: DrainRecord) => string };
 
-export function tableFor({ drains, width, timeColumn, grows }: TableOptions): Table {
-  const columns: readonly Column[] = [{ ...timeColumn, shrink: "never", roomyWidth: 0 }, ...COLUMNS];
-  const whole = Math.max(MIN_WIDTH, width);
-  const natural = columns.map(({ title, text, roomyWidth }) =>
+export function tableFor({ drains, width, timeColumn, isGrowing }: TableOptions): Table {
+  const columns: readonly Column[] = [{ ...timeColumn, shrink: "never", reservedWidth: 0 }, ...COLUMNS];
+  const tableWidth = Math.max(MIN_WIDTH, width);
+  const naturalWidths = columns.map(({ title, text, reservedWidth }) =>
     drains.reduce(
-      (most, drain) => Math.max(most, widthOf(text(drain))),
-      Math.max(title.length, grows ? roomyWidth : 0),
+      (maxWidth, drain) => Math.max(maxWidth, widthOf(text(drain))),
+      Math.max(title.length, isGrowing ? reservedWidth : 0),
     ),
   );
-  const gaps = columns.length * GAP.length;
-  const widths = fitWidths(natural, columns, whole - gaps - Math.floor(whole / 3));
-  const sentenceWidth = whole - gaps - total(widths);
-  const joined = (texts: readonly string[], why: string): string => {
-    const cells = texts.map((text, at) => padded(truncateMiddle(text, widths[at] ?? 0), widths[at] ?? 0));
+  const gapWidth = columns.length * GAP.length;
+  const widths = fitWidths(naturalWidths, columns, tableWidth - gapWidth - Math.floor(tableWidth / 3));
+  const sentenceWidth = tableWidth - gapWidth - totalWidth(widths);
+  const formatRow = (texts: readonly string[], why: string): string => {
+    const cells = texts.map((text, at) => padText(truncateMiddle(text, widths[at] ?? 0), widths[at] ?? 0));
     return [...cells, truncateEnd(why, sentenceWidth)].join(GAP).trimEnd();
   };
   return {
-    header: joined(
+    header: formatRow(
       columns.map(({ title }) => title),
       "WHY",
     ),
     row: (record) =>
-      joined(
+      formatRow(
         columns.map(({ text }) => text(record)),
         whyOf(record),
       ),
@@ -95,39 +100,43 @@ function whyOf({ report }: DrainRecord): string {
   return report.why.replace(/^Released \S+ after the trigger: /, "");
 }
 
-function fitWidths(natural: readonly number[], columns: readonly Column[], room: number): readonly number[] {
-  const fitted = [...natural];
-  for (const turn of ["first", "later"]) {
-    const widest = (): number => Math.max(...fitted.filter((_, at) => columns[at]?.shrink === turn));
-    while (total(fitted) > room && widest() > NAME_WIDTH) {
-      const at = fitted.findIndex((width, index) => columns[index]?.shrink === turn && width === widest());
+function fitWidths(
+  naturalWidths: readonly number[],
+  columns: readonly Column[],
+  availableWidth: number,
+): readonly number[] {
+  const fitted = [...naturalWidths];
+  for (const shrinkGroup of ["first", "later"]) {
+    const widest = (): number => Math.max(...fitted.filter((_, at) => columns[at]?.shrink === shrinkGroup));
+    while (totalWidth(fitted) > availableWidth && widest() > NAME_WIDTH) {
+      const at = fitted.findIndex((width, index) => columns[index]?.shrink === shrinkGroup && width === widest());
       fitted[at] = widest() - 1;
     }
   }
   return fitted;
 }
 
-function total(widths: readonly number[]): number {
+function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
 function truncateEnd(text: string, width: number): string {
-  const letters = [...printable(text)];
-  return letters.length <= width ? letters.join("") : `${letters.slice(0, Math.max(0, width - 1)).join("")}…`;
+  const characters = [...printable(text)];
+  return characters.length <= width ? characters.join("") : `${characters.slice(0, Math.max(0, width - 1)).join("")}…`;
 }
 
 /** Keeps the end, where the names of one owner's Pods differ. */
 function truncateMiddle(text: string, width: number): string {
-  const letters = [...printable(text)];
-  if (letters.length <= width) return letters.join("");
-  const tail = Math.ceil((width - 1) / 2);
-  return `${letters.slice(0, width - 1 - tail).join("")}…${letters.slice(letters.length - tail).join("")}`;
+  const characters = [...printable(text)];
+  if (characters.length <= width) return characters.join("");
+  const tailLength = Math.ceil((width - 1) / 2);
+  return `${characters.slice(0, width - 1 - tailLength).join("")}…${characters.slice(characters.length - tailLength).join("")}`;
 }
 
 function widthOf(text: string): number {
   return [...printable(text)].length;
 }
 
-function padded(text: string, width: number): string {
+function padText(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - [...text].length));
 }

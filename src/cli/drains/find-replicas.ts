@@ -20,35 +20,40 @@ export type Replica = { readonly namespace: string; readonly pod: string; readon
 
 type FoundReplicas = { readonly replicas: readonly Replica[]; readonly problems: readonly string[] };
 
-/** @param namespace of lastcall; `undefined`: `lastcall`, or all namespaces if that one has no replica */
+/** @param namespace of lastcall; `undefined` searches `lastcall`, then all namespaces if `lastcall` has no replica */
 export async function findReplicas(
   request: SendRequest,
   namespace: string | undefined,
   signal: AbortSignal,
 ): Promise<FoundReplicas> {
-  const first = await listIn(request, namespace ?? DEFAULT_NAMESPACE, signal);
-  if (namespace !== undefined || first.replicas.length > 0 || first.isUnreachable)
-    return withNotFoundProblem(first, namespace);
-  const everywhere = await listIn(request, undefined, signal);
-  if (everywhere.replicas.length > 0 || everywhere.isForbidden !== true)
-    return withNotFoundProblem(everywhere, undefined);
+  const listing = await listReplicas(request, namespace ?? DEFAULT_NAMESPACE, signal);
+  if (namespace !== undefined || listing.replicas.length > 0 || listing.isUnreachable)
+    return withNotFoundProblem(listing, namespace);
+  const clusterListing = await listReplicas(request, undefined, signal);
+  if (clusterListing.replicas.length > 0 || clusterListing.isForbidden !== true)
+    return withNotFoundProblem(clusterListing, undefined);
   return {
     replicas: [],
-    problems: [...first.problems, `${everywhere.problems.join("; ")}; set --lastcall-namespace`],
+    problems: [...listing.problems, `${clusterListing.problems.join("; ")}; set --lastcall-namespace`],
   };
 }
 
-type Listed = FoundReplicas & { readonly isForbidden?: boolean; readonly isUnreachable?: boolean };
+type Listing = FoundReplicas & { readonly isForbidden?: boolean; readonly isUnreachable?: boolean };
 
-async function listIn(request: SendRequest, namespace: string | undefined, signal: AbortSignal): Promise<Listed> {
-  const where = namespace === undefined ? "/api/v1/pods" : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
-  const path = `${where}?${new URLSearchParams({ labelSelector: SELECTOR })}`;
+async function listReplicas(
+  request: SendRequest,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<Listing> {
+  const collectionPath =
+    namespace === undefined ? "/api/v1/pods" : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+  const path = `${collectionPath}?${new URLSearchParams({ labelSelector: SELECTOR })}`;
   const response = await getJson(request, { path, limitMs: LIST_TIMEOUT_MS, signal });
   if (!response.ok) {
-    const place = namespace === undefined ? "all namespaces" : `namespace ${namespace}`;
+    const scope = namespace === undefined ? "all namespaces" : `namespace ${namespace}`;
     return {
       replicas: [],
-      problems: [`cannot list Pods in ${place}: ${response.message}`],
+      problems: [`cannot list Pods in ${scope}: ${response.message}`],
       isForbidden: response.status === 403,
       isUnreachable: response.status === 0 || response.status === 401,
     };
@@ -57,10 +62,10 @@ async function listIn(request: SendRequest, namespace: string | undefined, signa
   const candidates = pods.filter(isNotTerminated);
   const namespaces = [...new Set(candidates.map((pod) => textAt(objectAt(pod, "metadata"), "namespace") ?? ""))];
   if (namespaces.length > 1) return { replicas: [], problems: [ambiguousNamespaces(namespaces)] };
-  const results = candidates.map(replicaIn);
+  const results = candidates.map(readReplica);
   return {
-    replicas: results.filter((one) => typeof one !== "string"),
-    problems: results.filter((one) => typeof one === "string"),
+    replicas: results.filter((result) => typeof result !== "string"),
+    problems: results.filter((result) => typeof result === "string"),
   };
 }
 
@@ -76,7 +81,7 @@ function isNotTerminated(pod: RawObject): boolean {
   return phase !== "Succeeded" && phase !== "Failed";
 }
 
-function replicaIn(pod: RawObject): Replica | string {
+function readReplica(pod: RawObject): Replica | string {
   const metadata = objectAt(pod, "metadata");
   const name = textAt(metadata, "name") ?? "";
   const namespace = textAt(metadata, "namespace") ?? "";
@@ -84,7 +89,7 @@ function replicaIn(pod: RawObject): Replica | string {
   if (phase !== "Running") return `${namespace}/${name} is not running yet (${phase})`;
   const ports = objectsAt(objectAt(pod, "spec"), "containers").flatMap((container) => objectsAt(container, "ports"));
   const port = wholeNumberAt(
-    ports.find((one) => textAt(one, "name") === ADMIN_PORT),
+    ports.find((candidate) => textAt(candidate, "name") === ADMIN_PORT),
     "containerPort",
   );
   if (port === undefined)
@@ -92,7 +97,7 @@ function replicaIn(pod: RawObject): Replica | string {
   return { namespace, pod: name, port };
 }
 
-function withNotFoundProblem({ replicas, problems }: Listed, namespace: string | undefined): FoundReplicas {
+function withNotFoundProblem({ replicas, problems }: Listing, namespace: string | undefined): FoundReplicas {
   if (replicas.length > 0 || problems.length > 0) return { replicas, problems };
   const where = namespace === undefined ? "any namespace" : `namespace ${namespace}`;
   return { replicas, problems: [`no Pod of lastcall's webhook in ${where} (labels ${SELECTOR})`] };

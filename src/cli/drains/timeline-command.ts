@@ -39,11 +39,11 @@ function writeTimeline(drain: DrainRecord, { json, svgFile }: TimelineRequest, p
     }
   }
   if (json) ports.out(`${jsonText(drain)}\n`);
-  else if (svgFile === undefined) ports.out(picture(drain, ports.drains.columns()));
+  else if (svgFile === undefined) ports.out(timelineText(drain, ports.drains.columns()));
   return EXIT_DONE;
 }
 
-function picture(drain: DrainRecord, columns: number): string {
+function timelineText(drain: DrainRecord, columns: number): string {
   return terminalTimeline(drain, columns)
     .map((line) => `${printable(line)}\n`)
     .join("");
@@ -61,14 +61,14 @@ const NAMES_LIMIT = 5;
 function chooseDrain(subject: string, drains: readonly DrainRecord[]): Chosen {
   const byId = drains.find(({ id }) => id === subject);
   if (byId !== undefined) return { ok: true, drain: byId };
-  const named = drains.filter((drain) => (subject.includes("/") ? fullName(drain) : drain.pod) === subject);
-  const [latest] = named;
+  const matches = drains.filter((drain) => (subject.includes("/") ? fullName(drain) : drain.pod) === subject);
+  const [latest] = matches;
   if (latest === undefined) return { ok: false, message: notFoundMessage(subject, drains) };
-  const places = [...new Set(named.map(fullName))];
-  if (places.length > 1) {
+  const fullNames = [...new Set(matches.map(fullName))];
+  if (fullNames.length > 1) {
     return {
       ok: false,
-      message: `Pods named ${quote(subject)} ended in several namespaces; use ${joinNames(places, "or")}`,
+      message: `Pods named ${quote(subject)} ended in several namespaces; use ${joinNames(fullNames, "or")}`,
     };
   }
   return { ok: true, drain: latest };
@@ -79,17 +79,19 @@ function notFoundMessage(subject: string, drains: readonly DrainRecord[]): strin
   const start = `no recorded drain has the Pod name or id ${quote(subject)}`;
   if (drains.length === 0) return `${start}; no drains are recorded`;
   const names = [...new Set(drains.map((drain) => (subject.includes("/") ? fullName(drain) : drain.pod)))];
-  const alike = names.filter((name) => name.startsWith(subject));
+  const prefixMatches = names.filter((name) => name.startsWith(subject));
   const suggestion = nearest(subject, [...names, ...drains.map(({ id }) => id)]);
-  if (alike.length > 0) return `${start}; did you mean ${joinNames(alike, "or")}?`;
+  if (prefixMatches.length > 0) return `${start}; did you mean ${joinNames(prefixMatches, "or")}?`;
   if (suggestion !== undefined) return `${start}; did you mean ${quote(suggestion)}?`;
   return `${start}; the latest drains are of ${joinNames(names, "and")}`;
 }
 
-function joinNames(names: readonly string[], last: "or" | "and"): string {
-  const quoted = names.slice(0, NAMES_LIMIT).map(quote);
-  if (names.length > NAMES_LIMIT) return `${quoted.join(", ")} ${last} ${names.length - NAMES_LIMIT} more`;
-  return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} ${last} ${quoted.at(-1)}`;
+function joinNames(names: readonly string[], conjunction: "or" | "and"): string {
+  const quotedNames = names.slice(0, NAMES_LIMIT).map(quote);
+  if (names.length > NAMES_LIMIT) return `${quotedNames.join(", ")} ${conjunction} ${names.length - NAMES_LIMIT} more`;
+  return quotedNames.length < 2
+    ? quotedNames.join("")
+    : `${quotedNames.slice(0, -1).join(", ")} ${conjunction} ${quotedNames.at(-1)}`;
 }
 
 function fullName({ namespace, pod }: DrainRecord): string {

@@ -22,7 +22,7 @@ export async function watchDrains(request: DrainsRequest, reader: DrainsReader, 
     if (interrupt.aborted) break;
     reportProblems(reading, print === undefined);
     if (reading.ok) {
-      const unshown = [...shown.fresh(reading.lists)].reverse();
+      const unshown = [...shown.selectNew(reading.lists)].reverse();
       print ??= request.json ? jsonLines(ports) : tableLines(unshown, ports);
       print(unshown);
     } else if (print === undefined) return EXIT_ERROR;
@@ -38,9 +38,9 @@ function jsonLines(ports: Ports): Print {
 }
 
 /** Column widths come from the first reading, with room for longer names. */
-function tableLines(first: readonly DrainRecord[], ports: Ports): Print {
+function tableLines(firstDrains: readonly DrainRecord[], ports: Ports): Print {
   const timeColumn = { title: "ENDED", text: ({ endedAtMs }: DrainRecord) => clockText(endedAtMs) };
-  const table = tableFor({ drains: first, width: ports.drains.columns(), timeColumn, grows: true });
+  const table = tableFor({ drains: firstDrains, width: ports.drains.columns(), timeColumn, isGrowing: true });
   ports.out(`${table.header}\n`);
   return (drains) => ports.out(drains.map((drain) => `${table.row(drain)}\n`).join(""));
 }
@@ -61,28 +61,29 @@ function createProblemReporter(ports: Ports): (reading: DrainsReading, isFirst: 
 const SHOWN_LIMIT = 20_000;
 
 type ShownDrains = {
-  readonly fresh: (lists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
+  readonly selectNew: (lists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
 };
 
 /** Keyed by content, since a later report of a drain changes the record under the same id. */
 export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
   const shown = new Map<string, number>();
   return {
-    fresh: (lists) => {
-      const fresh: DrainRecord[] = [];
+    selectNew: (lists) => {
+      const newDrains: DrainRecord[] = [];
       for (const record of mergeDrains(lists).toReversed()) {
         const key = contentKey(record);
-        const beforeMs = shown.get(key);
-        if (beforeMs === undefined || Math.abs(record.endedAtMs - beforeMs) > DUPLICATE_WINDOW_MS) fresh.push(record);
+        const lastEndedMs = shown.get(key);
+        if (lastEndedMs === undefined || Math.abs(record.endedAtMs - lastEndedMs) > DUPLICATE_WINDOW_MS)
+          newDrains.push(record);
         // Deleting first moves the key to the end of the map, which is evicted last.
         shown.delete(key);
-        shown.set(key, Math.max(record.endedAtMs, beforeMs ?? 0));
+        shown.set(key, Math.max(record.endedAtMs, lastEndedMs ?? 0));
       }
       for (const key of shown.keys()) {
         if (shown.size <= limit) break;
         shown.delete(key);
       }
-      return fresh.reverse();
+      return newDrains.reverse();
     },
   };
 }

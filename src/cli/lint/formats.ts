@@ -4,17 +4,17 @@ import { VERSION } from "../../contract/version.ts";
 import { RULES } from "../../lint/lint.ts";
 import { type FileProblem, problemLine } from "../open-manifests.ts";
 import { printable } from "../terminal-text.ts";
-import { type LintReport, type ReportedFinding, whereOf } from "./lint-report.ts";
+import { type LintReport, placeText, type ReportedFinding } from "./lint-report.ts";
 
 export function lintText({ findings, problems }: LintReport): string {
   // "no findings" would be misleading after unreadable documents.
-  const end = findings.length === 0 && problems.length > 0 ? "" : summary(findings);
-  return findings.map(findingText).join("") + end;
+  const summaryText = findings.length === 0 && problems.length > 0 ? "" : summary(findings);
+  return findings.map(findingText).join("") + summaryText;
 }
 
 function findingText(finding: ReportedFinding): string {
   const { file, line, column, level, rule, message, remedy } = finding;
-  const lines = [`${file}:${line}:${column}: ${level}: ${message} [${rule}]`, `  ${whereOf(finding)}`, `  ${remedy}`];
+  const lines = [`${file}:${line}:${column}: ${level}: ${message} [${rule}]`, `  ${placeText(finding)}`, `  ${remedy}`];
   return `${lines.map(printable).join("\n")}\n`;
 }
 
@@ -33,33 +33,33 @@ export function lintAnnotations({ findings }: LintReport): string {
 function annotation(finding: ReportedFinding): string {
   const { file, line, column, level, rule, message, remedy } = finding;
   const properties = { file, line: String(line), col: String(column), title: `lastcall lint: ${rule}` };
-  const list = Object.entries(properties).map(([name, value]) => `${name}=${escapedProperty(value)}`);
+  const list = Object.entries(properties).map(([name, value]) => `${name}=${escapeProperty(value)}`);
   const command = level === "note" ? "notice" : level;
-  return `::${command} ${list.join(",")}::${escaped(`${whereOf(finding)}: ${message} ${remedy}`)}\n`;
+  return `::${command} ${list.join(",")}::${escapeText(`${placeText(finding)}: ${message} ${remedy}`)}\n`;
 }
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }
 
-function escapedProperty(text: string): string {
-  return escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+function escapeProperty(text: string): string {
+  return escapeText(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
 export function lintSarif({ findings, problems }: LintReport): string {
   const run = {
-    tool: { driver: { name: "lastcall", version: VERSION, rules: RULES.map(ruleOf) } },
+    tool: { driver: { name: "lastcall", version: VERSION, rules: RULES.map(sarifRule) } },
     invocations: [
-      { executionSuccessful: problems.length === 0, toolExecutionNotifications: problems.map(notificationOf) },
+      { executionSuccessful: problems.length === 0, toolExecutionNotifications: problems.map(sarifNotification) },
     ],
-    results: findings.map(resultOf),
+    results: findings.map(sarifResult),
     columnKind: "utf16CodeUnits",
   };
   const log = { $schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: [run] };
   return `${JSON.stringify(log, null, 2)}\n`;
 }
 
-function ruleOf({ id, title, why, remedy, level }: (typeof RULES)[number]): object {
+function sarifRule({ id, title, why, remedy, level }: (typeof RULES)[number]): object {
   return {
     id,
     shortDescription: { text: title },
@@ -69,17 +69,17 @@ function ruleOf({ id, title, why, remedy, level }: (typeof RULES)[number]): obje
   };
 }
 
-function resultOf(finding: ReportedFinding): object {
+function sarifResult(finding: ReportedFinding): object {
   const { rule, level, message, file, line, column, kind, namespace, name, field } = finding;
   return {
     ruleId: rule,
     ruleIndex: RULES.findIndex(({ id }) => id === rule),
     level,
-    message: { text: `${whereOf(finding)}: ${message}` },
+    message: { text: `${placeText(finding)}: ${message}` },
     locations: [
       {
         physicalLocation: {
-          artifactLocation: { uri: uriOf(file) },
+          artifactLocation: { uri: toUri(file) },
           region: { startLine: line, startColumn: column },
         },
         logicalLocations: [{ fullyQualifiedName: `${kind}/${namespace}/${name}/${field}`, kind: "member" }],
@@ -94,11 +94,11 @@ function fingerprint(parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 }
 
-function notificationOf(problem: FileProblem): object {
+function sarifNotification(problem: FileProblem): object {
   return { level: "error", message: { text: problemLine(problem) } };
 }
 
 /** Keeps relative paths relative, so that code scanning resolves them in the repository. */
-function uriOf(file: string): string {
+function toUri(file: string): string {
   return file.replaceAll("\\", "/").split("/").map(encodeURIComponent).join("/");
 }

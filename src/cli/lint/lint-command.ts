@@ -31,7 +31,7 @@ export function addLintCommand(program: Command, ports: Ports, finish: (status: 
         .conflicts("json"),
     )
     .option("--config <file>", "cluster configuration with the profiles that annotations may use")
-    .addHelpText("after", SILENCING)
+    .addHelpText("after", IGNORE_HELP)
     .action(async (options: Flags) => {
       const format = options["json"] === true ? "json" : String(options["format"]);
       const config = readConfig(textFlag(options, "config"), ports);
@@ -40,7 +40,7 @@ export function addLintCommand(program: Command, ports: Ports, finish: (status: 
     });
 }
 
-const SILENCING = `
+const IGNORE_HELP = `
 To silence a rule, annotate the object or its Pod template: ignore-check.lastcall.dev/RULE: reason.`;
 
 type LintRequest = CommandRequest & { readonly format: string; readonly profiles: Profiles };
@@ -51,14 +51,14 @@ async function runLint(request: LintRequest, ports: Ports): Promise<number> {
   for (const warning of warnings) ports.err(`warning: ${problemLine(warning)}\n`);
   for (const problem of problems) ports.err(`error: ${problemLine(problem)}\n`);
   const sources = manifests.flatMap(sourcesIn);
-  const set = manifestSet(
+  const checkedManifests = manifestSet(
     sources.map(({ document }) => document),
     request.namespace,
     request.profiles,
   );
-  if (set.objects.length + problems.length + warnings.length === 0)
+  if (checkedManifests.objects.length + problems.length + warnings.length === 0)
     ports.err(printable(`nothing to do: no objects found in ${request.paths.map(sourceName).join(", ")}`).concat("\n"));
-  const findings = located(lint(set), sources);
+  const findings = withPlaces(lint(checkedManifests), sources);
   ports.out((FORMATS[request.format] ?? lintText)({ findings, warnings, problems }));
   if (problems.length > 0) return EXIT_CHECK_ERROR;
   return findings.length > 0 ? EXIT_FINDINGS : EXIT_DONE;
@@ -74,11 +74,11 @@ function sourcesIn({ name, text, parsed }: OpenManifest): readonly Source[] {
   }));
 }
 
-function located(findings: readonly Finding[], sources: readonly Source[]): readonly ReportedFinding[] {
+function withPlaces(findings: readonly Finding[], sources: readonly Source[]): readonly ReportedFinding[] {
   return sources.flatMap(({ document, text, parsed }) =>
     findings
       .filter(({ at }) => at.document === document)
       .map((finding) => reportFinding(finding, placeOf(text, parsed.tree, finding.path)))
-      .toSorted((one, other) => one.line - other.line),
+      .toSorted((first, second) => first.line - second.line),
   );
 }

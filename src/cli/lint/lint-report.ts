@@ -46,7 +46,7 @@ export function reportFinding(finding: Finding, { line, column }: { line: number
   };
 }
 
-export function whereOf({ kind, namespace, name, field, value }: ReportedFinding): string {
+export function placeText({ kind, namespace, name, field, value }: ReportedFinding): string {
   return `${kind} ${namespace}/${name === "" ? "(no name)" : name}, ${field} (${valueText(value)})`;
 }
 

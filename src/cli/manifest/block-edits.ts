@@ -3,7 +3,7 @@ import { isMap, isScalar } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 import { type Entry, isBlock } from "./entries.ts";
 import type { Insert, ItemStep } from "./item-steps.ts";
-import { columnOf, eolAt, lineAbove, lineEnd, removedLines, type Splice, startsItsLine } from "./lines.ts";
+import { columnOf, eolAt, isFirstInLine, lineAbove, lineEnd, removedLines, type Splice } from "./lines.ts";
 import { isList } from "./node-value.ts";
 import { readPreservedLines } from "./preserved-lines.ts";
 import { renderAfterColon, renderFlow, renderItem, renderPair, renderScalar, type YamlStyle } from "./render.ts";
@@ -12,50 +12,51 @@ type BlockEditContext = { readonly text: string; readonly style: YamlStyle; read
 
 /** @returns false for a collection that would become empty, and for the inner list of `- - item` */
 export function editBlock(
-  work: BlockEditContext,
+  context: BlockEditContext,
   entries: readonly Entry[],
   steps: readonly ItemStep[],
   editEntry: (entry: Entry, value: unknown) => void,
 ): boolean {
   const [first] = entries;
   if (first === undefined || steps.every(({ kind }) => kind === "remove")) return false;
-  if (work.text[first.start] === "-" && !startsItsLine(work.text, first.start) && first.key === undefined) return false;
+  if (context.text[first.start] === "-" && !isFirstInLine(context.text, first.start) && first.key === undefined)
+    return false;
   for (const step of steps) {
     const entry = entries[step.at];
-    if (step.kind === "insert") work.splices.push(insertion(work, step, first, entry));
+    if (step.kind === "insert") context.splices.push(createInsertion(context, step, first, entry));
     else if (entry === undefined) return false;
     else if (step.kind === "keep") editEntry(entry, step.value);
-    else work.splices.push(...removal(work, entry, entries[step.at + 1]));
+    else context.splices.push(...createRemoval(context, entry, entries[step.at + 1]));
   }
   return true;
 }
 
-function insertion(
+function createInsertion(
   { text, style }: BlockEditContext,
   { key, value }: Insert,
   first: Entry,
-  behind: Entry | undefined,
+  previous: Entry | undefined,
 ): Splice {
-  const at = lineEnd(text, behind?.end ?? lineAbove(text, first.start));
+  const at = lineEnd(text, previous?.end ?? lineAbove(text, first.start));
   const eol = eolAt(text, at, style.eol);
   const column = columnOf(text, first.start);
-  const own = { ...style, eol };
-  const rendered = key === undefined ? renderItem(value, column, own) : renderPair(key, value, column, own);
+  const lineStyle = { ...style, eol };
+  const rendered = key === undefined ? renderItem(value, column, lineStyle) : renderPair(key, value, column, lineStyle);
   return { start: at, end: at, insert: eol + " ".repeat(column) + rendered };
 }
 
-function removal({ text }: BlockEditContext, { start, end }: Entry, next: Entry | undefined): readonly Splice[] {
-  if (startsItsLine(text, start)) return [removedLines(text, readPreservedLines(text, start)?.start ?? start, end)];
+function createRemoval({ text }: BlockEditContext, { start, end }: Entry, next: Entry | undefined): readonly Splice[] {
+  if (isFirstInLine(text, start)) return [removedLines(text, readPreservedLines(text, start)?.start ?? start, end)];
   return next === undefined ? [] : [{ start, end: next.start, insert: "" }];
 }
 
-export function replacement(
-  work: BlockEditContext,
+export function createReplacement(
+  context: BlockEditContext,
   { key, node, start, valueStart, end }: Entry,
   value: unknown,
 ): Splice {
-  const { text } = work;
-  const style = { ...work.style, eol: eolAt(text, start, work.style.eol) };
+  const { text } = context;
+  const style = { ...context.style, eol: eolAt(text, start, context.style.eol) };
   const column = columnOf(text, start);
   if (key === undefined) {
     const isInBraces = isMap(node) && node.flow === true;
@@ -69,6 +70,6 @@ export function replacement(
   const insert = renderAfterColon(value, column, style);
   // Keeps a comment on the key's line when lines below are added or removed.
   const isBelow = (isEmpty || isBlock(node)) && !insert.startsWith(" ") && (isEmpty || value === null);
-  const from = isBelow ? lineEnd(text, valueStart) : valueStart;
-  return { start: from, end: Math.max(from, end), insert };
+  const replacedFrom = isBelow ? lineEnd(text, valueStart) : valueStart;
+  return { start: replacedFrom, end: Math.max(replacedFrom, end), insert };
 }

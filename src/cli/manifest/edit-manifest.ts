@@ -6,7 +6,7 @@ import { type ManifestProblem, type ParsedDocument, type ParsedManifest, parseMa
 import { MARK } from "./preserved-lines.ts";
 import { rewriteDocument } from "./rewrite.ts";
 
-export type PodEdit = (place: LocatedPod, document: ParsedDocument) => object | undefined;
+export type PodEdit = (locatedPod: LocatedPod, document: ParsedDocument) => object | undefined;
 
 type EditedManifest =
   | { readonly ok: true; readonly text: string }
@@ -15,22 +15,22 @@ type EditedManifest =
 export function editManifest(text: string, manifest: ParsedManifest, edit: PodEdit, preserve: boolean): EditedManifest {
   const intended = manifest.documents.map((document) => intendedValue(document, edit));
   if (manifest.documents.every((document, index) => document.value === intended[index])) return { ok: true, text };
-  let differing: number | undefined;
+  let differentDocument: number | undefined;
   for (const restore of text.includes(MARK) ? [true, false] : [false]) {
     const splices = manifest.documents.flatMap((document, index) =>
       document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], { restore, preserve }),
     );
-    const changed = applySplices(text, splices);
-    differing = changed === undefined ? 0 : firstDifference(changed, intended);
-    if (changed !== undefined && differing === undefined) return { ok: true, text: changed };
+    const changedText = applySplices(text, splices);
+    differentDocument = changedText === undefined ? 0 : firstDifference(changedText, intended);
+    if (changedText !== undefined && differentDocument === undefined) return { ok: true, text: changedText };
   }
-  return { ok: false, problem: cannotEdit(manifest.documents[differing ?? 0]) };
+  return { ok: false, problem: uneditableProblem(manifest.documents[differentDocument ?? 0]) };
 }
 
 function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
-  return document.pods.reduce((value: unknown, place) => {
-    const pod = edit(place, document);
-    return pod === undefined ? value : withPodAt(value, place.path, pod);
+  return document.pods.reduce((value: unknown, locatedPod) => {
+    const pod = edit(locatedPod, document);
+    return pod === undefined ? value : withPodAt(value, locatedPod.path, pod);
   }, document.value);
 }
 
@@ -41,7 +41,7 @@ function firstDifference(text: string, intended: readonly unknown[]): number | u
   return index < 0 ? undefined : index;
 }
 
-function cannotEdit(document: ParsedDocument | undefined): ManifestProblem {
+function uneditableProblem(document: ParsedDocument | undefined): ManifestProblem {
   return {
     document: document?.number ?? 0,
     place: undefined,

@@ -66,8 +66,8 @@ type Token = { readonly type: string; readonly offset: number; readonly source: 
 const INDICATORS = ["map-value-ind", "seq-item-ind", "anchor", "tag"];
 
 function endOfIndicators(tokens: readonly Token[] | undefined, fallback: number): number {
-  const mark = tokens?.findLast((token) => INDICATORS.includes(token.type));
-  return mark === undefined ? fallback : mark.offset + mark.source.length;
+  const indicator = tokens?.findLast((token) => INDICATORS.includes(token.type));
+  return indicator === undefined ? fallback : indicator.offset + indicator.source.length;
 }
 
 function endOfNode(text: string, node: unknown): number {

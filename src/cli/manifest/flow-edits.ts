@@ -9,7 +9,7 @@ type FlowEditContext = { readonly text: string; readonly style: YamlStyle; reado
 
 /** A removal exactly reverts an insertion at the same place. */
 export function editFlow(
-  work: FlowEditContext,
+  context: FlowEditContext,
   range: Range,
   entries: readonly Entry[],
   steps: readonly ItemStep[],
@@ -22,67 +22,72 @@ export function editFlow(
     if (step.kind === "insert") inserts.push(step);
     else if (entry === undefined) return false;
     else if (step.kind === "remove") removed.push(entry);
-    else if (!editEntry(entry, step.value)) replaceValue(work, entry, step.value);
+    else if (!editEntry(entry, step.value)) replaceValue(context, entry, step.value);
   }
   const [first] = entries;
   if (first === undefined) {
-    if (inserts.length > 0) work.splices.push(filled(work, range[0], inserts));
+    if (inserts.length > 0) context.splices.push(fillCollection(context, range[0], inserts));
     return true;
   }
   if (removed.length === entries.length) {
-    work.splices.push(emptied(work, range, entries));
+    context.splices.push(emptyCollection(context, range, entries));
     return inserts.length === 0;
   }
-  removeEntries(work, entries, removed);
-  work.splices.push(...inserts.map((insert) => insertion(work, insert, first, entries[insert.at])));
+  removeEntries(context, entries, removed);
+  context.splices.push(...inserts.map((insert) => createInsertion(context, insert, first, entries[insert.at])));
   return true;
 }
 
-function replaceValue(work: FlowEditContext, { valueStart, end }: Entry, value: unknown): void {
-  const insert = renderFlow(value, work.style, indentAt(work, valueStart));
-  work.splices.push({ start: valueStart, end, insert });
+function replaceValue(context: FlowEditContext, { valueStart, end }: Entry, value: unknown): void {
+  const insert = renderFlow(value, context.style, indentAt(context, valueStart));
+  context.splices.push({ start: valueStart, end, insert });
 }
 
 /** Removes the comma before an entry or, for the first ones, the comma after it. */
-function removeEntries(work: FlowEditContext, entries: readonly Entry[], removed: readonly Entry[]): void {
+function removeEntries(context: FlowEditContext, entries: readonly Entry[], removed: readonly Entry[]): void {
   const firstKept = entries.findIndex((entry) => !removed.includes(entry));
   for (const entry of removed) {
     const index = entries.indexOf(entry);
-    const before = entries[index - 1];
+    const previous = entries[index - 1];
     const next = entries[index + 1];
-    if (index > firstKept && before !== undefined) work.splices.push({ start: before.end, end: entry.end, insert: "" });
-    else if (next !== undefined) work.splices.push({ start: entry.start, end: next.start, insert: "" });
+    if (index > firstKept && previous !== undefined)
+      context.splices.push({ start: previous.end, end: entry.end, insert: "" });
+    else if (next !== undefined) context.splices.push({ start: entry.start, end: next.start, insert: "" });
   }
 }
 
-function emptied(work: FlowEditContext, range: Range, entries: readonly Entry[]): Splice {
+function emptyCollection(context: FlowEditContext, range: Range, entries: readonly Entry[]): Splice {
   const start = range[0] + 1;
-  const isOverLines = work.text.slice(start, entries[0]?.start).includes("\n");
+  const isOverLines = context.text.slice(start, entries[0]?.start).includes("\n");
   return { start, end: isOverLines ? range[1] - 1 : (entries.at(-1)?.end ?? start), insert: "" };
 }
 
-function filled(work: FlowEditContext, open: number, inserts: readonly Insert[]): Splice {
-  const { style } = work;
-  const outer = indentAt(work, open);
-  const inner = outer === undefined ? undefined : outer + style.jsonStep;
-  const gap = inner === undefined ? style.gap : style.eol + inner;
-  const text = inserts.map((insert) => render(insert, style, inner)).join(`,${gap}`);
-  const insert = inner === undefined ? text : gap + text + style.eol + outer;
-  return { start: open + 1, end: open + 1, insert };
+function fillCollection(context: FlowEditContext, bracketOffset: number, inserts: readonly Insert[]): Splice {
+  const { style } = context;
+  const outerIndent = indentAt(context, bracketOffset);
+  const innerIndent = outerIndent === undefined ? undefined : outerIndent + style.jsonStep;
+  const separator = innerIndent === undefined ? style.gap : style.eol + innerIndent;
+  const text = inserts.map((insert) => renderInsert(insert, style, innerIndent)).join(`,${separator}`);
+  const insert = innerIndent === undefined ? text : separator + text + style.eol + outerIndent;
+  return { start: bracketOffset + 1, end: bracketOffset + 1, insert };
 }
 
-function insertion(work: FlowEditContext, insert: Insert, first: Entry, behind: Entry | undefined): Splice {
-  const { text, style } = work;
+function createInsertion(context: FlowEditContext, insert: Insert, first: Entry, previous: Entry | undefined): Splice {
+  const { text, style } = context;
   // In multi-line JSON a new entry gets a line of its own if the first entry has one.
-  const before = text.slice(lineStart(text, first.start), first.start);
-  const indent = style.json && first.start > 0 && /^[ \t]*$/.test(before) ? before : undefined;
-  const gap = indent === undefined ? style.gap : style.eol + indent;
-  const rendered = render(insert, style, indent);
-  const at = behind?.end ?? first.start;
-  return { start: at, end: at, insert: behind === undefined ? `${rendered},${gap}` : `,${gap}${rendered}` };
+  const leadingText = text.slice(lineStart(text, first.start), first.start);
+  const indent = style.json && first.start > 0 && /^[ \t]*$/.test(leadingText) ? leadingText : undefined;
+  const separator = indent === undefined ? style.gap : style.eol + indent;
+  const rendered = renderInsert(insert, style, indent);
+  const at = previous?.end ?? first.start;
+  return {
+    start: at,
+    end: at,
+    insert: previous === undefined ? `${rendered},${separator}` : `,${separator}${rendered}`,
+  };
 }
 
-function render({ key, value }: Insert, style: YamlStyle, indent: string | undefined): string {
+function renderInsert({ key, value }: Insert, style: YamlStyle, indent: string | undefined): string {
   return key === undefined ? renderFlow(value, style, indent) : renderFlowPair(key, value, style, indent);
 }
 

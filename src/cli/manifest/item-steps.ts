@@ -18,45 +18,50 @@ export type Insert = {
  * A new key is inserted after the key that it follows in the intended order, otherwise last.
  *
  * @param keys `undefined` stands for a merge key
- * @param merged what the merge keys add
+ * @param mergedValues entries that the merge keys add
  */
 export function mapSteps(
   keys: readonly (string | undefined)[],
-  merged: RawObject,
+  mergedValues: RawObject,
   intended: RawObject,
 ): readonly ItemStep[] {
-  const last = new Map(keys.map((key, index) => [key, index]));
+  const lastIndexes = new Map(keys.map((key, index) => [key, index]));
   const steps: ItemStep[] = [];
   for (const [index, key] of keys.entries()) {
     if (key === undefined) continue;
     if (!Object.hasOwn(intended, key)) steps.push({ kind: "remove", at: index });
-    else if (last.get(key) === index) steps.push({ kind: "keep", at: index, value: intended[key] });
+    else if (lastIndexes.get(key) === index) steps.push({ kind: "keep", at: index, value: intended[key] });
   }
-  let after = keys.length - 1;
+  let insertAfter = keys.length - 1;
   for (const [key, value] of Object.entries(intended)) {
-    const index = last.get(key);
-    if (index !== undefined) after = index;
-    else if (!Object.hasOwn(merged, key) || !sameJson(merged[key], value))
-      steps.push({ kind: "insert", at: after, key, value });
+    const index = lastIndexes.get(key);
+    if (index !== undefined) insertAfter = index;
+    else if (!Object.hasOwn(mergedValues, key) || !sameJson(mergedValues[key], value))
+      steps.push({ kind: "insert", at: insertAfter, key, value });
   }
   return steps;
 }
 
-/** Matches items by name, such as containers, or by equality. All insertions and removals are at one place. */
+/** Matches items by name, such as containers, or by equality. All insertions and removals are adjacent. */
 export function listSteps(old: readonly unknown[], intended: readonly unknown[]): readonly ItemStep[] {
   if (old.length === intended.length) return intended.map((value, at) => ({ kind: "keep", at, value }));
-  const shorter = Math.min(old.length, intended.length);
-  let head = 0;
-  while (head < shorter && isSameItem(old[head], intended[head])) head += 1;
-  let tail = 0;
-  while (tail < shorter - head && isSameItem(old.at(-1 - tail), intended.at(-1 - tail))) tail += 1;
-  const keep = (at: number, value: unknown): ItemStep => ({ kind: "keep", at, value });
-  const intendedTail = intended.slice(intended.length - tail);
+  const minLength = Math.min(old.length, intended.length);
+  let headLength = 0;
+  while (headLength < minLength && isSameItem(old[headLength], intended[headLength])) headLength += 1;
+  let tailLength = 0;
+  while (tailLength < minLength - headLength && isSameItem(old.at(-1 - tailLength), intended.at(-1 - tailLength)))
+    tailLength += 1;
+  const keepItem = (at: number, value: unknown): ItemStep => ({ kind: "keep", at, value });
+  const intendedTail = intended.slice(intended.length - tailLength);
   return [
-    ...intended.slice(0, head).map((value, at) => keep(at, value)),
-    ...old.slice(head, old.length - tail).map((_, at): ItemStep => ({ kind: "remove", at: head + at })),
-    ...intended.slice(head, intended.length - tail).map((value): ItemStep => ({ kind: "insert", at: head - 1, value })),
-    ...intendedTail.map((value, at) => keep(old.length - tail + at, value)),
+    ...intended.slice(0, headLength).map((value, at) => keepItem(at, value)),
+    ...old
+      .slice(headLength, old.length - tailLength)
+      .map((_, at): ItemStep => ({ kind: "remove", at: headLength + at })),
+    ...intended
+      .slice(headLength, intended.length - tailLength)
+      .map((value): ItemStep => ({ kind: "insert", at: headLength - 1, value })),
+    ...intendedTail.map((value, at) => keepItem(old.length - tailLength + at, value)),
   ];
 }
 

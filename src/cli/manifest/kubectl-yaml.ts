@@ -43,10 +43,10 @@ function lenientLexer(): Lexer {
 
 function withoutIndentation(lexer: LexerInternals, step: Step): Step {
   return function* () {
-    const required = lexer.indentNext;
+    const requiredIndent = lexer.indentNext;
     lexer.indentNext = 0;
     const next = yield* step.call(lexer);
-    lexer.indentNext = required;
+    lexer.indentNext = requiredIndent;
     return next;
   };
 }

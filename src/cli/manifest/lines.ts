@@ -24,8 +24,8 @@ export function lineStart(text: string, offset: number): number {
 }
 
 export function lineEnd(text: string, offset: number): number {
-  const feed = text.indexOf("\n", offset);
-  const end = feed < 0 ? text.length : feed;
+  const lineFeedOffset = text.indexOf("\n", offset);
+  const end = lineFeedOffset < 0 ? text.length : lineFeedOffset;
   return end > offset && text[end - 1] === "\r" ? end - 1 : end;
 }
 
@@ -35,7 +35,7 @@ export function eolAt(text: string, offset: number, fallback: string): string {
   return text[end] === "\n" ? "\n" : fallback;
 }
 
-export function startsItsLine(text: string, offset: number): boolean {
+export function isFirstInLine(text: string, offset: number): boolean {
   return /^ *$/.test(text.slice(lineStart(text, offset), offset));
 }
 
@@ -45,10 +45,10 @@ export function columnOf(text: string, offset: number): number {
 
 /** Removes whole lines with the line break before them, or after them at the start of the text. */
 export function removedLines(text: string, start: number, end: number): Splice {
-  const from = lineStart(text, start);
-  const feed = text.indexOf("\n", end);
-  if (from === 0) return { start: 0, end: feed < 0 ? text.length : feed + 1, insert: "" };
-  return { start: lineEnd(text, lineStart(text, from - 1)), end: lineEnd(text, end), insert: "" };
+  const firstLineStart = lineStart(text, start);
+  const lineFeedOffset = text.indexOf("\n", end);
+  if (firstLineStart === 0) return { start: 0, end: lineFeedOffset < 0 ? text.length : lineFeedOffset + 1, insert: "" };
+  return { start: lineEnd(text, lineStart(text, firstLineStart - 1)), end: lineEnd(text, end), insert: "" };
 }
 
 /** The last line above `offset` that is neither blank nor a comment. */

@@ -5,11 +5,11 @@ import { isRawObject } from "../../kubernetes/raw-json.ts";
 /** Bounds the expansion of aliases ("billion laughs"); real manifests are far below. */
 const VALUE_LIMIT = 1_000_000;
 
-type RepeatedKey = { readonly key: string; readonly offset: number };
+type DuplicateKey = { readonly key: string; readonly offset: number };
 
 type NodeReading = {
   readonly value: unknown;
-  readonly repeated: readonly RepeatedKey[];
+  readonly duplicates: readonly DuplicateKey[];
 };
 
 export type Anchors = Map<string, unknown>;
@@ -17,7 +17,7 @@ export type Anchors = Map<string, unknown>;
 /** @throws Unreadable for aliases that exceed {@link VALUE_LIMIT} values or have no anchor */
 export function readNode(root: unknown, anchors: Anchors = new Map()): NodeReading {
   const reader = new Reader(anchors);
-  return { value: reader.read(root), repeated: reader.repeated };
+  return { value: reader.read(root), duplicates: reader.duplicates };
 }
 
 /** `<<: *base` merges the keys of another mapping, which the mapping's own keys override. */
@@ -26,7 +26,7 @@ export function isMergeKey(key: unknown): boolean {
 }
 
 class Reader {
-  readonly repeated: RepeatedKey[] = [];
+  readonly duplicates: DuplicateKey[] = [];
   private readonly anchors: Anchors;
   private readonly sizes = new Map<string, number>();
   private size = 0;
@@ -36,21 +36,24 @@ class Reader {
   }
 
   read(node: unknown): unknown {
-    const before = this.size;
-    const value = this.readUnnamed(node);
+    const sizeBefore = this.size;
+    const value = this.readWithoutAnchor(node);
     this.size += 1;
     if (this.size > VALUE_LIMIT)
       throw new Unreadable(`aliases expand to more than ${VALUE_LIMIT} values; write them out`);
     if (isNode(node) && !isAlias(node) && node.anchor !== undefined) {
       this.anchors.set(node.anchor, value);
-      this.sizes.set(node.anchor, this.size - before);
+      this.sizes.set(node.anchor, this.size - sizeBefore);
     }
     return value;
   }
 
-  private readUnnamed(node: unknown): unknown {
+  private readWithoutAnchor(node: unknown): unknown {
     if (isAlias(node)) {
-      if (!this.anchors.has(node.source)) throw new Unreadable(`the alias *${node.source} names no anchor before it`);
+      if (!this.anchors.has(node.source))
+        throw new Unreadable(
+          `the alias *${node.source} refers to an anchor that is not defined before it; define the anchor first`,
+        );
       this.size += this.sizes.get(node.source) ?? 1;
       return this.anchors.get(node.source);
     }
@@ -60,30 +63,31 @@ class Reader {
   }
 
   private readMap(pairs: readonly Pair[]): unknown {
-    const own: Record<string, unknown> = {};
-    const merged: Record<string, unknown> = {};
+    const ownValues: Record<string, unknown> = {};
+    const mergedValues: Record<string, unknown> = {};
     for (const pair of pairs) {
       const value = this.read(pair.value);
-      if (isMergeKey(pair.key)) addMerged(merged, value);
-      else this.readPair(own, pair.key, value);
+      if (isMergeKey(pair.key)) addMerged(mergedValues, value);
+      else this.readPair(ownValues, pair.key, value);
     }
-    for (const [key, value] of Object.entries(merged)) if (!Object.hasOwn(own, key)) setKey(own, key, value);
-    return own;
+    for (const [key, value] of Object.entries(mergedValues))
+      if (!Object.hasOwn(ownValues, key)) setKey(ownValues, key, value);
+    return ownValues;
   }
 
-  private readPair(own: Record<string, unknown>, key: unknown, value: unknown): void {
+  private readPair(ownValues: Record<string, unknown>, key: unknown, value: unknown): void {
     if (!isScalar(key) || key.value === null) throw new Unreadable("a key is not a string, number or boolean");
     const text = keyText(key);
-    if (Object.hasOwn(own, text)) this.repeated.push({ key: text, offset: key.range?.[0] ?? 0 });
-    setKey(own, text, value);
+    if (Object.hasOwn(ownValues, text)) this.duplicates.push({ key: text, offset: key.range?.[0] ?? 0 });
+    setKey(ownValues, text, value);
   }
 }
 
-export function addMerged(merged: Record<string, unknown>, source: unknown): void {
+export function addMerged(mergedValues: Record<string, unknown>, source: unknown): void {
   const maps = isList(source) ? source : [source];
   if (!maps.every(isRawObject)) throw new Unreadable("<< needs a mapping, or a list of mappings");
   for (const [key, value] of maps.flatMap((map) => Object.entries(map)))
-    if (!Object.hasOwn(merged, key)) setKey(merged, key, value);
+    if (!Object.hasOwn(mergedValues, key)) setKey(mergedValues, key, value);
 }
 
 /** Thrown for values that kubectl also refuses, and values that are too large. */
@@ -108,9 +112,9 @@ function numberKey(value: number, source: string): string {
 }
 
 function scalarValue({ value, source, tag }: Scalar): unknown {
-  const written = source ?? String(value);
-  if (typeof value === "number") return numberValue(value, written);
-  if (typeof value !== "string") return typeof value === "boolean" || value === null ? value : written;
+  const sourceText = source ?? String(value);
+  if (typeof value === "number") return numberValue(value, sourceText);
+  if (typeof value !== "string") return typeof value === "boolean" || value === null ? value : sourceText;
   if (tag === "tag:yaml.org,2002:binary") return Buffer.from(value, "base64").toString();
   if (tag === "tag:yaml.org,2002:float" && Number.isFinite(Number(value))) return Number(value);
   return value;

@@ -45,9 +45,9 @@ export function parseManifest(text: string, templatePaths: readonly TemplatePath
   const documents: ParsedDocument[] = [];
   const problems: ManifestProblem[] = [];
   for (const [index, tree] of trees.entries()) {
-    const read = readTree(text, tree, { number: index + 1, place, named: templatePaths });
-    if ("message" in read) problems.push(read);
-    else documents.push(read);
+    const reading = readTree(text, tree, { number: index + 1, place, knownPaths: templatePaths });
+    if ("message" in reading) problems.push(reading);
+    else documents.push(reading);
   }
   return { documents, problems };
 }
@@ -55,13 +55,13 @@ export function parseManifest(text: string, templatePaths: readonly TemplatePath
 type Numbered = {
   readonly number: number;
   readonly place: (offset: number) => Place;
-  readonly named: readonly TemplatePath[];
+  readonly knownPaths: readonly TemplatePath[];
 };
 
 function readTree(
   text: string,
   tree: Document.Parsed,
-  { number, place, named }: Numbered,
+  { number, place, knownPaths }: Numbered,
 ): ParsedDocument | ManifestProblem {
   const problem = (offset: number, message: string): ManifestProblem => ({
     document: number,
@@ -73,13 +73,13 @@ function readTree(
     if (template !== undefined) return problem(template, TEMPLATE_MESSAGE);
     const error = tree.errors[0];
     if (error !== undefined) return problem(error.pos[0], syntaxMessage(error.message));
-    const { value, repeated } = readNode(tree.contents);
-    const pods = podsIn(value, named);
-    const quoted = unrenderedWorkload(pods, tree);
-    const warnings = repeated.map(({ key, offset }) =>
+    const { value, duplicates } = readNode(tree.contents);
+    const pods = podsIn(value, knownPaths);
+    const quotedTemplate = unrenderedWorkload(pods, tree);
+    const warnings = duplicates.map(({ key, offset }) =>
       problem(offset, `duplicate key "${key}" in one mapping; the last one is used`),
     );
-    if (quoted !== undefined) warnings.push(problem(quoted, QUOTED_TEMPLATE_MESSAGE));
+    if (quotedTemplate !== undefined) warnings.push(problem(quotedTemplate, QUOTED_TEMPLATE_MESSAGE));
     return { number, tree, value, pods, warnings };
   } catch (cause) {
     if (!(cause instanceof Unreadable) && !(cause instanceof RangeError)) throw cause;
@@ -90,9 +90,9 @@ function readTree(
 const TOO_DEEP = "the document is nested too deeply to be read";
 
 function syntaxMessage(message: string): string {
-  const first = message.split("\n")[0] ?? message;
-  if (first.includes("call stack")) return TOO_DEEP;
-  return `not valid YAML or JSON: ${first}`;
+  const firstLine = message.split("\n")[0] ?? message;
+  if (firstLine.includes("call stack")) return TOO_DEEP;
+  return `not valid YAML or JSON: ${firstLine}`;
 }
 
 const TEMPLATE_MESSAGE =
@@ -105,32 +105,35 @@ const QUOTED_TEMPLATE_MESSAGE = "this looks like an unrendered template ({{ … 
 function unrenderedSyntax(text: string, tree: Document.Parsed): number | undefined {
   // YAML parses `{{ name }}` as a mapping whose key is a mapping, which Kubernetes never uses.
   if (tree.errors.length === 0)
-    return firstNode(tree, (node, key) => key === "key" && isMap(node) && node.flow === true);
+    return firstNodeOffset(tree, (node, key) => key === "key" && isMap(node) && node.flow === true);
   const offset = text.slice(0, tree.range[2]).search(/^[^#\n]*\{\{/m);
   return offset < 0 ? undefined : text.indexOf("{{", offset);
 }
 
 /** Offset of the first name, namespace or image of a workload with `{{`; other fields may contain braces. */
 function unrenderedWorkload(pods: readonly LocatedPod[], tree: Document.Parsed): number | undefined {
-  const suspects = new Set(pods.flatMap(namesOf).filter((word) => word.includes("{{")));
-  if (suspects.size === 0) return undefined;
-  return firstNode(tree, (node) => isScalar(node) && suspects.has(String(node.value)));
+  const templateNames = new Set(pods.flatMap(namesOf).filter((name) => name.includes("{{")));
+  if (templateNames.size === 0) return undefined;
+  return firstNodeOffset(tree, (node) => isScalar(node) && templateNames.has(String(node.value)));
 }
 
 function namesOf({ owner, namespace, pod }: LocatedPod): readonly string[] {
   const containers = [...containersOf(pod), ...initContainersOf(pod)];
-  const words = containers.flatMap((container) => [textAt(container, "name") ?? "", textAt(container, "image") ?? ""]);
-  return [owner.slice(owner.indexOf("/") + 1), namespace, ...words];
+  const containerTexts = containers.flatMap((container) => [
+    textAt(container, "name") ?? "",
+    textAt(container, "image") ?? "",
+  ]);
+  return [owner.slice(owner.indexOf("/") + 1), namespace, ...containerTexts];
 }
 
-function firstNode(tree: Document.Parsed, isWanted: (node: unknown, key: unknown) => boolean): number | undefined {
-  let found: number | undefined;
+function firstNodeOffset(tree: Document.Parsed, isMatch: (node: unknown, key: unknown) => boolean): number | undefined {
+  let offset: number | undefined;
   visit(tree, {
     Value: (key, node) => {
-      if (!isWanted(node, key)) return undefined;
-      found = node.range?.[0];
+      if (!isMatch(node, key)) return undefined;
+      offset = node.range?.[0];
       return visit.BREAK;
     },
   });
-  return found;
+  return offset;
 }

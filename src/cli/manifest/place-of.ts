@@ -11,25 +11,25 @@ export function placeOf(text: string, tree: Document.Parsed, path: Path): Place 
     // Fields from an alias or a merge key are located at the alias.
     if (step === undefined) break;
     offset = startOf(step.at) ?? offset;
-    node = step.below;
+    node = step.child;
   }
-  const before = text.slice(0, offset);
-  const lineStart = before.lastIndexOf("\n") + 1;
-  return { line: before.split("\n").length, column: offset - lineStart + 1 };
+  const textBefore = text.slice(0, offset);
+  const lineStart = textBefore.lastIndexOf("\n") + 1;
+  return { line: textBefore.split("\n").length, column: offset - lineStart + 1 };
 }
 
-type Step = { readonly at: unknown; readonly below: unknown };
+type Step = { readonly at: unknown; readonly child: unknown };
 
 function stepInto(node: unknown, key: string | number): Step | undefined {
   if (isSeq(node) && typeof key === "number") {
     const item = node.items[key];
-    return item === undefined ? undefined : { at: item, below: item };
+    return item === undefined ? undefined : { at: item, child: item };
   }
   if (!isMap(node)) return undefined;
   const pair = (node.items as Pair[]).findLast(
     (candidate) => isScalar(candidate.key) && String(candidate.key.value) === String(key),
   );
-  return pair === undefined ? undefined : { at: pair.key, below: pair.value };
+  return pair === undefined ? undefined : { at: pair.key, child: pair.value };
 }
 
 function startOf(node: unknown): number | undefined {

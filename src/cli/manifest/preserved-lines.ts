@@ -35,13 +35,13 @@ export function readPreservedLines(text: string, offset: number): PreservedLines
   const lines: string[] = [];
   let start = offset - columnOf(text, offset);
   while (start > 0) {
-    const above = lineStart(text, start - 1);
-    const match = /^( *)# lastcall keeps( exactly)?:(?: (.*?))?(\r?\n)$/.exec(text.slice(above, start));
+    const commentStart = lineStart(text, start - 1);
+    const match = /^( *)# lastcall keeps( exactly)?:(?: (.*?))?(\r?\n)$/.exec(text.slice(commentStart, start));
     if (match === null) break;
     const [, indent = "", exactly, content, eol = ""] = match;
     const line = content === undefined || exactly !== undefined ? (content ?? "") : indent + content;
     lines.unshift(lines.length === 0 ? line : line + eol);
-    start = above;
+    start = commentStart;
   }
   return lines.length === 0 ? undefined : { start, lines: lines.join("") };
 }

@@ -18,25 +18,25 @@ export type YamlStyle = {
 };
 
 export function styleOf(text: string, root: unknown): YamlStyle {
-  const found: DetectedSteps = {};
-  detectSteps(text, root, found);
+  const steps: DetectedSteps = {};
+  detectSteps(text, root, steps);
   return {
     eol: text.includes("\r\n") ? "\r\n" : "\n",
-    step: Math.max(found.step ?? 0, 0) || 2,
-    listStep: Math.max(found.listStep ?? 0, 0),
+    step: Math.max(steps.step ?? 0, 0) || 2,
+    listStep: Math.max(steps.listStep ?? 0, 0),
     ...(isMap(root) && root.flow === true ? jsonStyleOf(text, root.items[0]) : NOT_JSON),
   };
 }
 
 type DetectedSteps = { step?: number; listStep?: number };
 
-function detectSteps(text: string, node: unknown, found: DetectedSteps): void {
-  if (!isBlock(node) || (found.step !== undefined && found.listStep !== undefined)) return;
+function detectSteps(text: string, node: unknown, steps: DetectedSteps): void {
+  if (!isBlock(node) || (steps.step !== undefined && steps.listStep !== undefined)) return;
   for (const { start, node: value } of entriesOf(text, node) ?? []) {
-    const below = isBlock(value) ? entriesOf(text, value)?.[0] : undefined;
-    if (isMap(node) && below !== undefined)
-      found[isMap(value) ? "step" : "listStep"] ??= columnOf(text, below.start) - columnOf(text, start);
-    detectSteps(text, value, found);
+    const firstEntry = isBlock(value) ? entriesOf(text, value)?.[0] : undefined;
+    if (isMap(node) && firstEntry !== undefined)
+      steps[isMap(value) ? "step" : "listStep"] ??= columnOf(text, firstEntry.start) - columnOf(text, start);
+    detectSteps(text, value, steps);
   }
 }
 

@@ -46,11 +46,11 @@ async function serve(request: IncomingMessage, reply: ServerResponse, ports: Api
   const isAuthorized = request.headers.authorization === `Bearer ${ports.token}`;
   // Ignoring a selector would silently return too many objects.
   const hasSelector = query.has("labelSelector") || query.has("fieldSelector");
-  const watches = request.method === "GET" && query.get("watch") === "true";
-  if (isAuthorized && watches && target?.name === "" && !hasSelector) return streamWatch(target, query, reply, ports);
+  const isWatch = request.method === "GET" && query.get("watch") === "true";
+  if (isAuthorized && isWatch && target?.name === "" && !hasSelector) return streamWatch(target, query, reply, ports);
   // An unauthenticated client could send an endless body.
-  const sent = isAuthorized ? await text(request) : "";
-  const call = { method: request.method ?? "", pathname, hasSelector, body: objectAt(parsedJson(sent)) };
+  const requestBody = isAuthorized ? await text(request) : "";
+  const call = { method: request.method ?? "", pathname, hasSelector, body: objectAt(parsedJson(requestBody)) };
   const { status, body } = isAuthorized
     ? respond(call, target, ports.store)
     : errorResponse(401, "Unauthorized", "Unauthorized");
@@ -65,7 +65,7 @@ type Target = Collection & {
 function targetOf(pathname: string): Target | undefined {
   const [, group, namespace = "", plural, name = ""] =
     /^(\/api\/v1|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?$/.exec(pathname) ?? [];
-  const resource = RESOURCES.find((served) => served.group === group && served.plural === plural);
+  const resource = RESOURCES.find((candidate) => candidate.group === group && candidate.plural === plural);
   return resource === undefined ? undefined : { resource, namespace, name };
 }
 
@@ -129,9 +129,11 @@ async function streamWatch(
   reply.once("close", () => closed.abort());
   reply.writeHead(200, { "content-type": "application/json" }).flushHeaders();
   const send = (type: string, object: Json) => reply.write(`${JSON.stringify({ type, object })}\n`);
-  const end = store.follow(collection, Number(query.get("resourceVersion")), ({ type, object }) => send(type, object));
+  const stopFollowing = store.follow(collection, Number(query.get("resourceVersion")), ({ type, object }) =>
+    send(type, object),
+  );
   await clock.wait(Number(query.get("timeoutSeconds")) * 1_000, closed.signal);
-  end();
+  stopFollowing();
   if (closed.signal.aborted) return;
   const metadata = { resourceVersion: String(store.version()), creationTimestamp: null };
   send("BOOKMARK", { kind, apiVersion: apiVersionOf(collection.resource), metadata });

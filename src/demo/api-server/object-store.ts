@@ -7,8 +7,8 @@ type ApiResource = {
   readonly kind: string;
 };
 
-export const NAMESPACES = core("namespaces", "Namespace");
-export const NODES = core("nodes", "Node");
+export const NAMESPACES = coreResource("namespaces", "Namespace");
+export const NODES = coreResource("nodes", "Node");
 export const ENDPOINT_SLICES: ApiResource = {
   group: "/apis/discovery.k8s.io/v1",
   plural: "endpointslices",
@@ -18,9 +18,9 @@ export const ENDPOINT_SLICES: ApiResource = {
 export const RESOURCES: readonly ApiResource[] = [
   NAMESPACES,
   NODES,
-  core("limitranges", "LimitRange"),
-  core("secrets", "Secret"),
-  core("events", "Event"),
+  coreResource("limitranges", "LimitRange"),
+  coreResource("secrets", "Secret"),
+  coreResource("events", "Event"),
   ENDPOINT_SLICES,
 ];
 
@@ -53,29 +53,29 @@ export function createObjectStore(makeUid: () => string): ObjectStore {
   const version = () => FIRST_VERSION + changes.length;
   return {
     version,
-    list: (collection) => [...objects.values()].filter((kept) => isIn(collection, kept)).map(({ object }) => object),
+    list: (collection) => [...objects.values()].filter((entry) => isIn(collection, entry)).map(({ object }) => object),
     get: ({ resource, namespace }, name) => objects.get(keyOf(resource, namespace, name))?.object,
     put: (resource, object) => {
       const key = keyOf(resource, namespaceOf(object), textAt(object, "metadata", "name") ?? "");
-      const before = objects.get(key);
-      const next = version() + 1;
-      const uid = textAt(before?.object, "metadata", "uid") ?? makeUid();
-      const kept = {
+      const previous = objects.get(key);
+      const nextVersion = version() + 1;
+      const uid = textAt(previous?.object, "metadata", "uid") ?? makeUid();
+      const stored = {
         apiVersion: apiVersionOf(resource),
         kind: resource.kind,
         ...object,
-        metadata: { ...objectAt(object, "metadata"), uid, resourceVersion: String(next) },
+        metadata: { ...objectAt(object, "metadata"), uid, resourceVersion: String(nextVersion) },
       };
-      const type = before === undefined ? "ADDED" : "MODIFIED";
-      const change: Change = { version: next, type, resource, object: kept };
+      const type = previous === undefined ? "ADDED" : "MODIFIED";
+      const change: Change = { version: nextVersion, type, resource, object: stored };
       objects.set(key, change);
       changes.push(change);
       for (const listener of listeners) listener(change);
-      return kept;
+      return stored;
     },
-    follow: (collection, since, onChange) => {
+    follow: (collection, sinceVersion, onChange) => {
       const listener = (change: Change) => {
-        if (change.version > since && isIn(collection, change)) onChange(change);
+        if (change.version > sinceVersion && isIn(collection, change)) onChange(change);
       };
       changes.forEach(listener);
       listeners.add(listener);
@@ -100,6 +100,6 @@ function keyOf({ group, plural }: ApiResource, namespace: string, name: string):
   return [group, plural, namespace, name].join("/");
 }
 
-function core(plural: string, kind: string): ApiResource {
+function coreResource(plural: string, kind: string): ApiResource {
   return { group: "/api/v1", plural, kind };
 }

@@ -31,30 +31,30 @@ export function createSliceController({ clock, service, lagMs, write }: SlicePor
   const endpoints = new Map<string, SlicedEndpoint>();
   const withdrawn = new Map<string, number>();
 
-  const apply = (each: PendingChange): void => {
-    const { change, pod } = each;
-    const before = endpoints.get(change.address);
+  const apply = (pendingChange: PendingChange): void => {
+    const { change, pod } = pendingChange;
+    const previous = endpoints.get(change.address);
     const endpoint = "gone" in change ? undefined : change;
-    pending.delete(each);
+    pending.delete(pendingChange);
     endpoints.delete(change.address);
     if (endpoint !== undefined) endpoints.set(change.address, { endpoint, pod });
     if (isReady(endpoint)) withdrawn.delete(pod.uid);
-    else if (isReady(before?.endpoint)) withdrawn.set(pod.uid, clock.nowMs());
+    else if (isReady(previous?.endpoint)) withdrawn.set(pod.uid, clock.nowMs());
   };
   const writeSlice = (): void => write(sliceOf(service, [...endpoints.values()]));
 
   return {
     enqueue: (change, pod) => {
-      const each = { change, pod };
-      pending.add(each);
+      const pendingChange = { change, pod };
+      pending.add(pendingChange);
       void clock.wait(lagMs, closing.signal).then(() => {
-        if (closing.signal.aborted || !pending.has(each)) return;
-        apply(each);
+        if (closing.signal.aborted || !pending.has(pendingChange)) return;
+        apply(pendingChange);
         writeSlice();
       });
     },
     flush: () => {
-      for (const each of pending) apply(each);
+      for (const pendingChange of pending) apply(pendingChange);
       writeSlice();
     },
     withdrawnMs: ({ uid }) => withdrawn.get(uid),

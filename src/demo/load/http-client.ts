@@ -37,7 +37,7 @@ export function openConnection(target: HttpTarget): HttpConnection {
   let localPort = 0;
   const { host, port, localAddress } = target;
   const socket = connect({ host, port, localAddress, noDelay: true });
-  const end = () => {
+  const markEnded = () => {
     ended = true;
     usable = false;
     notify();
@@ -50,16 +50,16 @@ export function openConnection(target: HttpTarget): HttpConnection {
     text += String(chunk);
     notify();
   });
-  socket.once("end", end);
+  socket.once("end", markEnded);
   socket.once("error", (error) => {
     const isRefused = (localPort === 0 && isRefusal(error)) || target.wasRefused(socket.localPort ?? localPort);
     failure = isRefused ? "refused" : "reset";
     usable = false;
     notify();
   });
-  socket.once("close", end);
+  socket.once("close", markEnded);
 
-  const settled = (): RequestOutcome | undefined => {
+  const currentOutcome = (): RequestOutcome | undefined => {
     const response = readResponse(text, ended);
     if (response.complete) {
       if (!response.keepAlive) usable = false;
@@ -77,9 +77,9 @@ export function openConnection(target: HttpTarget): HttpConnection {
     },
     request: async (path, keepAlive) => {
       text = "";
-      const responded = new Promise<RequestOutcome>((resolve) => {
+      const outcomePromise = new Promise<RequestOutcome>((resolve) => {
         notify = () => {
-          const result = settled();
+          const result = currentOutcome();
           if (result !== undefined) resolve(result);
         };
         // A connection that broke since isUsable() emits no further event.
@@ -87,7 +87,7 @@ export function openConnection(target: HttpTarget): HttpConnection {
       });
       const connection = keepAlive ? "keep-alive" : "close";
       socket.write(`GET ${path} HTTP/1.1\r\nHost: ${target.host}\r\nConnection: ${connection}\r\n\r\n`);
-      const outcome = await waitAtMost(target.clock, target.timeoutMs, responded);
+      const outcome = await waitAtMost(target.clock, target.timeoutMs, outcomePromise);
       notify = () => {};
       if (outcome === "late") {
         usable = false;
@@ -98,7 +98,7 @@ export function openConnection(target: HttpTarget): HttpConnection {
         usable = false;
         socket.end();
       }
-      return responded;
+      return outcomePromise;
     },
   };
 }
@@ -118,8 +118,8 @@ export function readResponse(text: string, ended: boolean): ResponseReading {
   const keepAlive = !ended && keepsAlive(head);
   const done: ResponseReading = { complete: true, status: Number(status[1]), keepAlive };
   const body = text.slice(headEnd + 4);
-  const length = /\r\ncontent-length: *([0-9]+)/.exec(head);
-  if (length !== null) return body.length >= Number(length[1]) ? done : INCOMPLETE;
+  const contentLength = /\r\ncontent-length: *([0-9]+)/.exec(head);
+  if (contentLength !== null) return body.length >= Number(contentLength[1]) ? done : INCOMPLETE;
   if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return hasLastChunk(body) ? done : INCOMPLETE;
   if (status[1] === "204" || status[1] === "304") return done;
   // RFC 9112, 6.3: without a length the close ends the body.

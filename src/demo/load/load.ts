@@ -40,61 +40,61 @@ type Load = {
   readonly stop: () => Promise<void>;
 };
 
-const PAUSE_MS = { least: 20, most: 80 };
+const PAUSE_MS = { min: 20, max: 80 };
 /** With a shorter pause one outage would count as many failures. */
 const PAUSE_AFTER_FAILURE_MS = 100;
-const SLOW_MS = { least: 1_000, most: 5_000 };
+const SLOW_MS = { min: 1_000, max: 5_000 };
 const MIN_CONNECTION_MS = 500;
 
 export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
   const stopping = new AbortController();
-  const between = (least: number, most: number) => least + ports.random() * (most - least);
+  const randomBetween = (min: number, max: number) => min + ports.random() * (max - min);
   const send = async (client: ClientKind, connection: HttpConnection, path: string, keepAlive: boolean) => {
     const { failure } = await connection.request(path, keepAlive);
     ports.counter.count(client, failure);
     return failure !== undefined;
   };
 
-  const repeat = async (once: () => Promise<boolean>) => {
+  const repeatUntilStopped = async (sendOnce: () => Promise<boolean>) => {
     // Clients that start together would stay synchronized.
-    await ports.clock.wait(between(0, 200), stopping.signal);
+    await ports.clock.wait(randomBetween(0, 200), stopping.signal);
     while (!stopping.signal.aborted) {
-      const pauseMs = (await once()) ? PAUSE_AFTER_FAILURE_MS : between(PAUSE_MS.least, PAUSE_MS.most);
+      const pauseMs = (await sendOnce()) ? PAUSE_AFTER_FAILURE_MS : randomBetween(PAUSE_MS.min, PAUSE_MS.max);
       await ports.clock.wait(pauseMs, stopping.signal);
     }
   };
   const sendOnNewConnections = (client: ClientKind, path: () => string) =>
-    repeat(() => send(client, openConnection(ports.target), path(), false));
-  const sendOnKeptConnections = (client: ClientKind, lifeMs: () => number) => {
+    repeatUntilStopped(() => send(client, openConnection(ports.target), path(), false));
+  const sendOnReusedConnections = (client: ClientKind, maxAgeMs: () => number) => {
     let connection: HttpConnection | undefined;
     let endsMs = 0;
-    return repeat(async () => {
+    return repeatUntilStopped(async () => {
       if (connection === undefined || !connection.isUsable() || ports.clock.nowMs() >= endsMs) {
         connection?.close();
         connection = openConnection(ports.target);
-        endsMs = ports.clock.nowMs() + lifeMs();
+        endsMs = ports.clock.nowMs() + maxAgeMs();
       }
       return send(client, connection, shape.path, true);
     }).finally(() => connection?.close());
   };
 
-  const slowPath = () => shape.slowPath?.(Math.round(between(SLOW_MS.least, SLOW_MS.most))) ?? shape.path;
-  const connectionMs = () => between(Math.min(MIN_CONNECTION_MS, shape.maxConnectionMs), shape.maxConnectionMs);
-  const times = (length: number, start: () => Promise<void>) => Array.from({ length }, start);
-  const work: Promise<unknown>[] = [
-    ...times(shape.newConnectionClients, () => sendOnNewConnections("new-connection", () => shape.path)),
-    ...times(shape.pooledClients, () => sendOnKeptConnections("pooled", connectionMs)),
-    ...times(shape.slowClients, () => sendOnNewConnections("slow", slowPath)),
-    ...times(shape.endlessClients, () => sendOnKeptConnections("endless", () => Number.POSITIVE_INFINITY)),
+  const slowPath = () => shape.slowPath?.(Math.round(randomBetween(SLOW_MS.min, SLOW_MS.max))) ?? shape.path;
+  const connectionMs = () => randomBetween(Math.min(MIN_CONNECTION_MS, shape.maxConnectionMs), shape.maxConnectionMs);
+  const startClients = (count: number, startClient: () => Promise<void>) => Array.from({ length: count }, startClient);
+  const activeClients: Promise<unknown>[] = [
+    ...startClients(shape.newConnectionClients, () => sendOnNewConnections("new-connection", () => shape.path)),
+    ...startClients(shape.pooledClients, () => sendOnReusedConnections("pooled", connectionMs)),
+    ...startClients(shape.slowClients, () => sendOnNewConnections("slow", slowPath)),
+    ...startClients(shape.endlessClients, () => sendOnReusedConnections("endless", () => Number.POSITIVE_INFINITY)),
   ];
   return {
     requestLong: (host, port, ms) => {
       const path = shape.slowPath?.(ms) ?? shape.path;
-      work.push(send("long", openConnection({ ...ports.target, host, port }), path, false));
+      activeClients.push(send("long", openConnection({ ...ports.target, host, port }), path, false));
     },
     stop: async () => {
       stopping.abort();
-      await Promise.all(work);
+      await Promise.all(activeClients);
     },
   };
 }
@@ -115,7 +115,7 @@ export type RequestCounter = {
 
 export function createRequestCounter(): RequestCounter {
   const zeroCounts = () => ({ requests: 0, failed: 0 });
-  const total = {
+  const totals = {
     ...zeroCounts(),
     kinds: { refused: 0, reset: 0, "closed-unanswered": 0, "timed-out": 0, "bad-status": 0 },
     clients: {
@@ -128,12 +128,12 @@ export function createRequestCounter(): RequestCounter {
   };
   return {
     count: (client, failure) => {
-      for (const each of [total, total.clients[client]]) {
-        each.requests += 1;
-        if (failure !== undefined) each.failed += 1;
+      for (const counts of [totals, totals.clients[client]]) {
+        counts.requests += 1;
+        if (failure !== undefined) counts.failed += 1;
       }
-      if (failure !== undefined) total.kinds[failure] += 1;
+      if (failure !== undefined) totals.kinds[failure] += 1;
     },
-    counts: () => structuredClone(total),
+    counts: () => structuredClone(totals),
   };
 }

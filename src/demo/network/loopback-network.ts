@@ -11,21 +11,23 @@ export function createLoopbackNetwork(): PodNetwork {
   return podNetwork("loopback", leaseLoopbackNetwork(), async (address) => ({
     address,
     inside: (argv) => argv,
-    managerArguments: (args) => scopedTo(address, args),
+    managerArguments: (args) => scopeArguments(address, args),
     release: () => {},
   }));
 }
 
-const SCOPED: readonly string[] = ["serve", "drain", "status"];
+const SCOPED_COMMANDS: readonly string[] = ["serve", "drain", "status"];
 
 /** Replaces loopback addresses in URLs by the Pod's address: all Pods share the loopback device. */
-export function scopedTo(address: string, args: readonly string[]): string[] {
-  const adapted = args.map((arg) =>
+export function scopeArguments(address: string, args: readonly string[]): string[] {
+  const addressedArgs = args.map((arg) =>
     /^--(driver|drain|active)-url=/.test(arg)
       ? arg.replace(/\/\/(127\.0\.0\.1|localhost)(?=[:/]|$)/, `//${address}`)
       : arg,
   );
-  return SCOPED.includes(adapted[0] ?? "") ? [...adapted, `--address-scope=${address}`] : adapted;
+  return SCOPED_COMMANDS.includes(addressedArgs[0] ?? "")
+    ? [...addressedArgs, `--address-scope=${address}`]
+    : addressedArgs;
 }
 
 const FIRST_SECOND_BYTE = 64;
@@ -40,9 +42,9 @@ const THIRD_BYTES = 256;
  * @throws Fault ERR_DEMO_FAILED when all are leased, or on a system without abstract sockets
  */
 export function leaseLoopbackNetwork(): string {
-  const total = SECOND_BYTES * THIRD_BYTES;
-  for (let tries = 0; tries < total; tries += 1) {
-    const number = (process.pid + tries) % total;
+  const networkCount = SECOND_BYTES * THIRD_BYTES;
+  for (let attempt = 0; attempt < networkCount; attempt += 1) {
+    const number = (process.pid + attempt) % networkCount;
     const network = `127.${FIRST_SECOND_BYTE + (number % SECOND_BYTES)}.${Math.trunc(number / SECOND_BYTES)}`;
     if (bindAbstractSocket(`lastcall-loopback-${network}`)) return network;
   }
@@ -51,10 +53,10 @@ export function leaseLoopbackNetwork(): string {
 
 /** @returns false if any process, this one included, has bound the name */
 export function bindAbstractSocket(name: string): boolean {
-  const holder = createServer();
+  const socketServer = createServer();
   // `listening` is already valid here; the error event follows in a later tick.
-  holder.on("error", () => {});
-  holder.listen({ path: `\0${name}`, exclusive: true });
-  holder.unref();
-  return holder.listening;
+  socketServer.on("error", () => {});
+  socketServer.listen({ path: `\0${name}`, exclusive: true });
+  socketServer.unref();
+  return socketServer.listening;
 }

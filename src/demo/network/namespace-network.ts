@@ -28,18 +28,18 @@ export async function createNamespaceNetwork(): Promise<PodNetwork> {
 }
 
 async function attach(address: string, host: number): Promise<PodAttachment> {
-  const holder = await holdNamespace();
-  const enter = ["nsenter", `--net=/proc/${holder.pid}/ns/net`, "--"];
+  const holder = await startHolder();
+  const enterCommand = ["nsenter", `--net=/proc/${holder.pid}/ns/net`, "--"];
   await ip("link", "add", `pod${host}`, "type", "veth", "peer", "name", "eth0", "netns", String(holder.pid));
   await ip("link", "set", `pod${host}`, "master", BRIDGE, "up");
-  const inside = (...args: string[]) => run([...enter, "ip", ...args]);
-  await inside("link", "set", "lo", "up");
-  await inside("address", "add", `${address}/24`, "dev", "eth0");
-  await inside("link", "set", "eth0", "up");
-  await inside("route", "add", "default", "via", `${PREFIX}.1`);
+  const runIp = (...args: string[]) => run([...enterCommand, "ip", ...args]);
+  await runIp("link", "set", "lo", "up");
+  await runIp("address", "add", `${address}/24`, "dev", "eth0");
+  await runIp("link", "set", "eth0", "up");
+  await runIp("route", "add", "default", "via", `${PREFIX}.1`);
   return {
     address,
-    inside: (argv) => [...enter, ...argv],
+    inside: (argv) => [...enterCommand, ...argv],
     managerArguments: (args) => args,
     release: holder.release,
   };
@@ -48,7 +48,7 @@ async function attach(address: string, host: number): Promise<PodAttachment> {
 type Holder = { readonly pid: number; readonly release: () => void };
 
 /** A namespace lives as long as a process in it: this one runs until its standard input ends. */
-function holdNamespace(): Promise<Holder> {
+function startHolder(): Promise<Holder> {
   const child = spawn("unshare", ["--net", "--", "sh", "-c", "echo ready; exec cat"], {
     stdio: ["pipe", "pipe", "inherit"],
   });

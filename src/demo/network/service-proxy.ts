@@ -34,7 +34,7 @@ const REFUSAL_MS = 5;
 export async function startServiceProxy(ports: ServiceProxyPorts): Promise<ServiceProxy> {
   let published: readonly Endpoint[] = [];
   let applied: readonly Endpoint[] = [];
-  let turn = 0;
+  let nextIndex = 0;
   const closing = new AbortController();
   const sockets = new Set<Socket>();
   const refused = new Set<number>();
@@ -47,14 +47,14 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
     void ports.clock.wait(REFUSAL_MS, closing.signal).then(() => client.resetAndDestroy());
   };
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    const usable = usableEndpoints(applied);
-    const endpoint = usable[turn++ % Math.max(1, usable.length)];
+    const candidates = usableEndpoints(applied);
+    const endpoint = candidates[nextIndex++ % Math.max(1, candidates.length)];
     sockets.add(client);
     client.once("close", () => sockets.delete(client));
     client.setNoDelay(true);
     if (endpoint === undefined) return refuse(client);
-    const entry = { pod: endpoint.address, fromMs: ports.clock.nowMs(), toMs: -1 };
-    forwarded.push(entry);
+    const connection = { pod: endpoint.address, fromMs: ports.clock.nowMs(), toMs: -1 };
+    forwarded.push(connection);
     const pod = connect({
       host: endpoint.address,
       port: ports.targetPort,
@@ -66,19 +66,19 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
     refused.delete(client.remotePort ?? 0);
     pod.once("close", () => {
       sockets.delete(pod);
-      entry.toMs = ports.clock.nowMs();
+      connection.toMs = ports.clock.nowMs();
     });
-    join(client, pod, (error) => (isRefusal(error) ? refuse(client) : client.resetAndDestroy()));
+    joinSockets(client, pod, (error) => (isRefusal(error) ? refuse(client) : client.resetAndDestroy()));
   });
   return {
     port: await listen(server, ports.network.serviceAddress, ports.port),
     enqueue: (change) => {
       published = applyChange(published, change);
-      const apply = () => {
+      const applyToProxy = () => {
         applied = applyChange(applied, change);
       };
-      if (ports.propagationMs === 0) apply();
-      else void ports.clock.wait(ports.propagationMs, closing.signal).then(apply);
+      if (ports.propagationMs === 0) applyToProxy();
+      else void ports.clock.wait(ports.propagationMs, closing.signal).then(applyToProxy);
     },
     flush: () => {
       applied = published;
@@ -93,7 +93,7 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
   };
 }
 
-function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): void {
+function joinSockets(client: Socket, pod: Socket, onPodError: (error: Error) => void): void {
   client.pipe(pod);
   pod.pipe(client);
   client.on("error", () => pod.resetAndDestroy());
@@ -101,8 +101,8 @@ function join(client: Socket, pod: Socket, onPodError: (error: Error) => void): 
   client.once("close", () => {
     if (!pod.writableEnded) pod.destroy();
   });
-  pod.once("close", (failed) => {
-    if (!failed && !client.writableEnded) client.destroy();
+  pod.once("close", (hadError) => {
+    if (!hadError && !client.writableEnded) client.destroy();
   });
 }
 
@@ -115,8 +115,8 @@ export type Endpoint = {
 export type EndpointChange = Endpoint | { readonly address: string; readonly gone: true };
 
 export function applyChange(endpoints: readonly Endpoint[], change: EndpointChange): readonly Endpoint[] {
-  const others = endpoints.filter((endpoint) => endpoint.address !== change.address);
-  return "gone" in change ? others : [...others, change];
+  const otherEndpoints = endpoints.filter((endpoint) => endpoint.address !== change.address);
+  return "gone" in change ? otherEndpoints : [...otherEndpoints, change];
 }
 
 /** Ready endpoints, or if there are none, serving terminating ones: kube-proxy does so since Kubernetes 1.26. */

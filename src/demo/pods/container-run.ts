@@ -40,8 +40,8 @@ export type ContainerRun = {
 export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: ContainerPorts): ContainerRun {
   const context = { ...ports, ...ports.attachment };
   const environment = containerEnvironment(plan, pod, context);
-  const execs = new Set<LocalProcess>();
-  let main: LocalProcess | undefined;
+  const execRuns = new Set<LocalProcess>();
+  let mainProcess: LocalProcess | undefined;
   let exited: Promise<number> = Promise.resolve(0);
   const startProcess = (argv: readonly string[]) =>
     ports.processes.start({
@@ -53,21 +53,21 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
   return {
     plan,
     start: () => {
-      main = startProcess(mainCommand(plan, environment, context));
-      exited = main.exited.then((status) => {
-        for (const each of execs) each.signal("SIGKILL");
+      mainProcess = startProcess(mainCommand(plan, environment, context));
+      exited = mainProcess.exited.then((status) => {
+        for (const execRun of execRuns) execRun.signal("SIGKILL");
         ports.onExit(status);
         return status;
       });
     },
-    isRunning: () => main?.isRunning() ?? false,
-    signal: (signal) => main?.signal(signal === "SIGTERM" ? plan.stopSignal : signal),
+    isRunning: () => mainProcess?.isRunning() ?? false,
+    signal: (signal) => mainProcess?.signal(signal === "SIGTERM" ? plan.stopSignal : signal),
     exited: () => exited,
     exec: async (command) => {
-      if (main === undefined || !main.isRunning()) return 137;
+      if (mainProcess === undefined || !mainProcess.isRunning()) return 137;
       const started = startProcess(execCommand(command, context));
-      execs.add(started);
-      return started.exited.finally(() => execs.delete(started));
+      execRuns.add(started);
+      return started.exited.finally(() => execRuns.delete(started));
     },
   };
 }
@@ -77,8 +77,8 @@ export function mainCommand(
   environment: Readonly<Record<string, string>>,
   context: CommandContext,
 ): string[] {
-  const command = container.command.map((word) => expand(word, environment));
-  const args = container.args.map((word) => expand(word, environment));
+  const command = container.command.map((argument) => expandVariables(argument, environment));
+  const args = container.args.map((argument) => expandVariables(argument, environment));
   if (container.name !== MANAGER_CONTAINER) return [...command, ...args];
   return [...context.managerProgram, ...context.managerArguments(args)];
 }
@@ -98,12 +98,12 @@ export function containerEnvironment(
   for (const variable of container.variables) {
     environment[variable.name] =
       variable.fieldPath === ""
-        ? expand(variable.value, environment)
+        ? expandVariables(variable.value, environment)
         : fieldValue(variable.fieldPath, pod, context.address);
   }
-  const preloaded = environment[PRELOAD_VARIABLE];
-  if (preloaded !== undefined)
-    environment[PRELOAD_VARIABLE] = preloaded.replaceAll(PRELOAD_LIBRARY, context.preloadLibrary);
+  const preloadValue = environment[PRELOAD_VARIABLE];
+  if (preloadValue !== undefined)
+    environment[PRELOAD_VARIABLE] = preloadValue.replaceAll(PRELOAD_LIBRARY, context.preloadLibrary);
   return environment;
 }
 
@@ -115,8 +115,8 @@ function fieldValue(path: string, pod: PodPlan, address: string): string {
 }
 
 /** Replaces `$(NAME)` by the variable's value and `$$` by one dollar sign; unknown names stay unchanged. */
-export function expand(text: string, environment: Readonly<Record<string, string>>): string {
-  return text.replace(/\$\$|\$\(([A-Za-z_.-][A-Za-z0-9_.-]*)\)/g, (found: string, name: string | undefined) =>
-    name === undefined ? "$" : (environment[name] ?? found),
+export function expandVariables(text: string, environment: Readonly<Record<string, string>>): string {
+  return text.replace(/\$\$|\$\(([A-Za-z_.-][A-Za-z0-9_.-]*)\)/g, (match: string, name: string | undefined) =>
+    name === undefined ? "$" : (environment[name] ?? match),
   );
 }

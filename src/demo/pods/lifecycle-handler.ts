@@ -21,7 +21,7 @@ export type HandlerPorts = {
 
 type Call = { readonly userAgent: string; readonly keepAlive: boolean; readonly stop: AbortSignal };
 
-/** The kubelet reads this much of a response body. */
+/** The kubelet reads at most this part of a response body. */
 const BODY_LIMIT_BYTES = 10 * 1024;
 
 /** @throws Error when the hook fails */
@@ -110,40 +110,41 @@ export function watchReadiness(
   onChange: (ready: boolean) => void,
 ): Readiness {
   const healthy = new Map<string, boolean>();
-  const over = new AbortController();
+  const stopping = new AbortController();
   let started = false;
   let wasReady = false;
-  let everReady = false;
-  const counted = containers.filter((run) => run.plan.role !== "init");
-  const isReady = () => started && counted.every((run) => run.isRunning() && (healthy.get(run.plan.name) ?? true));
+  let hasBeenReady = false;
+  const probedContainers = containers.filter((run) => run.plan.role !== "init");
+  const isReady = () =>
+    started && probedContainers.every((run) => run.isRunning() && (healthy.get(run.plan.name) ?? true));
   const update = () => {
     const ready = isReady();
     if (ready !== wasReady) onChange(ready);
     wasReady = ready;
-    everReady ||= ready;
+    hasBeenReady ||= ready;
   };
   const watch = async (run: ContainerRun) => {
     const plan = run.plan.readiness;
     if (plan === undefined) return;
     const ports = portsOf(run);
-    await ports.clock.wait(plan.initialDelayMs, over.signal);
-    while (!over.signal.aborted) {
+    await ports.clock.wait(plan.initialDelayMs, stopping.signal);
+    while (!stopping.signal.aborted) {
       const result = run.isRunning() && (await probe(plan, ports));
-      if (over.signal.aborted) return;
+      if (stopping.signal.aborted) return;
       healthy.set(run.plan.name, result);
       update();
       // Shorter periods until the Pod is Ready speed up the demo. Afterwards the manager would count them as traffic.
-      await ports.clock.wait(result || everReady ? plan.periodMs : Math.min(plan.periodMs, 250), over.signal);
+      await ports.clock.wait(result || hasBeenReady ? plan.periodMs : Math.min(plan.periodMs, 250), stopping.signal);
     }
   };
   return {
     isReady,
     start: () => {
-      for (const run of counted) if (run.plan.readiness !== undefined) healthy.set(run.plan.name, false);
+      for (const run of probedContainers) if (run.plan.readiness !== undefined) healthy.set(run.plan.name, false);
       started = true;
       update();
-      for (const run of counted) void watch(run);
+      for (const run of probedContainers) void watch(run);
     },
-    stop: () => over.abort(),
+    stop: () => stopping.abort(),
   };
 }

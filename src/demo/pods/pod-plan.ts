@@ -115,6 +115,6 @@ function portOf(container: unknown, owner: object): number {
   const port = numberAt(owner, "port");
   if (port !== undefined) return port;
   const name = textAt(owner, "port");
-  const named = listAt(container, "ports").find((candidate) => textAt(candidate, "name") === name);
-  return numberAt(named, "containerPort") ?? 0;
+  const namedPort = listAt(container, "ports").find((candidate) => textAt(candidate, "name") === name);
+  return numberAt(namedPort, "containerPort") ?? 0;
 }

@@ -56,7 +56,7 @@ export function createRunningPod(
   const events: PodEvent[] = [];
   const podGone = new AbortController();
   const gone = Promise.withResolvers<void>();
-  let ending: Promise<void> | undefined;
+  let termination: Promise<void> | undefined;
   // A deletion waits for a pending restart, as in the kubelet.
   let stopForRestart: Promise<void> = Promise.resolve();
   const restarts = new Map<string, Restarts>();
@@ -98,18 +98,18 @@ export function createRunningPod(
     });
   }
 
-  function start(run: ContainerRun): void {
+  function startContainer(run: ContainerRun): void {
     run.start();
     record(run.plan.name, "started");
   }
 
   function afterExit(name: string, status: number): void {
     const run = runOf(name);
-    if (ending !== undefined || run === undefined || run.plan.role === "init") return;
+    if (termination !== undefined || run === undefined || run.plan.role === "init") return;
     record(name, "exited", `status ${status}`);
     if (run.plan.role === "sidecar" || plan.restarts) restartLater(run);
     else if (containers.every((other) => other.plan.role !== "regular" || !other.isRunning()))
-      void end(plan.graceSeconds);
+      void terminatePod(plan.graceSeconds);
   }
 
   function restartLater(run: ContainerRun): void {
@@ -119,14 +119,14 @@ export function createRunningPod(
     const delayMs = restartDelayMs(count);
     record(name, "restarting", `in ${delayMs} ms`);
     void clock.wait(delayMs, podGone.signal).then(() => {
-      if (ending !== undefined || run.isRunning()) return;
+      if (termination !== undefined || run.isRunning()) return;
       restarts.set(name, { count: count + 1, startedMs: clock.nowMs() });
-      start(run);
+      startContainer(run);
     });
   }
 
-  function end(graceSeconds: number): Promise<void> {
-    ending ??= stopForRestart
+  function terminatePod(graceSeconds: number): Promise<void> {
+    termination ??= stopForRestart
       .then(() => stopContainers(containers, graceSeconds))
       .finally(() => {
         podGone.abort();
@@ -134,7 +134,7 @@ export function createRunningPod(
         record("", "gone");
         gone.resolve();
       });
-    return ending;
+    return termination;
   }
 
   return {
@@ -145,19 +145,19 @@ export function createRunningPod(
     isRunning: (name) => runOf(name)?.isRunning() ?? false,
     startContainers: async () => {
       for (const run of containers) {
-        start(run);
+        startContainer(run);
         if (run.plan.role === "init" && (await run.exited()) !== 0)
           throw new Fault("ERR_DEMO_FAILED", `init container ${run.plan.name} of Pod ${plan.name} failed`);
       }
       readiness.start();
     },
     remove: (graceSeconds = plan.graceSeconds) => {
-      if (ending === undefined) record("", "deleted", `grace period ${graceSeconds} s`);
-      return end(graceSeconds);
+      if (termination === undefined) record("", "deleted", `grace period ${graceSeconds} s`);
+      return terminatePod(graceSeconds);
     },
     restart: async (name) => {
       const run = runOf(name);
-      if (run === undefined || ending !== undefined) return;
+      if (run === undefined || termination !== undefined) return;
       stopForRestart = stopContainers([run], run.plan.terminationGraceSecondsOfLiveness ?? plan.graceSeconds);
       await stopForRestart;
     },
@@ -165,7 +165,7 @@ export function createRunningPod(
     kill: async () => {
       podGone.abort();
       for (const run of containers) run.signal("SIGKILL");
-      await end(0);
+      await terminatePod(0);
     },
   };
 }

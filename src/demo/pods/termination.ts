@@ -37,7 +37,7 @@ type Stopping = {
   readonly containers: readonly StoppingContainer[];
   readonly graceSeconds: number;
   readonly clock: Clock;
-  readonly recordEvent: (note: TerminationEvent) => void;
+  readonly recordEvent: (event: TerminationEvent) => void;
 };
 
 /** A process that survives SIGKILL this long is stuck in the kernel. */
@@ -45,35 +45,36 @@ const KILL_LIMIT_MS = 10_000;
 
 /** Resolves when all containers have exited: at the latest grace period + 2 s + 2 s after the call. */
 export async function terminate(stopping: Stopping): Promise<void> {
-  await Promise.all(stopping.containers.map((container) => stopOne(container, stopping)));
+  await Promise.all(stopping.containers.map((container) => stopContainer(container, stopping)));
 }
 
-async function stopOne(container: StoppingContainer, { containers, graceSeconds, clock, recordEvent }: Stopping) {
+async function stopContainer(container: StoppingContainer, { containers, graceSeconds, clock, recordEvent }: Stopping) {
   const { name, runHook, sidecar, exited } = container;
   const record = (type: TerminationEvent["type"], detail = "") => recordEvent({ container: name, type, detail });
-  let remaining = graceSeconds;
-  const spend = async (work: Promise<unknown>): Promise<"done" | "late"> => {
+  let remainingSeconds = graceSeconds;
+  const waitWithinGrace = async (work: Promise<unknown>): Promise<"done" | "late"> => {
     const startedMs = clock.nowMs();
-    const end = await waitAtMost(clock, Math.max(0, remaining) * 1_000, work);
-    remaining = graceAfter(remaining, clock.nowMs() - startedMs);
-    return end;
+    const result = await waitAtMost(clock, Math.max(0, remainingSeconds) * 1_000, work);
+    remainingSeconds = graceAfter(remainingSeconds, clock.nowMs() - startedMs);
+    return result;
   };
 
-  if (runHook !== undefined && remaining > 0) {
+  if (runHook !== undefined && remainingSeconds > 0) {
     record("hook-started");
     // A late hook is not cancelled; it fails when its container exits.
     const hook = runHook().then(
       () => record("hook-ended"),
       (error: unknown) => record("FailedPreStopHook", error instanceof Error ? error.message : String(error)),
     );
-    if ((await spend(hook)) === "late") record("hook-overran", `outlasted the grace period of ${graceSeconds} s`);
+    if ((await waitWithinGrace(hook)) === "late")
+      record("hook-overran", `outlasted the grace period of ${graceSeconds} s`);
   }
   if (sidecar) {
-    const place = containers.indexOf(container);
-    const others = containers.filter((other, index) => !other.sidecar || index > place);
-    await spend(Promise.all(others.map((other) => other.exited)));
+    const position = containers.indexOf(container);
+    const predecessors = containers.filter((other, index) => !other.sidecar || index > position);
+    await waitWithinGrace(Promise.all(predecessors.map((other) => other.exited)));
   }
-  const killSeconds = stopSeconds(remaining);
+  const killSeconds = stopSeconds(remainingSeconds);
   for (const [signal, limitMs, detail] of [
     ["SIGTERM", killSeconds * 1_000, `SIGKILL follows in ${killSeconds} s`],
     ["SIGKILL", KILL_LIMIT_MS, ""],

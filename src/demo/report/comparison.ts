@@ -24,18 +24,18 @@ export function compareRuns(runs: RunResults): Comparison {
     return { exitStatus: 1, sentence: "No request was sent during the update with lastcall; run the demo again." };
   if (failed === runs.with.requests && runs.without.failed === runs.without.requests)
     return { exitStatus: 1, sentence: UNREACHABLE };
-  const stayed = runs.summaries.find((summary) => summary.outcome === "timeout" && summary.leftTotal > 0);
+  const timedOutDrain = runs.summaries.find((summary) => summary.outcome === "timeout" && summary.leftTotal > 0);
   if (failed > 0) {
     const count = failed === 1 ? "1 request" : `${failed} requests`;
-    const reason = stayed === undefined ? "Please report this as a bug." : stayed.why;
+    const reason = timedOutDrain === undefined ? "Please report this as a bug." : timedOutDrain.why;
     return { exitStatus: 1, sentence: `${count} failed with lastcall. ${reason}` };
   }
   if (runs.without.failed === 0 && runs.propagationMs > 0) return { exitStatus: 1, sentence: NO_FAILURES };
-  const lost = runs.without.failed;
+  const lostRequests = runs.without.failed;
   // Clients connected until the deadline could have lost a request.
-  const risk = stayed === undefined ? "" : ` ${stayed.why}`;
+  const riskText = timedOutDrain === undefined ? "" : ` ${timedOutDrain.why}`;
   return {
     exitStatus: 0,
-    sentence: `A rolling update lost ${lost} of ${runs.without.requests} requests without lastcall and none of ${runs.with.requests} with it.${risk}`,
+    sentence: `A rolling update lost ${lostRequests} of ${runs.without.requests} requests without lastcall and none of ${runs.with.requests} with it.${riskText}`,
   };
 }

@@ -47,14 +47,14 @@ export type DrainSummary = {
 /** If the app ignores its stop signal, the manager writes another report long after the drain. */
 const REPORT_SLACK_MS = 2_000;
 
-export function endOf(
+export function podEndOf(
   { plan, address, events }: RunningPod,
   observed: Pick<PodEnd, "forwarded" | "propagationMs" | "slicesWithdrawnMs">,
 ): EndedPod {
-  const fromMs = deletedMs({ events });
-  const regular = plan.containers.filter((container) => container.role === "regular").map(({ name }) => name);
-  const signalled = events.find((event) => event.type === "SIGTERM" && regular.includes(event.container));
-  const releasedMs = signalled?.atMs ?? events.at(-1)?.atMs ?? fromMs;
+  const deletionMs = deletedMs({ events });
+  const regularNames = plan.containers.filter((container) => container.role === "regular").map(({ name }) => name);
+  const stopSignal = events.find((event) => event.type === "SIGTERM" && regularNames.includes(event.container));
+  const releasedMs = stopSignal?.atMs ?? events.at(-1)?.atMs ?? deletionMs;
   const lines = events.filter(
     ({ type, container, atMs }) =>
       type === "line" && container === MANAGER_CONTAINER && atMs <= releasedMs + REPORT_SLACK_MS,
@@ -63,11 +63,11 @@ export function endOf(
     ...observed,
     pod: plan.name,
     address,
-    deletedMs: fromMs,
-    triggeredMs: triggeredMs(lines.filter((line) => line.atMs >= fromMs)) ?? fromMs,
+    deletedMs: deletionMs,
+    triggeredMs: triggeredMs(lines.filter((line) => line.atMs >= deletionMs)) ?? deletionMs,
     events,
     summary: drainSummary(lines.map((line) => line.detail)),
-    drainSeconds: Math.round((releasedMs - fromMs) / 10) / 100,
+    drainSeconds: Math.round((releasedMs - deletionMs) / 10) / 100,
   };
 }
 
@@ -110,10 +110,10 @@ function reportIn(line: string): DrainSummary | undefined {
       draining: milliseconds("draining"),
       holding: milliseconds("holding"),
     },
-    left: listAt(report, "left").map((open) => ({
-      local: textAt(open, "local") ?? "",
-      peer: textAt(open, "peer") ?? "",
-      ageMs: numberAt(open, "ageMs") ?? 0,
+    left: listAt(report, "left").map((connection) => ({
+      local: textAt(connection, "local") ?? "",
+      peer: textAt(connection, "peer") ?? "",
+      ageMs: numberAt(connection, "ageMs") ?? 0,
     })),
     leftTotal: numberAt(report, "leftTotal") ?? 0,
     evidenceSource: text("evidenceSource"),

@@ -13,18 +13,18 @@ type DemoResult = {
 };
 
 export function reportLines(result: DemoResult, width: number): string[] {
-  const shown = worstEnd(result.with.ended);
+  const drawnPod = longestDrain(result.with.ended);
   return [
     ...failureTable(result.without.counts, result.with.counts),
     "",
-    ...timeSpent(result.with.ended),
+    ...drainTimeLines(result.with.ended),
     "",
-    ...(shown === undefined ? [] : [...timelineText(timelineOf(shown), width), ""]),
+    ...(drawnPod === undefined ? [] : [...timelineText(timelineOf(drawnPod), width), ""]),
     result.comparison.sentence,
   ];
 }
 
-export function worstEnd(ended: readonly EndedPod[]): EndedPod | undefined {
+export function longestDrain(ended: readonly EndedPod[]): EndedPod | undefined {
   return ended.toSorted((a, b) => b.drainSeconds - a.drainSeconds)[0];
 }
 
@@ -63,13 +63,13 @@ export function failureTable(without: RequestCounts, withLastcall: RequestCounts
     { name: "with lastcall", counts: withLastcall },
   ];
   const kinds = FAILURE_KINDS.filter((kind) => rows.some(({ counts }) => counts.kinds[kind] > 0));
-  const head = ["", "requests", "failed", ...kinds];
+  const header = ["", "requests", "failed", ...kinds];
   const cells = rows.map(({ name, counts }) => [
     name,
     ...[counts.requests, counts.failed, ...kinds.map((kind) => counts.kinds[kind])].map(String),
   ]);
-  return [head, ...cells].map((row) =>
-    row.map((cell, at) => (at === 0 ? cell.padEnd(17) : cell.padStart((head[at] ?? "").length + 2))).join(""),
+  return [header, ...cells].map((row) =>
+    row.map((cell, at) => (at === 0 ? cell.padEnd(17) : cell.padStart((header[at] ?? "").length + 2))).join(""),
   );
 }
 
@@ -78,13 +78,13 @@ const PHASES: readonly (keyof DrainReport["milliseconds"])[] = ["withdrawing", "
 /** Shorter parts would be shown as 0.0 s. */
 const SHORTEST_SHOWN_MS = 50;
 
-export function timeSpent(ended: readonly EndedPod[]): string[] {
+export function drainTimeLines(ended: readonly EndedPod[]): string[] {
   const lines = ["Time from each Pod's deletion to its app's stop signal:"];
   for (const end of ended) {
     const { summary, drainSeconds } = end;
     const spans = PHASES.map((phase) => ({ label: `${phase}`, ms: summary?.milliseconds[phase] ?? 0 }));
-    const rest = drainSeconds * 1_000 - spans.reduce((sum, { ms }) => sum + ms, 0);
-    const parts = summary === undefined ? [] : [...spans, { label: "starting hooks and stopping", ms: rest }];
+    const otherMs = drainSeconds * 1_000 - spans.reduce((sum, { ms }) => sum + ms, 0);
+    const parts = summary === undefined ? [] : [...spans, { label: "starting hooks and stopping", ms: otherMs }];
     const phases = parts
       .filter(({ ms }) => ms >= SHORTEST_SHOWN_MS)
       .map(({ label, ms }) => `${label} ${(ms / 1_000).toFixed(1)} s`)
@@ -102,16 +102,16 @@ export function withdrawalText(end: PodEnd): string {
   const { summary, slicesWithdrawnMs } = end;
   if (summary === undefined || slicesWithdrawnMs === undefined) return "";
   const withdrawnMs = slicesWithdrawnMs - end.deletedMs;
-  const withdrew = `The Pod was withdrawn from its EndpointSlices after ${secondsText(withdrawnMs)}`;
+  const withdrawalSentence = `The Pod was withdrawn from its EndpointSlices after ${secondsText(withdrawnMs)}`;
   const notifiedMs = notifiedAfterMs(end);
   if (notifiedMs === undefined) {
     const reason = NOT_NOTIFIED.get(summary.relay) ?? summary.relay.replace(/^unknown: */, "").replace(/\.$/, "");
-    return `${withdrew}; its manager was not notified: ${reason}.`;
+    return `${withdrawalSentence}; its manager was not notified: ${reason}.`;
   }
   const startMs = end.triggeredMs - end.deletedMs;
   // Managers contact the relay only after a hook has started their drain.
-  const late = startMs > withdrawnMs ? `, ${sinceStart(notifiedMs - startMs)}` : "";
-  return `${withdrew}; its manager was notified after ${secondsText(notifiedMs)}${late}.`;
+  const sinceStartText = startMs > withdrawnMs ? `, ${sinceStart(notifiedMs - startMs)}` : "";
+  return `${withdrawalSentence}; its manager was notified after ${secondsText(notifiedMs)}${sinceStartText}.`;
 }
 
 function sinceStart(ms: number): string {

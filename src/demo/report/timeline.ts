@@ -19,25 +19,25 @@ const BEFORE_MS = 1_000;
 
 export function timelineOf(end: PodEnd): Timeline {
   const at = (ms: number) => ms - end.deletedMs;
-  const untilMs = (label: string, toMs: number): Lane => ({ label, spans: [{ fromMs: -BEFORE_MS, toMs }] });
+  const laneUntil = (label: string, toMs: number): Lane => ({ label, spans: [{ fromMs: -BEFORE_MS, toMs }] });
   const goneMs = Math.max(0, ...end.events.map((event) => at(event.atMs)));
   const endMs = Math.max(goneMs, end.propagationMs) + 500;
-  const open = end.forwarded
+  const connectionSpans = end.forwarded
     .filter((connection) => connection.pod === end.address)
     .map((connection) => ({ fromMs: at(connection.fromMs), toMs: connection.toMs < 0 ? goneMs : at(connection.toMs) }));
-  const ending = end.events.filter((event) => event.atMs >= end.deletedMs);
+  const terminationEvents = end.events.filter((event) => event.atMs >= end.deletedMs);
   const lanes: Lane[] = [
     end.slicesWithdrawnMs === undefined
-      ? untilMs("Pod is listed as ready", 0)
-      : untilMs("EndpointSlices list the Pod", at(end.slicesWithdrawnMs)),
-    untilMs("proxy sends new connections", end.propagationMs),
-    { label: "open connections", spans: merged(open) },
+      ? laneUntil("Pod is listed as ready", 0)
+      : laneUntil("EndpointSlices list the Pod", at(end.slicesWithdrawnMs)),
+    laneUntil("proxy sends new connections", end.propagationMs),
+    { label: "open connections", spans: mergeSpans(connectionSpans) },
     ...drainLanes(end),
-    ...ending
+    ...terminationEvents
       .filter((event) => event.type === "exited")
-      .map((exit) => untilMs(`container ${exit.container} runs`, at(exit.atMs))),
+      .map((exit) => laneUntil(`container ${exit.container} runs`, at(exit.atMs))),
   ];
-  const signals = ending
+  const signals = terminationEvents
     .filter((event) => event.type === "SIGTERM" || event.type === "SIGKILL")
     .map((event) => ({ atMs: at(event.atMs), label: `${event.type} to ${event.container}` }));
   const marks = [...withdrawalMarks(end), ...signals].sort((a, b) => a.atMs - b.atMs);
@@ -45,7 +45,7 @@ export function timelineOf(end: PodEnd): Timeline {
     title: `Shutdown of Pod ${end.pod}`,
     startMs: -BEFORE_MS,
     endMs,
-    lanes: lanes.map((lane) => ({ ...lane, spans: clipped(lane.spans, -BEFORE_MS, endMs) })),
+    lanes: lanes.map((lane) => ({ ...lane, spans: clipSpans(lane.spans, -BEFORE_MS, endMs) })),
     marks: [{ atMs: 0, label: "deleted" }, ...marks, { atMs: goneMs, label: "gone" }],
   };
 }
@@ -72,17 +72,17 @@ function withdrawalMarks(end: PodEnd): Mark[] {
   ];
 }
 
-export function merged(spans: readonly Span[]): Span[] {
-  const result: Span[] = [];
+export function mergeSpans(spans: readonly Span[]): Span[] {
+  const mergedSpans: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
-    const last = result.at(-1);
-    if (last === undefined || span.fromMs > last.toMs) result.push(span);
-    else result[result.length - 1] = { fromMs: last.fromMs, toMs: Math.max(last.toMs, span.toMs) };
+    const lastSpan = mergedSpans.at(-1);
+    if (lastSpan === undefined || span.fromMs > lastSpan.toMs) mergedSpans.push(span);
+    else mergedSpans[mergedSpans.length - 1] = { fromMs: lastSpan.fromMs, toMs: Math.max(lastSpan.toMs, span.toMs) };
   }
-  return result;
+  return mergedSpans;
 }
 
-function clipped(spans: readonly Span[], fromMs: number, toMs: number): Span[] {
+function clipSpans(spans: readonly Span[], fromMs: number, toMs: number): Span[] {
   return spans
     .map((span) => ({ fromMs: Math.max(fromMs, span.fromMs), toMs: Math.min(toMs, span.toMs) }))
     .filter((span) => span.toMs >= span.fromMs);

@@ -50,7 +50,7 @@ export const SAMPLE_DRIVER: Readonly<Record<string, string>> = {
   "lastcall.dev/active-url": `http://127.0.0.1:${SAMPLE_PORT}/active`,
 };
 
-export function annotated(deployment: object, annotations: Readonly<Record<string, string>>): object {
+export function withAnnotations(deployment: object, annotations: Readonly<Record<string, string>>): object {
   const spec = objectAt(deployment, "spec");
   const template = objectAt(spec, "template");
   const metadata = objectAt(template, "metadata");
@@ -68,7 +68,9 @@ export function annotated(deployment: object, annotations: Readonly<Record<strin
 
 /** Target port of the Service: the first containerPort with TCP; 0 if there is none. */
 export function servicePort(deployment: object): number {
-  const ports = listAt(deployment, "spec", "template", "spec", "containers").flatMap((each) => listAt(each, "ports"));
+  const ports = listAt(deployment, "spec", "template", "spec", "containers").flatMap((container) =>
+    listAt(container, "ports"),
+  );
   const isUsed = (port: unknown) =>
     numberAt(port, "containerPort") !== undefined && (textAt(port, "protocol") ?? "TCP") === "TCP";
   return numberAt(ports.find(isUsed), "containerPort") ?? 0;
@@ -79,7 +81,7 @@ export function replicasOf(deployment: object): number {
   return Math.min(5, Math.max(1, numberAt(deployment, "spec", "replicas") ?? 1));
 }
 
-export function placeOf(deployment: object): { readonly namespace: string; readonly name: string } {
+export function identityOf(deployment: object): { readonly namespace: string; readonly name: string } {
   return {
     namespace: textAt(deployment, "metadata", "namespace") ?? "default",
     name: textAt(deployment, "metadata", "name") ?? "app",
@@ -87,7 +89,7 @@ export function placeOf(deployment: object): { readonly namespace: string; reado
 }
 
 export function podOf(deployment: object, revision: string): object {
-  const { namespace, name } = placeOf(deployment);
+  const { namespace, name } = identityOf(deployment);
   const template = objectAt(deployment, "spec", "template");
   return {
     apiVersion: "v1",
@@ -104,7 +106,7 @@ export function podOf(deployment: object, revision: string): object {
   };
 }
 
-export function namedPod(pod: object, suffix: string, uid: string): object {
+export function withName(pod: object, suffix: string, uid: string): object {
   const metadata = objectAt(pod, "metadata");
   return { ...pod, metadata: { ...metadata, name: `${textAt(metadata, "generateName") ?? "pod-"}${suffix}`, uid } };
 }

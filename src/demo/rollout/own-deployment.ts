@@ -12,15 +12,17 @@ import { podOf, servicePort } from "./deployment.ts";
 type ReadDeployment = { readonly deployment: object; readonly problems: readonly string[] };
 
 export async function readDeployment(path: string): Promise<ReadDeployment> {
-  const refused = (problem: string): ReadDeployment => ({ deployment: {}, problems: [`${path} ${problem}`] });
+  const readFailure = (problem: string): ReadDeployment => ({ deployment: {}, problems: [`${path} ${problem}`] });
   try {
     const documents = parsedDocuments(await readFile(path, "utf8"));
     const deployment = documents.find((document) => textAt(document, "kind") === "Deployment");
-    if (deployment === undefined) return refused("does not contain a Deployment.");
+    if (deployment === undefined) return readFailure("does not contain a Deployment.");
     return { deployment: objectAt(deployment), problems: deploymentProblems(objectAt(deployment)) };
   } catch (error) {
     const reason = UNREADABLE.get(error instanceof Error && "code" in error ? String(error.code) : "");
-    return refused(reason === undefined ? `is not YAML or JSON: ${firstLine(error)}` : `cannot be read: ${reason}.`);
+    return readFailure(
+      reason === undefined ? `is not YAML or JSON: ${firstLine(error)}` : `cannot be read: ${reason}.`,
+    );
   }
 }
 
@@ -33,12 +35,12 @@ const UNREADABLE: ReadonlyMap<string, string> = new Map([
 /** @throws Error of the parser, also for excessive aliases */
 function parsedDocuments(text: string): readonly unknown[] {
   const documents = parseAllDocuments(text);
-  const broken = documents.flatMap((document) => document.errors)[0];
-  if (broken !== undefined) throw broken;
+  const firstError = documents.flatMap((document) => document.errors)[0];
+  if (firstError !== undefined) throw firstError;
   return documents.map((document) => document.toJS());
 }
 
-/** The further lines are an excerpt of the file, which may contain control characters. */
+/** Omits the further lines: they quote the file, which may contain control characters. */
 function firstLine(error: unknown): string {
   const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
   return line.replace(/:$/, "");
@@ -86,10 +88,10 @@ export function thisMachine(searchPath: string): MachinePorts {
 
 /** Reports containers that cannot start here; the demo itself would report them only after 30 s. */
 export function startProblems(deployment: object, machine: MachinePorts): readonly string[] {
-  return planPod(podOf(deployment, "")).containers.flatMap((container) => problemOf(container, machine));
+  return planPod(podOf(deployment, "")).containers.flatMap((container) => containerProblems(container, machine));
 }
 
-function problemOf(container: ContainerPlan, machine: MachinePorts): readonly string[] {
+function containerProblems(container: ContainerPlan, machine: MachinePorts): readonly string[] {
   const { name, variables, directory = machine.directory } = container;
   const [program = ""] = container.command;
   if (!machine.isFolder(directory))
@@ -97,10 +99,10 @@ function problemOf(container: ContainerPlan, machine: MachinePorts): readonly st
   // Variables get their values at the start of the container.
   if (program === "" || program.includes("$(")) return [];
   const searchPath = variables.find((variable) => variable.name === "PATH")?.value ?? machine.searchPath;
-  const places = isAbsolute(program)
+  const candidates = isAbsolute(program)
     ? [program]
     : (program.includes("/") ? [directory] : searchPath.split(":")).map((folder) => join(folder, program));
-  if (places.some(machine.isProgram)) return [];
+  if (candidates.some(machine.isProgram)) return [];
   const reason = program.includes("/") ? "is not an executable file on this machine" : "is not in PATH";
   return [`Container ${name} runs ${program}, which ${reason}; install it or change the command.`];
 }

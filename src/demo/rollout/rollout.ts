@@ -5,7 +5,7 @@ import { Fault } from "../../fault.ts";
 import type { Clock } from "../clock.ts";
 import type { PodRunner } from "../pods/pod-runner.ts";
 import type { RunningPod } from "../pods/running-pod.ts";
-import { namedPod, podOf } from "./deployment.ts";
+import { podOf, withName } from "./deployment.ts";
 
 type NewPodPorts = {
   readonly runner: PodRunner;
@@ -21,14 +21,14 @@ type RolloutPorts = {
 type RolloutResult = {
   readonly updated: readonly RunningPod[];
   /** Resolves when the last old Pod is gone, which is after the Deployment's rollout has finished. */
-  readonly oldGone: Promise<void>;
+  readonly oldPodsRemoved: Promise<void>;
 };
 
 const POLL_MS = 25;
 
 export async function createPod(deployment: object, revision: string, ports: NewPodPorts): Promise<RunningPod> {
   const uid = randomUUID();
-  return ports.runner.start(namedPod(await ports.admit(podOf(deployment, revision)), uid.slice(0, 5), uid));
+  return ports.runner.start(withName(await ports.admit(podOf(deployment, revision)), uid.slice(0, 5), uid));
 }
 
 /** @throws Fault ERR_DEMO_FAILED when a Pod does not become Ready */
@@ -43,24 +43,29 @@ export async function allReady(pods: readonly RunningPod[], clock: Clock): Promi
  * @throws Fault ERR_DEMO_FAILED when a Pod does not become Ready
  */
 export async function replacePods(oldPods: readonly RunningPod[], ports: RolloutPorts): Promise<RolloutResult> {
-  const old = [...oldPods];
+  const remainingPods = [...oldPods];
   const updated: RunningPod[] = [];
-  const ending: Promise<void>[] = [];
-  let progressMs = ports.clock.nowMs();
+  const removals: Promise<void>[] = [];
+  let lastProgressMs = ports.clock.nowMs();
   for (;;) {
     const updatedReady = updated.filter((pod) => pod.isReady()).length;
-    const step = nextStep({ desired: oldPods.length, old: old.length, updated: updated.length, updatedReady });
-    if (step === "finished") return { updated, oldGone: Promise.all(ending).then(() => {}) };
+    const step = nextStep({
+      desired: oldPods.length,
+      old: remainingPods.length,
+      updated: updated.length,
+      updatedReady,
+    });
+    if (step === "finished") return { updated, oldPodsRemoved: Promise.all(removals).then(() => {}) };
     if (step === "wait") {
-      await waitForReady(updated, progressMs, ports.clock);
+      await waitForReady(updated, lastProgressMs, ports.clock);
       continue;
     }
-    progressMs = ports.clock.nowMs();
+    lastProgressMs = ports.clock.nowMs();
     if (step === "create") updated.push(await ports.createPod());
-    const pod = step === "delete" ? old.shift() : undefined;
+    const pod = step === "delete" ? remainingPods.shift() : undefined;
     if (pod === undefined) continue;
     await ports.beforeDelete(pod);
-    ending.push(pod.remove());
+    removals.push(pod.remove());
   }
 }
 
@@ -99,9 +104,9 @@ type UnreadyPod = Pick<RunningPod, "events" | "plan">;
 export function readinessFailure(pods: readonly UnreadyPod[], waitedMs: number): string | undefined {
   const crashing = pods.find((pod) => exitsOf(pod).length >= EXIT_LIMIT);
   if (crashing !== undefined) return `Pod ${crashing.plan.name} keeps exiting: ${lastOutput(crashing)}`;
-  const [late] = pods;
-  if (waitedMs <= READY_LIMIT_MS || late === undefined) return undefined;
-  return `Pod ${late.plan.name} did not become Ready within ${READY_LIMIT_MS / 1_000} s: ${lastOutput(late)}`;
+  const [unready] = pods;
+  if (waitedMs <= READY_LIMIT_MS || unready === undefined) return undefined;
+  return `Pod ${unready.plan.name} did not become Ready within ${READY_LIMIT_MS / 1_000} s: ${lastOutput(unready)}`;
 }
 
 function exitsOf({ events }: UnreadyPod): RunningPod["events"] {
@@ -111,10 +116,10 @@ function exitsOf({ events }: UnreadyPod): RunningPod["events"] {
 function lastOutput(pod: UnreadyPod): string {
   const exit = exitsOf(pod).at(-1);
   const lines = pod.events.filter((event) => event.type === "line" && event.container !== MANAGER_CONTAINER);
-  const last = lines.slice(-2).map((event) => `${event.container}: ${event.detail.slice(0, OUTPUT_LIMIT)}`);
+  const lastLines = lines.slice(-2).map((event) => `${event.container}: ${event.detail.slice(0, OUTPUT_LIMIT)}`);
   const state =
     exit === undefined
       ? "it runs, but its readiness probe fails"
       : `container ${exit.container} exited with ${exit.detail}`;
-  return `${state}; ${last.length === 0 ? "it printed nothing" : `last output: ${last.join(" | ")}`}`;
+  return `${state}; ${lastLines.length === 0 ? "it printed nothing" : `last output: ${lastLines.join(" | ")}`}`;
 }

@@ -20,7 +20,7 @@ export type PlanRequest = {
   readonly pullSecrets: readonly string[] | undefined;
   readonly apiServerVersion: string;
   readonly lowestKubeletVersion: string | undefined;
-  readonly oldRuntime: string | undefined;
+  readonly runtimeWithoutImageVolumes: string | undefined;
   readonly imagePullError: string | undefined;
   readonly namespaceAnnotations: RawObject;
   readonly limitRanges: readonly LimitRange[];

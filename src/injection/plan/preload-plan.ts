@@ -45,7 +45,12 @@ export function notPreloaded(where: string, message: string): Problem {
 }
 
 /** Image volumes are enabled by default from Kubernetes 1.36 on. */
-function podError({ pod, apiServerVersion, lowestKubeletVersion, oldRuntime }: PlanRequest): string | undefined {
+function podError({
+  pod,
+  apiServerVersion,
+  lowestKubeletVersion,
+  runtimeWithoutImageVolumes,
+}: PlanRequest): string | undefined {
   const isNewEnough = (text: string | undefined): boolean => {
     const version = parseVersion(text ?? "");
     return version !== undefined && isAtLeast(version, 1, 36);
@@ -55,8 +60,8 @@ function podError({ pod, apiServerVersion, lowestKubeletVersion, oldRuntime }: P
     const found = `found API server ${quote(apiServerVersion)}, kubelets ${kubelets}`;
     return `Requires image volumes of Kubernetes 1.36 or later; ${found}.`;
   }
-  if (oldRuntime !== undefined)
-    return `Requires image volumes of containerd 2.1 or CRI-O 1.33; a node has ${quote(oldRuntime)}.`;
+  if (runtimeWithoutImageVolumes !== undefined)
+    return `Requires image volumes of containerd 2.1 or CRI-O 1.33; a node has ${quote(runtimeWithoutImageVolumes)}.`;
   const isTaken = objectsAt(objectAt(pod, "spec"), "volumes").some((volume) => volume["name"] === PRELOAD_VOLUME);
   return isTaken ? `The Pod has another volume named ${PRELOAD_VOLUME}. Rename it.` : undefined;
 }

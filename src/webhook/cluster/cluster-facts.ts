@@ -48,7 +48,7 @@ const IMAGE_VOLUME_RUNTIMES: readonly { readonly runtime: string; readonly major
 ];
 
 /** @returns the runtime of a Linux node that does not support image volumes; `undefined` if all Linux nodes support them */
-export function oldRuntime(nodes: Iterable<NodeFacts>): string | undefined {
+export function findRuntimeWithoutImageVolumes(nodes: Iterable<NodeFacts>): string | undefined {
   for (const { os, runtime } of nodes)
     if (mayBeLinux(os) && !supportsImageVolumes(runtime)) return runtime || "none named";
   return undefined;
@@ -64,7 +64,7 @@ function supportsImageVolumes(text: string): boolean {
 export type CachedFacts = {
   readonly apiServerVersion: string | undefined;
   readonly lowestKubeletVersion: string | undefined;
-  readonly oldRuntime: string | undefined;
+  readonly runtimeWithoutImageVolumes: string | undefined;
   readonly nodesAreStale: boolean;
   /** Used even when stale: a manager that fits outdated limits is more likely to be admitted than a manager without limits. */
   readonly limitRanges: readonly LimitRange[] | undefined;
@@ -78,7 +78,7 @@ export function factsOf(base: ClusterFacts, namespace: string, known: CachedFact
     ...base,
     apiServerVersion: known.apiServerVersion ?? base.apiServerVersion,
     lowestKubeletVersion: known.nodesAreStale ? undefined : known.lowestKubeletVersion,
-    oldRuntime: known.oldRuntime,
+    runtimeWithoutImageVolumes: known.runtimeWithoutImageVolumes,
     limitRanges: known.limitRanges ?? [],
     imagePullError: known.imagePullError,
     problems: known.namespaceIsUnknown ? [unknownNamespace(namespace)] : [],

@@ -21,7 +21,7 @@ import type { ClusterFacts } from "../../injection/inject.ts";
 import type { NamespaceAnnotations, ReportSettings } from "../admission/admit.ts";
 import type { Log } from "../log.ts";
 import { outcomeRecorder, type RecordOutcome, settingsRecorder } from "./admission-events.ts";
-import { factsOf, lowestKubeletVersion, oldRuntime, reduceNode } from "./cluster-facts.ts";
+import { factsOf, findRuntimeWithoutImageVolumes, lowestKubeletVersion, reduceNode } from "./cluster-facts.ts";
 import { type CacheName, createClusterMetrics } from "./cluster-metrics.ts";
 import { isCurrent, newPullEvents, PULL_EVENTS, pullErrorsByNamespace, pullEventReducer } from "./image-pulls.ts";
 import { byNamespace, type RelevantAnnotations, reduceLimitRange, reduceNamespace } from "./kept-objects.ts";
@@ -167,7 +167,7 @@ export function startCluster(options: ClusterOptions): Cluster {
 
   const nodeSummary = summaryOf(nodes, (entries) => ({
     version: lowestKubeletVersion(entries.values()),
-    oldRuntime: oldRuntime(entries.values()),
+    runtimeWithoutImageVolumes: findRuntimeWithoutImageVolumes(entries.values()),
   }));
   const limitRangesByNamespace = summaryOf(limitRanges, byNamespace);
   const pullErrors = summaryOf(pullEvents, pullErrorsByNamespace);
@@ -195,7 +195,7 @@ export function startCluster(options: ClusterOptions): Cluster {
       factsOf(options.base, namespace, {
         apiServerVersion: version?.current(),
         lowestKubeletVersion: nodeSummary().version,
-        oldRuntime: nodeSummary().oldRuntime,
+        runtimeWithoutImageVolumes: nodeSummary().runtimeWithoutImageVolumes,
         nodesAreStale: isStale(freshnessOf("nodes"), nowMs()),
         limitRanges: limitRangesByNamespace().get(namespace),
         namespaceIsUnknown: !namespaceLookup.isKnown(namespace),

@@ -29,7 +29,7 @@ export type ConnectionLimit = {
 const CONNECTION_LIMIT = 576;
 
 /** More than the 25 idle connections of an API server. Above its share, an address loses its own connections first. */
-const ADDRESS_SHARE = 28;
+const CONNECTION_SHARE_PER_ADDRESS = 28;
 
 type Stage = "unknown" | "known" | "requesting";
 type Entry = {
@@ -44,9 +44,9 @@ type Entry = {
 export function createConnectionLimit(
   onEvict: () => void,
   limit: number = CONNECTION_LIMIT,
-  addressShare: number = ADDRESS_SHARE,
+  connectionSharePerAddress: number = CONNECTION_SHARE_PER_ADDRESS,
 ): ConnectionLimit {
-  const waiting = waitingConnections(addressShare);
+  const waiting = waitingConnections(connectionSharePerAddress);
   const busy = new Set<Entry>();
   return {
     add: (socket, address) => {
@@ -102,7 +102,7 @@ type WaitingConnections = {
   readonly nextVictim: (newest: Entry) => Entry;
 };
 
-function waitingConnections(addressShare: number): WaitingConnections {
+function waitingConnections(connectionSharePerAddress: number): WaitingConnections {
   const stages: Readonly<Record<Stage, Set<Entry>>> = { unknown: new Set(), known: new Set(), requesting: new Set() };
   const inOrder = [stages.unknown, stages.known, stages.requesting];
   const connectionsByAddress = new Map<string, number>();
@@ -117,7 +117,7 @@ function waitingConnections(addressShare: number): WaitingConnections {
     return undefined;
   };
   const largestAddress = (): string | undefined => {
-    let largest = addressShare;
+    let largest = connectionSharePerAddress;
     let found: string | undefined;
     for (const [address, connections] of connectionsByAddress) {
       if (connections <= largest) continue;

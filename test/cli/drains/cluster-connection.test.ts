@@ -30,7 +30,11 @@ writeFileSync(join(HOME, ".kube", "config"), kubeconfigFor("https://home.example
 
 const EMPTY: UserEnvironment = { environment: {}, homeFolder: folder };
 
-async function reached(kubeconfig: string | undefined, context: string | undefined, where = EMPTY): Promise<string> {
+async function connectedServer(
+  kubeconfig: string | undefined,
+  context: string | undefined,
+  where = EMPTY,
+): Promise<string> {
   const connected = await connectCluster({ kubeconfig, context }, where);
   if (connected.ok) connected.close();
   return connected.ok ? connected.server : connected.message;
@@ -39,21 +43,21 @@ async function reached(kubeconfig: string | undefined, context: string | undefin
 describe("the command drains connects to the cluster of", () => {
   test("--kubeconfig, else KUBECONFIG, else the file in the home folder", async () => {
     const where = { environment: { KUBECONFIG: TWO }, homeFolder: HOME };
-    expect(await reached(ONE, undefined, where)).toBe("https://one.example:6443");
-    expect(await reached(undefined, undefined, where)).toBe("https://two.example:6443");
-    expect(await reached(undefined, undefined, { environment: {}, homeFolder: HOME })).toBe(
+    expect(await connectedServer(ONE, undefined, where)).toBe("https://one.example:6443");
+    expect(await connectedServer(undefined, undefined, where)).toBe("https://two.example:6443");
+    expect(await connectedServer(undefined, undefined, { environment: {}, homeFolder: HOME })).toBe(
       "https://home.example:6443",
     );
   });
 
   test("the first KUBECONFIG file that defines the context", async () => {
     const where = { environment: { KUBECONFIG: `${folder}/gone::${UNCHOSEN}:${TWO}:${ONE}` }, homeFolder: HOME };
-    expect(await reached(undefined, undefined, where)).toBe("https://three.example:6443");
-    expect(await reached(undefined, "here", where)).toBe("https://three.example:6443");
+    expect(await connectedServer(undefined, undefined, where)).toBe("https://three.example:6443");
+    expect(await connectedServer(undefined, "here", where)).toBe("https://three.example:6443");
   });
 
   test("--context instead of the current context", async () => {
-    expect(await reached(UNCHOSEN, "here")).toBe("https://three.example:6443");
+    expect(await connectedServer(UNCHOSEN, "here")).toBe("https://three.example:6443");
   });
 
   test("the service account of the Pod, without a kubeconfig", async () => {
@@ -62,7 +66,9 @@ describe("the command drains connects to the cluster of", () => {
     const environment = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
     Object.assign(env, environment);
     try {
-      expect(await reached(undefined, undefined, { environment, homeFolder: folder })).toBe("https://10.0.0.1:443");
+      expect(await connectedServer(undefined, undefined, { environment, homeFolder: folder })).toBe(
+        "https://10.0.0.1:443",
+      );
     } finally {
       delete env["KUBERNETES_SERVICE_HOST"];
       delete env["KUBERNETES_SERVICE_PORT"];
@@ -122,12 +128,12 @@ test.for([
     message: 'context "nowhere" has no cluster',
   },
 ])("the command drains reports a problem and a remedy if $title", async ({ kubeconfig, context, message }) => {
-  expect(await reached(kubeconfig, context)).toContain(message);
+  expect(await connectedServer(kubeconfig, context)).toContain(message);
 });
 
 test("the command drains reports a KUBECONFIG whose files do not exist", async () => {
   const where = { environment: { KUBECONFIG: "/gone/a:/gone/b" }, homeFolder: HOME };
-  expect(await reached(undefined, undefined, where)).toBe(
+  expect(await connectedServer(undefined, undefined, where)).toBe(
     "KUBECONFIG: no such file: /gone/a, /gone/b; correct it or set --kubeconfig FILE",
   );
 });

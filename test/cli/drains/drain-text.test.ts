@@ -78,14 +78,19 @@ describe("a file for the command drains", () => {
   });
 
   test("with any content causes no exception", () => {
-    const odd = fc.oneof(
+    const arbitraryText = fc.oneof(
       fc.string(),
       fc.json(),
       fc.array(fc.json()).map((values) => values.join("\n")),
     );
-    fc.assert(fc.property(odd, (text) => void expect(drainsInText(text).drains).toEqual([])));
-    const nearly = fc.record({ id: fc.string(), report: fc.anything(), pod: fc.anything(), namespace: fc.anything() });
-    fc.assert(fc.property(nearly, (value) => void expect(drainsInText(jsonText([value])).unreadable).toBe(1)));
+    fc.assert(fc.property(arbitraryText, (text) => void expect(drainsInText(text).drains).toEqual([])));
+    const invalidRecord = fc.record({
+      id: fc.string(),
+      report: fc.anything(),
+      pod: fc.anything(),
+      namespace: fc.anything(),
+    });
+    fc.assert(fc.property(invalidRecord, (value) => void expect(drainsInText(jsonText([value])).unreadable).toBe(1)));
   });
 });
 
@@ -95,10 +100,10 @@ describe("JSON for a terminal", () => {
       unit: fc.constantFrom("a", "\u009b", "\u202e", "\u{e0041}", "\u001b", "\u2028", "ß", "😀"),
     });
     fc.assert(
-      fc.property(text, (words) => {
-        const written = jsonText({ words });
+      fc.property(text, (value) => {
+        const written = jsonText({ words: value });
         expect(written).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
-        expect(JSON.parse(written)).toEqual({ words });
+        expect(JSON.parse(written)).toEqual({ words: value });
       }),
     );
   });

@@ -8,8 +8,12 @@ import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 
 const TIME_COLUMN = { title: "AGE", text: () => "5m" };
 
-function linesOf(drains: Parameters<typeof tableFor>[0]["drains"], width: number, grows = false): readonly string[] {
-  const table = tableFor({ drains, width, timeColumn: TIME_COLUMN, grows });
+function linesOf(
+  drains: Parameters<typeof tableFor>[0]["drains"],
+  width: number,
+  isGrowing = false,
+): readonly string[] {
+  const table = tableFor({ drains, width, timeColumn: TIME_COLUMN, isGrowing });
   return [table.header, ...drains.map(table.row)];
 }
 
@@ -31,9 +35,17 @@ describe("the table of drains", () => {
   });
 
   test("stays within its width with one printable line per drain, for any record", () => {
-    const odd = fc.string({ unit: fc.constantFrom("a", "\u001b", "\u202e", "\n", "\u{e0041}", "ß"), maxLength: 40 });
-    const names = fc.record({ namespace: odd, pod: odd, ownerKind: odd, ownerName: odd });
-    const drain = fc.tuple(anyDrain, names, odd).map(([record, name, why]) => {
+    const unusualText = fc.string({
+      unit: fc.constantFrom("a", "\u001b", "\u202e", "\n", "\u{e0041}", "ß"),
+      maxLength: 40,
+    });
+    const names = fc.record({
+      namespace: unusualText,
+      pod: unusualText,
+      ownerKind: unusualText,
+      ownerName: unusualText,
+    });
+    const drain = fc.tuple(anyDrain, names, unusualText).map(([record, name, why]) => {
       return { ...record, ...name, report: { ...record.report, why } };
     });
     const drains = fc.array(fc.oneof(anyDrain, drain), { maxLength: 5 });
@@ -48,7 +60,7 @@ describe("the table of drains", () => {
   });
 
   test("of a watch reserves column widths for later drains", () => {
-    const table = tableFor({ drains: [], width: 120, timeColumn: TIME_COLUMN, grows: true });
+    const table = tableFor({ drains: [], width: 120, timeColumn: TIME_COLUMN, isGrowing: true });
     const at = table.header.indexOf("WHY");
     const row = table.row(someDrain({ pod: "checkout-service-7d4b9c6f5d-x2k9q" }));
     expect(row.slice(at)).toBe("no traffic since the trigger.");
@@ -73,9 +85,9 @@ test("the table shows an unknown time as a dash", () => {
 test("a watch shows a recorded drain only once, even after many others", () => {
   const shown = createShownDrains(10);
   const kept = someDrain({ id: "kept", uid: "kept" });
-  expect(shown.fresh([[kept]])).toEqual([kept]);
+  expect(shown.selectNew([[kept]])).toEqual([kept]);
   for (let count = 0; count < 50; count += 1) {
     const other = someDrain({ id: `n-${count}`, uid: `n-${count}`, endedAtMs: kept.endedAtMs + count });
-    expect(shown.fresh([[kept, other]])).toEqual([other]);
+    expect(shown.selectNew([[kept, other]])).toEqual([other]);
   }
 });

@@ -46,10 +46,10 @@ describe("the command drains prints", () => {
   });
 
   test("responses of many WebSocket frames", async () => {
-    const many = Array.from({ length: 100 }, (_, at) => {
+    const manyDrains = Array.from({ length: 100 }, (_, at) => {
       return someDrain({ id: `m-${at}`, uid: `u-${at}`, report: someReport({ why: "w".repeat(900) }) });
     });
-    await cluster.addReplica("lastcall-webhook-a", many);
+    await cluster.addReplica("lastcall-webhook-a", manyDrains);
     const { status, out } = await drainsOn(cluster, "drains", "--json");
     expect(status).toBe(0);
     expect(JSON.parse(out).drains).toHaveLength(100);
@@ -73,8 +73,8 @@ describe("the command drains prints", () => {
 describe("the command drains reports an unresponsive replica and prints the drains of the others", () => {
   test("if the replica's admin port is closed", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
-    const gone = await cluster.addReplica("lastcall-webhook-b", [DB]);
-    await gone.stop();
+    const stoppedReplica = await cluster.addReplica("lastcall-webhook-b", [DB]);
+    await stoppedReplica.stop();
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, lines: out.split("\n").length }).toEqual({ status: 0, lines: 3 });
     expect(err).toMatch(
@@ -85,7 +85,7 @@ describe("the command drains reports an unresponsive replica and prints the drai
   test("if the replica does not respond within 5 s", { timeout: 60_000 }, async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
     cluster.pods.push(webhookPod("lastcall-webhook-b", 8081));
-    cluster.mute.add("lastcall-webhook-b");
+    cluster.unresponsive.add("lastcall-webhook-b");
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, lines: out.split("\n").length }).toEqual({ status: 0, lines: 3 });
     expect(err).toBe(
@@ -112,7 +112,7 @@ describe("the command drains reports an unresponsive replica and prints the drai
 describe("the command drains prints an error with a remedy", () => {
   test("without permission for pods/portforward", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB]);
-    cluster.rights.forward = false;
+    cluster.permissions.forward = false;
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain(
@@ -165,12 +165,12 @@ describe("the command drains prints an error with a remedy", () => {
 
   test("after a long response of control characters, shortened and printable", async () => {
     const { createServer } = await import("node:http");
-    const other = createServer((_, reply) => reply.writeHead(500).end(`\u001b[2J${"x".repeat(1_000_000)}`));
-    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-    const address = other.address();
+    const failingServer = createServer((_, reply) => reply.writeHead(500).end(`\u001b[2J${"x".repeat(1_000_000)}`));
+    await new Promise<void>((resolve) => failingServer.listen(0, "127.0.0.1", resolve));
+    const address = failingServer.address();
     cluster.pods.push(webhookPod("lastcall-webhook-a", typeof address === "object" ? address?.port : 0));
     const { status, err } = await drainsOn(cluster, "drains");
-    other.close();
+    failingServer.close();
     expect(status).toBe(1);
     expect(err).toContain("did not return its drains: 500, ?[2Jxxx");
     expect(err.length).toBeLessThan(1_500);
@@ -199,7 +199,7 @@ describe("the namespace of lastcall's replicas", () => {
 
   test("must be set without permission to list Pods in all namespaces", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB], "platform");
-    cluster.rights.list = ["platform"];
+    cluster.permissions.list = ["platform"];
     const refused = await drainsOn(cluster, "drains");
     expect(refused.status).toBe(1);
     expect(refused.err).toContain("at the cluster scope; set --lastcall-namespace\n");
@@ -214,7 +214,7 @@ describe("the namespace of lastcall's replicas", () => {
     expect(err).toContain(
       'several namespaces contain Pods with the labels of lastcall\'s webhook: "platform", "tenant"; set --lastcall-namespace\n',
     );
-    expect(cluster.requests.filter((one) => one.includes("/portforward"))).toEqual([]);
+    expect(cluster.requests.filter((request) => request.includes("/portforward"))).toEqual([]);
     expect((await drainsOn(cluster, "drains", "--lastcall-namespace", "platform")).status).toBe(0);
   });
 

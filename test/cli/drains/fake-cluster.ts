@@ -1,6 +1,5 @@
 /**
- * An API server over TLS that lists Pods by label and forwards ports to real admin ports, as a kubelet behind a real one
- * does.
+ * Simulates an API server over TLS: lists Pods by label, and forwards ports to real admin servers as a kubelet does.
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
  */
@@ -34,7 +33,7 @@ export type FakePod = {
 
 export type Replica = {
   readonly add: (drain: DrainRecord) => void;
-  /** Its Pod stays listed. */
+  /** Closes the admin port; the Pod stays listed. */
   readonly stop: () => Promise<void>;
 };
 
@@ -44,17 +43,17 @@ export type FakeCluster = {
   readonly kubeconfig: string;
   readonly folder: string;
   readonly pods: FakePod[];
-  /** As `GET /path?query`. */
+  /** Each request as `GET /path?query`. */
   readonly requests: string[];
-  readonly rights: {
-    /** Namespaces whose Pods may be listed; `*` is all at once. */
+  readonly permissions: {
+    /** Namespaces whose Pods may be listed; `*` permits all namespaces, also in one request. */
     list: readonly string[];
     forward: boolean;
   };
   /** Runs an admin port with these drains, as a Pod. */
   readonly addReplica: (name: string, drains: readonly DrainRecord[], namespace?: string) => Promise<Replica>;
   /** Pods whose port-forwards get no response. */
-  readonly mute: Set<string>;
+  readonly unresponsive: Set<string>;
   readonly close: () => Promise<void>;
 };
 
@@ -80,45 +79,45 @@ export async function fakeCluster(): Promise<FakeCluster> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-drains-"));
   const pods: FakePod[] = [];
   const requests: string[] = [];
-  const rights: FakeCluster["rights"] = { list: ["*"], forward: true };
-  const mute = new Set<string>();
-  const stops: (() => Promise<void>)[] = [];
-  const upgraded = new Set<Duplex>();
+  const permissions: FakeCluster["permissions"] = { list: ["*"], forward: true };
+  const unresponsive = new Set<string>();
+  const stopAdmins: (() => Promise<void>)[] = [];
+  const upgradedSockets = new Set<Duplex>();
 
   const server = createServer({ cert: pair.cert, key: pair.key }, (request, reply) => {
     requests.push(`${request.method} ${request.url}`);
     const url = new URL(request.url ?? "/", "https://kubernetes");
-    const [, place = "", pod] = PODS.exec(url.pathname) ?? [];
+    const [, namespace = "", pod] = PODS.exec(url.pathname) ?? [];
     if (request.headers.authorization !== `Bearer ${TOKEN}`) status(reply, 401, "Unauthorized");
-    else if (pod === undefined) list(place, url, reply);
-    else if (!rights.forward) {
+    else if (pod === undefined) list(namespace, url, reply);
+    else if (!permissions.forward) {
       const what = `pods "${pod}" is forbidden: User "jane" cannot get resource "pods/portforward"`;
-      status(reply, 403, `${what} in API group "" in the namespace "${place}"`);
+      status(reply, 403, `${what} in API group "" in the namespace "${namespace}"`);
     } else status(reply, 400, "Upgrade request required");
   });
   server.on("upgrade", (request, socket) => {
     requests.push(`UPGRADE ${request.url}`);
-    upgraded.add(socket);
+    upgradedSockets.add(socket);
     socket.on("error", () => undefined);
-    socket.on("close", () => upgraded.delete(socket));
+    socket.on("close", () => upgradedSockets.delete(socket));
     const url = new URL(request.url ?? "/", "https://kubernetes");
     const [, , pod = ""] = PODS.exec(url.pathname) ?? [];
     if (request.headers.authorization !== `Bearer ${TOKEN}`) refuseUpgrade(socket, 401, "Unauthorized");
-    else if (!rights.forward) refuseUpgrade(socket, 403, "Forbidden");
-    else if (!mute.has(pod)) serveForward(request, socket, Number(url.searchParams.get("ports")));
+    else if (!permissions.forward) refuseUpgrade(socket, 403, "Forbidden");
+    else if (!unresponsive.has(pod)) serveForward(request, socket, Number(url.searchParams.get("ports")));
   });
 
   const list = (namespace: string, url: URL, reply: ServerResponse): void => {
-    if (!rights.list.includes("*") && !rights.list.includes(namespace)) {
+    if (!permissions.list.includes("*") && !permissions.list.includes(namespace)) {
       const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
       status(reply, 403, `pods is forbidden: User "jane" cannot list resource "pods" in API group "" ${where}`);
       return;
     }
-    const wanted = (url.searchParams.get("labelSelector") ?? "").split(",").map((part) => part.split("="));
+    const selectedLabels = (url.searchParams.get("labelSelector") ?? "").split(",").map((part) => part.split("="));
     const items = pods.filter(
       ({ metadata }) =>
         (namespace === "" || metadata.namespace === namespace) &&
-        wanted.every(([key = "", value]) => metadata.labels[key] === value),
+        selectedLabels.every(([key = "", value]) => metadata.labels[key] === value),
     );
     json(reply, 200, { kind: "PodList", metadata: {}, items });
   };
@@ -135,8 +134,8 @@ export async function fakeCluster(): Promise<FakeCluster> {
     folder,
     pods,
     requests,
-    rights,
-    mute,
+    permissions,
+    unresponsive,
     addReplica: async (name, drains, namespace = "lastcall") => {
       const ring = createDrainRing(100);
       for (const drain of drains) ring.add(drain);
@@ -146,7 +145,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
         if (isOpen) await admin.close();
         isOpen = false;
       };
-      stops.push(stop);
+      stopAdmins.push(stop);
       pods.push(webhookPod(name, admin.port, namespace));
       return { add: (drain) => void ring.add(drain), stop };
     },
@@ -154,8 +153,8 @@ export async function fakeCluster(): Promise<FakeCluster> {
       const done = once(server, "close");
       server.close();
       server.closeAllConnections();
-      for (const socket of upgraded) socket.destroy();
-      await Promise.all([done, ...stops.map((stop) => stop())]);
+      for (const socket of upgradedSockets) socket.destroy();
+      await Promise.all([done, ...stopAdmins.map((stop) => stop())]);
       rmSync(folder, { recursive: true });
     },
   };

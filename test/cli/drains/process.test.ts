@@ -102,20 +102,20 @@ describe("the program lastcall drains", { timeout: LIMIT_MS }, () => {
   test("interrupts a watch while a request is pending", async () => {
     const running = start(["drains", "--watch"], { KUBECONFIG: cluster.kubeconfig });
     await untilPrinted(running, "web-7d9f-abcde");
-    cluster.mute.add("lastcall-webhook-a");
+    cluster.unresponsive.add("lastcall-webhook-a");
     const before = cluster.requests.length;
     await eventually(() =>
-      expect(cluster.requests.slice(before).some((one) => one.includes("/portforward"))).toBe(true),
+      expect(cluster.requests.slice(before).some((request) => request.includes("/portforward"))).toBe(true),
     );
     running.child.kill("SIGINT");
     expect(await running.ended).toEqual({ status: 0, signal: null });
   });
 
   test("writes a drain as SVG, and reads a record from a file", async () => {
-    const drawn = start(["timeline", "a-1", "--svg", "drain.svg", "--json"], { KUBECONFIG: cluster.kubeconfig });
-    expect(await drawn.ended).toEqual({ status: 0, signal: null });
+    const svgRun = start(["timeline", "a-1", "--svg", "drain.svg", "--json"], { KUBECONFIG: cluster.kubeconfig });
+    expect(await svgRun.ended).toEqual({ status: 0, signal: null });
     expect(readFileSync(join(cluster.folder, "drain.svg"), "utf8")).toMatch(/^<svg .*web-7d9f-abcde/);
-    writeFileSync(join(cluster.folder, "one.json"), drawn.output.out);
+    writeFileSync(join(cluster.folder, "one.json"), svgRun.output.out);
     const again = start(["timeline", "a-1", "-f", "one.json"], {});
     expect(await again.ended).toEqual({ status: 0, signal: null });
     expect(again.output.out).toContain("Drain of Pod shop/web-7d9f-abcde");

@@ -1,10 +1,10 @@
-/** `drains` and `timeline` in this process, against a cluster that is reached over TLS. */
+/** Runs `drains` and `timeline` in this process, against a cluster that is reached over TLS. */
 import { connectCluster } from "../../../src/cli/cluster-connection.ts";
 import type { DrainPorts } from "../../../src/cli/drain-ports.ts";
-import { lastcall, NO_CLUSTER, type Ran } from "../run-lastcall.ts";
+import { type CommandResult, lastcall, NO_CLUSTER } from "../run-lastcall.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 
-/** A minute after the drain that `someDrain` makes. */
+/** One minute after the end of the drain that `someDrain` returns. */
 export const NOW_MS = 1_795_000_060_000;
 
 export function onCluster(cluster: FakeCluster, changes: Partial<DrainPorts> = {}): DrainPorts {
@@ -17,6 +17,6 @@ export function onCluster(cluster: FakeCluster, changes: Partial<DrainPorts> = {
   };
 }
 
-export function drainsOn(cluster: FakeCluster, ...args: readonly string[]): Promise<Ran> {
+export function drainsOn(cluster: FakeCluster, ...args: readonly string[]): Promise<CommandResult> {
   return lastcall(args, {}, undefined, onCluster(cluster));
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { timelineSvg } from "../../../src/drain-history/timeline-svg.ts";
 import { someDrain } from "../../drain-history/some-drain.ts";
-import { lastcall, NO_CLUSTER, type Ran } from "../run-lastcall.ts";
+import { type CommandResult, lastcall, NO_CLUSTER } from "../run-lastcall.ts";
 import { type FakeCluster, fakeCluster } from "./fake-cluster.ts";
 import { drainsOn } from "./run-on-cluster.ts";
 
@@ -15,7 +15,7 @@ const ELSEWHERE = someDrain({ id: "a-4", uid: "u-4", namespace: "test", pod: "ap
 const API = someDrain({ id: "a-5", uid: "u-5", pod: "api-0" });
 const FILE = { "drains.json": JSON.stringify({ version: 1, drains: [FIRST, SECOND, OTHER, ELSEWHERE, API] }) };
 
-async function chosen(subject: string, ...flags: readonly string[]): Promise<string> {
+async function chosenDrain(subject: string, ...flags: readonly string[]): Promise<string> {
   const { status, out, err } = await lastcall(["timeline", subject, "--json", "-f", "drains.json", ...flags], FILE);
   expect({ status, err }).toEqual({ status: 0, err: "" });
   return JSON.parse(out).id;
@@ -29,19 +29,19 @@ async function refused(subject: string, ...flags: readonly string[]): Promise<st
 
 describe("the drain that a command shows", () => {
   test("is the latest of a Pod, chosen by name or by namespace and name", async () => {
-    expect(await chosen("web-7d9f-abcde")).toBe("a-2");
-    expect(await chosen("shop/web-7d9f-abcde")).toBe("a-2");
+    expect(await chosenDrain("web-7d9f-abcde")).toBe("a-2");
+    expect(await chosenDrain("shop/web-7d9f-abcde")).toBe("a-2");
   });
 
   test("is the one with the given id", async () => {
-    expect(await chosen("a-1")).toBe("a-1");
+    expect(await chosenDrain("a-1")).toBe("a-1");
   });
 
   test("needs a namespace if Pods of several namespaces have the name", async () => {
     const err = await refused("api-0");
     expect(err).toMatch(/^error: Pods named "api-0" ended in several namespaces; use "\w+\/api-0" or "\w+\/api-0"\n$/);
-    expect(await chosen("test/api-0")).toBe("a-4");
-    expect(await chosen("api-0", "-n", "shop")).toBe("a-5");
+    expect(await chosenDrain("test/api-0")).toBe("a-4");
+    expect(await chosenDrain("api-0", "-n", "shop")).toBe("a-5");
   });
 
   test("is suggested by prefix or similarity if no name matches", async () => {
@@ -87,12 +87,17 @@ describe("a drain is shown", () => {
   });
 
   test("with an error if the SVG file cannot be written", async () => {
-    const ran: Ran = await lastcall(["timeline", "a-1", "-f", "drains.json", "--svg", "/x/y.svg"], FILE, undefined, {
-      ...NO_CLUSTER,
-      writeFile: () => {
-        throw new Error("ENOENT: no such file or directory, open '/x/y.svg'");
+    const ran: CommandResult = await lastcall(
+      ["timeline", "a-1", "-f", "drains.json", "--svg", "/x/y.svg"],
+      FILE,
+      undefined,
+      {
+        ...NO_CLUSTER,
+        writeFile: () => {
+          throw new Error("ENOENT: no such file or directory, open '/x/y.svg'");
+        },
       },
-    });
+    );
     expect(ran.status).toBe(1);
     expect(ran.err).toBe("error: /x/y.svg cannot be written: ENOENT: no such file or directory, open '/x/y.svg'\n");
   });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { eventually } from "../../time/eventually.ts";
-import { lastcall, type Ran } from "../run-lastcall.ts";
+import { type CommandResult, lastcall } from "../run-lastcall.ts";
 import { type FakeCluster, fakeCluster } from "./fake-cluster.ts";
 import { onCluster } from "./run-on-cluster.ts";
 
@@ -15,12 +15,12 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.close());
 
-async function watch(steps: readonly (() => unknown)[], ...flags: readonly string[]): Promise<Ran> {
+async function watch(steps: readonly (() => unknown)[], ...flags: readonly string[]): Promise<CommandResult> {
   const interrupt = new AbortController();
-  const todo = [...steps];
+  const remainingSteps = [...steps];
   const sleep = async (ms: number): Promise<void> => {
     expect(ms).toBe(2_000);
-    const step = todo.shift();
+    const step = remainingSteps.shift();
     if (step === undefined) interrupt.abort();
     else await step();
   };
@@ -30,7 +30,7 @@ async function watch(steps: readonly (() => unknown)[], ...flags: readonly strin
     undefined,
     onCluster(cluster, { sleep, interruptSignal: () => interrupt.signal }),
   );
-  expect(todo).toEqual([]);
+  expect(remainingSteps).toEqual([]);
   return ran;
 }
 
@@ -111,7 +111,7 @@ test("a watch whose first read fails exits with 1 and prints a remedy", async ()
 
 test("a watch that is interrupted during a read exits with 0", async () => {
   await cluster.addReplica("lastcall-webhook-a", [WEB]);
-  cluster.mute.add("lastcall-webhook-a");
+  cluster.unresponsive.add("lastcall-webhook-a");
   const interrupt = new AbortController();
   const running = lastcall(
     ["drains", "-w"],
@@ -119,7 +119,7 @@ test("a watch that is interrupted during a read exits with 0", async () => {
     undefined,
     onCluster(cluster, { interruptSignal: () => interrupt.signal }),
   );
-  await eventually(() => expect(cluster.requests.some((one) => one.includes("/portforward"))).toBe(true));
+  await eventually(() => expect(cluster.requests.some((request) => request.includes("/portforward"))).toBe(true));
   interrupt.abort();
   expect(await running).toEqual({ status: 0, out: "", err: "" });
 });

@@ -63,11 +63,11 @@ export function wordsInPlaces(): readonly string[] {
 
 const INSERTED = [" ", "  ", "\n", ":", "- ", "#", "'", '"', "{", "}", "[", "]", ",", "|", ">", "? ", "yes", "0o7"];
 
-export function changed(count: number, seed: number): readonly string[] {
-  const small = manifests().filter((text) => text.length < 3_000);
+export function changedManifests(count: number, seed: number): readonly string[] {
+  const smallManifests = manifests().filter((text) => text.length < 3_000);
   const change = fc.record({ at: fc.nat(), take: fc.nat({ max: 3 }), put: fc.constantFrom("", ...INSERTED) });
   const text = fc
-    .tuple(fc.constantFrom(...small), fc.array(change, { minLength: 1, maxLength: 2 }))
+    .tuple(fc.constantFrom(...smallManifests), fc.array(change, { minLength: 1, maxLength: 2 }))
     .map(([original, changes]) =>
       changes.reduce((before, { at, take, put }) => {
         const start = at % before.length;

@@ -3,7 +3,7 @@ import { get } from "node:http";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
 import { realClock } from "../../../src/demo/clock.ts";
 import type { PodEvent } from "../../../src/demo/pods/running-pod.ts";
-import { endOf } from "../../../src/demo/report/pod-end.ts";
+import { podEndOf } from "../../../src/demo/report/pod-end.ts";
 import { TOKEN } from "../../injection/injector-inputs.ts";
 import type { EnvoyResult } from "./envoy-result.ts";
 import { type Clients, DELAY_MS, type DueFacts, QUIET_MS } from "./envoy-scenario.ts";
@@ -39,7 +39,7 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
   await withdrawal;
   await realClock.wait(NOTICE_MS);
   await clients.stop();
-  const { triggeredMs, summary } = endOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined });
+  const { triggeredMs, summary } = podEndOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined });
   const releasedMs = eventMs(pod.events, container, "SIGTERM");
   const delayEndMs = triggeredMs + DELAY_MS;
   const dueMs = parts.dueMs({ triggeredMs, lastTrafficMs });

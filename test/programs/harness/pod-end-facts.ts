@@ -1,6 +1,6 @@
 /** Collects the facts about the end of a Pod with a container `app`. Pure. */
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { type EndedPod, endOf } from "../../../src/demo/report/pod-end.ts";
+import { type EndedPod, podEndOf } from "../../../src/demo/report/pod-end.ts";
 
 export type PodEndFacts = {
   /** From the deletion to the first stop signal of a regular container. */
@@ -28,5 +28,5 @@ export function factsOf(end: EndedPod): PodEndFacts {
 }
 
 export function factsOfPod(pod: RunningPod): PodEndFacts {
-  return factsOf(endOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined }));
+  return factsOf(podEndOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined }));
 }

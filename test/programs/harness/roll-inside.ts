@@ -1,7 +1,7 @@
 /** Process 1 of the namespaces: rolls a Deployment of a real program, one variant after the other. */
 import { join } from "node:path";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
-import { annotated, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
+import { replicasOf, servicePort, withAnnotations } from "../../../src/demo/rollout/deployment.ts";
 import { runVariant } from "../../../src/demo/variant.ts";
 import { type ClusterContext, runClusterScript } from "./namespace-script.ts";
 import { overWaitSeconds } from "./over-wait.ts";
@@ -29,7 +29,7 @@ await runClusterScript(async (request: RollRequest, cluster): Promise<RollResult
 async function rollVariant(request: RollRequest, variant: RollVariant, cluster: ClusterContext): Promise<RollOutcome> {
   const { load } = variant;
   const { servers } = cluster;
-  const deployment = annotated(request.deployment, variant.annotations ?? {});
+  const deployment = withAnnotations(request.deployment, variant.annotations ?? {});
   const { counts, ended } = await runVariant(
     {
       deployment,

@@ -5,7 +5,7 @@ import { createPodRunner } from "../../../src/demo/pods/pod-runner.ts";
 import type { LocalProcess } from "../../../src/demo/pods/process-table.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
-import { namedPod } from "../../../src/demo/rollout/deployment.ts";
+import { withName } from "../../../src/demo/rollout/deployment.ts";
 import type { ClusterContext } from "../harness/namespace-script.ts";
 import type { QueueRequest } from "./queue-request.ts";
 
@@ -37,7 +37,7 @@ export function createTestbed(request: QueueRequest, cluster: ClusterContext): T
     startPod: async (manifest, lastcall) => {
       const admitted = lastcall ? await admitPod(manifest, servers.webhook) : { pod: manifest, changed: false };
       const uid = randomUUID();
-      const pod = await runner.start(namedPod(admitted.pod, uid.slice(0, 5), uid));
+      const pod = await runner.start(withName(admitted.pod, uid.slice(0, 5), uid));
       return { pod, injected: admitted.changed };
     },
     startClient: async (name, args) => {

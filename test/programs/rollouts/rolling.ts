@@ -3,9 +3,9 @@ import { createEndpointFeed, createSliceController } from "../../../src/demo/api
 import type { EndpointChange } from "../../../src/demo/network/service-proxy.ts";
 import { createPodRunner, type PodRunnerPorts } from "../../../src/demo/pods/pod-runner.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { deletedMs, endOf } from "../../../src/demo/report/pod-end.ts";
+import { deletedMs, podEndOf } from "../../../src/demo/report/pod-end.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
-import { placeOf, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
+import { identityOf, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
 import { allReady, createPod, replacePods } from "../../../src/demo/rollout/rollout.ts";
 import type { Servers } from "../../../src/demo/servers.ts";
 import { overWaitMs } from "../harness/over-wait.ts";
@@ -48,13 +48,13 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
     await clock.wait(STEADY_MS);
     for (let count = 1; count <= request.rollouts; count += 1) {
       const createNext = () => create(count);
-      const { updated, oldGone } = await replacePods(pods, {
+      const { updated, oldPodsRemoved } = await replacePods(pods, {
         clock,
         createPod: createNext,
         beforeDelete: async () => {},
       });
       ended.push(...pods);
-      gone.push(oldGone);
+      gone.push(oldPodsRemoved);
       pods = updated;
       await clock.wait(SERVE_MS);
     }
@@ -74,7 +74,7 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
 
 function slicesOf({ deployment, propagationMs }: Rolling, { clock, servers }: RollingPorts) {
   if (servers.writeSlice === undefined) return undefined;
-  const service = { ...placeOf(deployment), port: servicePort(deployment) };
+  const service = { ...identityOf(deployment), port: servicePort(deployment) };
   return createSliceController({ clock, service, lagMs: Math.min(...propagationMs) / 2, write: servers.writeSlice });
 }
 
@@ -87,7 +87,7 @@ type Ended = {
 };
 
 function factsOf({ pod, request, nodes, aheadMs, withdrawnMs }: Ended): DrainFacts {
-  const { summary, drainSeconds } = endOf(pod, {
+  const { summary, drainSeconds } = podEndOf(pod, {
     forwarded: [],
     propagationMs: Math.max(...request.propagationMs),
     slicesWithdrawnMs: withdrawnMs,

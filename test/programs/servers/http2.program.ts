@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { annotated } from "../../../src/demo/rollout/deployment.ts";
+import { withAnnotations } from "../../../src/demo/rollout/deployment.ts";
 import { insideNamespaces } from "../harness/inside-namespaces.ts";
 import { requiredProgram } from "../install/program-of.ts";
 import type { Http2ServerResult } from "../results/program-result.ts";
@@ -21,7 +21,7 @@ test("a drain with an idle HTTP/2 connection ends after the drain delay or at th
     for (const row of HTTP2_SERVERS) {
       const program = await requiredProgram(row.program, context);
       versions[row.system] = `${program.version} (${program.source})`;
-      deployments[row.system] = annotated(serverDeployment(row, program, scratch), {
+      deployments[row.system] = withAnnotations(serverDeployment(row, program, scratch), {
         "lastcall.dev/drain-timeout": "5s",
       });
     }

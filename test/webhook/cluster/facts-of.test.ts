@@ -11,7 +11,7 @@ const CACHED: CachedFacts = {
   nodesAreStale: false,
   limitRanges: undefined,
   namespaceIsUnknown: false,
-  oldRuntime: "containerd://1.7.2",
+  runtimeWithoutImageVolumes: "containerd://1.7.2",
   imagePullError: undefined,
 };
 
@@ -20,7 +20,7 @@ test("the cluster facts for an admission combine the caches with the configurati
     ...FACTS,
     apiServerVersion: "v1.30.1",
     lowestKubeletVersion: "v1.29.0",
-    oldRuntime: "containerd://1.7.2",
+    runtimeWithoutImageVolumes: "containerd://1.7.2",
     limitRanges: [],
     problems: [],
   });

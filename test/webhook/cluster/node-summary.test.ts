@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { lowestKubeletVersion, oldRuntime, reduceNode } from "../../../src/webhook/cluster/cluster-facts.ts";
+import {
+  findRuntimeWithoutImageVolumes,
+  lowestKubeletVersion,
+  reduceNode,
+} from "../../../src/webhook/cluster/cluster-facts.ts";
 
 const NEW = "containerd://2.1.4";
 const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtime: NEW });
@@ -61,7 +65,7 @@ test.for([
   { title: "a node without a runtime", runtime: "", old: "none named" },
 ])("the container runtime that is too old for image volumes is $old: $title", ({ runtime, old }) => {
   const nodes = [linux("v1.36.0"), { ...linux("v1.36.0"), runtime }, WINDOWS];
-  expect(oldRuntime(nodes)).toBe(old);
+  expect(findRuntimeWithoutImageVolumes(nodes)).toBe(old);
 });
 
 test("the node cache reads the container runtime of a node", () => {
