@@ -4,7 +4,7 @@ import { MESSAGE_LIMIT } from "../../src/api-server/event-object.ts";
 import { readWatchEvent } from "../../src/api-server/watch-event.ts";
 import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
-import { readNotice } from "../../src/drain-history/read-notice.ts";
+import { parseDrainNotice } from "../../src/drain-history/read-notice.ts";
 import { injectPod } from "../../src/injection/inject.ts";
 import { eventFor } from "../../src/relay/drains/drains-route.ts";
 import { createSliceIndex } from "../../src/relay/slices/slice-index.ts";
@@ -79,7 +79,7 @@ const report: DocumentKind = {
   read: (text) => {
     const value = parsed(text);
     if (value === undefined) return "refused";
-    const read = readNotice(value);
+    const read = parseDrainNotice(value);
     if (!read.ok) {
       demand(
         read.problem.length < MESSAGE_LIMIT_CHARACTERS && isOneLine(read.problem),
@@ -139,7 +139,7 @@ const slice: DocumentKind = {
     }
     index.store.remove(event.object);
     demand([...client.slices()].length === 0, "a deleted slice is still in the index");
-    client.leave();
+    client.unsubscribe();
     return "accepted";
   },
 };

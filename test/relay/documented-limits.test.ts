@@ -8,8 +8,8 @@ import {
   RELAY_LINE_LIMIT_BYTES,
   RELAY_STREAM_LIMIT_MS,
 } from "../../src/contract/relay-wire.ts";
-import { CA_LIFE_MS, keptOf, missingFrom, type RelayIdentity } from "../../src/relay/identity/identity.ts";
-import { FOLLOWED_LIMIT } from "../../src/relay/lost/lost-drains.ts";
+import { CA_LIFE_MS, dropOldest, findMissing, type RelayIdentity } from "../../src/relay/identity/identity.ts";
+import { CANDIDATES_LIMIT } from "../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
 import { CONNECTION_LIMIT } from "../../src/relay/server/relay-server.ts";
 import { SLICE_PACE } from "../../src/relay/slices/namespace-watch.ts";
@@ -57,7 +57,7 @@ test("docs/relay.md has the limits of open streams for a replica, a namespace an
 });
 
 test("docs/relay.md has the limit of Pods that are read to find lost drains", () => {
-  expect(row("Pods followed")).toContain(`${shown(FOLLOWED_LIMIT)} per replica`);
+  expect(row("Pods followed")).toContain(`${shown(CANDIDATES_LIMIT)} per replica`);
 });
 
 test("docs/relay.md has the limits of heartbeats and of a namespace's requests", () => {
@@ -88,10 +88,10 @@ test("docs/relay.md has the validity of CAs and keys", () => {
   const key = (madeMs: number) => ({ kid: String(madeMs), madeMs, secret: createSecretKey(Buffer.alloc(32)) });
   const ca = { id: "a", cert: "", key: "", der: "", validFromMs: 0, validUntilMs: CA_LIFE_MS };
   const identity: RelayIdentity = { generations: [ca], keys: [key(0)] };
-  const dayOf = (what: "generation" | "key") => countOf((day) => !missingFrom(identity, day * DAY_MS)[what]);
+  const dayOf = (what: "generation" | "key") => countOf((day) => !findMissing(identity, day * DAY_MS)[what]);
   expect(row("CA |")).toContain(`| ${CA_LIFE_MS / DAY_MS / 365} years | after ${(dayOf("generation") / 365) | 0},`);
   const many = { generations: [], keys: Array.from({ length: 40 }, (_, number) => key(number)) };
-  expect(row("signing key")).toContain(`the last ${keptOf(many).keys.length} are accepted`);
+  expect(row("signing key")).toContain(`the last ${dropOldest(many).keys.length} are accepted`);
   expect(row("signing key")).toContain(`after ${dayOf("key")} days`);
 });
 

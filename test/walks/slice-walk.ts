@@ -11,7 +11,7 @@ import { createApiClient } from "../../src/api-server/api-client.ts";
 import { openPort } from "../../src/open-port.ts";
 import { NO_LOST_DRAINS } from "../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
-import { relayServer } from "../../src/relay/server/relay-server.ts";
+import { createRelayServer } from "../../src/relay/server/relay-server.ts";
 import { REAL_CLOCK } from "../../src/relay/slices/clock.ts";
 import { createSliceWatches } from "../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../src/relay/withdrawal/withdrawal-route.ts";
@@ -52,11 +52,11 @@ const { watchPod } = createSliceWatches({
 });
 const ca = await createAuthority();
 const leaf = await issueLeaf(ca);
-const relay = relayServer(log, () => createSecureContext({ cert: leaf.cert, key: leaf.key }));
+const relay = createRelayServer(log, () => createSecureContext({ cert: leaf.cert, key: leaf.key }));
 addWithdrawalRoute(relay, {
   checkCredential: () => ({ namespace: "shop", ownerKind: "", ownerName: "", ownerUid: "", nonce: "n" }),
   limits: createRelayLimits(),
-  ...{ nowMs: clock.nowMs, registry, watchPod, lost: NO_LOST_DRAINS, clock, wallMs: Date.now },
+  ...{ nowMs: clock.nowMs, registry, watchPod, lostDrains: NO_LOST_DRAINS, clock, wallMs: Date.now },
 });
 await relay.ready();
 const { port } = await openPort(relay.server, { name: "relay", host: "127.0.0.1", port: 0 });

@@ -7,7 +7,7 @@ import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { addDrainsRoute, type DrainsPorts } from "../../../src/relay/drains/drains-route.ts";
 import { drainMetrics } from "../../../src/relay/metrics.ts";
 import { createRelayLimits } from "../../../src/relay/server/relay-limits.ts";
-import { relayServer } from "../../../src/relay/server/relay-server.ts";
+import { createRelayServer } from "../../../src/relay/server/relay-server.ts";
 
 export const CLAIMS: CredentialClaims = {
   namespace: "shop",
@@ -27,7 +27,7 @@ export function drainsServer(changes: Partial<DrainsPorts> = {}, context?: Secur
   const clock = { wallMs: 1_795_000_000_000 };
   let made = 0;
   const log = (_keys: object, sentence: string) => logged.push(sentence);
-  const app = relayServer({ error: log }, () => context);
+  const app = createRelayServer({ error: log }, () => context);
   // Another route, whose parser must stay its own.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", (_request, payload, done) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
-  keptOf,
-  missingFrom,
+  dropOldest,
+  findMissing,
   NO_IDENTITY,
   newestGeneration,
   type RelayIdentity,
@@ -16,8 +16,8 @@ const BOTH: RelayIdentity = { generations: [FIRST], keys: [KEY] };
 
 describe("a CA generation", () => {
   test("is injected into Pods for five years, and stays valid for five more years", () => {
-    expect(missingFrom(BOTH, START_MS + 5 * YEAR_MS).generation).toBe(false);
-    expect(missingFrom(BOTH, START_MS + 5 * YEAR_MS + 1).generation).toBe(true);
+    expect(findMissing(BOTH, START_MS + 5 * YEAR_MS).generation).toBe(false);
+    expect(findMissing(BOTH, START_MS + 5 * YEAR_MS + 1).generation).toBe(true);
     expect(FIRST.validUntilMs - (START_MS + 5 * YEAR_MS)).toBe(5 * YEAR_MS);
   });
 
@@ -25,20 +25,20 @@ describe("a CA generation", () => {
     const second = fakeGeneration("second", START_MS + 5 * YEAR_MS);
     const identity = { ...BOTH, generations: [FIRST, second] };
     expect(newestGeneration(identity, START_MS + 5 * YEAR_MS)).toBe(second);
-    expect(keptOf(identity).generations).toContain(FIRST);
+    expect(dropOldest(identity).generations).toContain(FIRST);
   });
 
   test("is injected into Pods only during its validity", () => {
     expect(newestGeneration(BOTH, FIRST.validUntilMs)).toBeUndefined();
     expect(newestGeneration(BOTH, FIRST.validFromMs - 1)).toBeUndefined();
-    expect(missingFrom(BOTH, FIRST.validFromMs - 1).generation).toBe(true);
+    expect(findMissing(BOTH, FIRST.validFromMs - 1).generation).toBe(true);
   });
 });
 
 describe("a signing key", () => {
   test("is replaced after 90 days", () => {
-    expect(missingFrom(BOTH, START_MS + 90 * DAY_MS - 1).key).toBe(false);
-    expect(missingFrom(BOTH, START_MS + 90 * DAY_MS).key).toBe(true);
+    expect(findMissing(BOTH, START_MS + 90 * DAY_MS - 1).key).toBe(false);
+    expect(findMissing(BOTH, START_MS + 90 * DAY_MS).key).toBe(true);
   });
 
   test("signs at once if it is the only key, and otherwise an hour after its creation", () => {
@@ -59,8 +59,8 @@ describe("a signing key", () => {
     let identity: RelayIdentity = BOTH;
     for (let day = 0; day <= 90 + 730; day += 1) {
       const wallMs = START_MS + day * DAY_MS;
-      if (!missingFrom(identity, wallMs).key) continue;
-      identity = keptOf({ ...identity, keys: [...identity.keys, fakeKey(`of day ${day}`, wallMs)] });
+      if (!findMissing(identity, wallMs).key) continue;
+      identity = dropOldest({ ...identity, keys: [...identity.keys, fakeKey(`of day ${day}`, wallMs)] });
     }
     expect(identity.keys).toContain(KEY);
     expect(identity.keys.length).toBeLessThanOrEqual(10);
@@ -70,14 +70,14 @@ describe("a signing key", () => {
     const odd = fakeKey("odd", START_MS + 10 * YEAR_MS);
     const identity = { ...BOTH, keys: [odd, KEY] };
     expect(signingKey(identity, START_MS + 2 * DAY_MS)).toBe(KEY);
-    expect(missingFrom(identity, START_MS + 90 * DAY_MS).key).toBe(true);
+    expect(findMissing(identity, START_MS + 90 * DAY_MS).key).toBe(true);
   });
 });
 
 test("a clock that jumps ten years ahead does not invalidate the credentials of running Pods", () => {
   const wallMs = START_MS + 10 * YEAR_MS;
-  expect(missingFrom(BOTH, wallMs)).toEqual({ generation: true, key: true });
-  const kept = keptOf({
+  expect(findMissing(BOTH, wallMs)).toEqual({ generation: true, key: true });
+  const kept = dropOldest({
     generations: [FIRST, fakeGeneration("ahead", wallMs)],
     keys: [KEY, fakeKey("ahead", wallMs)],
   });
@@ -86,7 +86,7 @@ test("a clock that jumps ten years ahead does not invalidate the credentials of 
 });
 
 test("an empty relay identity requires a new CA and a new signing key", () => {
-  expect(missingFrom(NO_IDENTITY, START_MS)).toEqual({ generation: true, key: true });
+  expect(findMissing(NO_IDENTITY, START_MS)).toEqual({ generation: true, key: true });
   expect(newestGeneration(NO_IDENTITY, START_MS)).toBeUndefined();
   expect(signingKey(NO_IDENTITY, START_MS)).toBeUndefined();
 });

@@ -155,13 +155,13 @@ describe("over ten years", () => {
 /** Real CAs, made once and reused: each takes 10 ms. */
 let pool: readonly SigningCa[] = [];
 beforeAll(async () => {
-  pool = await Promise.all(Array.from({ length: 40 }, () => IDENTITY_TOOLS.makeGeneration(START_MS, START_MS)));
+  pool = await Promise.all(Array.from({ length: 40 }, () => IDENTITY_TOOLS.makeCa(START_MS, START_MS)));
 }, 120_000);
 
 async function cheapTools(): Promise<IdentityTools> {
   let used = 0;
   return {
-    makeGeneration: async () => {
+    makeCa: async () => {
       used += 1;
       const generation = pool[(used - 1) % pool.length];
       if (generation === undefined) throw new Error("the pool is empty");

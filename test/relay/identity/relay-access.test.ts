@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { fingerprintOf } from "../../../src/authority/certificate.ts";
 import type { IssueRelayAccess, RelayAccess, RelayAccessRequest } from "../../../src/contract/relay-access.ts";
 import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
-import { credentialCheck, relayAccess } from "../../../src/relay/identity/relay-access.ts";
+import { createAccessIssuer, createCredentialCheck } from "../../../src/relay/identity/relay-access.ts";
 import { arbitraryPod } from "../../injection/arbitrary-pod.ts";
 import { inject } from "../../injection/injector-inputs.ts";
 import { DAY_MS, fakeGeneration, fakeKey, START_MS, YEAR_MS } from "./fake-tools.ts";
@@ -17,7 +17,7 @@ const REQUEST: RelayAccessRequest = { namespace: "shop", ...OWNER, existing: und
 type Replica = {
   readonly access: IssueRelayAccess;
   readonly give: (request?: Partial<RelayAccessRequest>) => RelayAccess | undefined;
-  readonly check: ReturnType<typeof credentialCheck>;
+  readonly check: ReturnType<typeof createCredentialCheck>;
   readonly unknownKeys: () => number;
 };
 
@@ -35,11 +35,11 @@ function replica(identity: RelayIdentity, wallMs = START_MS): Replica {
       unknown += 1;
     },
   };
-  const give = relayAccess("10.96.0.7:443", ports);
+  const give = createAccessIssuer("10.96.0.7:443", ports);
   return {
     access: give,
     give: (request) => give({ ...REQUEST, ...request }),
-    check: credentialCheck(ports),
+    check: createCredentialCheck(ports),
     unknownKeys: () => unknown,
   };
 }

@@ -10,8 +10,8 @@ const made: { identity: RelayIdentity; entries: Readonly<Record<string, string>>
 };
 beforeAll(async () => {
   const generations = [
-    await IDENTITY_TOOLS.makeGeneration(START_MS, START_MS),
-    await IDENTITY_TOOLS.makeGeneration(START_MS, START_MS),
+    await IDENTITY_TOOLS.makeCa(START_MS, START_MS),
+    await IDENTITY_TOOLS.makeCa(START_MS, START_MS),
   ];
   made.identity = { generations, keys: [IDENTITY_TOOLS.makeKey(START_MS), IDENTITY_TOOLS.makeKey(START_MS)] };
   made.entries = entriesOf(made.identity);

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
-import { createLostDrains, FOLLOWED_LIMIT, type LostDrains } from "../../../src/relay/lost/lost-drains.ts";
+import { CANDIDATES_LIMIT, createLostDrains, type LostDrains } from "../../../src/relay/lost/lost-drains.ts";
 import { type TurnedClock, turnedClock } from "../manual-clock.ts";
 import { BROKEN, KILLED, podAnswer, RUNNING } from "./broken-drain.ts";
 
@@ -34,8 +34,8 @@ beforeEach(() => {
 });
 
 function breaks(drain: BrokenDrain = BROKEN): void {
-  drains.opened(drain.pod);
-  drains.closed(drain.pod, drain);
+  drains.onStreamOpened(drain.pod);
+  drains.onStreamClosed(drain.pod, drain);
 }
 
 /** The kubelet shows the end of the manager for a moment, then the Pod is gone. */
@@ -62,7 +62,7 @@ describe("a drain whose stream broke", () => {
   test("is not lost if its report arrives during the wait", async () => {
     breaks();
     await showsDeath();
-    drains.reported(pod);
+    drains.onReport(pod);
     await turn(60_000);
     expect(lost).toEqual([]);
   });
@@ -70,18 +70,18 @@ describe("a drain whose stream broke", () => {
   test("is not lost if the same Pod opens another stream", async () => {
     breaks();
     await showsDeath();
-    drains.opened(pod);
+    drains.onStreamOpened(pod);
     await turn(60_000);
     expect(lost).toEqual([]);
   });
 
   test("is not lost while its Pod has another stream, and its Pod is read after the last stream", async () => {
-    drains.opened(pod);
+    drains.onStreamOpened(pod);
     breaks();
     answer = KILLED;
     await turn(60_000);
     expect([lost, asked]).toEqual([[], []]);
-    drains.closed(pod, BROKEN);
+    drains.onStreamClosed(pod, BROKEN);
     await turn(60_000);
     expect(lost).toHaveLength(1);
   });
@@ -115,19 +115,19 @@ describe("a drain whose stream broke", () => {
 });
 
 test("a stream that ends outside of a drain, or by the relay, causes no read of its Pod", async () => {
-  drains.opened(pod);
-  drains.closed(pod, undefined);
+  drains.onStreamOpened(pod);
+  drains.onStreamClosed(pod, undefined);
   answer = KILLED;
   await turn(60_000);
   expect([lost, asked]).toEqual([[], []]);
 });
 
 test("Pods of broken streams are read 25 at a time, and at most 1 000 of them are remembered", async () => {
-  for (let at = 0; at <= FOLLOWED_LIMIT; at += 1)
+  for (let at = 0; at <= CANDIDATES_LIMIT; at += 1)
     breaks({ ...BROKEN, pod: { ...pod, pod: `web-${at}`, uid: `${at}` } });
   await turn(500);
   expect(asked).toHaveLength(25);
   await turn(20_000);
-  expect(new Set(asked).size).toBe(FOLLOWED_LIMIT);
+  expect(new Set(asked).size).toBe(CANDIDATES_LIMIT);
   expect(asked.some((path) => path.includes("/web-0?"))).toBe(false);
 });

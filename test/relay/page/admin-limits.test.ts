@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { adminLimits } from "../../../src/relay/page/admin-server.ts";
+import { createRequestLimit } from "../../../src/relay/page/admin-server.ts";
 
 /** Returns the answered requests of each sender, at its own rate, in one minute. */
 function answered(senders: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  const mayRead = adminLimits();
+  const mayRead = createRequestLimit();
   const counts: Record<string, number> = {};
   for (let ms = 0; ms < 60_000; ms += 1)
     for (const [address, everyMs] of Object.entries(senders)) {

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDrainRing, type DrainRing } from "../../../src/relay/drains/drain-ring.ts";
-import { adminServer, type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
+import { createAdminServer, type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
 
 const open: OpenAdmin[] = [];
@@ -181,7 +181,7 @@ test("connections that reopen at once after being closed do not block other clie
 test("clients that do not read their responses are mostly disconnected, and block no other client", async () => {
   const drains = fullRing();
   const clock = { nowMs: 0 };
-  const server = adminServer({ drains, instance: "web-1", nowMs: () => clock.nowMs });
+  const server = createAdminServer({ drains, instance: "web-1", nowMs: () => clock.nowMs });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -278,7 +278,7 @@ describe("requests of one client address", () => {
 
   async function limited(use: (limited: Limited) => Promise<void>): Promise<void> {
     const clock = { nowMs: 0 };
-    const server = adminServer({ drains: createDrainRing(1), instance: "web-1", nowMs: () => clock.nowMs });
+    const server = createAdminServer({ drains: createDrainRing(1), instance: "web-1", nowMs: () => clock.nowMs });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRelayLimits, fairShare, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
+import { createFairLimit, createRelayLimits, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
 
 /** Opens streams of new Pods until one is refused; returns the number of open ones. */
 function flood(limits: RelayLimits, namespace: string, most = 100_000): number {
@@ -66,10 +66,10 @@ test("heartbeats are limited per namespace like streams, and requests without on
 });
 
 test("each released heartbeat is available again", () => {
-  const share = fairShare(20);
+  const share = createFairLimit(20);
   for (let one = 0; one < 3; one += 1) share.take("a");
-  share.giveBack("a");
-  share.giveBack("a");
+  share.release("a");
+  share.release("a");
   let more = 0;
   while (share.take("a")) more += 1;
   expect([more, share.taken()]).toEqual([9, 10]);

@@ -3,12 +3,12 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { NO_LOST_DRAINS } from "../../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../../src/relay/server/relay-limits.ts";
-import { relayServer } from "../../../src/relay/server/relay-server.ts";
+import { createRelayServer } from "../../../src/relay/server/relay-server.ts";
 import { addWithdrawalRoute } from "../../../src/relay/withdrawal/withdrawal-route.ts";
 
 function built(checkCredential: () => undefined) {
   const logged: string[] = [];
-  const app = relayServer(
+  const app = createRelayServer(
     { error: (keys, sentence) => logged.push(`${sentence} ${Object.keys(keys)}`) },
     () => undefined,
   );
@@ -17,7 +17,7 @@ function built(checkCredential: () => undefined) {
   addWithdrawalRoute(app, {
     checkCredential,
     watchPod,
-    lost: NO_LOST_DRAINS,
+    lostDrains: NO_LOST_DRAINS,
     limits: createRelayLimits(),
     clock,
     wallMs: () => 0,

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { connect, createSecureContext, type TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
-import { relayTlsServer } from "../../../src/relay/server/relay-server.ts";
+import { createTlsServer } from "../../../src/relay/server/relay-server.ts";
 
 const LIMIT = { timeout: 180_000 };
 const cleanups: (() => unknown)[] = [];
@@ -37,7 +37,7 @@ async function relay(connectionLimit?: number): Promise<Relay> {
     }
   };
   const contextFor = async (name: string) => (name === NAME && built.known ? context : undefined);
-  const server = relayTlsServer(handle, contextFor, connectionLimit);
+  const server = createTlsServer(handle, contextFor, connectionLimit);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => {
     server.closeAllConnections();

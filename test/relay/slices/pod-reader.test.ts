@@ -1,8 +1,8 @@
 /** Reads the deletion of Pods where RBAC allows it. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ApiResponse, SendRequest } from "../../../src/api-server/api-request.ts";
-import { createPodReader, readPodAnswer } from "../../../src/relay/slices/pod-reader.ts";
-import type { PodFacts } from "../../../src/relay/slices/pod-watch.ts";
+import { createPodReader, readPodDeletion } from "../../../src/relay/slices/pod-reader.ts";
+import type { PodDeletion } from "../../../src/relay/slices/pod-watch.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { turnedClock } from "../manual-clock.ts";
@@ -46,7 +46,7 @@ describe("the response to a read of a Pod", () => {
       reading: { kind: "unreadable" },
     },
   ])("$title", ({ answer, reading }) => {
-    expect(readPodAnswer(answer, "uid-1")).toEqual(reading);
+    expect(readPodDeletion(answer, "uid-1")).toEqual(reading);
   });
 });
 
@@ -61,7 +61,7 @@ describe("the relay's reader of Pods", () => {
       asked += 1;
       return answerOf(metadata);
     }, clock);
-    const received: PodFacts[] = [];
+    const received: PodDeletion[] = [];
     reader.read(POD, (facts) => received.push(facts));
     await clock.turn(2_900);
     expect([asked, received]).toEqual([1, []]);
@@ -96,7 +96,7 @@ describe("the relay's reader of Pods", () => {
         answer = (metadata) => resolve(answerOf(metadata));
       });
     }, clock);
-    const received: PodFacts[] = [];
+    const received: PodDeletion[] = [];
     for (const metadata of [ENDING, { uid: "uid-1" }]) {
       const leave = reader.read(POD, (facts) => received.push(facts));
       leave();

@@ -13,10 +13,10 @@ test("an exception while a Pod's status is computed is logged once and does not 
     return [];
   };
   const watch: NamespaceWatch = {
-    add: () => ({ slices, leave: () => undefined }),
+    add: () => ({ slices, unsubscribe: () => undefined }),
     unknownReason: () => undefined,
     check: () => undefined,
-    clientCount: () => 1,
+    podCount: () => 1,
     end: async () => undefined,
   };
   const lines: WithdrawalStatusLine[] = [];

@@ -56,7 +56,7 @@ function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, clients
     one.client = { pod: step.pod, entry, received: endpointStateOf(entry.slices(), step.pod), calls: 0 };
     clients.push(one.client);
   } else {
-    for (const { entry } of clients.splice(step.which, 1)) entry.leave();
+    for (const { entry } of clients.splice(step.which, 1)) entry.unsubscribe();
   }
 }
 
@@ -127,8 +127,8 @@ describe("a change of an EndpointSlice", () => {
     };
     const left = index.add(pod("uid-1"), count);
     index.add(pod("uid-1"), count);
-    left.leave();
-    left.leave();
+    left.unsubscribe();
+    left.unsubscribe();
     index.store.put(sliceObject({ name: "a", service: "web", endpoints: [{ uid: "uid-1", address: "10.0.0.1" }] }));
     expect(calls).toBe(1);
   });

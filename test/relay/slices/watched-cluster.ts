@@ -14,7 +14,7 @@ import { type SliceCase, sliceObject } from "./slice-cases.ts";
 /** One second is the shortest watch of the API. */
 const QUICK: SlicePace = {
   watchMs: 1_000,
-  trustMs: 5_000,
+  staleAfterMs: 5_000,
   silenceMs: 4_000,
   silencePerSliceMs: 10,
   relistMs: 60_000,

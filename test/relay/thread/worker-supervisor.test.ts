@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RelayAccessRequest } from "../../../src/contract/relay-access.ts";
 import { accessIdentityOf } from "../../../src/relay/identity/identity.ts";
-import { LEAVE_LIMIT_MS, METRICS_LIMIT_MS } from "../../../src/relay/thread/worker-supervisor.ts";
+import { END_STREAMS_LIMIT_MS, METRICS_LIMIT_MS } from "../../../src/relay/thread/worker-supervisor.ts";
 import { fakeGeneration, fakeKey } from "../identity/fake-tools.ts";
 import { ADDRESS, type KeptThread, keptThread } from "./fake-workers.ts";
 
@@ -86,7 +86,7 @@ describe("a relay thread that exits unexpectedly", () => {
 
   test("is created again if the system did not create it, without a delay of the start", async () => {
     const kept = keptThread(ADDRESS, 2);
-    await kept.ready(5_000);
+    await kept.waitUntilReady(5_000);
     expect(await kept.metrics()).toBe("");
     await kept.turn(250);
     expect([kept.threads.length, kept.lines.length]).toEqual([0, 2]);
@@ -97,7 +97,7 @@ describe("a relay thread that exits unexpectedly", () => {
   test("is not restarted once the process shuts down", async () => {
     const kept = keptThread();
     kept.newest().fail("it threw");
-    await kept.leave();
+    await kept.endStreams();
     await kept.stop();
     await kept.turn(PAUSE_MS);
     expect(kept.threads).toHaveLength(1);
@@ -150,7 +150,7 @@ describe("the process waits for the relay", () => {
   ] as const)("during its start until %s", async ([_title, happens]) => {
     const kept = keptThread();
     let waits = true;
-    const ready = kept.ready(5_000).then(() => {
+    const ready = kept.waitUntilReady(5_000).then(() => {
       waits = false;
     });
     await kept.turn(4_999);
@@ -162,15 +162,15 @@ describe("the process waits for the relay", () => {
   test.for([
     ["the relay has left its streams", (kept: KeptThread) => kept.newest().send({ kind: "left" })],
     ["the thread ended", (kept: KeptThread) => kept.newest().fail("it threw")],
-    ["the limit has passed", (kept: KeptThread): unknown => kept.turn(LEAVE_LIMIT_MS)],
+    ["the limit has passed", (kept: KeptThread): unknown => kept.turn(END_STREAMS_LIMIT_MS)],
   ] as const)("during its shutdown until %s, and then terminates the thread", async ([_title, happens]) => {
     const kept = keptThread();
-    void kept.leave();
+    void kept.endStreams();
     let waits = true;
     const stopped = kept.stop().then(() => {
       waits = false;
     });
-    await kept.turn(LEAVE_LIMIT_MS - 1);
+    await kept.turn(END_STREAMS_LIMIT_MS - 1);
     expect([waits, kept.newest().requests, kept.newest().wasEnded()]).toEqual([true, ["leave"], false]);
     happens(kept);
     await stopped;
@@ -182,9 +182,9 @@ describe("the process waits for the relay", () => {
     const kept = keptThread();
     kept.newest().fail("it threw");
     await kept.turn(250);
-    void kept.leave();
+    void kept.endStreams();
     const stopped = kept.stop();
-    await kept.turn(LEAVE_LIMIT_MS - 1);
+    await kept.turn(END_STREAMS_LIMIT_MS - 1);
     expect([kept.newest().requests, kept.newest().wasEnded()]).toEqual([["leave"], false]);
     kept.newest().send({ kind: "left" });
     await stopped;

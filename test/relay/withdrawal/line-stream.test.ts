@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type LineStream, lineStream } from "../../../src/relay/withdrawal/stream-board.ts";
+import { createLineStream, type LineStream } from "../../../src/relay/withdrawal/stream-board.ts";
 
 const LIMITS = { repeatMs: 10_000, stallMs: 20_000, lifeMs: 100_000 };
 
@@ -15,9 +15,9 @@ function reader(): { written: string[]; take: (nowMs?: number) => void; ends: st
       takes.push(taken);
     },
     end: () => ends.push("end"),
-    cut: () => ends.push("cut"),
+    destroy: () => ends.push("cut"),
   };
-  return { written, ends, take: (nowMs = 0) => takes.shift()?.(nowMs), stream: lineStream(sink, LIMITS, 0) };
+  return { written, ends, take: (nowMs = 0) => takes.shift()?.(nowMs), stream: createLineStream(sink, LIMITS, 0) };
 }
 
 describe("a fast client of a status stream", () => {

@@ -13,7 +13,7 @@ let cluster: WatchedCluster;
 let relays: readonly StreamingRelay[];
 
 beforeEach(async () => {
-  cluster = await watchedCluster({ pace: { pageSize: 5, trustMs: 20_000, silenceMs: 20_000, relistMs: 600_000 } });
+  cluster = await watchedCluster({ pace: { pageSize: 5, staleAfterMs: 20_000, silenceMs: 20_000, relistMs: 600_000 } });
   relays = [];
 });
 

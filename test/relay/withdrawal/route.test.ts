@@ -301,9 +301,9 @@ describe("the end of a status stream", () => {
     opened = [];
     wallMs = WALL_MS;
     const lost = {
-      opened: ({ uid }: { readonly uid: string }) => opened.push(uid),
-      closed: (_pod: object, drain: BrokenDrain | undefined) => closed.push(drain),
-      reported: () => undefined,
+      onStreamOpened: ({ uid }: { readonly uid: string }) => opened.push(uid),
+      onStreamClosed: (_pod: object, drain: BrokenDrain | undefined) => closed.push(drain),
+      onReport: () => undefined,
     };
     relay = await streamingRelay({ lost, wallMs: () => wallMs });
   });

@@ -116,7 +116,7 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
     watchPod: choices.watchPod ?? watchPod,
     limits: { ...createRelayLimits(choices.streamsLimit), ...choices.limits },
     clock: choices.clock ?? time,
-    lost: choices.lost ?? NO_LOST_DRAINS,
+    lostDrains: choices.lost ?? NO_LOST_DRAINS,
     wallMs: choices.wallMs ?? (() => WALL_MS),
     registry,
   });
