@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { parseDrainNotice } from "../../src/drain-history/read-notice.ts";
 import { CLIENT, someReport } from "./some-drain.ts";
 
-type Loose = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 
-function noticeWith(report: Loose, who: Loose = {}): unknown {
-  return { namespace: "shop", pod: "web-1", uid: "u-1", ...who, report: { ...someReport(), ...report } };
+function noticeWith(report: Fields, identity: Fields = {}): unknown {
+  return { namespace: "shop", pod: "web-1", uid: "u-1", ...identity, report: { ...someReport(), ...report } };
 }
 
 function problemIn(value: unknown): string {
@@ -28,8 +28,8 @@ test("the relay's status in a drain notice is optional", () => {
   expect(problemIn(noticeWith({ withdrawnAfterMs: -2 }))).toContain(
     "report.withdrawnAfterMs: -2 is not a number from 0",
   );
-  const long = parseDrainNotice(noticeWith({ relay: "\n".repeat(1_000) }));
-  expect(long.ok ? long.notice.report.relay : "").toBe(`${"?".repeat(197)}...`);
+  const reading = parseDrainNotice(noticeWith({ relay: "\n".repeat(1_000) }));
+  expect(reading.ok ? reading.notice.report.relay : "").toBe(`${"?".repeat(197)}...`);
 });
 
 test("the counts of closed clients in a drain notice are optional", () => {
@@ -131,11 +131,11 @@ describe("a drain notice is rejected, with place and value, for", () => {
 
   test.for([-1, 1e308, Number.NaN, Number.POSITIVE_INFINITY, "5", null, undefined, {}, true])(
     "%s instead of a number",
-    (bad) => {
-      const milliseconds = { ...someReport().milliseconds, draining: bad };
+    (invalidNumber) => {
+      const milliseconds = { ...someReport().milliseconds, draining: invalidNumber };
       expect(problemIn(noticeWith({ milliseconds }))).toContain("report.milliseconds.draining: ");
-      expect(problemIn(noticeWith({ leftTotal: bad }))).toContain("report.leftTotal: ");
-      expect(problemIn(noticeWith({ left: [{ ...CLIENT, ageMs: bad }], leftTotal: 1 }))).toContain(
+      expect(problemIn(noticeWith({ leftTotal: invalidNumber }))).toContain("report.leftTotal: ");
+      expect(problemIn(noticeWith({ left: [{ ...CLIENT, ageMs: invalidNumber }], leftTotal: 1 }))).toContain(
         "report.left[0].ageMs: ",
       );
     },
@@ -144,15 +144,15 @@ describe("a drain notice is rejected, with place and value, for", () => {
 
 test("a drain notice of deeply nested JSON is rejected", () => {
   const depth = 8_000;
-  const deep: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
-  expect(problemIn(deep)).toBe("the notice: a list is not an object.");
-  expect(problemIn(noticeWith({ why: deep }))).toBe("report.why: a list is not a string.");
+  const nestedList: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+  expect(problemIn(nestedList)).toBe("the notice: a list is not an object.");
+  expect(problemIn(noticeWith({ why: nestedList }))).toBe("report.why: a list is not a string.");
 });
 
 test("inherited fields and __proto__ in a drain notice are ignored", () => {
-  const whole = JSON.stringify(noticeWith({}));
-  expect(problemIn(JSON.parse(`{"__proto__":${whole}}`))).toContain("namespace: nothing");
-  expect(problemIn(Object.create(JSON.parse(whole)))).toContain("namespace: nothing");
+  const json = JSON.stringify(noticeWith({}));
+  expect(problemIn(JSON.parse(`{"__proto__":${json}}`))).toContain("namespace: nothing");
+  expect(problemIn(Object.create(JSON.parse(json)))).toContain("namespace: nothing");
 });
 
 test("control, bidirectional and non-ASCII characters in a drain notice become question marks", () => {
@@ -183,7 +183,7 @@ test("times in a drain notice are rounded to whole milliseconds", () => {
   });
 });
 
-const spoiled = fc
+const invalidNotices = fc
   .tuple(
     fc.constantFrom("namespace", "pod", "uid", "report"),
     fc.constantFrom(...Object.keys(someReport())),
@@ -195,7 +195,7 @@ const spoiled = fc
 
 test("any drain notice is read as printable values of limited length, or rejected with a sentence", () => {
   fc.assert(
-    fc.property(fc.oneof(spoiled, fc.jsonValue(), fc.anything()), (value) => {
+    fc.property(fc.oneof(invalidNotices, fc.jsonValue(), fc.anything()), (value) => {
       const reading = parseDrainNotice(value);
       if (!reading.ok) expect(reading.problem).toMatch(/^[\x20-\x7e]{10,300}$/);
       const texts = reading.ok ? JSON.stringify(reading.notice) : "";

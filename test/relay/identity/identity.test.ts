@@ -7,11 +7,11 @@ import {
   type RelayIdentity,
   signingKey,
 } from "../../../src/relay/identity/identity.ts";
-import { DAY_MS, fakeGeneration, fakeKey, START_MS, YEAR_MS } from "./fake-tools.ts";
+import { createFakeCa, createFakeKey, DAY_MS, START_MS, YEAR_MS } from "./fake-tools.ts";
 
 const HOUR_MS = 3_600_000;
-const FIRST = fakeGeneration("first", START_MS);
-const KEY = fakeKey("first", START_MS);
+const FIRST = createFakeCa("first", START_MS);
+const KEY = createFakeKey("first", START_MS);
 const BOTH: RelayIdentity = { generations: [FIRST], keys: [KEY] };
 
 describe("a CA generation", () => {
@@ -22,7 +22,7 @@ describe("a CA generation", () => {
   });
 
   test("is injected into Pods at once if it is newer, and the older one stays valid", () => {
-    const second = fakeGeneration("second", START_MS + 5 * YEAR_MS);
+    const second = createFakeCa("second", START_MS + 5 * YEAR_MS);
     const identity = { ...BOTH, generations: [FIRST, second] };
     expect(newestGeneration(identity, START_MS + 5 * YEAR_MS)).toBe(second);
     expect(dropOldest(identity).generations).toContain(FIRST);
@@ -44,14 +44,14 @@ describe("a signing key", () => {
   test("signs at once if it is the only key, and otherwise an hour after its creation", () => {
     expect(signingKey(BOTH, START_MS)).toBe(KEY);
     const madeMs = START_MS + 90 * DAY_MS;
-    const next = fakeKey("next", madeMs);
+    const next = createFakeKey("next", madeMs);
     const identity = { ...BOTH, keys: [next, KEY] };
     expect(signingKey(identity, madeMs + HOUR_MS - 1)).toBe(KEY);
     expect(signingKey(identity, madeMs + HOUR_MS)).toBe(next);
   });
 
   test("that is the older of two new keys signs first", () => {
-    const second = fakeKey("second", START_MS + 60_000);
+    const second = createFakeKey("second", START_MS + 60_000);
     expect(signingKey({ ...BOTH, keys: [second, KEY] }, START_MS + 120_000)).toBe(KEY);
   });
 
@@ -60,15 +60,15 @@ describe("a signing key", () => {
     for (let day = 0; day <= 90 + 730; day += 1) {
       const wallMs = START_MS + day * DAY_MS;
       if (!findMissing(identity, wallMs).key) continue;
-      identity = dropOldest({ ...identity, keys: [...identity.keys, fakeKey(`of day ${day}`, wallMs)] });
+      identity = dropOldest({ ...identity, keys: [...identity.keys, createFakeKey(`of day ${day}`, wallMs)] });
     }
     expect(identity.keys).toContain(KEY);
     expect(identity.keys.length).toBeLessThanOrEqual(10);
   });
 
   test("with a future creation time does not sign, and does not prevent a new key", () => {
-    const odd = fakeKey("odd", START_MS + 10 * YEAR_MS);
-    const identity = { ...BOTH, keys: [odd, KEY] };
+    const futureKey = createFakeKey("odd", START_MS + 10 * YEAR_MS);
+    const identity = { ...BOTH, keys: [futureKey, KEY] };
     expect(signingKey(identity, START_MS + 2 * DAY_MS)).toBe(KEY);
     expect(findMissing(identity, START_MS + 90 * DAY_MS).key).toBe(true);
   });
@@ -77,12 +77,12 @@ describe("a signing key", () => {
 test("a clock that jumps ten years ahead does not invalidate the credentials of running Pods", () => {
   const wallMs = START_MS + 10 * YEAR_MS;
   expect(findMissing(BOTH, wallMs)).toEqual({ generation: true, key: true });
-  const kept = dropOldest({
-    generations: [FIRST, fakeGeneration("ahead", wallMs)],
-    keys: [KEY, fakeKey("ahead", wallMs)],
+  const limited = dropOldest({
+    generations: [FIRST, createFakeCa("ahead", wallMs)],
+    keys: [KEY, createFakeKey("ahead", wallMs)],
   });
-  expect(kept.generations).toContain(FIRST);
-  expect(kept.keys).toContain(KEY);
+  expect(limited.generations).toContain(FIRST);
+  expect(limited.keys).toContain(KEY);
 });
 
 test("an empty relay identity requires a new CA and a new signing key", () => {

@@ -1,4 +1,4 @@
-/** The watch of one Pod when the computation of its status fails. */
+/** Tests the watch of a Pod when the computation of its status fails. */
 import { expect, test } from "vitest";
 import type { WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import type { NamespaceWatch } from "../../../src/relay/slices/namespace-watch.ts";

@@ -4,25 +4,30 @@ import { createLineStream, type LineStream } from "../../../src/relay/withdrawal
 
 const LIMITS = { repeatMs: 10_000, stallMs: 20_000, lifeMs: 100_000 };
 
-/** A client that reads a line per call of `take`. */
-function reader(): { written: string[]; take: (nowMs?: number) => void; ends: string[]; stream: LineStream } {
+/** Creates a stream and a client that reads one line per call of `readLine`. */
+function createReader(): { written: string[]; readLine: (nowMs?: number) => void; ends: string[]; stream: LineStream } {
   const written: string[] = [];
   const ends: string[] = [];
-  const takes: ((nowMs: number) => void)[] = [];
+  const pendingReads: ((nowMs: number) => void)[] = [];
   const sink = {
-    write: (text: string, taken: (nowMs: number) => void) => {
+    write: (text: string, onWritten: (nowMs: number) => void) => {
       written.push(text);
-      takes.push(taken);
+      pendingReads.push(onWritten);
     },
     end: () => ends.push("end"),
     destroy: () => ends.push("cut"),
   };
-  return { written, ends, take: (nowMs = 0) => takes.shift()?.(nowMs), stream: createLineStream(sink, LIMITS, 0) };
+  return {
+    written,
+    ends,
+    readLine: (nowMs = 0) => pendingReads.shift()?.(nowMs),
+    stream: createLineStream(sink, LIMITS, 0),
+  };
 }
 
 describe("a fast client of a status stream", () => {
   test("receives every line, and the last one again while nothing changes", () => {
-    const { stream, written, take } = reader();
+    const { stream, written, readLine: take } = createReader();
     stream.send("a", 0);
     take();
     stream.check(9_999);
@@ -38,7 +43,7 @@ describe("a fast client of a status stream", () => {
   });
 
   test("is disconnected at the time limit, and receives no line after that", () => {
-    const { stream, written, take, ends } = reader();
+    const { stream, written, readLine: take, ends } = createReader();
     stream.send("a", 0);
     take();
     stream.check(100_000);
@@ -51,7 +56,7 @@ describe("a fast client of a status stream", () => {
 
 describe("a slow client of a status stream", () => {
   test("receives the newest line, without superseded lines", () => {
-    const { stream, written, take } = reader();
+    const { stream, written, readLine: take } = createReader();
     for (const line of ["a", "b", "c"]) stream.send(line, 0);
     expect(written).toEqual(["a"]);
     take();
@@ -61,7 +66,7 @@ describe("a slow client of a status stream", () => {
   });
 
   test("stays connected while it reads a line now and then", () => {
-    const { stream, written, ends, take } = reader();
+    const { stream, written, ends, readLine: take } = createReader();
     stream.send("a", 0);
     stream.send("b", 1_000);
     take(15_000);
@@ -72,7 +77,7 @@ describe("a slow client of a status stream", () => {
   });
 
   test("is disconnected if it reads nothing, despite new lines", () => {
-    const { stream, written, ends } = reader();
+    const { stream, written, ends } = createReader();
     stream.send("a", 0);
     for (let nowMs = 1_000; nowMs < 20_000; nowMs += 1_000) {
       stream.send("b", nowMs);
@@ -88,24 +93,24 @@ test("a status stream writes one line at a time, and a client that reads all get
   const anySteps = fc.array(fc.oneof(fc.nat(9).map(String), fc.constantFrom("take", "check")), { maxLength: 60 });
   fc.assert(
     fc.property(anySteps, (steps) => {
-      const { stream, written, take } = reader();
-      let taken = 0;
+      const { stream, written, readLine: take } = createReader();
+      let readCount = 0;
       let last: string | undefined;
       steps.forEach((step, nowMs) => {
         if (step === "check") stream.check(nowMs);
         else if (step === "take") {
-          if (taken < written.length) {
-            taken += 1;
+          if (readCount < written.length) {
+            readCount += 1;
             take();
           }
         } else {
           last = step;
           stream.send(step, nowMs);
         }
-        expect(written.length - taken).toBeLessThanOrEqual(1);
+        expect(written.length - readCount).toBeLessThanOrEqual(1);
       });
-      while (taken < written.length) {
-        taken += 1;
+      while (readCount < written.length) {
+        readCount += 1;
         take();
       }
       expect(written.at(-1)).toBe(last);
