@@ -14,9 +14,9 @@ function findLinks(page: string): readonly string[] {
 }
 
 test("the HTML list of drains has links to each drain that are relative to the page", () => {
-  const pageFor = drainListPage({ drains: [someDrain()], instance: "web-1", namespace: undefined });
+  const page = drainListPage({ drains: [someDrain()], instance: "web-1", namespace: undefined });
   const base = "http://api/api/v1/namespaces/lastcall/pods/web-1:8081/proxy/";
-  expect(findLinks(pageFor).map((address) => new URL(address, base).href)).toEqual([
+  expect(findLinks(page).map((address) => new URL(address, base).href)).toEqual([
     `${base}?namespace=shop`,
     `${base}drains/0123456789abcdef`,
   ]);
@@ -28,7 +28,7 @@ test("the HTML list of drains has links to each drain that are relative to the p
     "7.3s",
     "replica web-1",
   ]) {
-    expect(pageFor).toContain(expectedText);
+    expect(page).toContain(expectedText);
   }
 });
 

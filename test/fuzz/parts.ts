@@ -21,7 +21,7 @@ export async function damagedDocuments({ random, shouldContinue }: Budget): Prom
     throw error;
   }
   const countPerKind = documentCount / DOCUMENT_KINDS.length;
-  return DOCUMENT_KINDS.map(({ name }, index) => `${countPerKind} of ${name} (${accepted[index]} taken)`).join(", ");
+  return DOCUMENT_KINDS.map(({ name }, index) => `${countPerKind} of ${name} (${accepted[index]} accepted)`).join(", ");
 }
 
 export async function changedCredentials({ random, shouldContinue }: Budget): Promise<string> {
@@ -37,7 +37,7 @@ export async function changedCredentials({ random, shouldContinue }: Budget): Pr
     const message = error instanceof Error ? error.message : String(error);
     throw new Finding(message, Buffer.from(message));
   }
-  return `${refused} changed ones refused, ${unchanged} that were not changed understood`;
+  return `${refused} changed credentials refused, ${unchanged} unchanged credentials accepted`;
 }
 
 const PODS_AT_ONCE = 500;

@@ -1,5 +1,5 @@
 /**
- * Prints the files that a change of an EndpointSlice runs through, from the API server's watch to the manager of the Pod:
+ * Prints the files that a change of an EndpointSlice runs through, from the API server's watch to the Pod's manager:
  * relay and manager run in this process, the manager's relay client in another one (walked-client.ts).
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -54,7 +54,7 @@ export function createAdminHandler({
   };
 
   return (method, target) => {
-    if (method !== "GET" && method !== "HEAD") return textResponse(405, "This port only answers GET.");
+    if (method !== "GET" && method !== "HEAD") return textResponse(405, "This port accepts only GET and HEAD.");
     const [path = ""] = target.split("?", 1);
     return path === "/" || path === "/drains.json"
       ? listResponse(path, target.slice(path.length))

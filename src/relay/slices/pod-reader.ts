@@ -74,7 +74,7 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
 
   return {
     read: (pod, onDeletion) => {
-      const job: Job = { pod, onDeletion: onDeletion, dueMs: clock.nowMs() };
+      const job: Job = { pod, onDeletion, dueMs: clock.nowMs() };
       activeJobs.add(job);
       addToSet(waitingJobs, pod.namespace, job);
       startDueJobs();

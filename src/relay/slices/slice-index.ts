@@ -89,7 +89,7 @@ export function createSliceIndex(): SliceIndex {
   };
 
   const add = (pod: PodIdentity, onChange: () => void): IndexClient => {
-    const entry: Entry = { keys: keysOfPod(pod), slices: new Map(), onChange: onChange };
+    const entry: Entry = { keys: keysOfPod(pod), slices: new Map(), onChange };
     const podHashes = hashKeys(entry.keys);
     const allHashes = [podHashes.uid, ...podHashes.addresses];
     for (const key of entry.keys) addToSet(byKey, key, entry);
@@ -107,7 +107,7 @@ export function createSliceIndex(): SliceIndex {
       for (const key of entry.slices.keys()) removeFromSet(bySlice, key, entry);
       for (const hash of allHashes) hashCounts.remove(hash);
     };
-    return { slices: () => entry.slices.values(), unsubscribe: unsubscribe };
+    return { slices: () => entry.slices.values(), unsubscribe };
   };
 
   return { store, add };

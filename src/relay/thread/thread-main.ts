@@ -33,7 +33,7 @@ export async function main(): Promise<number> {
   const relay = await startRelay({
     ...settings,
     connection: await loadKubeConfig(settings),
-    recordDrainEvent: (event) => send({ kind: "event", event: event }),
+    recordDrainEvent: (event) => send({ kind: "event", event }),
     onReconciled: identitySender(send),
     newId: () => randomBytes(16).toString("hex"),
     wallMs: () => Date.now(),
@@ -50,7 +50,7 @@ export async function main(): Promise<number> {
   const relayPort = await relay.listen(settings.host, settings.port);
   // The priority is not lowered earlier, because the main thread waits for this thread until it listens.
   const priorityError = lowerPriority(RELAY_NICENESS);
-  log.info({ relayPort, ...(priorityError === "" ? {} : { priorityError: priorityError }) }, "the relay is listening");
+  log.info({ relayPort, ...(priorityError === "" ? {} : { priorityError }) }, "the relay is listening");
   releaseStartupMemory();
   send({ kind: "ready" });
   setInterval(() => void relay.reconcile(), settings.reconcileMs);

@@ -53,9 +53,9 @@ test("the oldest stored drain is dropped if all namespaces have equally many", (
 });
 
 test("the store of drains keeps its limit, and a namespace within its share loses no drain", () => {
-  const reports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
+  const generatedReports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
   fc.assert(
-    fc.property(reports, fc.integer({ min: 6, max: 40 }), (reports, limit) => {
+    fc.property(generatedReports, fc.integer({ min: 6, max: 40 }), (reports, limit) => {
       const ring = createDrainRing(limit);
       const added = new Map<string, number>();
       let nowMs = 0;

@@ -257,36 +257,36 @@ describe("over a TCP connection", () => {
     await server.app.listen({ host: "127.0.0.1", port: 0 });
     const address = server.app.server.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
-    return { server: server, port };
+    return { server, port };
   }
 
   test("a report with an endless chunked body is rejected at the size limit", async () => {
-    const { server: serving, port } = await startServer();
+    const { server, port } = await startServer();
     const chunk = `2000\r\n${"x".repeat(8_192)}\r\n`;
     const response = await exchangeBytes(port, [
       `${authorizedHead}Transfer-Encoding: chunked\r\n\r\n`,
       ...Array<string>(50).fill(chunk),
     ]);
     expect(response).toMatch(/^HTTP\/1.1 413 /);
-    await serving.app.close();
+    await server.app.close();
   });
 
   test("a report with too large a Content-Length is rejected before the first byte of its body", async () => {
-    const { server: serving, port } = await startServer();
+    const { server, port } = await startServer();
     expect(await exchangeBytes(port, [`${authorizedHead}Content-Length: 1000000000\r\n\r\n`])).toMatch(
       /^HTTP\/1.1 413 /,
     );
-    await serving.app.close();
+    await server.app.close();
   });
 
   test("a report without a credential gets its response before the body, and the connection ends", async () => {
-    const { server: serving, port } = await startServer();
+    const { server, port } = await startServer();
     expect(await exchangeBytes(port, [`${requestHead}Content-Length: 1000\r\n\r\n`])).toMatch(/^HTTP\/1.1 401 /);
-    await serving.app.close();
+    await server.app.close();
   });
 
   test("a report whose client disconnects during the body is ignored", async () => {
-    const { server: serving, port } = await startServer();
+    const { server, port } = await startServer();
     const socket = connect({ host: "127.0.0.1", port, servername: "relay", rejectUnauthorized: false }, () => {
       socket.write(`${authorizedHead}Content-Length: 1000\r\n\r\n{"namespace"`, () => socket.destroy());
     });
@@ -296,8 +296,8 @@ describe("over a TCP connection", () => {
       `${authorizedHead}Connection: close\r\nContent-Length: ${fullBody.length}\r\n\r\n${fullBody}`,
     ]);
     expect(response).toMatch(/^HTTP\/1.1 204 /);
-    expect(serving.ring.list()).toHaveLength(1);
-    expect(serving.logged).toEqual(["drain reported"]);
-    await serving.app.close();
+    expect(server.ring.list()).toHaveLength(1);
+    expect(server.logged).toEqual(["drain reported"]);
+    await server.app.close();
   });
 });

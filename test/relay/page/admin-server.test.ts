@@ -10,10 +10,10 @@ import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts
 const openServers: OpenAdmin[] = [];
 
 afterEach(async () => {
-  await Promise.all(openServers.splice(0).map((startAdmin) => startAdmin.close()));
+  await Promise.all(openServers.splice(0).map((server) => server.close()));
 });
 
-async function admin(): Promise<string> {
+async function startAdmin(): Promise<string> {
   const opened = await openWithDrains();
   openServers.push(opened);
   return `http://127.0.0.1:${opened.port}`;
@@ -36,7 +36,7 @@ function createFullRing(): DrainRing {
 }
 
 test("/drains.json is the list of all drains, or of one namespace, with the newest first", async () => {
-  const base = await admin();
+  const base = await startAdmin();
   const all = await (await fetch(`${base}/drains.json`)).json();
   expect(all).toEqual({
     version: 1,
@@ -59,7 +59,7 @@ test.for([
   { path: "/drains/aa.svg", type: "image/svg+xml; charset=utf-8", expectedText: "Drain of Pod shop/web-7d9f-abcde" },
   { path: "/drains.json", type: "application/json", expectedText: '"instance":"web-1"' },
 ])("$path is $type whose headers forbid scripts, other loads and caching", async ({ path, type, expectedText }) => {
-  const response = await fetch(`${await admin()}${path}`);
+  const response = await fetch(`${await startAdmin()}${path}`);
   expect(response.status).toBe(200);
   expect(await response.text()).toContain(expectedText);
   expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -74,34 +74,31 @@ test.for([
 test.for([
   {
     path: "/nothing",
-    requestStatus: 404,
+    status: 404,
     sentence: "Not found. The paths are GET /, /drains.json, /drains/ID and /drains/ID.svg.\n",
   },
-  { path: "/drains/zz", requestStatus: 404, sentence: "Replica web-1 has no drain with this id.\n" },
-  { path: "/drains/aa.svg/", requestStatus: 404, sentence: "Not found. The paths are GET /, " },
-  { path: "/drains/%2e%2e%2fetc", requestStatus: 404, sentence: "Not found. The paths are GET /, " },
-  { path: "//drains/aa", requestStatus: 404, sentence: "Not found. The paths are GET /, " },
-  { path: "/?namespace=%3Cscript%3E", requestStatus: 400, sentence: "query parameter namespace" },
-  { path: "/drains.json?namespace=", requestStatus: 400, sentence: "query parameter namespace" },
-])(
-  "$path gets status $status and a message without any part of the request",
-  async ({ path, requestStatus: status, sentence }) => {
-    const response = await fetch(`${await admin()}${path}`);
-    expect(response.status).toBe(status);
-    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    const body = await response.text();
-    expect(body).toContain(sentence);
-    expect(body).not.toContain("script");
-  },
-);
+  { path: "/drains/zz", status: 404, sentence: "Replica web-1 has no drain with this id.\n" },
+  { path: "/drains/aa.svg/", status: 404, sentence: "Not found. The paths are GET /, " },
+  { path: "/drains/%2e%2e%2fetc", status: 404, sentence: "Not found. The paths are GET /, " },
+  { path: "//drains/aa", status: 404, sentence: "Not found. The paths are GET /, " },
+  { path: "/?namespace=%3Cscript%3E", status: 400, sentence: "query parameter namespace" },
+  { path: "/drains.json?namespace=", status: 400, sentence: "query parameter namespace" },
+])("$path gets status $status and a message without any part of the request", async ({ path, status, sentence }) => {
+  const response = await fetch(`${await startAdmin()}${path}`);
+  expect(response.status).toBe(status);
+  expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  const body = await response.text();
+  expect(body).toContain(sentence);
+  expect(body).not.toContain("script");
+});
 
 test.for(["POST", "PUT", "DELETE", "OPTIONS"])("the method %s gets status 405", async (method) => {
-  const response = await fetch(`${await admin()}/`, { method });
+  const response = await fetch(`${await startAdmin()}/`, { method });
   expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
 test("a response to HEAD has the headers of GET and no body", async () => {
-  const response = await fetch(`${await admin()}/drains.json`, { method: "HEAD" });
+  const response = await fetch(`${await startAdmin()}/drains.json`, { method: "HEAD" });
   expect([response.status, await response.text()]).toEqual([200, ""]);
   expect(Number(response.headers.get("content-length"))).toBeGreaterThan(100);
 });
@@ -177,7 +174,7 @@ test("connections that reopen at once after being closed do not block other clie
       () => 0,
     );
   isOver = true;
-  process.stdout.write(`${answered} of 10 requests were answered beside 300 connections that come back\n`);
+  process.stdout.write(`${answered} of 10 requests were answered beside 300 connections that reconnect\n`);
   expect(answered).toBe(10);
 });
 
@@ -260,7 +257,7 @@ describe("the admin port's addresses", () => {
 });
 
 test("an admin port in use is an error with the port number", async () => {
-  const usedPort = Number(new URL(await admin()).port);
+  const usedPort = Number(new URL(await startAdmin()).port);
   const opening = openAdmin({ drains: createDrainRing(1), instance: "web-2" }, usedPort);
   await expect(opening).rejects.toThrow(`admin port ${usedPort} is in use by another process`);
 });
@@ -295,7 +292,7 @@ describe("requests of one client address", () => {
 
   type RequestOptions = { readonly from?: string; readonly path?: string; readonly method?: string };
 
-  function status(
+  function requestStatus(
     port: number,
     { from = "127.0.0.1", path = "/", method = "GET" }: RequestOptions = {},
   ): Promise<number> {
@@ -314,12 +311,14 @@ describe("requests of one client address", () => {
 
   test("are limited to a burst of twenty and then five a second", () =>
     withLimitedServer(async ({ port, clock }) => {
-      for (let times = 0; times < 20; times += 1) expect(await status(port)).toBe(200);
-      expect(await status(port)).toBe(429);
+      for (let times = 0; times < 20; times += 1) expect(await requestStatus(port)).toBe(200);
+      expect(await requestStatus(port)).toBe(429);
       clock.nowMs = 199;
-      expect(await status(port)).toBe(429);
+      expect(await requestStatus(port)).toBe(429);
       clock.nowMs = 400;
-      expect([await status(port), await status(port), await status(port)]).toEqual([200, 200, 429]);
+      expect([await requestStatus(port), await requestStatus(port), await requestStatus(port)]).toEqual([
+        200, 200, 429,
+      ]);
     }));
 
   test.for(["/", "/drains.json", "/drains/zz", "/nothing"])(
@@ -329,8 +328,8 @@ describe("requests of one client address", () => {
         const operator: number[] = [];
         for (let index = 0; index < 120; index += 1) {
           clock.nowMs += 25;
-          await status(port, { path });
-          if (index % 10 === 9) operator.push(await status(port, { from: "127.0.0.2" }));
+          await requestStatus(port, { path });
+          if (index % 10 === 9) operator.push(await requestStatus(port, { from: "127.0.0.2" }));
         }
         expect(operator).toEqual(Array.from({ length: 12 }, () => 200));
       }),
@@ -343,8 +342,8 @@ describe("requests of one client address", () => {
     { method: "POST", status: 405 },
   ])("do not count against the rate limit if the response is $status", ({ status: expected, ...asked }) =>
     withLimitedServer(async ({ port }) => {
-      for (let times = 0; times < 30; times += 1) expect(await status(port, asked)).toBe(expected);
-      expect(await status(port)).toBe(200);
+      for (let times = 0; times < 30; times += 1) expect(await requestStatus(port, asked)).toBe(expected);
+      expect(await requestStatus(port)).toBe(200);
     }),
   );
 });

@@ -15,42 +15,42 @@ describe("the response to a read of a Pod", () => {
   test.for([
     {
       title: "of a terminating Pod contains the real grace period",
-      respond: responseWith(TERMINATING),
+      response: responseWith(TERMINATING),
       reading: { kind: "ending", deletion: { terminating: true, graceSeconds: 30 } },
     },
     {
       title: "with an invalid grace period proves only the deletion",
-      respond: responseWith({ ...TERMINATING, deletionGracePeriodSeconds: -5 }),
+      response: responseWith({ ...TERMINATING, deletionGracePeriodSeconds: -5 }),
       reading: { kind: "ending", deletion: { terminating: true, graceSeconds: undefined } },
     },
     {
       title: "of a Pod that is not deleted counts as living",
-      respond: responseWith({ uid: "uid-1" }),
+      response: responseWith({ uid: "uid-1" }),
       reading: { kind: "living" },
     },
     {
       title: "of a Pod of the same name with another uid counts as another Pod",
-      respond: responseWith({ ...TERMINATING, uid: "uid-2" }),
+      response: responseWith({ ...TERMINATING, uid: "uid-2" }),
       reading: { kind: "gone" },
     },
-    { title: "with status 404 counts as gone", respond: responseWith({}, 404), reading: { kind: "gone" } },
+    { title: "with status 404 counts as gone", response: responseWith({}, 404), reading: { kind: "gone" } },
     {
       title: "with status 403 counts as unreadable",
-      respond: responseWith(TERMINATING, 403),
+      response: responseWith(TERMINATING, 403),
       reading: { kind: "unreadable" },
     },
     {
       title: "that is not JSON counts as unreadable",
-      respond: { status: 200, text: "<html>" },
+      response: { status: 200, text: "<html>" },
       reading: { kind: "unreadable" },
     },
     {
       title: "that is a list counts as unreadable",
-      respond: { status: 200, text: "[]" },
+      response: { status: 200, text: "[]" },
       reading: { kind: "unreadable" },
     },
-  ])("$title", ({ respond: answer, reading }) => {
-    expect(readPodDeletion(answer, "uid-1")).toEqual(reading);
+  ])("$title", ({ response, reading }) => {
+    expect(readPodDeletion(response, "uid-1")).toEqual(reading);
   });
 });
 
@@ -92,19 +92,19 @@ describe("the relay's reader of Pods", () => {
 
   test("ignores the response if the drain ended during the read", async () => {
     const clock = createManualClock(100);
-    let answer: (metadata: object) => void = () => undefined;
+    let respond: (metadata: object) => void = () => undefined;
     let requestCount = 0;
     const reader = createPodReader(() => {
       requestCount += 1;
       return new Promise((resolve) => {
-        answer = (metadata) => resolve(responseWith(metadata));
+        respond = (metadata) => resolve(responseWith(metadata));
       });
     }, clock);
     const received: PodDeletion[] = [];
     for (const metadata of [TERMINATING, { uid: "uid-1" }]) {
       const stopReading = reader.read(POD, (deletion) => received.push(deletion));
       stopReading();
-      answer(metadata);
+      respond(metadata);
       await clock.advance(20_000);
     }
     expect([requestCount, received]).toEqual([2, []]);

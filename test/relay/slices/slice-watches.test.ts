@@ -186,7 +186,7 @@ test("a client that requests one namespace after the other causes few list reque
     for (let index = 0; index < 1_000; index += 1) watchBriefly(`m${nowMs}-${index}`);
     await pause(0, "the requested lists start");
   }
-  process.stdout.write(`45 000 namespaces asked about in ${seconds} s: ${requestedPaths.length} lists\n`);
+  process.stdout.write(`45 000 namespaces requested in ${seconds} s: ${requestedPaths.length} lists\n`);
   expect(requestedPaths.length).toBeLessThanOrEqual(openings.capacity + (seconds * 1_000) / openings.refillMs);
   await watches.stop();
 });

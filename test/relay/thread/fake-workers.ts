@@ -59,7 +59,7 @@ export function superviseFakeThread(address = ADDRESS, failedStarts = 0): Superv
     ...supervised,
     threads,
     newest,
-    events: events,
+    events,
     lines,
     ownMetrics: () => registry.metrics(),
     advance: time.advance,

@@ -27,15 +27,15 @@ function createReader(): { written: string[]; readLine: (nowMs?: number) => void
 
 describe("a fast client of a status stream", () => {
   test("receives every line, and the last one again while nothing changes", () => {
-    const { stream, written, readLine: take } = createReader();
+    const { stream, written, readLine } = createReader();
     stream.send("a", 0);
-    take();
+    readLine();
     stream.check(9_999);
     expect(written).toEqual(["a"]);
     stream.check(10_000);
-    take();
+    readLine();
     stream.send("b", 12_000);
-    take();
+    readLine();
     stream.check(21_000);
     expect(written).toEqual(["a", "a", "b"]);
     stream.check(22_000);
@@ -43,9 +43,9 @@ describe("a fast client of a status stream", () => {
   });
 
   test("is disconnected at the time limit, and receives no line after that", () => {
-    const { stream, written, readLine: take, ends } = createReader();
+    const { stream, written, readLine, ends } = createReader();
     stream.send("a", 0);
-    take();
+    readLine();
     stream.check(100_000);
     stream.send("b", 100_001);
     stream.check(200_000);
@@ -56,20 +56,20 @@ describe("a fast client of a status stream", () => {
 
 describe("a slow client of a status stream", () => {
   test("receives the newest line, without superseded lines", () => {
-    const { stream, written, readLine: take } = createReader();
+    const { stream, written, readLine } = createReader();
     for (const line of ["a", "b", "c"]) stream.send(line, 0);
     expect(written).toEqual(["a"]);
-    take();
+    readLine();
     expect(written).toEqual(["a", "c"]);
-    take();
+    readLine();
     expect(written).toEqual(["a", "c"]);
   });
 
   test("stays connected while it reads a line now and then", () => {
-    const { stream, written, ends, readLine: take } = createReader();
+    const { stream, written, ends, readLine } = createReader();
     stream.send("a", 0);
     stream.send("b", 1_000);
-    take(15_000);
+    readLine(15_000);
     stream.check(34_900);
     expect([written, ends]).toEqual([["a", "b"], []]);
     stream.check(35_000);
@@ -93,7 +93,7 @@ test("a status stream writes one line at a time, and a client that reads all get
   const anySteps = fc.array(fc.oneof(fc.nat(9).map(String), fc.constantFrom("take", "check")), { maxLength: 60 });
   fc.assert(
     fc.property(anySteps, (steps) => {
-      const { stream, written, readLine: take } = createReader();
+      const { stream, written, readLine } = createReader();
       let readCount = 0;
       let last: string | undefined;
       steps.forEach((step, nowMs) => {
@@ -101,7 +101,7 @@ test("a status stream writes one line at a time, and a client that reads all get
         else if (step === "take") {
           if (readCount < written.length) {
             readCount += 1;
-            take();
+            readLine();
           }
         } else {
           last = step;
@@ -111,7 +111,7 @@ test("a status stream writes one line at a time, and a client that reads all get
       });
       while (readCount < written.length) {
         readCount += 1;
-        take();
+        readLine();
       }
       expect(written.at(-1)).toBe(last);
     }),

@@ -72,14 +72,14 @@ describe("a manager that requests the withdrawal of its Pod", () => {
 
   test("returns its heartbeat with the end of the stream, and is served without one at the limit", async () => {
     await relay.close();
-    let left = 1;
+    let remainingHeartbeats = 1;
     const limits = {
       startHeartbeat: () => {
-        left -= 1;
-        return left >= 0;
+        remainingHeartbeats -= 1;
+        return remainingHeartbeats >= 0;
       },
       endHeartbeat: () => {
-        left += 1;
+        remainingHeartbeats += 1;
       },
     };
     relay = await startStreamingRelay({ limits });
@@ -88,11 +88,11 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     await waitForLines(plain, [IN]);
     relay.advance(200);
     await waitForLines(beating, [IN, IN]);
-    expect([left, plain.lines()]).toEqual([-1, [IN]]);
+    expect([remainingHeartbeats, plain.lines()]).toEqual([-1, [IN]]);
     beating.disconnect();
     plain.disconnect();
     await eventually(async () => expect(await streams()).toBe(0));
-    expect(left).toBe(0);
+    expect(remainingHeartbeats).toBe(0);
   });
 
   test("is disconnected after a day, and at the end of the relay", async () => {
@@ -104,7 +104,7 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     await waitForLines(second, [IN]);
     await relay.end();
     expect(await second.ended).toBe("ended");
-    expect(relay.watchers.map(({ hasLeft: left }) => left)).toEqual([true, true]);
+    expect(relay.watchers.map(({ hasLeft }) => hasLeft)).toEqual([true, true]);
   });
 
   test("stays connected for longer than the request timeout", async () => {
@@ -261,7 +261,7 @@ describe("a flood of requests", () => {
     expect(await streams()).toBeLessThanOrEqual(16);
     socket.destroy();
     await eventually(async () => expect(await streams()).toBe(0));
-    expect(relay.watchers.every(({ hasLeft: left }) => left)).toBe(true);
+    expect(relay.watchers.every(({ hasLeft }) => hasLeft)).toBe(true);
   });
 
   test("for a client that does not read leaves only the last status line", async () => {
