@@ -129,8 +129,8 @@ type OpenConnection = {
 /** Opens a connection and sends only this text. */
 function openConnection({ port }: Relay, text = ""): Promise<OpenConnection> {
   return new Promise((resolve) => {
-    const attempt = { host: "127.0.0.1", port, servername: NAME, rejectUnauthorized: false };
-    const socket: TLSSocket = connect(attempt, () => {
+    const options = { host: "127.0.0.1", port, servername: NAME, rejectUnauthorized: false };
+    const socket: TLSSocket = connect(options, () => {
       let received = "";
       socket.on("data", (chunk: Buffer) => {
         received += chunk.toString();
