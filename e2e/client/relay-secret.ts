@@ -48,7 +48,7 @@ export function renewedAccess(namespace: CaseNamespace, before: Given): Promise<
  */
 export async function renew(namespace: CaseNamespace): Promise<void> {
   const nowMs = Date.now();
-  const generation = await IDENTITY_TOOLS.makeGeneration(nowMs + 24 * HOUR_MS, nowMs - HOUR_MS);
+  const generation = await IDENTITY_TOOLS.makeCa(nowMs + 24 * HOUR_MS, nowMs - HOUR_MS);
   if (generation.validUntilMs <= nowMs + CA_LIFE_MS)
     throw new Error("the CA is not valid for longer than the present one");
   const key = IDENTITY_TOOLS.makeKey(nowMs - 2 * HOUR_MS);

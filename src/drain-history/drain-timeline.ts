@@ -37,18 +37,24 @@ export function timelineOf({ report }: DrainRecord): Timeline {
 function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
   let fromMs = 0;
   const bar = (kind: keyof typeof milliseconds): Bar => {
-    const took = milliseconds[kind];
-    const toMs = fromMs + took;
-    const placed: Bar = { kind, label: kind, detail: took > 0 ? spanText(took) : "took no time", fromMs, toMs };
+    const durationMs = milliseconds[kind];
+    const toMs = fromMs + durationMs;
+    const phaseBar: Bar = {
+      kind,
+      label: kind,
+      detail: durationMs > 0 ? spanText(durationMs) : "took no time",
+      fromMs,
+      toMs,
+    };
     fromMs = toMs;
-    return placed;
+    return phaseBar;
   };
   // A lost drain never reached the later phases.
   if (outcome === "lost") return [bar("withdrawing")];
   return [bar("withdrawing"), bar("deregistration"), bar("draining"), bar("holding")];
 }
 
-/** The age counts from the manager's first observation; with an unknown age (0) only the end is drawn. */
+/** The age starts with the manager's first sample of the connection; if it is unknown (0), the bar has no length. */
 function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: number): Bar {
   const port = local.slice(local.lastIndexOf(":") + 1);
   const age = ageMs > 0 ? `seen for ${spanText(ageMs)}` : "seen at the end";
@@ -61,8 +67,8 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
   const trigger = { atMs: 0, label: `trigger: ${TRIGGER_TEXT[report.trigger]}` };
   const withdrawn = { atMs: withdrawing, label: "withdrawal complete" };
-  const after = report.withdrawnAfterMs ?? -1;
-  const outMs = Math.min(after, totalMs(report));
+  const afterMs = report.withdrawnAfterMs ?? -1;
+  const outMs = Math.min(afterMs, totalMs(report));
   const outOfRotation = { atMs: outMs, label: outMs === 0 ? "out of rotation already" : "out of rotation" };
   const open = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
   const released: Moment = {
@@ -73,12 +79,12 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
   const done = { atMs: totalMs(report), label: "done" };
   const moments: Moment[] = [
     trigger,
-    ...(after >= 0 ? [outOfRotation] : []),
+    ...(afterMs >= 0 ? [outOfRotation] : []),
     ...(deregistration + draining > 0 ? [withdrawn] : []),
     released,
     ...(holding > 0 ? [done] : []),
   ];
-  return moments.sort((one, other) => one.atMs - other.atMs);
+  return moments.sort((left, right) => left.atMs - right.atMs);
 }
 
 /** A relay records neither the trigger nor the open connections. */

@@ -2,14 +2,14 @@
 import type { DrainRecord } from "./drain-record.ts";
 
 /**
- * A manager without a response sends its report to the next replica within seconds; the rest allows for clock skew.
+ * A manager without a response sends its report to the next replica within seconds; the remainder is for clock skew.
  * Equal content after a longer time is another drain of the same Pod.
  */
 export const DUPLICATE_WINDOW_MS = 60_000;
 
 /**
- * Newest first. The latest record of an id wins, since a replica may receive a later report. Of a drain that was
- * reported to two replicas the earlier record is kept.
+ * Sorts the newest first. The latest record of an id replaces the others, since a replica may receive a later report.
+ * If a drain was reported to two replicas, the earlier record is returned.
  */
 export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonly DrainRecord[] {
   const sorted = lists
@@ -53,7 +53,7 @@ export function contentKey({ namespace, pod, uid, report }: DrainRecord): string
   ]);
 }
 
-/** A time of 0 is unknown, as in a log without timestamps; such records are distinct by id. */
+/** A time of 0 is unknown, as in a log without timestamps; such records are duplicates only if their ids are equal. */
 function isDuplicate(endedAtMs: number, beforeMs: number | undefined): boolean {
   return beforeMs !== undefined && endedAtMs > 0 && endedAtMs - beforeMs <= DUPLICATE_WINDOW_MS;
 }

@@ -1,4 +1,4 @@
-/** Parses and validates drain notices. Pods are untrusted, so every field is checked and bounded. Pure. */
+/** Parses drain notices: a Pod and its drain report. Pods are untrusted, so it checks and limits all fields. Pure. */
 import {
   type DrainOutcome,
   type DrainReport,
@@ -36,7 +36,7 @@ const PHASE_DURATIONS = ["withdrawing", "deregistration", "draining", "holding"]
 
 /** In characters. The manager's longest reason names three IPv6 clients and a remedy. */
 const WHY_LIMIT = 1_000;
-/** In characters; the longest address with port has 53. */
+/** In characters; the longest address with a port has 53. */
 const ADDRESS_LIMIT = 56;
 /** In characters; the longest identifier has 13. */
 const IDENTIFIER_LIMIT = 24;
@@ -57,28 +57,28 @@ type Fields = { readonly [key: string]: unknown };
 class InvalidNotice extends Error {}
 
 /** Ignores unknown fields, which newer managers may send. */
-export function readNotice(value: unknown): NoticeReading {
-  return readWith(value, OUTCOMES);
+export function parseDrainNotice(value: unknown): NoticeReading {
+  return parseNotice(value, OUTCOMES);
 }
 
-export function readRecordedNotice(value: unknown): RecordReading {
-  return readWith(value, RECORDED_OUTCOMES);
+export function parseRecordedNotice(value: unknown): RecordReading {
+  return parseNotice(value, RECORDED_OUTCOMES);
 }
 
 type NoticeOf<Outcome> = RelayedPod & { readonly report: ReportOf<Outcome> };
 type ReportOf<Outcome> = Omit<DrainReport, "outcome"> & { readonly outcome: Outcome };
 
-function readWith<Outcome extends RecordedOutcome>(
+function parseNotice<Outcome extends RecordedOutcome>(
   value: unknown,
   outcomes: readonly Outcome[],
 ): Reading<NoticeOf<Outcome>> {
   try {
-    const fields = fieldsOf(value, "the notice");
+    const fields = readFields(value, "the notice");
     const notice = {
-      namespace: matching(fields, "namespace", DNS_LABEL, "the name of a namespace"),
-      pod: matching(fields, "pod", POD, "the name of a Pod"),
-      uid: matching(fields, "uid", UID, "the uid of a Pod"),
-      report: reportOf(fieldsOf(own(fields, "report"), "report"), outcomes),
+      namespace: readMatchingText(fields, "namespace", DNS_LABEL, "the name of a namespace"),
+      pod: readMatchingText(fields, "pod", POD, "the name of a Pod"),
+      uid: readMatchingText(fields, "uid", UID, "the uid of a Pod"),
+      report: readReport(readFields(ownValue(fields, "report"), "report"), outcomes),
     };
     return { ok: true, notice };
   } catch (error) {
@@ -87,57 +87,57 @@ function readWith<Outcome extends RecordedOutcome>(
   }
 }
 
-function reportOf<Outcome extends RecordedOutcome>(report: Fields, outcomes: readonly Outcome[]): ReportOf<Outcome> {
-  if (own(report, "version") !== 1) throw invalid("report.version", own(report, "version"), "1");
-  const left = connectionsOf(own(report, "left"));
-  const leftTotal = wholeNumberUpTo(report, "leftTotal", LEFT_TOTAL_LIMIT, "report.leftTotal");
-  if (leftTotal < left.length) throw invalid("report.leftTotal", leftTotal, `at least the ${left.length} in left`);
+function readReport<Outcome extends RecordedOutcome>(report: Fields, outcomes: readonly Outcome[]): ReportOf<Outcome> {
+  if (ownValue(report, "version") !== 1) throw invalidField("report.version", ownValue(report, "version"), "1");
+  const left = readConnections(ownValue(report, "left"));
+  const leftTotal = readWholeNumber(report, "leftTotal", LEFT_TOTAL_LIMIT, "report.leftTotal");
+  if (leftTotal < left.length) throw invalidField("report.leftTotal", leftTotal, `at least the ${left.length} in left`);
   return {
     version: 1,
-    phase: oneOf(report, "phase", PHASES),
-    outcome: oneOf(report, "outcome", outcomes),
-    trigger: oneOf(report, "trigger", TRIGGERS),
-    milliseconds: durationsOf(fieldsOf(own(report, "milliseconds"), "report.milliseconds")),
+    phase: readOneOf(report, "phase", PHASES),
+    outcome: readOneOf(report, "outcome", outcomes),
+    trigger: readOneOf(report, "trigger", TRIGGERS),
+    milliseconds: readDurations(readFields(ownValue(report, "milliseconds"), "report.milliseconds")),
     left,
     leftTotal,
-    evidenceSource: textOf(report, "evidenceSource", IDENTIFIER_LIMIT, "report.evidenceSource"),
-    why: textOf(report, "why", WHY_LIMIT, "report.why"),
-    ...withdrawalOf(report),
-    ...preloadOf(report),
+    evidenceSource: readText(report, "evidenceSource", IDENTIFIER_LIMIT, "report.evidenceSource"),
+    why: readText(report, "why", WHY_LIMIT, "report.why"),
+    ...readWithdrawal(report),
+    ...readPreload(report),
   };
 }
 
-/** Managers without relay support omit the fields. */
-function withdrawalOf(report: Fields): Pick<DrainReport, "relay" | "withdrawnAfterMs"> {
+/** Both fields are optional: managers without relay support omit them. */
+function readWithdrawal(report: Fields): Pick<DrainReport, "relay" | "withdrawnAfterMs"> {
   const relay =
-    own(report, "relay") === undefined ? {} : { relay: textOf(report, "relay", RELAY_LIMIT, "report.relay") };
-  const after = own(report, "withdrawnAfterMs");
-  if (after === undefined) return relay;
-  const isNever = after === -1;
+    ownValue(report, "relay") === undefined ? {} : { relay: readText(report, "relay", RELAY_LIMIT, "report.relay") };
+  const afterMs = ownValue(report, "withdrawnAfterMs");
+  if (afterMs === undefined) return relay;
+  const isNever = afterMs === -1;
   const place = "report.withdrawnAfterMs";
   return {
     ...relay,
-    withdrawnAfterMs: isNever ? -1 : wholeNumberUpTo(report, "withdrawnAfterMs", SPAN_LIMIT_MS, place),
+    withdrawnAfterMs: isNever ? -1 : readWholeNumber(report, "withdrawnAfterMs", SPAN_LIMIT_MS, place),
   };
 }
 
 /** Present only for Pods with a preloaded library that sends `Connection: close`. */
-function preloadOf(report: Fields): Pick<DrainReport, "preload"> {
-  if (own(report, "preload") === undefined) return {};
-  const fields = fieldsOf(own(report, "preload"), "report.preload");
+function readPreload(report: Fields): Pick<DrainReport, "preload"> {
+  if (ownValue(report, "preload") === undefined) return {};
+  const fields = readFields(ownValue(report, "preload"), "report.preload");
   const connections =
-    own(fields, "connections") === -1
+    ownValue(fields, "connections") === -1
       ? -1
-      : wholeNumberUpTo(fields, "connections", LEFT_TOTAL_LIMIT, "report.preload.connections");
-  const processes = wholeNumberUpTo(fields, "processes", LEFT_TOTAL_LIMIT, "report.preload.processes");
-  if (own(fields, "missed") === undefined) return { preload: { processes, connections } };
-  const missed = wholeNumberUpTo(fields, "missed", LEFT_TOTAL_LIMIT, "report.preload.missed");
+      : readWholeNumber(fields, "connections", LEFT_TOTAL_LIMIT, "report.preload.connections");
+  const processes = readWholeNumber(fields, "processes", LEFT_TOTAL_LIMIT, "report.preload.processes");
+  if (ownValue(fields, "missed") === undefined) return { preload: { processes, connections } };
+  const missed = readWholeNumber(fields, "missed", LEFT_TOTAL_LIMIT, "report.preload.missed");
   return { preload: { processes, missed, connections } };
 }
 
-function durationsOf(fields: Fields): PhaseDurations {
+function readDurations(fields: Fields): PhaseDurations {
   const [withdrawing, deregistration, draining, holding] = PHASE_DURATIONS.map((phase) =>
-    wholeNumberUpTo(fields, phase, SPAN_LIMIT_MS, `report.milliseconds.${phase}`),
+    readWholeNumber(fields, phase, SPAN_LIMIT_MS, `report.milliseconds.${phase}`),
   );
   return {
     withdrawing: withdrawing ?? 0,
@@ -147,30 +147,30 @@ function durationsOf(fields: Fields): PhaseDurations {
   };
 }
 
-function connectionsOf(value: unknown): readonly OpenConnection[] {
-  if (!Array.isArray(value)) throw invalid("report.left", value, "a list");
+function readConnections(value: unknown): readonly OpenConnection[] {
+  if (!Array.isArray(value)) throw invalidField("report.left", value, "a list");
   if (value.length > LEFT_LIMIT) {
     throw new InvalidNotice(`report.left: has ${value.length} entries, more than the limit of ${LEFT_LIMIT}.`);
   }
-  return value.map((entry: unknown, at) => {
-    const place = `report.left[${at}]`;
-    const fields = fieldsOf(entry, place);
+  return value.map((entry: unknown, index) => {
+    const place = `report.left[${index}]`;
+    const fields = readFields(entry, place);
     return {
-      local: textOf(fields, "local", ADDRESS_LIMIT, `${place}.local`),
-      peer: textOf(fields, "peer", ADDRESS_LIMIT, `${place}.peer`),
-      ageMs: wholeNumberUpTo(fields, "ageMs", SPAN_LIMIT_MS, `${place}.ageMs`),
-      state: textOf(fields, "state", IDENTIFIER_LIMIT, `${place}.state`),
+      local: readText(fields, "local", ADDRESS_LIMIT, `${place}.local`),
+      peer: readText(fields, "peer", ADDRESS_LIMIT, `${place}.peer`),
+      ageMs: readWholeNumber(fields, "ageMs", SPAN_LIMIT_MS, `${place}.ageMs`),
+      state: readText(fields, "state", IDENTIFIER_LIMIT, `${place}.state`),
     };
   });
 }
 
 /** Ignores inherited fields, such as `constructor`. */
-function own(fields: Fields, key: string): unknown {
+function ownValue(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : undefined;
 }
 
-function fieldsOf(value: unknown, place: string): Fields {
-  if (!isFields(value)) throw invalid(place, value, "an object");
+function readFields(value: unknown, place: string): Fields {
+  if (!isFields(value)) throw invalidField(place, value, "an object");
   return value;
 }
 
@@ -178,34 +178,34 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function matching(fields: Fields, key: string, pattern: RegExp, expected: string): string {
-  const value = own(fields, key);
-  // The length check bounds the time of the pattern.
+function readMatchingText(fields: Fields, key: string, pattern: RegExp, expected: string): string {
+  const value = ownValue(fields, key);
+  // The length check limits the time that the pattern takes.
   if (typeof value === "string" && value.length <= 253 && pattern.test(value)) return value;
-  throw invalid(key, value, expected);
+  throw invalidField(key, value, expected);
 }
 
-function oneOf<T extends string>(fields: Fields, key: string, allowed: readonly T[]): T {
-  const value = own(fields, key);
-  const known = allowed.find((word) => word === value);
-  if (known === undefined) throw invalid(`report.${key}`, value, `one of ${allowed.join(", ")}`);
+function readOneOf<T extends string>(fields: Fields, key: string, allowed: readonly T[]): T {
+  const value = ownValue(fields, key);
+  const known = allowed.find((allowedValue) => allowedValue === value);
+  if (known === undefined) throw invalidField(`report.${key}`, value, `one of ${allowed.join(", ")}`);
   return known;
 }
 
-function textOf(fields: Fields, key: string, limit: number, place: string): string {
-  const value = own(fields, key);
-  if (typeof value !== "string") throw invalid(place, value, "a string");
+function readText(fields: Fields, key: string, limit: number, place: string): string {
+  const value = ownValue(fields, key);
+  if (typeof value !== "string") throw invalidField(place, value, "a string");
   return plainText(value, limit);
 }
 
-/** Rounds fractions and turns -0 into 0. */
-function wholeNumberUpTo(fields: Fields, key: string, limit: number, place: string): number {
-  const value = own(fields, key);
+/** Rounds fractions and converts -0 to 0. */
+function readWholeNumber(fields: Fields, key: string, limit: number, place: string): number {
+  const value = ownValue(fields, key);
   if (typeof value === "number" && value >= 0 && value <= limit) return Math.abs(Math.round(value));
-  throw invalid(place, value, `a number from 0 to ${limit}`);
+  throw invalidField(place, value, `a number from 0 to ${limit}`);
 }
 
-function invalid(place: string, value: unknown, expected: string): InvalidNotice {
+function invalidField(place: string, value: unknown, expected: string): InvalidNotice {
   return new InvalidNotice(`${place}: ${describeValue(value)} is not ${expected}.`);
 }
 

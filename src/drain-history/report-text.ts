@@ -2,7 +2,7 @@
 import type { DrainTrigger, PreloadReport } from "../contract/drain-report.ts";
 import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 
-/** Each continues "Pod web-1 …". */
+/** Each text continues a sentence that starts with "Pod web-1". */
 export const OUTCOME_TEXT: Readonly<Record<RecordedOutcome, string>> = {
   none: "is still draining",
   drained: "drained",
@@ -47,7 +47,7 @@ export function connectionCloseText({ processes, missed = 0, connections }: Prel
   return `${loaded} loaded the library${unreached}; ${open}`;
 }
 
-/** From the trigger to the release of the app's preStop hooks. */
+/** Time from the trigger until the preStop hooks are answered. */
 export function releaseMs({ milliseconds }: RecordedReport): number {
   return milliseconds.withdrawing + milliseconds.deregistration + milliseconds.draining;
 }

@@ -1,6 +1,6 @@
 /** Escapes text for HTML and SVG. Pure. */
 
-const NAMES: ReadonlyMap<string, string> = new Map([
+const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["&", "&amp;"],
   ["<", "&lt;"],
   [">", "&gt;"],
@@ -8,7 +8,10 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["'", "&#39;"],
 ]);
 
-/** For elements and quoted attributes. Replaces control, format and forbidden characters by `?`. */
-export function escaped(text: string): string {
-  return text.replace(/[&<>"'\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\ufffe\uffff]/gu, (one) => NAMES.get(one) ?? "?");
+/** The result is safe in elements and quoted attributes. Replaces control, format and forbidden characters by `?`. */
+export function escapeMarkup(text: string): string {
+  return text.replace(
+    /[&<>"'\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\ufffe\uffff]/gu,
+    (character) => ENTITIES.get(character) ?? "?",
+  );
 }

@@ -1,6 +1,4 @@
-/**
- * Draws one drain as text, with the contents of the SVG. Pure. Does not escape: record texts are plain once parsed.
- */
+/** Draws one drain as text, like the SVG. It does not escape: parsed records contain only printable text. Pure. */
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
 import { type Bar, type Moment, timelineOf } from "./drain-timeline.ts";
@@ -14,27 +12,30 @@ const CLIENT_ROWS = 8;
 type Axis = { readonly endMs: number; readonly columns: number };
 
 export function terminalTimeline(record: DrainRecord, width: number): readonly string[] {
-  const whole = Math.max(MIN_WIDTH, width);
+  const lineWidth = Math.max(MIN_WIDTH, width);
   const { endMs, bars, moments } = timelineOf(record);
-  const axis = { endMs, columns: whole - LABEL_WIDTH - 1 };
+  const axis = { endMs, columns: lineWidth - LABEL_WIDTH - 1 };
   const clients = bars.filter(({ kind }) => kind === "connection");
-  const more = Math.max(record.report.leftTotal, clients.length) - Math.min(CLIENT_ROWS, clients.length);
+  const hiddenCount = Math.max(record.report.leftTotal, clients.length) - Math.min(CLIENT_ROWS, clients.length);
   return [
-    ...wrapped(titleOf(record), whole),
-    ...wrapped(drainSentence(record), whole),
-    ...wrapped(detailsOf(record), whole),
+    ...wrapText(titleOf(record), lineWidth),
+    ...wrapText(drainSentence(record), lineWidth),
+    ...wrapText(detailsOf(record), lineWidth),
     "",
-    labelledRow("", scale(axis)),
-    ...bars.filter(({ kind }) => kind !== "connection").map((bar) => labelledRow(phaseLabel(bar), cells(bar, axis))),
+    labelledRow("", drawScale(axis)),
+    ...bars.filter(({ kind }) => kind !== "connection").map((bar) => labelledRow(phaseLabel(bar), drawBar(bar, axis))),
     ...clients
       .slice(0, CLIENT_ROWS)
-      .flatMap((bar) => [labelledRow(bar.label, cells(bar, axis)), ...wrapped(bar.detail, whole - 2).map(indented)]),
-    ...(more > 0 ? [`  and ${more} more ${more === 1 ? "connection" : "connections"}`] : []),
-    ...moments.flatMap((moment) => momentLines(moment, whole)),
+      .flatMap((bar) => [
+        labelledRow(bar.label, drawBar(bar, axis)),
+        ...wrapText(bar.detail, lineWidth - 2).map(indent),
+      ]),
+    ...(hiddenCount > 0 ? [`  and ${hiddenCount} more ${hiddenCount === 1 ? "connection" : "connections"}`] : []),
+    ...moments.flatMap((moment) => momentLines(moment, lineWidth)),
   ];
 }
 
-function indented(line: string): string {
+function indent(line: string): string {
   return `  ${line}`;
 }
 
@@ -45,33 +46,33 @@ function titleOf({ namespace, pod, ownerKind, ownerName }: DrainRecord): string 
 
 function detailsOf({ id, endedAtMs, report }: DrainRecord): string {
   const relay = report.relay === undefined ? "" : `, relay: ${relayText(report.relay)}`;
-  const closing = report.preload === undefined ? "" : `, clients sent away: ${connectionCloseText(report.preload)}`;
-  return `${instantText(endedAtMs)}, drain ${id}, evidence source ${report.evidenceSource}${relay}${closing}`;
+  const closingText = report.preload === undefined ? "" : `, clients sent away: ${connectionCloseText(report.preload)}`;
+  return `${instantText(endedAtMs)}, drain ${id}, evidence source ${report.evidenceSource}${relay}${closingText}`;
 }
 
 function phaseLabel({ label, detail }: Bar): string {
   return label + detail.padStart(LABEL_WIDTH - 1 - label.length);
 }
 
-function labelledRow(label: string, drawn: readonly string[]): string {
-  const cut = label.length >= LABEL_WIDTH ? `${label.slice(0, LABEL_WIDTH - 2)}…` : label;
-  return `${cut.padEnd(LABEL_WIDTH)} ${drawn.join("")}`.trimEnd();
+function labelledRow(label: string, rowCells: readonly string[]): string {
+  const shortLabel = label.length >= LABEL_WIDTH ? `${label.slice(0, LABEL_WIDTH - 2)}…` : label;
+  return `${shortLabel.padEnd(LABEL_WIDTH)} ${rowCells.join("")}`.trimEnd();
 }
 
-/** Connections and phases that took any time have at least one cell. */
-function cells({ kind, fromMs, toMs }: Bar, axis: Axis): readonly string[] {
-  const drawn: string[] = Array.from({ length: axis.columns }, () => "·");
-  if (toMs <= fromMs && kind !== "connection") return drawn;
-  const from = Math.min(axis.columns - 1, columnAt(fromMs, axis));
-  return drawn.fill("█", from, Math.max(from + 1, columnAt(toMs, axis)));
+/** Connections, and phases of more than 0 ms, have at least one filled cell. */
+function drawBar({ kind, fromMs, toMs }: Bar, axis: Axis): readonly string[] {
+  const rowCells: string[] = Array.from({ length: axis.columns }, () => "·");
+  if (toMs <= fromMs && kind !== "connection") return rowCells;
+  const firstColumn = Math.min(axis.columns - 1, columnAt(fromMs, axis));
+  return rowCells.fill("█", firstColumn, Math.max(firstColumn + 1, columnAt(toMs, axis)));
 }
 
-function scale(axis: Axis): readonly string[] {
+function drawScale(axis: Axis): readonly string[] {
   let line = "";
   for (const { atMs, text } of ticksTo(axis.endMs)) {
-    const at = columnAt(atMs, axis);
-    const isFree = line === "" || at > line.length;
-    if (isFree && at + text.length <= axis.columns) line = line.padEnd(at) + text;
+    const column = columnAt(atMs, axis);
+    const isFree = line === "" || column > line.length;
+    if (isFree && column + text.length <= axis.columns) line = line.padEnd(column) + text;
   }
   return [line];
 }
@@ -82,14 +83,16 @@ function columnAt(ms: number, { endMs, columns }: Axis): number {
 
 function momentLines({ atMs, label }: Moment, width: number): readonly string[] {
   const time = `${(atMs / 1_000).toFixed(2).padStart(8)} s  `;
-  return wrapped(label, width - time.length).map((line, at) => (at === 0 ? time : " ".repeat(time.length)) + line);
+  return wrapText(label, width - time.length).map(
+    (line, index) => (index === 0 ? time : " ".repeat(time.length)) + line,
+  );
 }
 
-function wrapped(text: string, width: number): readonly string[] {
-  const piece = new RegExp(`.{1,${width}}`, "gs");
+function wrapText(text: string, width: number): readonly string[] {
+  const piecePattern = new RegExp(`.{1,${width}}`, "gs");
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ").flatMap((long) => long.match(piece) ?? [])) {
+  for (const word of text.split(" ").flatMap((longWord) => longWord.match(piecePattern) ?? [])) {
     if (line !== "" && line.length + 1 + word.length > width) {
       lines.push(line);
       line = "";

@@ -1,6 +1,6 @@
 /** Formats durations, instants and the ticks of a time axis. Pure. */
 
-/** Such as `350ms`, `7.4s`, `90s`, `2m 5s`, `3h 4m`. */
+/** Returns a text such as `350ms`, `7.4s`, `90s`, `2m 5s`, `3h 4m`. */
 export function spanText(ms: number): string {
   if (Math.round(ms) < 1_000) return `${Math.round(ms)}ms`;
   const tenths = Math.round(ms / 100);
@@ -40,8 +40,8 @@ export function ticksTo(endMs: number): readonly Tick[] {
   const fits = (stepMs: number): boolean => endMs / stepMs <= STEPS_LIMIT;
   const stepMs = STEPS_MS.find(fits) ?? Math.ceil(endMs / STEPS_LIMIT / DAY) * DAY;
   const count = Math.floor(endMs / stepMs) + 1;
-  return Array.from({ length: count }, (_, at) => ({
-    atMs: at * stepMs,
-    text: at === 0 ? "0" : spanText(at * stepMs),
+  return Array.from({ length: count }, (_, index) => ({
+    atMs: index * stepMs,
+    text: index === 0 ? "0" : spanText(index * stepMs),
   }));
 }

@@ -2,15 +2,15 @@
 import type { DrainRecord } from "./drain-record.ts";
 import { type Bar, type Moment, timelineOf } from "./drain-timeline.ts";
 import { OUTCOME_TEXT } from "./report-text.ts";
-import { escaped } from "./safe-text.ts";
+import { escapeMarkup } from "./safe-text.ts";
 import { instantText, ticksTo } from "./time-text.ts";
 
 // In pixels.
 const WIDTH = 960;
-const LABELS = 336;
+const LABELS_WIDTH = 336;
 const MARGIN = 12;
-const ROW = 34;
-const LINE = 18;
+const ROW_HEIGHT = 34;
+const LINE_HEIGHT = 18;
 const TOP = 96;
 
 /** In characters; longer lines would exceed the width. */
@@ -32,25 +32,27 @@ const STYLE = `
 
 export function timelineSvg(record: DrainRecord): string {
   const { endMs, bars, moments } = timelineOf(record);
-  const perMs = (WIDTH - LABELS - 3 * MARGIN) / endMs;
-  const x = (ms: number): number => LABELS + Math.round(Math.min(ms, endMs) * perMs);
-  const bottom = TOP + bars.length * ROW;
-  const lines = wrapped(record.report.why, LINE_LIMIT).slice(0, WHY_LINES);
-  const height = bottom + (moments.length + lines.length) * LINE + 2 * MARGIN;
+  const perMs = (WIDTH - LABELS_WIDTH - 3 * MARGIN) / endMs;
+  const x = (ms: number): number => LABELS_WIDTH + Math.round(Math.min(ms, endMs) * perMs);
+  const bottom = TOP + bars.length * ROW_HEIGHT;
+  const lines = wrapText(record.report.why, LINE_LIMIT).slice(0, WHY_LINES);
+  const height = bottom + (moments.length + lines.length) * LINE_HEIGHT + 2 * MARGIN;
   const title = `Drain of Pod ${record.namespace}/${record.pod}`;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(title)}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escapeMarkup(title)}" font-family="sans-serif" font-size="12">`,
     `<style>${STYLE}</style>`,
     `<rect class="lc-ground" width="${WIDTH}" height="${height}"/>`,
-    text(MARGIN, 26, "lc-text", cut(title, 100), 'font-size="16" font-weight="bold"'),
-    text(MARGIN, 46, "lc-faint", subtitleOf(record)),
+    textElement(MARGIN, 26, "lc-text", truncate(title, 100), 'font-size="16" font-weight="bold"'),
+    textElement(MARGIN, 46, "lc-faint", subtitleOf(record)),
     ...ticksTo(endMs).flatMap((tick) => [
       `<line class="lc-grid" x1="${x(tick.atMs)}" y1="${TOP - 12}" x2="${x(tick.atMs)}" y2="${bottom}"/>`,
-      text(x(tick.atMs), TOP - 18, "lc-faint", tick.text, 'text-anchor="middle"'),
+      textElement(x(tick.atMs), TOP - 18, "lc-faint", tick.text, 'text-anchor="middle"'),
     ]),
-    ...bars.flatMap((bar, at) => barParts(bar, TOP + at * ROW, x)),
-    ...moments.flatMap((moment, at) => momentParts(moment, bottom, bottom + (at + 1) * LINE, x)),
-    ...lines.map((line, at) => text(MARGIN, bottom + (moments.length + at + 1) * LINE + 6, "lc-text", line)),
+    ...bars.flatMap((bar, index) => barElements(bar, TOP + index * ROW_HEIGHT, x)),
+    ...moments.flatMap((moment, index) => momentElements(moment, bottom, bottom + (index + 1) * LINE_HEIGHT, x)),
+    ...lines.map((line, index) =>
+      textElement(MARGIN, bottom + (moments.length + index + 1) * LINE_HEIGHT + 6, "lc-text", line),
+    ),
     "</svg>",
     "",
   ].join("\n");
@@ -58,48 +60,48 @@ export function timelineSvg(record: DrainRecord): string {
 
 function subtitleOf({ report, ownerKind, ownerName, endedAtMs }: DrainRecord): string {
   const owner = ownerName === "" ? "" : `${ownerKind} ${ownerName}, `;
-  return cut(`${owner}${instantText(endedAtMs)}: ${OUTCOME_TEXT[report.outcome]}`, LINE_LIMIT);
+  return truncate(`${owner}${instantText(endedAtMs)}: ${OUTCOME_TEXT[report.outcome]}`, LINE_LIMIT);
 }
 
 /** Phases of 0 ms have no bar; connections always have one. */
-function barParts(bar: Bar, top: number, x: (ms: number) => number): readonly string[] {
-  const from = x(bar.fromMs);
-  const width = Math.max(3, x(bar.toMs) - from);
-  const isThere = bar.toMs > bar.fromMs || bar.kind === "connection";
-  const shape = `<rect class="lc-${bar.kind}" x="${from}" y="${top + 6}" width="${width}" height="${ROW - 14}" rx="2"/>`;
+function barElements(bar: Bar, top: number, x: (ms: number) => number): readonly string[] {
+  const left = x(bar.fromMs);
+  const width = Math.max(3, x(bar.toMs) - left);
+  const isVisible = bar.toMs > bar.fromMs || bar.kind === "connection";
+  const shape = `<rect class="lc-${bar.kind}" x="${left}" y="${top + 6}" width="${width}" height="${ROW_HEIGHT - 14}" rx="2"/>`;
   return [
     // At this font size the longest IPv6 address ends before the bars.
-    text(MARGIN, top + 14, "lc-text", cut(bar.label, LABEL_LIMIT), 'font-size="11"'),
-    text(MARGIN, top + 27, "lc-faint", cut(bar.detail, LABEL_LIMIT), 'font-size="10"'),
-    ...(isThere ? [shape] : []),
+    textElement(MARGIN, top + 14, "lc-text", truncate(bar.label, LABEL_LIMIT), 'font-size="11"'),
+    textElement(MARGIN, top + 27, "lc-faint", truncate(bar.detail, LABEL_LIMIT), 'font-size="10"'),
+    ...(isVisible ? [shape] : []),
   ];
 }
 
-function momentParts(moment: Moment, bottom: number, y: number, x: (ms: number) => number): readonly string[] {
+function momentElements(moment: Moment, bottom: number, y: number, x: (ms: number) => number): readonly string[] {
   const { atMs, label, isFault = false } = moment;
   const kind = isFault ? "lc-fault" : "lc-mark";
-  const at = `${(atMs / 1_000).toFixed(2)} s`;
+  const timeText = `${(atMs / 1_000).toFixed(2)} s`;
   return [
     `<line class="${kind}" x1="${x(atMs)}" y1="${TOP - 12}" x2="${x(atMs)}" y2="${bottom}"/>`,
-    text(MARGIN, y, `${kind}-text`, `${at}: ${cut(label, LINE_LIMIT)}`),
+    textElement(MARGIN, y, `${kind}-text`, `${timeText}: ${truncate(label, LINE_LIMIT)}`),
   ];
 }
 
-function text(x: number, y: number, kind: string, content: string, more = ""): string {
-  return `<text class="${kind}" x="${x}" y="${y}"${more === "" ? "" : ` ${more}`}>${escaped(content)}</text>`;
+function textElement(x: number, y: number, kind: string, content: string, attributes = ""): string {
+  return `<text class="${kind}" x="${x}" y="${y}"${attributes === "" ? "" : ` ${attributes}`}>${escapeMarkup(content)}</text>`;
 }
 
-function cut(content: string, limit: number): string {
+function truncate(content: string, limit: number): string {
   return content.length > limit ? `${content.slice(0, limit - 3)}...` : content;
 }
 
-function wrapped(content: string, limit: number): readonly string[] {
+function wrapText(content: string, limit: number): readonly string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of content.split(" ")) {
-    const whole = line === "" ? word : `${line} ${word}`;
-    if (whole.length > limit && line !== "") lines.push(line);
-    line = cut(whole.length > limit ? word : whole, limit);
+    const extendedLine = line === "" ? word : `${line} ${word}`;
+    if (extendedLine.length > limit && line !== "") lines.push(line);
+    line = truncate(extendedLine.length > limit ? word : extendedLine, limit);
   }
   return line === "" ? lines : [...lines, line];
 }

@@ -73,7 +73,7 @@ export const METRICS = {
   },
 } as const;
 
-/** The functions of this file must be called once per registry, this one once per metric. */
+/** Must be called once per metric and registry; the other functions of this file once per registry. */
 export function addGauge(
   metric: "heapUsed" | "streams" | "watchedNamespaces",
   registry: Registry,
@@ -108,9 +108,9 @@ const PHASES: readonly (keyof PhaseDurations)[] = ["withdrawing", "deregistratio
 const PHASE_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 900, 3_600];
 const LEFT_BUCKETS = [0, 1, 2, 5, 10, 25, 50, 100, 250, 1_000, 10_000];
 
-/** Alerts fire on one such drain, so their labels need the namespace. */
+/** Alerts fire on a single drain with such an outcome, so this metric has the namespace as a label. */
 const INCOMPLETE: readonly RecordedOutcome[] = ["blind", "forced", "lost"];
-/** Each namespace is up to three series, as long as the replica lives. */
+/** Each namespace adds up to three series, which stay until the replica ends. */
 export const NAMESPACES_LIMIT = 100;
 const OTHER_NAMESPACES = "_other";
 
@@ -131,7 +131,7 @@ export function drainMetrics(registry: Registry): (record: DrainRecord) => void 
     const { outcome } = report;
     drains.inc({ outcome });
     if (INCOMPLETE.includes(outcome)) incomplete.inc({ outcome, pod_namespace: labelOf(namespace) });
-    // The durations are zero or unknown and would shorten the averages.
+    // The durations of these outcomes are zero or unknown and would shorten the averages.
     if (outcome === "restarted" || outcome === "lost") return;
     for (const phase of PHASES) phases.observe({ phase }, report.milliseconds[phase] / 1_000);
     left.observe(report.leftTotal);

@@ -9,14 +9,14 @@ import { createDrainRing, type DrainRing } from "./drains/drain-ring.ts";
 import { addDrainsRoute, recordDrain } from "./drains/drains-route.ts";
 import type { RelayIdentity } from "./identity/identity.ts";
 import { runIdentity } from "./identity/identity-runner.ts";
-import { credentialCheck } from "./identity/relay-access.ts";
+import { createCredentialCheck } from "./identity/relay-access.ts";
 import { IDENTITY_TOOLS } from "./identity/secret-content.ts";
 import { lostReport } from "./lost/lost-drain.ts";
 import { createLostDrains, NO_LOST_DRAINS } from "./lost/lost-drains.ts";
 import { drainMetrics } from "./metrics.ts";
 import { type AdminListen, openAdmin } from "./page/admin-server.ts";
 import { createRelayLimits } from "./server/relay-limits.ts";
-import { relayServer } from "./server/relay-server.ts";
+import { createRelayServer } from "./server/relay-server.ts";
 import { REAL_CLOCK as clock } from "./slices/clock.ts";
 import { createSliceWatches } from "./slices/slice-watches.ts";
 import { addWithdrawalRoute } from "./withdrawal/withdrawal-route.ts";
@@ -42,17 +42,17 @@ type RelayParts = {
 type Relay = {
   /** Reconciles the Secret and the certificates; must be called regularly. Never rejects. */
   readonly reconcile: () => Promise<void>;
-  /** An empty host is every address. @returns the port. @throws Fault ERR_LISTEN_FAILED */
+  /** An empty host means all addresses. @returns the port. @throws Fault ERR_LISTEN_FAILED */
   readonly listen: (host: string, port: number) => Promise<number>;
   /** Ends the streams, so that managers call another replica; resolves when all connections are closed. */
-  readonly leave: () => Promise<void>;
+  readonly endStreams: () => Promise<void>;
 };
 
-/** For responses and ends of streams to arrive; connections that are still open then are cut. */
-const LEAVING_MS = 1_000;
-const DRAINS_REMEMBERED = 1_000;
+/** Time for responses and ends of streams to reach the clients; then the open connections are closed. */
+const CLOSE_LIMIT_MS = 1_000;
+const DRAIN_RECORDS_LIMIT = 1_000;
 
-/** Starts without the API server or the admin port too, and logs what is missing. */
+/** Starts even if the API server is unreachable or the admin port is in use, and logs the error. */
 export async function startRelay(parts: RelayParts): Promise<Relay> {
   const { wallMs, log, registry, onReconciled, readsPods } = parts;
   const { nowMs } = clock;
@@ -67,12 +67,12 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
     registry,
     onReconciled,
   });
-  const checkCredential = credentialCheck({
+  const checkCredential = createCredentialCheck({
     identity: identity.identity,
     onUnknownKey: () => void identity.reconcileSoon(),
   });
   const { watchPod } = createSliceWatches({ request, stream, clock, random: Math.random, readsPods, registry, log });
-  const ring = createDrainRing(DRAINS_REMEMBERED);
+  const ring = createDrainRing(DRAIN_RECORDS_LIMIT);
   const recording = {
     ring,
     countDrain: drainMetrics(registry),
@@ -80,7 +80,7 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
     newId: parts.newId,
     log,
   };
-  const lostDrains = createLostDrains({
+  const lostDrainTracker = createLostDrains({
     request,
     clock,
     onLost: (drain, end) => {
@@ -88,29 +88,32 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
       recordDrain({ pod, claims, endedAtMs, report: lostReport(drain, end) }, recording);
     },
   });
-  const lost = readsPods ? lostDrains : NO_LOST_DRAINS;
-  const app = relayServer(log, identity.contextFor);
+  const lostDrains = readsPods ? lostDrainTracker : NO_LOST_DRAINS;
+  const app = createRelayServer(log, identity.contextFor);
   const guard = { checkCredential, limits: createRelayLimits(), nowMs, registry };
-  addWithdrawalRoute(app, { ...guard, watchPod, lost, clock, wallMs });
-  addDrainsRoute(app, { ...guard, ...recording, onReport: lost.reported, wallMs });
+  addWithdrawalRoute(app, { ...guard, watchPod, lostDrains, clock, wallMs });
+  addDrainsRoute(app, { ...guard, ...recording, onReport: lostDrains.onReport, wallMs });
   await app.ready();
-  await showDrains(parts, ring);
+  await serveRecentDrains(parts, ring);
   return {
     reconcile: identity.reconcile,
     listen: async (host, port) => (await openPort(app.server, { name: "the relay's", host, port })).port,
-    leave: async () => {
-      const gone = new AbortController();
-      app.server.close(() => gone.abort());
+    endStreams: async () => {
+      const serverClosed = new AbortController();
+      app.server.close(() => serverClosed.abort());
       // Ends the streams by the preClose hook; Fastify closes only a server that it opened itself.
       await app.close();
-      await clock.sleep(LEAVING_MS, gone.signal);
+      await clock.sleep(CLOSE_LIMIT_MS, serverClosed.signal);
       app.server.closeAllConnections();
     },
   };
 }
 
-/** A port in use must not keep the relay from serving. */
-async function showDrains({ adminPort, adminListen, instance, log }: RelayParts, drains: DrainRing): Promise<void> {
+/** Logs an error and does not throw: the relay must serve managers even if the admin port is in use. */
+async function serveRecentDrains(
+  { adminPort, adminListen, instance, log }: RelayParts,
+  drains: DrainRing,
+): Promise<void> {
   if (adminPort === 0) return;
   try {
     const admin = await openAdmin({ drains, instance }, adminPort, adminListen);

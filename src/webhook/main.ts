@@ -58,7 +58,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
   let relay: RelayThread | undefined;
   try {
     relay = await relayFor(settings, { cluster, newToken, log, registry: metrics.registry });
-    await Promise.all([cluster?.firstRead(FIRST_READ_LIMIT_MS), relay?.ready(RELAY_READY_LIMIT_MS)]);
+    await Promise.all([cluster?.firstRead(FIRST_READ_LIMIT_MS), relay?.waitUntilReady(RELAY_READY_LIMIT_MS)]);
     const app = buildServer(
       rules,
       {
@@ -99,7 +99,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       log,
       sleep: (ms) => sleep(ms, undefined, { ref: false }),
       closeListeners,
-      onClosing: () => void relay?.leave(),
+      onClosing: () => void relay?.endStreams(),
     });
     clearInterval(watch);
     return EXIT_OK;

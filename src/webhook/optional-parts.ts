@@ -1,6 +1,6 @@
 /** Starts the optional components. A component is imported only if a setting enables it, to save memory. */
 import { hostname } from "node:os";
-import type { RelayThread, RunnerParts } from "../relay/thread/worker-supervisor.ts";
+import type { RelayThread, RelayThreadParts } from "../relay/thread/worker-supervisor.ts";
 import type { Cluster, ClusterOptions } from "./cluster/cluster-runner.ts";
 import type { EnforcementRunner } from "./enforcement/enforcement-runner.ts";
 import type { Log } from "./log.ts";
@@ -38,7 +38,7 @@ export async function clusterFor(settings: WebhookSettings, inputs: ClusterInput
  */
 export const RELAY_READY_LIMIT_MS = 15_000;
 
-type RelayInputs = Pick<RunnerParts, "newToken" | "registry"> & {
+type RelayInputs = Pick<RelayThreadParts, "newToken" | "registry"> & {
   readonly cluster: Cluster | undefined;
   readonly log: Log;
 };

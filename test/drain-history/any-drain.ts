@@ -7,7 +7,7 @@ const text = fc.oneof(
   fc.string({ maxLength: 1_200 }),
   fc.string({ unit: fc.constantFrom("<", ">", "&", '"', "'", "/", "a", " ", "]]>", "<!--", "</style>") }),
 );
-const span = fc.oneof(fc.nat(100_000), fc.nat(), fc.constantFrom(0, 1, 100_000_000_000));
+const duration = fc.oneof(fc.nat(100_000), fc.nat(), fc.constantFrom(0, 1, 100_000_000_000));
 
 export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
   id: text,
@@ -22,13 +22,13 @@ export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
     phase: fc.constantFrom("holding", "done"),
     outcome: fc.constantFrom(...RECORDED_OUTCOMES),
     trigger: fc.constantFrom("none", "hook", "relay", "sigterm"),
-    milliseconds: fc.record({ withdrawing: span, deregistration: span, draining: span, holding: span }),
-    left: fc.array(fc.record({ local: text, peer: text, ageMs: span, state: text }), { maxLength: 20 }),
+    milliseconds: fc.record({ withdrawing: duration, deregistration: duration, draining: duration, holding: duration }),
+    left: fc.array(fc.record({ local: text, peer: text, ageMs: duration, state: text }), { maxLength: 20 }),
     leftTotal: fc.nat(),
     evidenceSource: text,
     why: text,
     relay: text,
-    withdrawnAfterMs: fc.oneof(fc.constant(-1), span),
+    withdrawnAfterMs: fc.oneof(fc.constant(-1), duration),
     preload: fc.option(fc.record({ processes: fc.nat(), connections: fc.integer({ min: -1 }) }), { nil: undefined }),
   }),
 });

@@ -15,8 +15,8 @@ test("the sentence about a drain lists open connections unless the manager's rea
   expect(drainSentence(someDrain({ report }))).toBe(
     "Pod web-7d9f-abcde reached its drain deadline 7.3s after the trigger (the manager's preStop hook). The deadline came. 9 connections were still open: 10.0.0.9:41822 to port 8080 for 52.3s, [fd00::9]:5 to port 443, 10.0.0.9:41822 to port 8080 for 52.3s and 6 more.",
   );
-  const named = someReport({ outcome: "timeout", left, leftTotal: 9, why: "10.0.0.9:41822 stayed." });
-  expect(drainSentence(someDrain({ report: named }))).not.toContain("still open");
+  const namedClient = someReport({ outcome: "timeout", left, leftTotal: 9, why: "10.0.0.9:41822 stayed." });
+  expect(drainSentence(someDrain({ report: namedClient }))).not.toContain("still open");
 });
 
 test("the sentence about a drain counts open connections without details", () => {

@@ -5,7 +5,7 @@ import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
 import { timelineOf } from "../../src/drain-history/drain-timeline.ts";
 import { drainListPage, drainPage } from "../../src/drain-history/page/drain-page.ts";
-import { readNotice } from "../../src/drain-history/read-notice.ts";
+import { parseDrainNotice } from "../../src/drain-history/read-notice.ts";
 import { terminalTimeline } from "../../src/drain-history/terminal-timeline.ts";
 import { someDrain, someReport } from "./some-drain.ts";
 
@@ -28,7 +28,10 @@ describe("a drain with the outcome lost", () => {
   });
 
   test("is rejected in a manager's report", () => {
-    expect(readNotice(LOST)).toEqual({ ok: false, problem: expect.stringContaining('report.outcome: "lost" is not') });
+    expect(parseDrainNotice(LOST)).toEqual({
+      ok: false,
+      problem: expect.stringContaining('report.outcome: "lost" is not'),
+    });
   });
 
   test("has a sentence without a trigger", () => {

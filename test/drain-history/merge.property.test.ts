@@ -1,4 +1,4 @@
-/** Property tests of merging the records of replicas. */
+/** Tests properties of merging the records of several replicas. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
@@ -7,7 +7,7 @@ import { someDrain, someReport } from "./some-drain.ts";
 
 const START_MS = 1_795_000_000_000;
 
-/** Few distinct values, so that duplicates are frequent. */
+/** Has few distinct values, so that duplicates are frequent. */
 const record: fc.Arbitrary<DrainRecord> = fc
   .record({
     id: fc.constantFrom("a-1", "a-2", "b-1", "b-2", "c-1"),
@@ -18,7 +18,7 @@ const record: fc.Arbitrary<DrainRecord> = fc
       fc.integer({ min: START_MS, max: START_MS + 4 * DUPLICATE_WINDOW_MS }),
     ),
   })
-  .map(({ why, ...rest }) => someDrain({ ...rest, report: someReport({ why }) }));
+  .map(({ why, ...fields }) => someDrain({ ...fields, report: someReport({ why }) }));
 
 const lists = fc.array(fc.array(record, { maxLength: 6 }), { maxLength: 4 });
 
@@ -36,8 +36,10 @@ describe("the merged drains of several replicas", () => {
       ),
     );
     fc.assert(
-      fc.property(shuffled, ([first, mixed, cut]) => {
-        expect(mergeDrains([mixed.slice(0, cut), mixed.slice(cut)])).toEqual(mergeDrains(first));
+      fc.property(shuffled, ([first, shuffledRecords, splitIndex]) => {
+        expect(mergeDrains([shuffledRecords.slice(0, splitIndex), shuffledRecords.slice(splitIndex)])).toEqual(
+          mergeDrains(first),
+        );
       }),
     );
   });
@@ -57,8 +59,8 @@ describe("the merged drains of several replicas", () => {
       fc.property(lists, (all) => {
         const merged = mergeDrains(all);
         expect(new Set(merged.map(({ id }) => id)).size).toBe(merged.length);
-        for (const [at, newer] of merged.entries()) {
-          for (const older of merged.slice(at + 1)) {
+        for (const [index, newer] of merged.entries()) {
+          for (const older of merged.slice(index + 1)) {
             expect(newer.endedAtMs).toBeGreaterThanOrEqual(older.endedAtMs);
             if (contentOf(newer) !== contentOf(older) || older.endedAtMs === 0) continue;
             expect(newer.endedAtMs - older.endedAtMs).toBeGreaterThan(DUPLICATE_WINDOW_MS);
@@ -95,8 +97,8 @@ describe("the merged drains of several replicas", () => {
 
 test("a drain that was reported to two replicas is merged into the earlier record", () => {
   const first = someDrain({ id: "a-1", endedAtMs: START_MS });
-  const again = someDrain({ id: "b-7", endedAtMs: START_MS + 1_500 });
-  expect(mergeDrains([[again], [first]])).toEqual([first]);
+  const duplicate = someDrain({ id: "b-7", endedAtMs: START_MS + 1_500 });
+  expect(mergeDrains([[duplicate], [first]])).toEqual([first]);
 });
 
 test("two drains of one Pod in the same minute with different content are not merged", () => {

@@ -2,25 +2,25 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { drainListPage, drainPage } from "../../src/drain-history/page/drain-page.ts";
 import { anyDrain } from "./any-drain.ts";
-import { elementsOf } from "./elements-of.ts";
+import { listElements } from "./elements-of.ts";
 import { CLIENT, someDrain, someReport } from "./some-drain.ts";
 
 const LIST_ELEMENTS = ["!doctype", "html", "head", "meta", "title", "style", "body", "h1", "p", "a", "table"];
 const ROW_ELEMENTS = ["thead", "tbody", "tr", "th", "td"];
 const PICTURE_ELEMENTS = ["svg", "rect", "text", "line"];
 
-function linksIn(page: string): readonly string[] {
+function findLinks(page: string): readonly string[] {
   return [...page.matchAll(/href="([^"]*)"/g)].map(([, address = ""]) => address);
 }
 
 test("the HTML list of drains has links to each drain that are relative to the page", () => {
   const page = drainListPage({ drains: [someDrain()], instance: "web-1", namespace: undefined });
   const base = "http://api/api/v1/namespaces/lastcall/pods/web-1:8081/proxy/";
-  expect(linksIn(page).map((address) => new URL(address, base).href)).toEqual([
+  expect(findLinks(page).map((address) => new URL(address, base).href)).toEqual([
     `${base}?namespace=shop`,
     `${base}drains/0123456789abcdef`,
   ]);
-  for (const shown of [
+  for (const expectedText of [
     "2026-11-18 11:06:40 UTC",
     "web-7d9f-abcde",
     "ReplicaSet web-7d9f",
@@ -28,13 +28,13 @@ test("the HTML list of drains has links to each drain that are relative to the p
     "7.3s",
     "replica web-1",
   ]) {
-    expect(page).toContain(shown);
+    expect(page).toContain(expectedText);
   }
 });
 
 test("the HTML page of a drain has links to both lists and to the SVG", () => {
   const base = "http://api/proxy/drains/0123456789abcdef";
-  expect(linksIn(drainPage(someDrain())).map((address) => new URL(address, base).href)).toEqual([
+  expect(findLinks(drainPage(someDrain())).map((address) => new URL(address, base).href)).toEqual([
     "http://api/proxy/",
     "http://api/proxy/?namespace=shop",
     "http://api/proxy/drains/0123456789abcdef.svg",
@@ -45,7 +45,7 @@ test("the HTML list of a namespace has a link to all drains, and an empty list h
   const page = drainListPage({ drains: [], instance: "web-1", namespace: "shop" });
   expect(page).toContain("Recent drains in shop");
   expect(page).toContain("No drains recorded yet.");
-  expect(linksIn(page)).toEqual(["./"]);
+  expect(findLinks(page)).toEqual(["./"]);
 });
 
 test("the HTML page of a drain has the open connections and the total", () => {
@@ -67,8 +67,8 @@ test("HTML pages of any drains are well formed, with known elements only and no 
       const pages = [list, ...drains.map(drainPage)];
       for (const page of pages) {
         const known = new Set([...LIST_ELEMENTS, ...ROW_ELEMENTS, ...PICTURE_ELEMENTS]);
-        expect(elementsOf(page).filter((name) => !known.has(name))).toEqual([]);
-        expect(linksIn(page).every((address) => /^(\.\.?\/|drains\/|[^/:]*\.svg$)/.test(address))).toBe(true);
+        expect(listElements(page).filter((name) => !known.has(name))).toEqual([]);
+        expect(findLinks(page).every((address) => /^(\.\.?\/|drains\/|[^/:]*\.svg$)/.test(address))).toBe(true);
         expect(page).not.toMatch(/ on[a-z]+="|src="/);
       }
     }),

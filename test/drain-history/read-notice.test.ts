@@ -1,35 +1,35 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readNotice } from "../../src/drain-history/read-notice.ts";
+import { parseDrainNotice } from "../../src/drain-history/read-notice.ts";
 import { CLIENT, someReport } from "./some-drain.ts";
 
-type Loose = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 
-function noticeWith(report: Loose, who: Loose = {}): unknown {
-  return { namespace: "shop", pod: "web-1", uid: "u-1", ...who, report: { ...someReport(), ...report } };
+function noticeWith(report: Fields, identity: Fields = {}): unknown {
+  return { namespace: "shop", pod: "web-1", uid: "u-1", ...identity, report: { ...someReport(), ...report } };
 }
 
 function problemIn(value: unknown): string {
-  const reading = readNotice(value);
+  const reading = parseDrainNotice(value);
   return reading.ok ? "" : reading.problem;
 }
 
 test("a complete drain notice is read unchanged", () => {
   const notice = noticeWith({ left: [CLIENT], leftTotal: 27, outcome: "timeout" });
-  expect(readNotice(JSON.parse(JSON.stringify(notice)))).toEqual({ ok: true, notice });
+  expect(parseDrainNotice(JSON.parse(JSON.stringify(notice)))).toEqual({ ok: true, notice });
 });
 
 test("the relay's status in a drain notice is optional", () => {
   for (const withdrawnAfterMs of [-1, 0, 3_120]) {
     const notice = noticeWith({ relay: "unknown: no answer", withdrawnAfterMs });
-    expect(readNotice(notice)).toEqual({ ok: true, notice });
+    expect(parseDrainNotice(notice)).toEqual({ ok: true, notice });
   }
   expect(problemIn(noticeWith({ relay: 1 }))).toBe("report.relay: 1 is not a string.");
   expect(problemIn(noticeWith({ withdrawnAfterMs: -2 }))).toContain(
     "report.withdrawnAfterMs: -2 is not a number from 0",
   );
-  const long = readNotice(noticeWith({ relay: "\n".repeat(1_000) }));
-  expect(long.ok ? long.notice.report.relay : "").toBe(`${"?".repeat(197)}...`);
+  const reading = parseDrainNotice(noticeWith({ relay: "\n".repeat(1_000) }));
+  expect(reading.ok ? reading.notice.report.relay : "").toBe(`${"?".repeat(197)}...`);
 });
 
 test("the counts of closed clients in a drain notice are optional", () => {
@@ -38,7 +38,7 @@ test("the counts of closed clients in a drain notice are optional", () => {
     { processes: 7, connections: 2_300 },
   ]) {
     const notice = noticeWith({ preload });
-    expect(readNotice(notice)).toEqual({ ok: true, notice });
+    expect(parseDrainNotice(notice)).toEqual({ ok: true, notice });
   }
   expect(problemIn(noticeWith({ preload: 1 }))).toBe("report.preload: 1 is not an object.");
   expect(problemIn(noticeWith({ preload: { processes: -1, connections: 0 } }))).toContain(
@@ -47,7 +47,7 @@ test("the counts of closed clients in a drain notice are optional", () => {
 });
 
 test("unknown fields in the drain notice of a newer manager are ignored", () => {
-  const reading = readNotice(noticeWith({ novelty: { deep: [1] } }, { more: "words" }));
+  const reading = parseDrainNotice(noticeWith({ novelty: { deep: [1] } }, { more: "words" }));
   expect(reading).toEqual({ ok: true, notice: noticeWith({}) });
 });
 
@@ -131,11 +131,11 @@ describe("a drain notice is rejected, with place and value, for", () => {
 
   test.for([-1, 1e308, Number.NaN, Number.POSITIVE_INFINITY, "5", null, undefined, {}, true])(
     "%s instead of a number",
-    (bad) => {
-      const milliseconds = { ...someReport().milliseconds, draining: bad };
+    (invalidNumber) => {
+      const milliseconds = { ...someReport().milliseconds, draining: invalidNumber };
       expect(problemIn(noticeWith({ milliseconds }))).toContain("report.milliseconds.draining: ");
-      expect(problemIn(noticeWith({ leftTotal: bad }))).toContain("report.leftTotal: ");
-      expect(problemIn(noticeWith({ left: [{ ...CLIENT, ageMs: bad }], leftTotal: 1 }))).toContain(
+      expect(problemIn(noticeWith({ leftTotal: invalidNumber }))).toContain("report.leftTotal: ");
+      expect(problemIn(noticeWith({ left: [{ ...CLIENT, ageMs: invalidNumber }], leftTotal: 1 }))).toContain(
         "report.left[0].ageMs: ",
       );
     },
@@ -144,26 +144,26 @@ describe("a drain notice is rejected, with place and value, for", () => {
 
 test("a drain notice of deeply nested JSON is rejected", () => {
   const depth = 8_000;
-  const deep: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
-  expect(problemIn(deep)).toBe("the notice: a list is not an object.");
-  expect(problemIn(noticeWith({ why: deep }))).toBe("report.why: a list is not a string.");
+  const nestedList: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+  expect(problemIn(nestedList)).toBe("the notice: a list is not an object.");
+  expect(problemIn(noticeWith({ why: nestedList }))).toBe("report.why: a list is not a string.");
 });
 
 test("inherited fields and __proto__ in a drain notice are ignored", () => {
-  const whole = JSON.stringify(noticeWith({}));
-  expect(problemIn(JSON.parse(`{"__proto__":${whole}}`))).toContain("namespace: nothing");
-  expect(problemIn(Object.create(JSON.parse(whole)))).toContain("namespace: nothing");
+  const json = JSON.stringify(noticeWith({}));
+  expect(problemIn(JSON.parse(`{"__proto__":${json}}`))).toContain("namespace: nothing");
+  expect(problemIn(Object.create(JSON.parse(json)))).toContain("namespace: nothing");
 });
 
 test("control, bidirectional and non-ASCII characters in a drain notice become question marks", () => {
-  const reading = readNotice(
+  const reading = parseDrainNotice(
     noticeWith({ why: "a\u001b[31mb\u202ec\u0000d\ne\u2028f\u0430g\ud800", evidenceSource: "🙂" }),
   );
   expect(reading).toEqual({ ok: true, notice: noticeWith({ why: "a?[31mb?c?d?e?f?g?", evidenceSource: "??" }) });
 });
 
 test("a text of a megabyte in a drain notice is truncated to a thousand characters", () => {
-  const reading = readNotice(
+  const reading = parseDrainNotice(
     noticeWith({ why: "\u202e".repeat(1_000_000), left: [{ ...CLIENT, state: "S".repeat(99) }], leftTotal: 1 }),
   );
   const report = reading.ok ? reading.notice.report : undefined;
@@ -172,7 +172,7 @@ test("a text of a megabyte in a drain notice is truncated to a thousand characte
 });
 
 test("times in a drain notice are rounded to whole milliseconds", () => {
-  const reading = readNotice(
+  const reading = parseDrainNotice(
     noticeWith({ milliseconds: { withdrawing: 1.4, deregistration: 0.5, draining: -0, holding: 2 } }),
   );
   expect(reading.ok ? reading.notice.report.milliseconds : undefined).toEqual({
@@ -183,7 +183,7 @@ test("times in a drain notice are rounded to whole milliseconds", () => {
   });
 });
 
-const spoiled = fc
+const invalidNotices = fc
   .tuple(
     fc.constantFrom("namespace", "pod", "uid", "report"),
     fc.constantFrom(...Object.keys(someReport())),
@@ -195,8 +195,8 @@ const spoiled = fc
 
 test("any drain notice is read as printable values of limited length, or rejected with a sentence", () => {
   fc.assert(
-    fc.property(fc.oneof(spoiled, fc.jsonValue(), fc.anything()), (value) => {
-      const reading = readNotice(value);
+    fc.property(fc.oneof(invalidNotices, fc.jsonValue(), fc.anything()), (value) => {
+      const reading = parseDrainNotice(value);
       if (!reading.ok) expect(reading.problem).toMatch(/^[\x20-\x7e]{10,300}$/);
       const texts = reading.ok ? JSON.stringify(reading.notice) : "";
       expect(texts).toMatch(/^[\x20-\x7e]{0,8000}$/);

@@ -1,4 +1,4 @@
-/** A drain to change for a test. */
+/** Creates example drain records and reports, with optional changes. */
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 

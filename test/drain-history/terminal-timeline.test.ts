@@ -31,12 +31,16 @@ describe("the terminal timeline", () => {
   });
 
   test("lists open connections with their age, and counts those beyond the limit", () => {
-    const left = Array.from({ length: 20 }, (_, at) => ({ ...CLIENT, peer: `10.0.0.9:${50_000 + at}`, ageMs: 5_000 }));
+    const left = Array.from({ length: 20 }, (_, index) => ({
+      ...CLIENT,
+      peer: `10.0.0.9:${50_000 + index}`,
+      ageMs: 5_000,
+    }));
     const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 5_000, holding: 0 };
     const report = someReport({ outcome: "timeout", milliseconds, left, leftTotal: 31 });
     const lines = terminalTimeline(someDrain({ report }), 80);
-    const at = lines.indexOf(`10.0.0.9:50000                ${"·".repeat(25)}${"█".repeat(25)}`);
-    expect(lines[at + 1]).toMatch(/^ {2}to .*8080, ESTABLISHED, seen for 5s$/);
+    const index = lines.indexOf(`10.0.0.9:50000                ${"·".repeat(25)}${"█".repeat(25)}`);
+    expect(lines[index + 1]).toMatch(/^ {2}to .*8080, ESTABLISHED, seen for 5s$/);
     expect(lines).toContain("  and 23 more connections");
   });
 
@@ -66,14 +70,14 @@ describe("the terminal timeline", () => {
   });
 
   test("draws a bar for short phases, and none for phases of 0 ms", () => {
-    const none = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
+    const noDurations = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
     const empty = terminalTimeline(
-      someDrain({ report: someReport({ outcome: "not-needed", milliseconds: none }) }),
+      someDrain({ report: someReport({ outcome: "not-needed", milliseconds: noDurations }) }),
       80,
     );
     expect(empty.join("\n")).not.toContain("█");
-    const brief = { ...none, withdrawing: 3_600_000, draining: 1, holding: 3_600_000 };
-    const lines = terminalTimeline(someDrain({ report: someReport({ milliseconds: brief }) }), 80);
+    const shortPhase = { ...noDurations, withdrawing: 3_600_000, draining: 1, holding: 3_600_000 };
+    const lines = terminalTimeline(someDrain({ report: someReport({ milliseconds: shortPhase }) }), 80);
     expect(lines.find((line) => line.startsWith("draining"))).toMatch(/·█·+$/);
   });
 

@@ -4,10 +4,10 @@ import { timelineOf } from "../../src/drain-history/drain-timeline.ts";
 import { ticksTo } from "../../src/drain-history/time-text.ts";
 import { timelineSvg } from "../../src/drain-history/timeline-svg.ts";
 import { anyDrain } from "./any-drain.ts";
-import { elementsOf } from "./elements-of.ts";
+import { listElements } from "./elements-of.ts";
 import { CLIENT, someDrain, someReport } from "./some-drain.ts";
 
-const LONG = someReport({
+const LONG_REPORT = someReport({
   outcome: "timeout",
   milliseconds: { withdrawing: 5_000, deregistration: 10_000, draining: 45_000, holding: 2_000 },
   left: [CLIENT, { ...CLIENT, ageMs: 0 }, { ...CLIENT, ageMs: 10_000_000 }],
@@ -15,7 +15,7 @@ const LONG = someReport({
 });
 
 test("the SVG's phases follow each other, and its connections end with the release", () => {
-  const { endMs, bars } = timelineOf(someDrain({ report: LONG }));
+  const { endMs, bars } = timelineOf(someDrain({ report: LONG_REPORT }));
   expect(endMs).toBe(62_000);
   expect(bars.map(({ kind, fromMs, toMs }) => [kind, fromMs, toMs])).toEqual([
     ["withdrawing", 0, 5_000],
@@ -29,7 +29,7 @@ test("the SVG's phases follow each other, and its connections end with the relea
 });
 
 test("the SVG's moments are trigger, withdrawal, release and end", () => {
-  expect(timelineOf(someDrain({ report: LONG })).moments).toEqual([
+  expect(timelineOf(someDrain({ report: LONG_REPORT })).moments).toEqual([
     { atMs: 0, label: "trigger: the manager's preStop hook" },
     { atMs: 5_000, label: "withdrawal complete" },
     { atMs: 60_000, label: "release, hooks answered, 27 connections open", isFault: true },
@@ -38,15 +38,15 @@ test("the SVG's moments are trigger, withdrawal, release and end", () => {
 });
 
 test("the SVG's moment out of rotation is sorted among the other moments", () => {
-  const labels = (withdrawnAfterMs: number): readonly string[] =>
-    timelineOf(someDrain({ report: { ...LONG, withdrawnAfterMs } })).moments.map(
+  const momentLabels = (withdrawnAfterMs: number): readonly string[] =>
+    timelineOf(someDrain({ report: { ...LONG_REPORT, withdrawnAfterMs } })).moments.map(
       ({ atMs, label }) => `${atMs} ${label}`,
     );
-  expect(labels(3_120)[1]).toBe("3120 out of rotation");
-  expect(labels(0)[1]).toBe("0 out of rotation already");
-  expect(labels(61_000)[3]).toBe("61000 out of rotation");
-  expect(labels(1e11)[3]).toBe("62000 out of rotation");
-  expect(labels(-1)).toHaveLength(4);
+  expect(momentLabels(3_120)[1]).toBe("3120 out of rotation");
+  expect(momentLabels(0)[1]).toBe("0 out of rotation already");
+  expect(momentLabels(61_000)[3]).toBe("61000 out of rotation");
+  expect(momentLabels(1e11)[3]).toBe("62000 out of rotation");
+  expect(momentLabels(-1)).toHaveLength(4);
 });
 
 test("the SVG of a drain that ended before the withdrawal has no moment for the withdrawal", () => {
@@ -56,28 +56,28 @@ test("the SVG of a drain that ended before the withdrawal has no moment for the 
 });
 
 test("the SVG shows every phase, moment and connection, and the manager's reason", () => {
-  const svg = timelineSvg(someDrain({ report: LONG }));
-  for (const shown of [
+  const svg = timelineSvg(someDrain({ report: LONG_REPORT }));
+  for (const expectedText of [
     "Drain of Pod shop/web-7d9f-abcde",
     "ReplicaSet web-7d9f, 2026-11-18 11:06:40 UTC",
     "10.0.0.9:41822",
   ]) {
-    expect(svg).toContain(shown);
+    expect(svg).toContain(expectedText);
   }
   expect(svg.match(/<rect class="lc-(withdrawing|deregistration|draining|holding)"/g)).toHaveLength(4);
   expect(svg.match(/<rect class="lc-connection"/g)).toHaveLength(3);
   expect(svg.match(/<line class="lc-mark"/g)).toHaveLength(3);
   expect(svg.match(/<line class="lc-fault"/g)).toHaveLength(1);
-  expect(svg).toContain(LONG.why);
+  expect(svg).toContain(LONG_REPORT.why);
 });
 
 test("the SVG escapes markup in names, addresses and reasons", () => {
-  const evil = `</text><script>alert(1)</script><image href="http://evil"/>&"'`;
-  const left = [{ ...CLIENT, peer: evil, state: evil }];
-  const report = someReport({ why: evil, evidenceSource: evil, left, leftTotal: 1 });
-  const svg = timelineSvg(someDrain({ pod: evil, namespace: evil, ownerKind: evil, ownerName: evil, report }));
+  const markup = `</text><script>alert(1)</script><image href="http://evil"/>&"'`;
+  const left = [{ ...CLIENT, peer: markup, state: markup }];
+  const report = someReport({ why: markup, evidenceSource: markup, left, leftTotal: 1 });
+  const svg = timelineSvg(someDrain({ pod: markup, namespace: markup, ownerKind: markup, ownerName: markup, report }));
   expect(svg).not.toMatch(/<script|<image|"http:\/\/evil/);
-  expect(new Set(elementsOf(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));
+  expect(new Set(listElements(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));
 });
 
 test("the SVG has question marks for characters that XML forbids and for bidirectional controls", () => {
@@ -89,11 +89,11 @@ test("the SVG has question marks for characters that XML forbids and for bidirec
 test("the SVG of any drain is well formed, deterministic, and without scripts or external resources", () => {
   fc.assert(
     fc.property(anyDrain, (record) => {
-      // Excludes names that contain what a broken calculation would print.
+      // Excludes records whose texts contain the output of a broken calculation.
       fc.pre(!/NaN|Infinity|undefined/.test(JSON.stringify(record)));
       const svg = timelineSvg(record);
       expect(timelineSvg(structuredClone(record))).toBe(svg);
-      expect(new Set(elementsOf(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));
+      expect(new Set(listElements(svg))).toEqual(new Set(["svg", "style", "rect", "text", "line"]));
       expect(svg).toMatch(/^[^\p{Cf}\p{Cs}]*$/u);
       expect(svg).not.toMatch(/NaN|Infinity|undefined|url\(|@import|href=/);
       expect(svg.length).toBeLessThan(40_000);

@@ -1,20 +1,20 @@
-/** Changed credentials: none is accepted unless it equals a signed one. */
+/** Checks that a changed credential is accepted only if it equals a signed one. */
 import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { mintCredential, readCredential } from "../../src/relay/identity/credential.ts";
 import { mutated, spliced } from "../manager/fuzz/mutations.ts";
 import type { Random } from "../manager/fuzz/seeded-random.ts";
-import { fakeKey, START_MS } from "../relay/identity/fake-tools.ts";
+import { createFakeKey, START_MS } from "../relay/identity/fake-tools.ts";
 
-const KEYS = [fakeKey("one", START_MS), fakeKey("other", START_MS)];
-const CLAIMS: readonly CredentialClaims[] = ["shop", "kube-system", "a", "n".repeat(63)].map((namespace, at) => ({
-  ...{ namespace, ownerKind: "ReplicaSet", ownerName: `web-${at}`, nonce: "0123456789abcdef" },
+const KEYS = [createFakeKey("one", START_MS), createFakeKey("other", START_MS)];
+const CLAIMS: readonly CredentialClaims[] = ["shop", "kube-system", "a", "n".repeat(63)].map((namespace, index) => ({
+  ...{ namespace, ownerKind: "ReplicaSet", ownerName: `web-${index}`, nonce: "0123456789abcdef" },
   ownerUid: "0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9",
 }));
 const SIGNED = KEYS.flatMap((key) => CLAIMS.map((claims) => mintCredential(claims, key)));
 
 export type ChangedCredentials = {
   readonly refused: number;
-  /** Changes that cancelled each other out. */
+  /** Credentials that equal a signed one again, because their changes cancelled each other out. */
   readonly unchanged: number;
 };
 
@@ -22,7 +22,7 @@ export type ChangedCredentials = {
 export function readChangedCredentials(count: number, random: Random): ChangedCredentials {
   let refused = 0;
   for (let n = 0; n < count; n += 1) {
-    const text = changed(random);
+    const text = changeCredential(random);
     const read = readCredential(text, (kid) => KEYS.find((key) => key.kid === kid));
     if (SIGNED.includes(text)) {
       if (read === undefined) throw new Error(`a signed credential is refused: ${text}`);
@@ -32,16 +32,16 @@ export function readChangedCredentials(count: number, random: Random): ChangedCr
   return { refused, unchanged: count - refused };
 }
 
-const LETTERS = "ABCXYZabcxyz0189-_.=+/";
+const REPLACEMENTS = "ABCXYZabcxyz0189-_.=+/";
 
-function changed(random: Random): string {
+function changeCredential(random: Random): string {
   const text = random.pick(SIGNED);
   const other = random.pick(SIGNED);
   const parts = text.split(".");
   const otherParts = other.split(".");
   switch (random.below(6)) {
     case 0:
-      return parts.map((part, at) => (random.chance(0.5) ? part : otherParts[at])).join(".");
+      return parts.map((part, index) => (random.chance(0.5) ? part : otherParts[index])).join(".");
     case 1:
       return parts.map((part) => (random.chance(0.3) ? `${part}=` : part)).join(".");
     case 2: {
@@ -50,8 +50,8 @@ function changed(random: Random): string {
       return [parts[0], claims, parts[2]].join(".");
     }
     case 3: {
-      const at = random.below(text.length);
-      return text.slice(0, at) + random.pick([...LETTERS]) + text.slice(at + 1);
+      const index = random.below(text.length);
+      return text.slice(0, index) + random.pick([...REPLACEMENTS]) + text.slice(index + 1);
     }
     case 4:
       return spliced(Buffer.from(text), Buffer.from(other), random).toString("latin1");

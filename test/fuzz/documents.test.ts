@@ -1,4 +1,4 @@
-/** A part of `npm run test:fuzz`, with the commit's seed. */
+/** Runs a part of `npm run test:fuzz` with the seed of the commit. */
 import { describe, expect, inject, test } from "vitest";
 import { createRandom, seedOf } from "../manager/fuzz/seeded-random.ts";
 import { readChangedCredentials } from "./credentials.ts";
@@ -12,7 +12,7 @@ describe(`with seed ${seed}`, () => {
     `${COUNT} damaged documents of the kind $name are read correctly or refused`,
     async (kind) => {
       const accepted = await readDamaged(kind, COUNT, createRandom(seedOf(seed, kind.name)));
-      // Some damage must pass the parser, or the code behind it would not be tested.
+      // The parser must accept some documents, or the code behind it would not be tested.
       expect(accepted).toBeGreaterThan(COUNT / 50);
       expect(accepted).toBeLessThan(COUNT);
     },

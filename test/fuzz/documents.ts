@@ -1,10 +1,10 @@
-/** Damaged documents for the parsers of the relay and the webhook: each is read correctly or refused with a message. */
+/** Checks that parsers of relay and webhook read damaged documents correctly or refuse them with a message. */
 import { isIP } from "node:net";
 import { MESSAGE_LIMIT } from "../../src/api-server/event-object.ts";
 import { readWatchEvent } from "../../src/api-server/watch-event.ts";
 import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
-import { readNotice } from "../../src/drain-history/read-notice.ts";
+import { parseDrainNotice } from "../../src/drain-history/read-notice.ts";
 import { injectPod } from "../../src/injection/inject.ts";
 import { eventFor } from "../../src/relay/drains/drains-route.ts";
 import { createSliceIndex } from "../../src/relay/slices/slice-index.ts";
@@ -15,7 +15,7 @@ import type { Random } from "../manager/fuzz/seeded-random.ts";
 import { ADDRESSES, sliceObject, UIDS } from "../relay/slices/slice-cases.ts";
 import { POD, reviewOf } from "../webhook/pod-review.ts";
 import { RULES } from "../webhook/server-under-test.ts";
-import { damagedJson } from "./damaged-json.ts";
+import { damageJson } from "./damaged-json.ts";
 
 /** @throws Error if the document is read or refused wrongly */
 export type Reader = (text: string) => Promise<"accepted" | "refused"> | "accepted" | "refused";
@@ -27,7 +27,7 @@ const MESSAGE_LIMIT_CHARACTERS = 300;
 /** A report's reason may have 1 000 characters, and the sentence adds names. */
 const SENTENCE_LIMIT_CHARACTERS = 2_500;
 
-function demand(holds: boolean, message: string): void {
+function expectThat(holds: boolean, message: string): void {
   if (!holds) throw new Error(message);
 }
 
@@ -43,18 +43,18 @@ const request: DocumentKind = {
   read: (text) => {
     const read = readWithdrawalRequest(text);
     if (!read.ok) {
-      demand(
+      expectThat(
         read.message.length < MESSAGE_LIMIT_CHARACTERS && isOneLine(read.message),
         `not a short message: ${read.message}`,
       );
       return "refused";
     }
     const { namespace, pod, uid, addresses } = read.request;
-    demand(isNamespace(namespace), `namespace ${namespace}`);
+    expectThat(isNamespace(namespace), `namespace ${namespace}`);
     // Names become part of a request path to the API server.
-    demand(/^[a-z0-9.-]{1,253}$/.test(pod) && !pod.startsWith("."), `pod ${pod}`);
-    demand(/^[0-9A-Za-z-]{1,64}$/.test(uid), `uid ${uid}`);
-    demand(addresses.length <= 2 && addresses.every((one) => isIP(one) !== 0), `addresses ${addresses.join()}`);
+    expectThat(/^[a-z0-9.-]{1,253}$/.test(pod) && !pod.startsWith("."), `pod ${pod}`);
+    expectThat(/^[0-9A-Za-z-]{1,64}$/.test(uid), `uid ${uid}`);
+    expectThat(addresses.length <= 2 && addresses.every((one) => isIP(one) !== 0), `addresses ${addresses.join()}`);
     return "accepted";
   },
 };
@@ -77,11 +77,11 @@ const report: DocumentKind = {
     },
   ],
   read: (text) => {
-    const value = parsed(text);
+    const value = parseJson(text);
     if (value === undefined) return "refused";
-    const read = readNotice(value);
+    const read = parseDrainNotice(value);
     if (!read.ok) {
-      demand(
+      expectThat(
         read.problem.length < MESSAGE_LIMIT_CHARACTERS && isOneLine(read.problem),
         `not a short message: ${read.problem}`,
       );
@@ -89,12 +89,15 @@ const report: DocumentKind = {
     }
     const record = someDrain(read.notice);
     const event = eventFor(record, CLAIMS)?.message ?? "";
-    demand(event.length <= MESSAGE_LIMIT, `an Event of ${event.length} characters`);
+    expectThat(event.length <= MESSAGE_LIMIT, `an Event of ${event.length} characters`);
     for (const sentence of [drainSentence(record), event, record.report.why])
-      demand(/^[\x20-\x7e]*$/.test(sentence) && sentence.length < SENTENCE_LIMIT_CHARACTERS, `sentence: ${sentence}`);
+      expectThat(
+        /^[\x20-\x7e]*$/.test(sentence) && sentence.length < SENTENCE_LIMIT_CHARACTERS,
+        `sentence: ${sentence}`,
+      );
     const { milliseconds, left, leftTotal } = record.report;
     const numbers = [...Object.values(milliseconds), leftTotal, ...left.map(({ ageMs }) => ageMs)];
-    demand(
+    expectThat(
       numbers.every((one) => Number.isSafeInteger(one) && one >= 0),
       `numbers: ${numbers.join()}`,
     );
@@ -102,7 +105,7 @@ const report: DocumentKind = {
   },
 };
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -130,16 +133,16 @@ const slice: DocumentKind = {
     const client = index.add({ name: "web-0", uid: UIDS[0], addresses: [ADDRESSES[2]] }, () => {});
     index.store.put(event.object);
     for (const { name, endpoints } of client.slices()) {
-      demand(/^[\x20-\x7e]{1,253}$/.test(name), `a slice named ${name}`);
+      expectThat(/^[\x20-\x7e]{1,253}$/.test(name), `a slice named ${name}`);
       for (const { targetUid, addresses } of endpoints)
-        demand(
+        expectThat(
           targetUid === UIDS[0] || addresses.includes(ADDRESSES[2]),
           `an endpoint of another Pod: ${targetUid} ${addresses.join()}`,
         );
     }
     index.store.remove(event.object);
-    demand([...client.slices()].length === 0, "a deleted slice is still in the index");
-    client.leave();
+    expectThat([...client.slices()].length === 0, "a deleted slice is still in the index");
+    client.unsubscribe();
     return "accepted";
   },
 };
@@ -186,16 +189,16 @@ const review: DocumentKind = {
   samples: [reviewOf(), reviewOf({ object: ANNOTATED }), reviewOf({ object: ANNOTATED, dryRun: true })],
   read: async (text) => {
     const { status, body, fault } = await admit(text, RULES, PORTS);
-    demand(fault === undefined, `our fault: ${fault instanceof Error ? fault.stack : String(fault)}`);
+    expectThat(fault === undefined, `our fault: ${fault instanceof Error ? fault.stack : String(fault)}`);
     if (status === 400) {
-      demand(body.length < MESSAGE_LIMIT_CHARACTERS && /^[A-Z].*\.\n$/s.test(body), `not a short message: ${body}`);
+      expectThat(body.length < MESSAGE_LIMIT_CHARACTERS && /^[A-Z].*\.\n$/s.test(body), `not a short message: ${body}`);
       return "refused";
     }
-    demand(status === 200, `status ${status}`);
+    expectThat(status === 200, `status ${status}`);
     const { response } = JSON.parse(body);
-    demand(typeof response.uid === "string" && response.uid !== "", "a response without a uid");
-    demand(response.allowed === true, `refused without a reason: ${body}`);
-    if (response.patch !== undefined) demand(Array.isArray(patchOf(response.patch)), "a patch that is not a list");
+    expectThat(typeof response.uid === "string" && response.uid !== "", "a response without a uid");
+    expectThat(response.allowed === true, `refused without a reason: ${body}`);
+    if (response.patch !== undefined) expectThat(Array.isArray(patchOf(response.patch)), "a patch that is not a list");
     return "accepted";
   },
 };
@@ -211,17 +214,17 @@ export async function readDamaged(kind: DocumentKind, count: number, random: Ran
   let accepted = 0;
   for (let n = 0; n < count; n += 1) {
     const sample = random.pick(kind.samples);
-    const text = random.chance(0.02) ? JSON.stringify(sample) : damagedJson(sample, random);
+    const text = random.chance(0.02) ? JSON.stringify(sample) : damageJson(sample, random);
     try {
       if ((await kind.read(text)) === "accepted") accepted += 1;
     } catch (error) {
-      throw new Misread(`${kind.name}: ${error instanceof Error ? error.message : String(error)}`, text);
+      throw new DocumentError(`${kind.name}: ${error instanceof Error ? error.message : String(error)}`, text);
     }
   }
   return accepted;
 }
 
-export class Misread extends Error {
+export class DocumentError extends Error {
   readonly text: string;
   constructor(message: string, text: string) {
     super(`${message}\nthe document: ${text.slice(0, 2_000)}`);

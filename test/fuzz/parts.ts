@@ -1,27 +1,27 @@
-/** The parsers of relay and webhook, and the injection, as parts of the fuzz run. */
+/** Fuzzes the parsers of relay and webhook, and the injection, as parts of the fuzz run. */
 import { runRandomPods } from "../injection/random-pods.ts";
 import { type Budget, Finding } from "../manager/fuzz/sanitize-part.ts";
 import { readChangedCredentials } from "./credentials.ts";
-import { DOCUMENT_KINDS, Misread, readDamaged } from "./documents.ts";
+import { DOCUMENT_KINDS, DocumentError, readDamaged } from "./documents.ts";
 
-/** Per kind and round. */
+/** Documents per kind in each round. */
 const BATCH = 250;
 
 export async function damagedDocuments({ random, shouldContinue }: Budget): Promise<string> {
-  const taken = DOCUMENT_KINDS.map(() => 0);
-  let read = 0;
+  const accepted = DOCUMENT_KINDS.map(() => 0);
+  let documentCount = 0;
   try {
-    while (shouldContinue(read))
-      for (const [at, kind] of DOCUMENT_KINDS.entries()) {
-        taken[at] = (taken[at] ?? 0) + (await readDamaged(kind, BATCH, random));
-        read += BATCH;
+    while (shouldContinue(documentCount))
+      for (const [index, kind] of DOCUMENT_KINDS.entries()) {
+        accepted[index] = (accepted[index] ?? 0) + (await readDamaged(kind, BATCH, random));
+        documentCount += BATCH;
       }
   } catch (error) {
-    if (error instanceof Misread) throw new Finding(error.message, Buffer.from(error.text));
+    if (error instanceof DocumentError) throw new Finding(error.message, Buffer.from(error.text));
     throw error;
   }
-  const each = read / DOCUMENT_KINDS.length;
-  return DOCUMENT_KINDS.map(({ name }, at) => `${each} of ${name} (${taken[at]} taken)`).join(", ");
+  const countPerKind = documentCount / DOCUMENT_KINDS.length;
+  return DOCUMENT_KINDS.map(({ name }, index) => `${countPerKind} of ${name} (${accepted[index]} accepted)`).join(", ");
 }
 
 export async function changedCredentials({ random, shouldContinue }: Budget): Promise<string> {
@@ -34,28 +34,28 @@ export async function changedCredentials({ random, shouldContinue }: Budget): Pr
       unchanged += read.unchanged;
     }
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    throw new Finding(words, Buffer.from(words));
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Finding(message, Buffer.from(message));
   }
-  return `${refused} changed ones refused, ${unchanged} that were not changed understood`;
+  return `${refused} changed credentials refused, ${unchanged} unchanged credentials accepted`;
 }
 
 const PODS_AT_ONCE = 500;
 
 export async function randomPods({ random, shouldContinue }: Budget): Promise<string> {
-  let tried = 0;
+  let podCount = 0;
   let patched = 0;
   let forged = 0;
-  while (shouldContinue(tried)) {
+  while (shouldContinue(podCount)) {
     const seed = random.below(0x7fffffff);
     const counts = runRandomPods(PODS_AT_ONCE, seed);
     if (counts.violations.size > 0) {
-      const words = [...counts.violations].map(([violation, times]) => `${times} times ${violation}`).join(", ");
-      throw new Finding(`${words}; Pods of seed ${seed}`, Buffer.from(JSON.stringify(counts.example)));
+      const message = [...counts.violations].map(([violation, times]) => `${times} times ${violation}`).join(", ");
+      throw new Finding(`${message}; Pods of seed ${seed}`, Buffer.from(JSON.stringify(counts.example)));
     }
-    tried += PODS_AT_ONCE;
+    podCount += PODS_AT_ONCE;
     patched += counts.patched;
     forged += counts.forged;
   }
-  return `${tried} Pods, ${patched} patched, ${forged} of them with a forged manager`;
+  return `${podCount} Pods, ${patched} patched, ${forged} of them with a forged manager`;
 }

@@ -11,13 +11,13 @@ export type MutationReport = { readonly files: Readonly<Record<string, { readonl
 
 export type Score = { readonly noticed: number; readonly survived: number };
 
-const NOTICED = ["Killed", "Timeout"];
-const UNNOTICED = ["Survived", "NoCoverage"];
+const KILLED = ["Killed", "Timeout"];
+const SURVIVED = ["Survived", "NoCoverage"];
 
 /** Excludes mutants that do not compile, and those of code that runs once when a module is loaded. */
 export function scoreOf(mutants: readonly Mutant[]): Score {
   const count = (statuses: readonly string[]) => mutants.filter(({ status }) => statuses.includes(status)).length;
-  return { noticed: count(NOTICED), survived: count(UNNOTICED) };
+  return { noticed: count(KILLED), survived: count(SURVIVED) };
 }
 
 export function sumOf(scores: readonly Score[]): Score {
@@ -32,19 +32,19 @@ export function percentOf({ noticed, survived }: Score): number {
 }
 
 export function scoreLine(name: string, score: Score): string {
-  const of = `${score.noticed} of ${score.noticed + score.survived}`;
-  return `${name.padEnd(48)} ${percentOf(score).toFixed(1).padStart(5)} %  ${of}`;
+  const counts = `${score.noticed} of ${score.noticed + score.survived}`;
+  return `${name.padEnd(48)} ${percentOf(score).toFixed(1).padStart(5)} %  ${counts}`;
 }
 
-/** The survived mutants, in the order of the source. */
+/** Lists the survived mutants in the order of their lines. */
 export function survivorLines({ files }: MutationReport): readonly string[] {
   return Object.entries(files).flatMap(([file, { mutants }]) =>
     mutants
-      .filter(({ status }) => UNNOTICED.includes(status))
-      .toSorted((one, other) => one.location.start.line - other.location.start.line)
+      .filter(({ status }) => SURVIVED.includes(status))
+      .toSorted((left, right) => left.location.start.line - right.location.start.line)
       .map(({ location: { start }, mutatorName, replacement = "", status }) => {
-        const covered = status === "NoCoverage" ? ", which no test reaches" : "";
-        return `${file}:${start.line}:${start.column} ${mutatorName}: ${plainText(replacement)}${covered}`;
+        const note = status === "NoCoverage" ? ", which no test reaches" : "";
+        return `${file}:${start.line}:${start.column} ${mutatorName}: ${plainText(replacement)}${note}`;
       }),
   );
 }

@@ -2,9 +2,9 @@
 
 export type MutatedRoom = {
   readonly name: string;
-  /** Globs of its source. */
+  /** Globs of the source files of the room. */
   readonly source: readonly string[];
-  /** Globs of its tests, which call it in process. */
+  /** Globs of the tests that call this source in the same process. */
   readonly tests: readonly string[];
 };
 

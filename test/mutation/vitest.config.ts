@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Stryker uses it in a copy of the project, for one room at a time; see `main.ts`. */
+/** Stryker uses this configuration in a copy of the project, for one room at a time; see `main.ts`. */
 // biome-ignore lint/style/noDefaultExport: the tool reads its settings from the default export
 export default defineConfig({
   test: {

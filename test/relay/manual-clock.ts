@@ -1,36 +1,36 @@
-/** A clock that the test moves; each step calls all its timers, whatever their interval. */
+/** Creates a clock that the test advances; each step calls all timers, whatever their interval. */
 import type { Clock } from "../../src/relay/slices/clock.ts";
 
-export type TurnedClock = Clock & {
-  /** Moves the clock in steps, and waits after each for the promises of its timers. */
-  readonly turn: (ms: number) => Promise<void>;
-  /** Moves the clock in one step, without waiting. */
+export type ManualClock = Clock & {
+  /** Advances the clock in steps, and after each step waits for the promises of its timers. */
+  readonly advance: (ms: number) => Promise<void>;
+  /** Advances the clock in one step, without waiting. */
   readonly jump: (ms: number) => void;
-  /** The number of active timers. */
-  readonly timers: () => number;
+  /** Returns the number of active timers. */
+  readonly timerCount: () => number;
 };
 
-export function turnedClock(stepMs: number): TurnedClock {
+export function createManualClock(stepMs: number): ManualClock {
   let nowMs = 0;
-  const calls = new Set<() => void>();
+  const callbacks = new Set<() => void>();
   const jump = (ms: number): void => {
     nowMs += ms;
-    for (const call of [...calls]) call();
+    for (const callback of [...callbacks]) callback();
   };
   return {
     nowMs: () => nowMs,
     sleep: async () => undefined,
-    every: (_ms, call) => {
-      calls.add(call);
-      return () => calls.delete(call);
+    every: (_ms, callback) => {
+      callbacks.add(callback);
+      return () => callbacks.delete(callback);
     },
     jump,
-    turn: async (ms) => {
-      for (let left = ms; left > 0; left -= stepMs) {
+    advance: async (ms) => {
+      for (let remainingMs = ms; remainingMs > 0; remainingMs -= stepMs) {
         jump(stepMs);
         for (let round = 0; round < 20; round += 1) await Promise.resolve();
       }
     },
-    timers: () => calls.size,
+    timerCount: () => callbacks.size,
   };
 }

@@ -1,4 +1,4 @@
-/** The relay inside the real program: injected access, served clients, and failures of its parts. */
+/** Tests the relay in the real program: relay access of Pods, requests of managers, and failures. */
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,7 +13,7 @@ import { eventually } from "../time/eventually.ts";
 import { SECRETS } from "../webhook/certificates-authority/shared-objects.ts";
 import { POD } from "../webhook/pod-review.ts";
 import { sendRequest } from "../webhook/running-webhook.ts";
-import { admitted, askRelay, given, type Replica, startReplica, type Variables } from "./replica.ts";
+import { admitPod, admitWithRelay, type Replica, requestRelay, startReplica, type Variables } from "./replica.ts";
 import { sliceObject } from "./slices/slice-cases.ts";
 import { slicesOf } from "./slices/watched-cluster.ts";
 
@@ -23,21 +23,21 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function api(): Promise<FakeApiServer> {
+async function startApiServer(): Promise<FakeApiServer> {
   const started = await fakeApiServer();
   cleanups.push(started.close);
   started.put("/api/v1/namespaces", { metadata: { name: "shop" } });
   return started;
 }
 
-async function replica(of: Pick<FakeApiServer, "url">, args?: readonly string[]): Promise<Replica> {
-  const starting = startReplica(of, args);
-  // If one of two programs fails to start, the other is ended too.
+async function startTestReplica(apiServer: Pick<FakeApiServer, "url">, args?: readonly string[]): Promise<Replica> {
+  const starting = startReplica(apiServer, args);
+  // If one of two programs fails to start, the other one is still ended.
   cleanups.push(() => starting.then((started) => started.destroy()).catch(() => undefined));
   return starting;
 }
 
-const OWNED = {
+const OWNED_POD = {
   ...POD,
   metadata: {
     ...POD.metadata,
@@ -45,72 +45,74 @@ const OWNED = {
   },
 };
 
-const WHO = { namespace: "shop", pod: "web-0", uid: "uid-of-web-0" };
-const NOTICE = { path: "/v1/drains", body: { ...WHO, report: someReport() } };
-const REQUEST = { path: "/v1/withdrawal", body: { ...WHO, addresses: ["10.1.2.3"] } };
+const POD_IDENTITY = { namespace: "shop", pod: "web-0", uid: "uid-of-web-0" };
+const REPORT_REQUEST = { path: "/v1/drains", body: { ...POD_IDENTITY, report: someReport() } };
+const WITHDRAWAL_REQUEST = { path: "/v1/withdrawal", body: { ...POD_IDENTITY, addresses: ["10.1.2.3"] } };
 
 describe("two relay replicas with one Secret", () => {
   test("inject relay access that both accept, and do not replace each other's", LIMIT, async () => {
-    const server = await api();
-    const [first, second] = await Promise.all([replica(server), replica(server)]);
-    const { pod, variables } = await given(first, OWNED);
+    const server = await startApiServer();
+    const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
+    const { pod, variables } = await admitWithRelay(first, OWNED_POD);
     expect(variables).toMatchObject({
       LASTCALL_RELAY_ADDRESS: "10.96.0.7:443",
       LASTCALL_RELAY_NAME: expect.stringMatching(/^relay-[0-9a-f]{16}\.lastcall\.internal$/),
       POD_IPS: "status.podIPs",
     });
-    expect((await given(second, pod)).pod).toEqual(pod);
-    for (const each of [first, second]) expect((await askRelay(each, variables, NOTICE)).status).toBe(204);
-    const other = (await given(second, OWNED)).variables;
+    expect((await admitWithRelay(second, pod)).pod).toEqual(pod);
+    for (const each of [first, second]) expect((await requestRelay(each, variables, REPORT_REQUEST)).status).toBe(204);
+    const other = (await admitWithRelay(second, OWNED_POD)).variables;
     expect(other["LASTCALL_RELAY_CREDENTIAL"]).not.toBe(variables["LASTCALL_RELAY_CREDENTIAL"]);
-    expect((await askRelay(first, other, NOTICE)).status).toBe(204);
+    expect((await requestRelay(first, other, REPORT_REQUEST)).status).toBe(204);
     expect(server.writes.filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
   });
 
   test("make a new CA after the Secret's deletion, and serve each other's Pods", LIMIT, async () => {
-    const server = await api();
-    const [first, second] = await Promise.all([replica(server), replica(server)]);
-    const before = (await given(first, OWNED)).variables;
+    const server = await startApiServer();
+    const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
+    const before = (await admitWithRelay(first, OWNED_POD)).variables;
     server.remove(SECRETS, "lastcall-relay", "lastcall");
     await eventually(() => expect(first.output() + second.output()).toContain("lost CAs"));
     await eventually(async () => {
-      const now = (await admitted(first, OWNED)).variables;
+      const now = (await admitPod(first, OWNED_POD)).variables;
       expect(now["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
-      const answers = await Promise.all([first, second].map((each) => askRelay(each, now, NOTICE)));
-      expect(answers.map(({ status }) => status)).toEqual([204, 204]);
+      const responses = await Promise.all([first, second].map((each) => requestRelay(each, now, REPORT_REQUEST)));
+      expect(responses.map(({ status }) => status)).toEqual([204, 204]);
     });
     // TLS refuses a client that pinned the deleted CA; it drains after the drain delay.
-    await expect(askRelay(first, before, NOTICE)).rejects.toThrow();
+    await expect(requestRelay(first, before, REPORT_REQUEST)).rejects.toThrow();
     expect(first.output() + second.output()).not.toMatch(/PRIVATE|"secret"/);
   });
 });
 
 describe("the ports of the relay and the webhook", () => {
   test("serve the relay's routes and the webhook's routes separately", LIMIT, async () => {
-    const one = await replica(await api());
-    const { variables } = await given(one, OWNED);
+    const replica = await startTestReplica(await startApiServer());
+    const { variables } = await admitWithRelay(replica, OWNED_POD);
     for (const path of ["/mutate", "/metrics", "/healthz", "/readyz", "/"]) {
       const method = path === "/mutate" ? "POST" : "GET";
-      expect((await askRelay(one, variables, { path, method })).status).toBe(404);
+      expect((await requestRelay(replica, variables, { path, method })).status).toBe(404);
     }
     for (const path of ["/v1/drains", "/v1/withdrawal"])
-      expect((await sendRequest(one, { path, body: JSON.stringify(NOTICE.body) })).status).toBe(404);
+      expect((await sendRequest(replica, { path, body: JSON.stringify(REPORT_REQUEST.body) })).status).toBe(404);
     const otherIdentity = { ...variables, LASTCALL_RELAY_NAME: `relay-${"0".repeat(16)}.lastcall.internal` };
-    await expect(askRelay(one, otherIdentity, NOTICE)).rejects.toThrow(/handshake/);
+    await expect(requestRelay(replica, otherIdentity, REPORT_REQUEST)).rejects.toThrow(/handshake/);
     // The webhook's port does not serve the relay's server name either.
-    await expect(askRelay({ relayPort: () => one.port }, variables, NOTICE)).rejects.toThrow(/certificate/);
+    await expect(requestRelay({ relayPort: () => replica.port }, variables, REPORT_REQUEST)).rejects.toThrow(
+      /certificate/,
+    );
   });
 
   test("reject a client without a credential, or with a changed one or one of another namespace", LIMIT, async () => {
-    const one = await replica(await api());
-    const { variables } = await given(one, OWNED);
+    const replica = await startTestReplica(await startApiServer());
+    const { variables } = await admitWithRelay(replica, OWNED_POD);
     const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
     for (const authorization of ["", "Lastcall x", `Lastcall ${credential.slice(0, -1)}`, `Bearer ${credential}`]) {
-      expect((await askRelay(one, variables, { ...NOTICE, authorization })).status).toBe(401);
-      expect((await askRelay(one, variables, { ...REQUEST, authorization })).status).toBe(401);
+      expect((await requestRelay(replica, variables, { ...REPORT_REQUEST, authorization })).status).toBe(401);
+      expect((await requestRelay(replica, variables, { ...WITHDRAWAL_REQUEST, authorization })).status).toBe(401);
     }
-    const elsewhere = { ...NOTICE.body, namespace: "elsewhere" };
-    expect((await askRelay(one, variables, { ...NOTICE, body: elsewhere })).status).toBe(403);
+    const otherNamespace = { ...REPORT_REQUEST.body, namespace: "elsewhere" };
+    expect((await requestRelay(replica, variables, { ...REPORT_REQUEST, body: otherNamespace })).status).toBe(403);
   });
 });
 
@@ -118,21 +120,24 @@ test(
   "after SIGTERM the relay closes its port, ends the open streams, and the program exits at once",
   LIMIT,
   async () => {
-    const server = await api();
-    const endpoints = [{ uid: WHO.uid, address: "10.1.2.3", conditions: { ready: true } }];
+    const server = await startApiServer();
+    const endpoints = [{ uid: POD_IDENTITY.uid, address: "10.1.2.3", conditions: { ready: true } }];
     server.put(slicesOf("shop"), sliceObject({ name: "web", service: "web", endpoints }));
-    const one = await replica(server, ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
-    const { variables } = await given(one, OWNED);
+    const replica = await startTestReplica(server, ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
+    const { variables } = await admitWithRelay(replica, OWNED_POD);
     let started: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
       started = resolve;
     });
-    const stream = askRelay(one, variables, { ...REQUEST, onText: () => started() });
+    const stream = requestRelay(replica, variables, { ...WITHDRAWAL_REQUEST, onText: () => started() });
     await first;
-    // A connection without a request, and one with an incomplete request.
-    await Promise.all([silentAt(one, variables, ""), silentAt(one, variables, "POST /v1/drains HTTP/1.1\r\n")]);
+    // One connection has no request, and one has an incomplete request.
+    await Promise.all([
+      openIdleConnection(replica, variables, ""),
+      openIdleConnection(replica, variables, "POST /v1/drains HTTP/1.1\r\n"),
+    ]);
     const stopMs = performance.now();
-    one.signal("SIGTERM");
+    replica.signal("SIGTERM");
     const { status, text } = await stream;
     expect(status).toBe(200);
     // Managers that reconnect too early would reach this replica again.
@@ -143,110 +148,110 @@ test(
         .split("\n")
         .every((line) => JSON.parse(line).state !== "out"),
     ).toBe(true);
-    expect((await one.ended).status).toBe(0);
-    expect(one.output()).not.toContain("open requests were cut");
+    expect((await replica.ended).status).toBe(0);
+    expect(replica.output()).not.toContain("open requests were cut");
   },
 );
 
 describe("Pods are admitted", () => {
   test("without relay variables if the relay's address is invalid, which is logged once", LIMIT, async () => {
-    const unfilled = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
-    const one = await replica(await api(), [`--relay-address=${unfilled}`]);
-    for (let time = 0; time < 3; time += 1)
-      expect(Object.keys((await admitted(one, OWNED)).variables)).not.toContain("LASTCALL_RELAY_ADDRESS");
-    expect(one.output().match(/Pods are injected without the relay/g)).toHaveLength(1);
+    const unexpanded = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
+    const replica = await startTestReplica(await startApiServer(), [`--relay-address=${unexpanded}`]);
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).not.toContain("LASTCALL_RELAY_ADDRESS");
+    expect(replica.output().match(/Pods are injected without the relay/g)).toHaveLength(1);
   });
 
   test("without relay access while the Secret is unreadable, and later with relay access", LIMIT, async () => {
-    const server = await api();
-    const refusing = await secretsRefused(server);
-    const one = await replica(refusing);
-    expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_TOKEN");
-    expect(Object.keys((await admitted(one, OWNED)).variables)).not.toContain("LASTCALL_RELAY_CA");
-    expect((await sendRequest(one, { path: "/readyz" })).status).toBe(200);
-    expect(await metricsWithRelay(one)).toContain("lastcall_relay_identity_ready 0");
-    await eventually(() => expect(one.output()).toContain("cannot reconcile the relay's Secret"));
-    refusing.refuses = false;
+    const server = await startApiServer();
+    const restrictedApi = await forbidSecrets(server);
+    const replica = await startTestReplica(restrictedApi);
+    expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).toContain("LASTCALL_TOKEN");
+    expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).not.toContain("LASTCALL_RELAY_CA");
+    expect((await sendRequest(replica, { path: "/readyz" })).status).toBe(200);
+    expect(await metricsWithRelay(replica)).toContain("lastcall_relay_identity_ready 0");
+    await eventually(() => expect(replica.output()).toContain("cannot reconcile the relay's Secret"));
+    restrictedApi.forbidsSecrets = false;
     await eventually(async () =>
-      expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_RELAY_CA"),
+      expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).toContain("LASTCALL_RELAY_CA"),
     );
   });
 
   test("without a credential for a namespace until that namespace exists", LIMIT, async () => {
-    const server = await api();
+    const server = await startApiServer();
     server.remove("/api/v1/namespaces", "shop");
-    const one = await replica(server);
-    const { variables } = await admitted(one, OWNED);
+    const replica = await startTestReplica(server);
+    const { variables } = await admitPod(replica, OWNED_POD);
     expect(Object.keys(variables)).toContain("LASTCALL_TOKEN");
     expect(Object.keys(variables)).not.toContain("LASTCALL_RELAY_CREDENTIAL");
     server.put("/api/v1/namespaces", { metadata: { name: "shop" } });
     await eventually(async () =>
-      expect(Object.keys((await admitted(one, OWNED)).variables)).toContain("LASTCALL_RELAY_CREDENTIAL"),
+      expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).toContain("LASTCALL_RELAY_CREDENTIAL"),
     );
   });
 
   test("with relay access even while this replica's relay port is in use", LIMIT, async () => {
-    const taken = createServer();
-    const port = await listenOnOwnPort(taken, "127.0.0.1");
-    cleanups.push(() => taken.close());
+    const otherServer = createServer();
+    const port = await listenOnOwnPort(otherServer, "127.0.0.1");
+    cleanups.push(() => otherServer.close());
     const args = ["--relay-address=10.96.0.7:443", `--relay-port=${port}`];
-    const one = await replica(await api(), args);
-    await eventually(() => expect(one.output()).toMatch(/restarting it[\s\S]*restarting it/));
-    const { variables } = await given(one, OWNED);
-    expect((await sendRequest(one, { path: "/readyz" })).status).toBe(200);
-    const without = (await sendRequest(one, { path: "/metrics" })).body;
-    expect(without).toMatch(/^lastcall_relay_thread_starts_total ([2-9]|[1-9][0-9]+)$/m);
-    expect(without).toContain("lastcall_admissions_total");
-    expect(one.output()).toContain(`the relay's port ${port} of 127.0.0.1 is in use by another process`);
-    await new Promise((resolve) => taken.close(resolve));
-    expect((await askRelay(one, variables, NOTICE)).status).toBe(204);
-    const metrics = await metricsWithRelay(one);
+    const replica = await startTestReplica(await startApiServer(), args);
+    await eventually(() => expect(replica.output()).toMatch(/restarting it[\s\S]*restarting it/));
+    const { variables } = await admitWithRelay(replica, OWNED_POD);
+    expect((await sendRequest(replica, { path: "/readyz" })).status).toBe(200);
+    const metricsWithoutRelay = (await sendRequest(replica, { path: "/metrics" })).body;
+    expect(metricsWithoutRelay).toMatch(/^lastcall_relay_thread_starts_total ([2-9]|[1-9][0-9]+)$/m);
+    expect(metricsWithoutRelay).toContain("lastcall_admissions_total");
+    expect(replica.output()).toContain(`the relay's port ${port} of 127.0.0.1 is in use by another process`);
+    await new Promise((resolve) => otherServer.close(resolve));
+    expect((await requestRelay(replica, variables, REPORT_REQUEST)).status).toBe(204);
+    const metrics = await metricsWithRelay(replica);
     expect(metrics).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
   });
 
   test("with priority, since only the relay's thread has a lower one", LIMIT, async () => {
-    const one = await replica(await api());
-    await given(one, OWNED);
-    const nicenesses = readdirSync(`/proc/${one.pid}/task`).map((thread) => {
-      const text = readFileSync(`/proc/${one.pid}/task/${thread}/stat`, "utf8");
+    const replica = await startTestReplica(await startApiServer());
+    await admitWithRelay(replica, OWNED_POD);
+    const nicenesses = readdirSync(`/proc/${replica.pid}/task`).map((thread) => {
+      const text = readFileSync(`/proc/${replica.pid}/task/${thread}/stat`, "utf8");
       return Number(text.slice(text.lastIndexOf(")")).split(" ")[17]);
     });
-    const own = getPriority(process.pid);
-    expect(nicenesses.filter((niceness) => niceness !== own)).toEqual([RELAY_NICENESS]);
+    const processNiceness = getPriority(process.pid);
+    expect(nicenesses.filter((niceness) => niceness !== processNiceness)).toEqual([RELAY_NICENESS]);
   });
 
   test("even if the admin port, which serves recent drains, is in use", LIMIT, async () => {
-    const taken = createServer();
-    const port = await listenOnOwnPort(taken, "::");
-    cleanups.push(() => taken.close());
+    const otherServer = createServer();
+    const port = await listenOnOwnPort(otherServer, "::");
+    cleanups.push(() => otherServer.close());
     const args = ["--relay-address=10.96.0.7:443", `--admin-port=${port}`];
-    const server = await api();
-    const without = await replica(server, args);
-    await eventually(() => expect(without.output()).toContain("cannot show recent drains"));
-    expect((await sendRequest(without, { path: "/readyz" })).status).toBe(200);
-    await new Promise((resolve) => taken.close(resolve));
-    const one = await replica(server, args);
-    const { variables } = await given(one, OWNED);
-    expect((await askRelay(one, variables, NOTICE)).status).toBe(204);
-    const shown = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
-    expect(await shown.json()).toMatchObject({
+    const server = await startApiServer();
+    const replicaWithoutPage = await startTestReplica(server, args);
+    await eventually(() => expect(replicaWithoutPage.output()).toContain("cannot show recent drains"));
+    expect((await sendRequest(replicaWithoutPage, { path: "/readyz" })).status).toBe(200);
+    await new Promise((resolve) => otherServer.close(resolve));
+    const replica = await startTestReplica(server, args);
+    const { variables } = await admitWithRelay(replica, OWNED_POD);
+    expect((await requestRelay(replica, variables, REPORT_REQUEST)).status).toBe(204);
+    const drainsResponse = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
+    expect(await drainsResponse.json()).toMatchObject({
       version: 1,
       drains: [{ namespace: "shop", pod: "web-0", ownerKind: "ReplicaSet", ownerName: "web-5d9" }],
     });
   });
 });
 
-/** Returns the metrics once they include the relay's, for which a busy thread may be too late. */
-async function metricsWithRelay(one: Replica): Promise<string> {
+/** Waits for metrics with the relay's own, which are missing while its thread is busy. */
+async function metricsWithRelay(replica: Replica): Promise<string> {
   return eventually(async () => {
-    const page = (await sendRequest(one, { path: "/metrics" })).body;
+    const page = (await sendRequest(replica, { path: "/metrics" })).body;
     expect(page).toMatch(/^lastcall_relay_answering 1$/m);
     return page;
   });
 }
 
 /** Opens a connection with the relay's server name and sends only this text. */
-function silentAt({ relayPort }: Replica, variables: Variables, text: string): Promise<void> {
+function openIdleConnection({ relayPort }: Replica, variables: Variables, text: string): Promise<void> {
   return new Promise((resolve) => {
     const servername = variables["LASTCALL_RELAY_NAME"] ?? "";
     const socket = connect({ host: "127.0.0.1", port: relayPort(), servername, rejectUnauthorized: false }, () => {
@@ -257,10 +262,10 @@ function silentAt({ relayPort }: Replica, variables: Variables, text: string): P
   });
 }
 
-/** The same API server, which forbids reading Secrets until the test allows it. */
-async function secretsRefused(server: FakeApiServer): Promise<{ readonly url: string; refuses: boolean }> {
+/** Starts a proxy of the API server that forbids access to Secrets until the test allows it. */
+async function forbidSecrets(server: FakeApiServer): Promise<{ readonly url: string; forbidsSecrets: boolean }> {
   const proxy = createServer((request, response) => {
-    if (gate.refuses && request.url?.includes("/secrets") === true) {
+    if (restrictedApi.forbidsSecrets && request.url?.includes("/secrets") === true) {
       response.writeHead(403, { "content-type": "application/json" }).end('{"message":"may not"}');
       return;
     }
@@ -269,12 +274,14 @@ async function secretsRefused(server: FakeApiServer): Promise<{ readonly url: st
     request.on("end", () => {
       const { method = "GET", url } = request;
       const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks).toString() };
-      const passOn = async (): Promise<void> => {
-        const answer = await fetch(`${server.url}${url}`, { method, ...body });
-        response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+      const forwardRequest = async (): Promise<void> => {
+        const upstreamResponse = await fetch(`${server.url}${url}`, { method, ...body });
+        response
+          .writeHead(upstreamResponse.status, { "content-type": "application/json" })
+          .end(await upstreamResponse.text());
       };
-      // The test cuts the watch at its end.
-      passOn().catch(() => response.destroy());
+      // The watch breaks when the test ends.
+      forwardRequest().catch(() => response.destroy());
     });
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
@@ -282,6 +289,6 @@ async function secretsRefused(server: FakeApiServer): Promise<{ readonly url: st
     proxy.closeAllConnections();
     proxy.close();
   });
-  const gate = { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, refuses: true };
-  return gate;
+  const restrictedApi = { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, forbidsSecrets: true };
+  return restrictedApi;
 }

@@ -1,4 +1,4 @@
-/** Runs the real program with its relay, beside an API server that only stores objects. */
+/** Runs the real program with its relay, and a fake API server that only stores objects. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { type RunningWebhook, sendRequest, startWebhook } from "../webhook/runni
 const ADDRESS = "[10.96.0.7]:443";
 
 export type Replica = RunningWebhook & {
-  /** The port of the relay that listened last; 0 before the first. */
+  /** Returns the port on which the relay listened last, or 0 before it listens. */
   readonly relayPort: () => number;
 };
 
@@ -39,27 +39,30 @@ export async function startReplica(
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** The manager's variables in the Pod that this replica injected; for a fieldRef the path of the field. */
-export async function admitted(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
+/** Admits the Pod. @returns the manager's variables too; the value of a fieldRef is its field path */
+export async function admitPod(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
   const { default: jsonPatch } = await import("fast-json-patch");
   const reply = await sendRequest(replica, { path: "/mutate", body: reviewText({ object: pod }) });
   const { response } = JSON.parse(reply.body) as { readonly response: { readonly patch?: string } };
   const patch = JSON.parse(Buffer.from(response.patch ?? "W10=", "base64").toString());
-  const changed = jsonPatch.applyPatch(structuredClone(pod), patch).newDocument as InjectedPod;
-  const manager = changed.spec.initContainers?.find(({ name }) => name === "lastcall");
+  const injectedPod = jsonPatch.applyPatch(structuredClone(pod), patch).newDocument as InjectedPod;
+  const manager = injectedPod.spec.initContainers?.find(({ name }) => name === "lastcall");
   const entries = (manager?.env ?? []).map(({ name, value, valueFrom }) => [
     name,
     value ?? valueFrom?.fieldRef.fieldPath ?? "",
   ]);
-  return { pod: changed, variables: Object.fromEntries(entries) };
+  return { pod: injectedPod, variables: Object.fromEntries(entries) };
 }
 
-/** Waits until this replica injects the relay's variables, and returns them. */
-export async function given(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
+/** Admits the Pod repeatedly, until this replica injects the relay's variables. */
+export async function admitWithRelay(
+  replica: RunningWebhook,
+  pod: object,
+): Promise<{ pod: object; variables: Variables }> {
   return eventually(async () => {
-    const made = await admitted(replica, pod);
-    expect(Object.keys(made.variables)).toContain("LASTCALL_RELAY_CREDENTIAL");
-    return made;
+    const admission = await admitPod(replica, pod);
+    expect(Object.keys(admission.variables)).toContain("LASTCALL_RELAY_CREDENTIAL");
+    return admission;
   });
 }
 
@@ -76,20 +79,20 @@ type InjectedPod = {
   };
 };
 
-export type Asked = {
+export type RelayRequest = {
   readonly path: string;
   readonly body?: unknown;
   readonly authorization?: string;
   readonly method?: string;
-  /** Receives the chunks of a streamed answer; without it the request waits for the complete text. */
+  /** Called with the text received until now, after each chunk. */
   readonly onText?: (text: string) => void;
 };
 
 /** Sends a request as a manager does: by address, with the injected CA and server name. */
-export async function askRelay(
+export async function requestRelay(
   replica: Pick<Replica, "relayPort">,
   variables: Variables,
-  { path, body, authorization, method = "POST", onText }: Asked,
+  { path, body, authorization, method = "POST", onText }: RelayRequest,
 ): Promise<{ readonly status: number; readonly text: string }> {
   const ca = `-----BEGIN CERTIFICATE-----\n${variables["LASTCALL_RELAY_CA"]}\n-----END CERTIFICATE-----\n`;
   const servername = variables["LASTCALL_RELAY_NAME"] ?? "";
@@ -99,8 +102,8 @@ export async function askRelay(
   };
   await eventually(() => expect(replica.relayPort()).not.toBe(0));
   return new Promise((resolve, reject) => {
-    const where = { host: "127.0.0.1", port: replica.relayPort(), ca, servername, agent: false as const };
-    const sent = request({ ...where, path, method, headers }, (reply) => {
+    const address = { host: "127.0.0.1", port: replica.relayPort(), ca, servername, agent: false as const };
+    const clientRequest = request({ ...address, path, method, headers }, (reply) => {
       let text = "";
       reply.on("data", (chunk: Buffer) => {
         text += chunk.toString();
@@ -109,7 +112,7 @@ export async function askRelay(
       reply.on("end", () => resolve({ status: reply.statusCode ?? 0, text }));
       reply.on("error", reject);
     });
-    sent.on("error", reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    clientRequest.on("error", reject);
+    clientRequest.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }

@@ -1,4 +1,4 @@
-/** Conditions of the host that make tests fail: load, pauses, random order. Each lasts as long as one run. */
+/** Defines conditions under which tests may fail: load, pauses, random order. Each lasts as long as one run. */
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 
@@ -9,22 +9,22 @@ export type Condition = {
   /** Additional arguments of the test runner. */
   readonly args: readonly string[];
   /** @param group process group of the test runner. @returns a function that ends the condition */
-  readonly putOn: (group: number) => () => void;
+  readonly start: (group: number) => () => void;
 };
 
 const BUSY_LOOPS_PER_CORE = 2;
 /** Longer than any timeout between programs of a test. */
-const FROZEN_MS = { least: 500, most: 3_000 };
-const FREE_MS = { least: 1_000, most: 8_000 };
+const FROZEN_MS = { min: 500, max: 3_000 };
+const FREE_MS = { min: 1_000, max: 8_000 };
 
 export const CONDITIONS: readonly Condition[] = [
-  { name: "alone", runs: 10, args: [], putOn: () => () => {} },
-  { name: "busy", runs: 10, args: [], putOn: busyLoops },
-  { name: "frozen", runs: 5, args: [], putOn: freezes },
-  { name: "shuffled", runs: 5, args: ["--sequence.shuffle.files", "--sequence.shuffle.tests"], putOn: () => () => {} },
+  { name: "alone", runs: 10, args: [], start: () => () => {} },
+  { name: "busy", runs: 10, args: [], start: startBusyLoops },
+  { name: "frozen", runs: 5, args: [], start: freezeRepeatedly },
+  { name: "shuffled", runs: 5, args: ["--sequence.shuffle.files", "--sequence.shuffle.tests"], start: () => () => {} },
 ];
 
-function busyLoops(): () => void {
+function startBusyLoops(): () => void {
   const loops = Array.from({ length: BUSY_LOOPS_PER_CORE * availableParallelism() }, () =>
     spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" }),
   );
@@ -33,25 +33,25 @@ function busyLoops(): () => void {
   };
 }
 
-/** Stops and continues the complete run repeatedly, programs under test included. */
-function freezes(group: number): () => void {
+/** Stops and continues the complete run repeatedly, including the programs under test. */
+function freezeRepeatedly(group: number): () => void {
   let timer: NodeJS.Timeout;
-  const stop = () => {
-    signal(group, "SIGSTOP");
-    timer = setTimeout(go, between(FROZEN_MS));
+  const freeze = () => {
+    sendSignal(group, "SIGSTOP");
+    timer = setTimeout(resume, randomBetween(FROZEN_MS));
   };
-  const go = () => {
-    signal(group, "SIGCONT");
-    timer = setTimeout(stop, between(FREE_MS));
+  const resume = () => {
+    sendSignal(group, "SIGCONT");
+    timer = setTimeout(freeze, randomBetween(FREE_MS));
   };
-  go();
+  resume();
   return () => {
     clearTimeout(timer);
-    signal(group, "SIGCONT");
+    sendSignal(group, "SIGCONT");
   };
 }
 
-function signal(group: number, name: NodeJS.Signals): void {
+function sendSignal(group: number, name: NodeJS.Signals): void {
   try {
     process.kill(-group, name);
   } catch {
@@ -59,6 +59,6 @@ function signal(group: number, name: NodeJS.Signals): void {
   }
 }
 
-function between({ least, most }: { readonly least: number; readonly most: number }): number {
-  return least + Math.random() * (most - least);
+function randomBetween({ min, max }: { readonly min: number; readonly max: number }): number {
+  return min + Math.random() * (max - min);
 }

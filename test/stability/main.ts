@@ -1,23 +1,23 @@
 /**
  * `npm run test:stability`: repeats the suite on an idle host, a busy one, one that is frozen at random, and in random
  * order, and prints the failed tests with their counts. `--busy=2` sets the runs of one condition and omits the others,
- * `--suite=test:programs` selects another suite than `npm test`; arguments after `--` go to the test runner, such as one file.
+ * `--suite=test:programs` selects another suite than `npm test`; the test runner gets the arguments after `--`.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { CONDITIONS } from "./conditions.ts";
-import { oneRun, type RunResult } from "./one-run.ts";
+import { type RunResult, runOnce } from "./one-run.ts";
 import { failuresByTest, stabilityTable } from "./stability-table.ts";
 
 const TEXT = { type: "string" } as const;
 const options = Object.fromEntries([...CONDITIONS.map(({ name }) => name), "suite"].map((name) => [name, TEXT]));
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
-const tried = { suite: values["suite"] ?? "test", args: positionals };
-const chosen = CONDITIONS.some(({ name }) => values[name] !== undefined);
+const selection = { suite: values["suite"] ?? "test", args: positionals };
+const hasSelection = CONDITIONS.some(({ name }) => values[name] !== undefined);
 const plan = CONDITIONS.map((condition) => {
-  const words = values[condition.name];
-  const runs = Number(words ?? (chosen ? 0 : condition.runs));
-  if (!Number.isSafeInteger(runs) || runs < 0) throw new Error(`--${condition.name}=${words}: not a number of runs`);
+  const value = values[condition.name];
+  const runs = Number(value ?? (hasSelection ? 0 : condition.runs));
+  if (!Number.isSafeInteger(runs) || runs < 0) throw new Error(`--${condition.name}=${value}: not a number of runs`);
   return { condition, runs };
 });
 
@@ -25,7 +25,7 @@ const results: RunResult[] = [];
 for (const { condition, runs } of plan) {
   for (let run = 1; run <= runs; run += 1) {
     const load = loadavg()[0]?.toFixed(1);
-    const result = await oneRun(condition, tried);
+    const result = await runOnce(condition, selection);
     results.push(result);
     const { tests, failures, seconds } = result;
     process.stdout.write(

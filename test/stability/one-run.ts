@@ -16,7 +16,7 @@ export type RunResult = {
   readonly seconds: number;
 };
 
-/** The used fields of the runner's JSON report. */
+/** The fields of the runner's JSON report that are used here. */
 type Report = {
   readonly numTotalTests: number;
   readonly success: boolean;
@@ -32,42 +32,42 @@ type Report = {
   }[];
 };
 
-export type Tried = {
+export type SuiteSelection = {
   /** A script of package.json: `test`, `test:processes`, `test:programs`, `e2e`. */
   readonly suite: string;
-  /** For the test runner, such as files. */
+  /** Arguments for the test runner, such as files. */
   readonly args: readonly string[];
 };
 
-export async function oneRun(condition: Condition, { suite, args }: Tried): Promise<RunResult> {
+export async function runOnce(condition: Condition, { suite, args }: SuiteSelection): Promise<RunResult> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-stability-"));
   const file = join(folder, "report.json");
-  // The suite on the cluster has arguments of its own before those of the test runner.
-  const own = suite === "e2e" ? ["--install", "--"] : [];
-  const forRunner = ["--reporter=json", `--outputFile=${file}`, ...condition.args, ...args];
-  const words = ["run", suite, "--", ...own, ...forRunner];
+  // The e2e suite has its own arguments before those of the test runner.
+  const suiteArgs = suite === "e2e" ? ["--install", "--"] : [];
+  const runnerArgs = ["--reporter=json", `--outputFile=${file}`, ...condition.args, ...args];
+  const npmArgs = ["run", suite, "--", ...suiteArgs, ...runnerArgs];
   const startedMs = performance.now();
   try {
     // A separate process group, so that the run can be stopped without this program.
-    const child = spawn("npm", words, { cwd: ROOT, stdio: "ignore", detached: true });
-    const takeOff = condition.putOn(child.pid ?? 0);
-    const abandon = () => {
-      takeOff();
+    const child = spawn("npm", npmArgs, { cwd: ROOT, stdio: "ignore", detached: true });
+    const endCondition = condition.start(child.pid ?? 0);
+    const abort = () => {
+      endCondition();
       process.kill(-(child.pid ?? 0), "SIGKILL");
       process.exit(1);
     };
-    process.once("SIGINT", abandon);
+    process.once("SIGINT", abort);
     const [code] = await once(child, "exit");
-    process.off("SIGINT", abandon);
-    takeOff();
+    process.off("SIGINT", abort);
+    endCondition();
     const seconds = (performance.now() - startedMs) / 1_000;
-    return { condition: condition.name, seconds, ...resultOf(file, Number(code)) };
+    return { condition: condition.name, seconds, ...readResult(file, Number(code)) };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function resultOf(file: string, code: number): Pick<RunResult, "tests" | "failures"> {
+function readResult(file: string, code: number): Pick<RunResult, "tests" | "failures"> {
   let report: Report;
   try {
     report = JSON.parse(readFileSync(file, "utf8")) as Report;
@@ -78,10 +78,10 @@ function resultOf(file: string, code: number): Pick<RunResult, "tests" | "failur
     const file = result.name.replace(`${ROOT}/`, "");
     const tests = result.assertionResults
       .filter(({ status }) => status === "failed")
-      .map((one) => ({ test: `${file} > ${one.fullName}`, message: one.failureMessages?.[0] ?? "" }));
+      .map((assertion) => ({ test: `${file} > ${assertion.fullName}`, message: assertion.failureMessages?.[0] ?? "" }));
     return tests.length === 0 && result.status === "failed" ? [{ test: file, message: result.message }] : tests;
   });
-  // An error outside of all tests fails the run too.
+  // An error outside of the tests fails the run too.
   if (failures.length === 0 && code !== 0)
     failures.push({ test: "the whole run", message: `exit status ${code}, no failed test` });
   return { tests: report.numTotalTests, failures };

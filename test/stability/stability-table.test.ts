@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import type { RunResult } from "./one-run.ts";
 import { failuresByTest, stabilityTable } from "./stability-table.ts";
 
-const failed = (test: string) => ({ test, message: `${test} is red` });
+const failureOf = (test: string) => ({ test, message: `${test} is red` });
 const RUNS: readonly RunResult[] = [
   { condition: "alone", tests: 9, failures: [], seconds: 41.6 },
-  { condition: "alone", tests: 9, failures: [failed("a"), failed("b")], seconds: 40 },
-  { condition: "frozen", tests: 9, failures: [failed("b")], seconds: 80 },
+  { condition: "alone", tests: 9, failures: [failureOf("a"), failureOf("b")], seconds: 40 },
+  { condition: "frozen", tests: 9, failures: [failureOf("b")], seconds: 80 },
 ];
 
 test("each condition has a row with its runs, its failed runs, and the seconds of both", () => {

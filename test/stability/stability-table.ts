@@ -17,10 +17,10 @@ export function stabilityTable(results: readonly RunResult[]): string {
 
 /** @returns a paragraph for each failed test; the most frequent first */
 export function failuresByTest(results: readonly RunResult[]): readonly string[] {
-  const all = results.flatMap(({ condition, failures }) => failures.map((failure) => ({ condition, ...failure })));
-  return [...new Set(all.map(({ test }) => test))]
-    .map((test) => ({ test, failures: all.filter((failure) => failure.test === test) }))
-    .toSorted((one, other) => other.failures.length - one.failures.length)
+  const failures = results.flatMap(({ condition, failures }) => failures.map((failure) => ({ condition, ...failure })));
+  return [...new Set(failures.map(({ test }) => test))]
+    .map((test) => ({ test, failures: failures.filter((failure) => failure.test === test) }))
+    .toSorted((left, right) => right.failures.length - left.failures.length)
     .map(({ test, failures }) => {
       const conditions = failures.map(({ condition }) => condition).join(", ");
       return `${failures.length} × ${test} (${conditions})\n${failures[0]?.message.slice(0, MESSAGE_LENGTH)}`;

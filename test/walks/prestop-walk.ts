@@ -6,10 +6,10 @@ const manager = await startManager({
   hooks: [{ container: "app", role: "app" }],
   ...{ drainDelayMs: 10, quietPeriodMs: 1_000, drainTimeoutMs: 5_000 },
 });
-await manager.logged('"listening"');
-const end = startCoverage();
+await manager.waitForLog('"listening"');
+const stopCoverage = startCoverage();
 await Promise.all([manager.call("GET", "/prestop/app"), manager.call("POST", "/drain")]);
-const files = end();
-await manager.logged('"outcome":"drained"');
+const files = stopCoverage();
+await manager.waitForLog('"outcome":"drained"');
 process.stdout.write(JSON.stringify(files));
 process.exit(0);

@@ -1,6 +1,6 @@
 /**
- * Prints the files that a change of an EndpointSlice runs through, from the API server's watch to the manager of the Pod:
- * relay and manager are in this process, the manager's relay client has its own (walked-client.ts).
+ * Prints the files that a change of an EndpointSlice runs through, from the API server's watch to the Pod's manager:
+ * relay and manager run in this process, the manager's relay client in another one (walked-client.ts).
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { createApiClient } from "../../src/api-server/api-client.ts";
 import { openPort } from "../../src/open-port.ts";
 import { NO_LOST_DRAINS } from "../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
-import { relayServer } from "../../src/relay/server/relay-server.ts";
+import { createRelayServer } from "../../src/relay/server/relay-server.ts";
 import { REAL_CLOCK } from "../../src/relay/slices/clock.ts";
 import { createSliceWatches } from "../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../src/relay/withdrawal/withdrawal-route.ts";
@@ -33,11 +33,11 @@ const SLICES = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";
 const folder = mkdtempSync(join(tmpdir(), "lastcall-walk-"));
 const clientFiles = join(folder, "client.json");
 
-/** Without periodic checks, which a busy host would count among the files of the change. */
+/** Has no periodic timers: on a busy host they would fire during the change and add files to the result. */
 const clock = { ...REAL_CLOCK, every: () => () => undefined };
 const api = await fakeApiServer();
-const show = (conditions: Conditions): void => api.put(SLICES, sliceWith({}, entryOf(WEB_0, conditions)) as never);
-show(READY_CONDITIONS);
+const putSlice = (conditions: Conditions): void => api.put(SLICES, sliceWith({}, entryOf(WEB_0, conditions)) as never);
+putSlice(READY_CONDITIONS);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const registry = new Registry();
 const { request, stream } = createApiClient(api.connection);
@@ -52,11 +52,11 @@ const { watchPod } = createSliceWatches({
 });
 const ca = await createAuthority();
 const leaf = await issueLeaf(ca);
-const relay = relayServer(log, () => createSecureContext({ cert: leaf.cert, key: leaf.key }));
+const relay = createRelayServer(log, () => createSecureContext({ cert: leaf.cert, key: leaf.key }));
 addWithdrawalRoute(relay, {
   checkCredential: () => ({ namespace: "shop", ownerKind: "", ownerName: "", ownerUid: "", nonce: "n" }),
   limits: createRelayLimits(),
-  ...{ nowMs: clock.nowMs, registry, watchPod, lost: NO_LOST_DRAINS, clock, wallMs: Date.now },
+  ...{ nowMs: clock.nowMs, registry, watchPod, lostDrains: NO_LOST_DRAINS, clock, wallMs: Date.now },
 });
 await relay.ready();
 const { port } = await openPort(relay.server, { name: "relay", host: "127.0.0.1", port: 0 });
@@ -67,13 +67,13 @@ const manager = await startManager(
   [process.execPath, join(import.meta.dirname, "walked-client.ts"), clientFiles],
 );
 void manager.call("POST", "/drain").catch(() => undefined);
-await manager.logged('"detail":"in');
-const end = startCoverage();
-show(TERMINATING_CONDITIONS);
-await manager.logged('"detail":"out');
-// A timer of the hook's connection may fire meanwhile; the slice does not run through it.
-const files = end().filter((file) => !file.startsWith("manager/calls/"));
+await manager.waitForLog('"detail":"in');
+const stopCoverage = startCoverage();
+putSlice(TERMINATING_CONDITIONS);
+await manager.waitForLog('"detail":"out');
+// A timer of the hook's connection may fire during the change; its files do not process the slice.
+const relayFiles = stopCoverage().filter((file) => !file.startsWith("manager/calls/"));
 const client = await eventually(() => JSON.parse(readFileSync(clientFiles, "utf8")) as readonly string[]);
 rmSync(folder, { recursive: true });
-process.stdout.write(JSON.stringify({ files, client }));
+process.stdout.write(JSON.stringify({ files: relayFiles, client }));
 process.exit(0);

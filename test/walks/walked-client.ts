@@ -1,17 +1,17 @@
-/** The manager's relay client, which writes the files that ran between its first and its second status into a file. */
+/** Runs the manager's relay client, and writes a list of the files that ran between its first and second status. */
 import { writeFileSync } from "node:fs";
 import { processPlatform } from "../../src/manager/process-platform.ts";
 import { runManager } from "../../src/manager/program.ts";
 import { startCoverage } from "./executed-files.ts";
-import { BARE_BUILD } from "./walked-manager.ts";
+import { MINIMAL_BUILD } from "./walked-manager.ts";
 
 const [, , file = "", ...args] = process.argv;
-const platform = processPlatform({ ...BARE_BUILD, ownCommand: [] });
-let end: (() => readonly string[]) | undefined;
+const platform = processPlatform({ ...MINIMAL_BUILD, ownCommand: [] });
+let stopCoverage: (() => readonly string[]) | undefined;
 const log = (line: string): void => {
   platform.log(line);
   if (!line.startsWith("status ")) return;
-  if (end !== undefined) writeFileSync(file, JSON.stringify(end()));
-  end = startCoverage();
+  if (stopCoverage !== undefined) writeFileSync(file, JSON.stringify(stopCoverage()));
+  stopCoverage = startCoverage();
 };
 runManager(args, { ...platform, log }, () => undefined);

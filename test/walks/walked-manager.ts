@@ -6,13 +6,14 @@ import { environmentOf, type Platform } from "../../src/manager/platform.ts";
 import { serve } from "../../src/manager/serve.ts";
 
 const TOKEN = "0".repeat(32);
-const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
+const SOCKET_TABLE_HEADER =
+  "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
 /** The app listens at 0.0.0.0:8080. */
 const LISTENER =
   "   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 12345 1 0 100 0 0 10 0\n";
 
-/** A build with only the files and ports of a process. */
-export const BARE_BUILD = {
+/** Platform functions without native parts: files and TCP ports only. */
+export const MINIMAL_BUILD = {
   libc: {
     ...{ available: false, socket: () => -1, send: () => -1, recv: () => -1 },
     ...{ connect: () => -1, setsockopt: () => -1, close: () => -1 },
@@ -23,37 +24,37 @@ export const BARE_BUILD = {
 };
 
 export type WalkedManager = {
-  /** Resolves with the line once the manager has logged one that contains the text. */
-  readonly logged: (text: string) => Promise<string>;
+  /** Resolves with the first log line of the manager that contains the text. */
+  readonly waitForLog: (text: string) => Promise<string>;
   /** Resolves when the call is answered. */
   readonly call: (method: "GET" | "POST", path: string) => Promise<void>;
 };
 
-/** @param self the command line of the manager's relay client */
+/** @param clientCommand the command line of the manager's relay client */
 export async function startManager(
   settings: Partial<DrainSettings>,
   variables: Readonly<Record<string, string>> = {},
-  self: readonly string[] = [],
+  clientCommand: readonly string[] = [],
 ): Promise<WalkedManager> {
   const lines: string[] = [];
-  const waiting: { readonly text: string; readonly found: (line: string) => void }[] = [];
+  const waiters: { readonly text: string; readonly resolve: (line: string) => void }[] = [];
   const log = (line: string): void => {
     lines.push(line);
-    for (const one of waiting) if (line.includes(one.text)) one.found(line);
+    for (const waiter of waiters) if (line.includes(waiter.text)) waiter.resolve(line);
   };
   const port = new Promise<number>((resolve) => {
     const platform: Platform = {
-      ...BARE_BUILD,
+      ...MINIMAL_BUILD,
       environment: environmentOf((name) => (name === "LASTCALL_TOKEN" ? TOKEN : variables[name])),
-      ownCommand: self,
+      ownCommand: clientCommand,
       portGuard: {
-        ...BARE_BUILD.portGuard,
+        ...MINIMAL_BUILD.portGuard,
         attach: (server) => resolve((server.address() as AddressInfo).port),
       },
       readText: () => undefined,
       scanText: (path, take) => {
         if (!path.endsWith("/tcp") && !path.endsWith("/udp")) return "missing";
-        take(path.endsWith("/tcp") ? HEAD + LISTENER : HEAD);
+        take(path.endsWith("/tcp") ? SOCKET_TABLE_HEADER + LISTENER : SOCKET_TABLE_HEADER);
         return "read";
       },
       // In whole seconds: the report formats other spans by other functions, so a busy host would change the files.
@@ -66,13 +67,19 @@ export async function startManager(
     serve({ ...DEFAULT_SETTINGS, ...settings, port: 0 }, platform);
   });
   return {
-    logged: async (text) =>
-      lines.find((line) => line.includes(text)) ?? new Promise((found) => waiting.push({ text, found })),
+    waitForLog: async (text) =>
+      lines.find((line) => line.includes(text)) ?? new Promise((found) => waiters.push({ text, resolve: found })),
     call: async (method, path) => {
-      const where = { host: "127.0.0.1", port: await port, path: `/${TOKEN}${path}`, method, agent: false as const };
+      const requestOptions = {
+        host: "127.0.0.1",
+        port: await port,
+        path: `/${TOKEN}${path}`,
+        method,
+        agent: false as const,
+      };
       return new Promise((resolve, reject) => {
-        const sent = request(where, (reply) => reply.resume().once("end", () => resolve()));
-        sent.once("error", reject).end();
+        const clientRequest = request(requestOptions, (reply) => reply.resume().once("end", () => resolve()));
+        clientRequest.once("error", reject).end();
       });
     },
   };

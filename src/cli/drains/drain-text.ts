@@ -1,7 +1,7 @@
 /** Reads drain records from the output of `drains --json`, with or without `--watch`, or from a manager's log. */
 import { plainText } from "../../contract/untrusted-text.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
-import { readNotice, readRecordedNotice } from "../../drain-history/read-notice.ts";
+import { parseDrainNotice, parseRecordedNotice } from "../../drain-history/read-notice.ts";
 import { isRawObject, type RawObject, textAt, valueAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 
 type ReadDrains = {
@@ -71,7 +71,7 @@ const NAME_LIMIT = 253;
 
 function readDrainRecord(value: RawObject): DrainRecord | undefined {
   const id = textAt(value, "id") ?? "";
-  const reading = readRecordedNotice(value);
+  const reading = parseRecordedNotice(value);
   if (!reading.ok || !/^[A-Za-z0-9-]{1,64}$/.test(id)) return undefined;
   const { namespace, pod, uid, report } = reading.notice;
   const ownerKind = plainText(textAt(value, "ownerKind") ?? "", NAME_LIMIT);
@@ -86,7 +86,7 @@ function readDrainRecord(value: RawObject): DrainRecord | undefined {
  * @param endedAtMs when the line was logged; 0 for a line without timestamp
  */
 function readLoggedReport(value: RawObject, id: string, endedAtMs: number): DrainRecord | undefined {
-  const reading = readNotice({ ...value, uid: "unknown", report: valueAt(value, "report") });
+  const reading = parseDrainNotice({ ...value, uid: "unknown", report: valueAt(value, "report") });
   if (!reading.ok) return undefined;
   const { namespace, pod, report } = reading.notice;
   return { id, namespace, pod, uid: "", ownerKind: "", ownerName: "", endedAtMs, report };

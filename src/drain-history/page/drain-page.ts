@@ -2,7 +2,7 @@
 import type { DrainRecord } from "../drain-record.ts";
 import { drainSentence } from "../drain-sentence.ts";
 import { connectionCloseText, isIncomplete, relayText, TRIGGER_TEXT, totalMs } from "../report-text.ts";
-import { escaped } from "../safe-text.ts";
+import { escapeMarkup } from "../safe-text.ts";
 import { instantText, spanText } from "../time-text.ts";
 import { timelineSvg } from "../timeline-svg.ts";
 import { type Cell, cell, heading, link, pageFrame, paragraph, table } from "./page-frame.ts";
@@ -16,12 +16,12 @@ export function drainPage(record: DrainRecord): string {
     paragraph(drainSentence(record)),
     timelineSvg(record),
     `<p>${link(`${encodeURIComponent(record.id)}.svg`, "SVG")}</p>`,
-    facts(record),
-    ...(report.left.length === 0 ? [] : [paragraph(stillOpen(record)), connections(record)]),
+    detailsTable(record),
+    ...(report.left.length === 0 ? [] : [paragraph(openConnectionsText(record)), connectionsTable(record)]),
   ]);
 }
 
-function facts(record: DrainRecord): string {
+function detailsTable(record: DrainRecord): string {
   const { report } = record;
   const rows: readonly (readonly [string, string])[] = [
     ["ended", instantText(record.endedAtMs)],
@@ -36,22 +36,22 @@ function facts(record: DrainRecord): string {
   ];
   return table(
     ["fact", "value"],
-    rows.map(([name, value]) => [cell(escaped(name)), cell(escaped(value))]),
+    rows.map(([name, value]) => [cell(escapeMarkup(name)), cell(escapeMarkup(value))]),
   );
 }
 
-function stillOpen({ report }: DrainRecord): string {
+function openConnectionsText({ report }: DrainRecord): string {
   const shown = report.leftTotal > report.left.length ? `, ${report.left.length} shown` : "";
   return `Connections still open at the end of draining: ${report.leftTotal}${shown}.`;
 }
 
-function connections({ report }: DrainRecord): string {
+function connectionsTable({ report }: DrainRecord): string {
   return table(
     ["client", "to", "state", "seen for"],
     report.left.map(({ peer, local, state, ageMs }) => [
-      cell(escaped(peer)),
-      cell(escaped(local)),
-      cell(escaped(state)),
+      cell(escapeMarkup(peer)),
+      cell(escapeMarkup(local)),
+      cell(escapeMarkup(state)),
       cell(ageMs > 0 ? spanText(ageMs) : "unknown", "number"),
     ]),
   );
@@ -60,11 +60,11 @@ function connections({ report }: DrainRecord): string {
 type DrainList = {
   readonly drains: readonly DrainRecord[];
   readonly instance: string;
-  /** Already applied as a filter; `undefined`: all namespaces. */
+  /** The namespace by which `drains` is already filtered; `undefined` for all namespaces. */
   readonly namespace: string | undefined;
 };
 
-/** Bounds the time that rendering blocks the event loop. */
+/** Limits the time for which rendering blocks the event loop. */
 const ROWS_LIMIT = 200;
 const WHY_LIMIT = 300;
 
@@ -72,32 +72,34 @@ const COLUMNS = ["ended", "namespace", "Pod", "owner", "outcome", "took", "left 
 
 /** The URL must end with a slash, since links are relative. */
 export function drainListPage({ drains, instance, namespace }: DrainList): string {
-  const where = namespace === undefined ? "" : ` in ${namespace}`;
-  const title = `Recent drains${where}`;
-  const about = `Recorded by replica ${instance}, newest first. Other replicas record other drains.`;
+  const namespaceText = namespace === undefined ? "" : ` in ${namespace}`;
+  const title = `Recent drains${namespaceText}`;
+  const description = `Recorded by replica ${instance}, newest first. Other replicas record other drains.`;
   return pageFrame(title, [
     heading(title),
-    paragraph(about),
+    paragraph(description),
     ...(namespace === undefined ? [] : [`<p>${link("./", "all namespaces")}</p>`]),
-    drains.length === 0 ? paragraph("No drains recorded yet.") : table(COLUMNS, drains.slice(0, ROWS_LIMIT).map(row)),
+    drains.length === 0
+      ? paragraph("No drains recorded yet.")
+      : table(COLUMNS, drains.slice(0, ROWS_LIMIT).map(drainRow)),
     ...(drains.length > ROWS_LIMIT ? [paragraph(`${drains.length - ROWS_LIMIT} older drains are not shown.`)] : []),
   ]);
 }
 
-function row(record: DrainRecord): readonly Cell[] {
+function drainRow(record: DrainRecord): readonly Cell[] {
   const { report } = record;
   return [
     cell(instantText(record.endedAtMs), "when"),
     cell(link(`./?namespace=${encodeURIComponent(record.namespace)}`, record.namespace)),
     cell(link(`drains/${encodeURIComponent(record.id)}`, record.pod), "name"),
-    cell(escaped(`${record.ownerKind} ${record.ownerName}`.trim()), "name"),
+    cell(escapeMarkup(`${record.ownerKind} ${record.ownerName}`.trim()), "name"),
     cell(report.outcome, isIncomplete(report.outcome) ? "fault" : ""),
     cell(spanText(totalMs(report)), "number"),
     cell(report.outcome === "lost" ? "unknown" : String(report.leftTotal), "number"),
-    cell(escaped(cut(report.why))),
+    cell(escapeMarkup(truncate(report.why))),
   ];
 }
 
-function cut(why: string): string {
+function truncate(why: string): string {
   return why.length > WHY_LIMIT ? `${why.slice(0, WHY_LIMIT - 3)}...` : why;
 }

@@ -1,7 +1,7 @@
 /** Renders the HTML frame and the elements that pages share. Pure. */
-import { escaped } from "../safe-text.ts";
+import { escapeMarkup } from "../safe-text.ts";
 
-/** Content-Security-Policy: forbids everything but inline styles. */
+/** Content-Security-Policy that allows only inline styles. */
 export const PAGE_CSP =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -29,7 +29,7 @@ export function pageFrame(title: string, contents: readonly string[]): string {
   return [
     "<!doctype html>",
     '<html lang="en">',
-    `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(title)}</title><style>${STYLE}</style></head>`,
+    `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeMarkup(title)}</title><style>${STYLE}</style></head>`,
     "<body>",
     ...contents,
     "</body>",
@@ -39,36 +39,36 @@ export function pageFrame(title: string, contents: readonly string[]): string {
 }
 
 export function heading(content: string): string {
-  return `<h1>${escaped(content)}</h1>`;
+  return `<h1>${escapeMarkup(content)}</h1>`;
 }
 
 export function paragraph(content: string): string {
-  return `<p>${escaped(content)}</p>`;
+  return `<p>${escapeMarkup(content)}</p>`;
 }
 
-/** @param address relative, since proxies serve the page below other paths */
+/** @param address must be relative, because proxies serve the page under other paths */
 export function link(address: string, content: string): string {
-  return `<a href="${escaped(address)}">${escaped(content)}</a>`;
+  return `<a href="${escapeMarkup(address)}">${escapeMarkup(content)}</a>`;
 }
 
 export type Cell = { readonly markup: string; readonly kind: string };
 
 /** On narrow screens each row becomes a list, labelled by `data-column`. */
-export function table(names: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const head = names.map((name) => `<th scope="col">${escaped(name)}</th>`);
-  const inRow = ({ markup, kind }: Cell, at: number): string => {
-    const style = kind === "" ? "" : ` class="${kind}"`;
-    return `<td${style} data-column="${escaped(names[at] ?? "")}">${markup}</td>`;
+export function table(columnNames: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const head = columnNames.map((name) => `<th scope="col">${escapeMarkup(name)}</th>`);
+  const renderCell = ({ markup, kind }: Cell, column: number): string => {
+    const classAttribute = kind === "" ? "" : ` class="${kind}"`;
+    return `<td${classAttribute} data-column="${escapeMarkup(columnNames[column] ?? "")}">${markup}</td>`;
   };
   return [
     "<table>",
     `<thead><tr>${head.join("")}</tr></thead>`,
-    `<tbody>${rows.map((cells) => `<tr>${cells.map(inRow).join("")}</tr>`).join("\n")}</tbody>`,
+    `<tbody>${rows.map((cells) => `<tr>${cells.map(renderCell).join("")}</tr>`).join("\n")}</tbody>`,
     "</table>",
   ].join("\n");
 }
 
-/** @param kind CSS class, not escaped: never pass input */
+/** @param kind CSS class; it is not escaped, so it must not come from input */
 export function cell(markup: string, kind = ""): Cell {
   return { markup, kind };
 }

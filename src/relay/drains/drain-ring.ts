@@ -11,16 +11,16 @@ export type DrainRing = {
 };
 
 export function createDrainRing(limit: number): DrainRing {
-  // Each list oldest first.
+  // Each list is sorted by time, the oldest record first.
   const namespaces = new Map<string, DrainRecord[]>();
   let size = 0;
 
-  const dropOne = (): void => {
+  const dropOldestRecord = (): void => {
     const [first, ...rest] = namespaces.values();
     if (first === undefined) return;
-    const fullest = rest.reduce((most, list) => (losesBefore(list, most) ? list : most), first);
-    const dropped = fullest.shift();
-    if (dropped !== undefined && fullest.length === 0) namespaces.delete(dropped.namespace);
+    const longestList = rest.reduce((longest, list) => (dropsBefore(list, longest) ? list : longest), first);
+    const dropped = longestList.shift();
+    if (dropped !== undefined && longestList.length === 0) namespaces.delete(dropped.namespace);
     size -= 1;
   };
 
@@ -28,35 +28,35 @@ export function createDrainRing(limit: number): DrainRing {
     add: (record) => {
       const list = namespaces.get(record.namespace) ?? [];
       namespaces.set(record.namespace, list);
-      const at = list.findLastIndex((one) => isSameDrain(one, record));
-      const before = list[at];
-      if (before !== undefined) {
+      const index = list.findLastIndex((candidate) => isSameDrain(candidate, record));
+      const existing = list[index];
+      if (existing !== undefined) {
         // The manager's report has more detail than the relay's record of a lost drain.
         if (record.report.outcome !== "lost") {
-          list.splice(at, 1);
-          list.push({ ...record, id: before.id });
+          list.splice(index, 1);
+          list.push({ ...record, id: existing.id });
         }
         return "repeated";
       }
       list.push(record);
       size += 1;
-      if (size > limit) dropOne();
+      if (size > limit) dropOldestRecord();
       return "new";
     },
     list: (namespace) => {
       if (namespace !== undefined) return (namespaces.get(namespace) ?? []).toReversed();
-      // Sorting is stable: of two in the same millisecond the later one comes first.
+      // The sort is stable: of two records of the same millisecond, the one that was added later comes first.
       return [...namespaces.values()].flatMap((list) => list.toReversed()).sort((a, b) => b.endedAtMs - a.endedAtMs);
     },
     find: (id) => [...namespaces.values()].flat().find((record) => record.id === id),
   };
 }
 
-function losesBefore(list: readonly DrainRecord[], other: readonly DrainRecord[]): boolean {
+function dropsBefore(list: readonly DrainRecord[], other: readonly DrainRecord[]): boolean {
   if (list.length !== other.length) return list.length > other.length;
   return (list[0]?.endedAtMs ?? 0) < (other[0]?.endedAtMs ?? 0);
 }
 
-function isSameDrain(one: DrainRecord, other: DrainRecord): boolean {
-  return one.uid === other.uid && Math.abs(one.endedAtMs - other.endedAtMs) < SAME_DRAIN_MS;
+function isSameDrain(left: DrainRecord, right: DrainRecord): boolean {
+  return left.uid === right.uid && Math.abs(left.endedAtMs - right.endedAtMs) < SAME_DRAIN_MS;
 }

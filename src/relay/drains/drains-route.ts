@@ -1,4 +1,4 @@
-/** Records reported drains (`POST /v1/drains`) and lost ones, once each, in ring, metrics, log and an Event. */
+/** Records each reported (`POST /v1/drains`) or lost drain once: in the ring, the metrics, the log and an Event. */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type EventSpec, isOwner, MESSAGE_LIMIT } from "../../api-server/event-object.ts";
@@ -7,8 +7,8 @@ import { type CredentialClaims, DRAINS_PATH, type RelayedPod } from "../../contr
 import { plainText } from "../../contract/untrusted-text.ts";
 import type { DrainRecord, RecordedOutcome, RecordedReport } from "../../drain-history/drain-record.ts";
 import { drainSentence } from "../../drain-history/drain-sentence.ts";
-import { readNotice } from "../../drain-history/read-notice.ts";
-import { addGuardedRoute, type Call, type GuardPorts, REFUSALS } from "../server/guard.ts";
+import { parseDrainNotice } from "../../drain-history/read-notice.ts";
+import { addGuardedRoute, type GuardedRequest, type GuardPorts, REFUSALS } from "../server/guard.ts";
 import type { DrainRing } from "./drain-ring.ts";
 
 export type DrainsPorts = RecordPorts &
@@ -28,10 +28,10 @@ export function addDrainsRoute(app: FastifyInstance<Server>, ports: DrainsPorts)
   });
 }
 
-function recordReport({ body, claims, reply, refuse }: Call, ports: DrainsPorts): FastifyReply {
-  const json = parsed(body);
+function recordReport({ body, claims, reply, refuse }: GuardedRequest, ports: DrainsPorts): FastifyReply {
+  const json = parseJson(body);
   if (json === undefined) return refuse(malformed);
-  const reading = readNotice(json);
+  const reading = parseDrainNotice(json);
   if (!reading.ok) return refuse(malformed, reading.problem);
   const { namespace, report } = reading.notice;
   const mismatch = `The credential is for namespace ${claims.namespace} and not for ${namespace}.`;
@@ -41,7 +41,7 @@ function recordReport({ body, claims, reply, refuse }: Call, ports: DrainsPorts)
   return reply.code(204).send();
 }
 
-function parsed(body: string): unknown {
+function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -66,8 +66,8 @@ type EndedDrain = {
 
 const OWNER_LIMIT = 253;
 
-export function recordDrain({ pod: at, claims, endedAtMs, report }: EndedDrain, ports: RecordPorts): void {
-  const { namespace, pod, uid } = at;
+export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: EndedDrain, ports: RecordPorts): void {
+  const { namespace, pod, uid } = relayedPod;
   // The credential was issued before the API server validated the owner.
   const ownerKind = plainText(claims.ownerKind, OWNER_LIMIT);
   const ownerName = plainText(claims.ownerName, OWNER_LIMIT);
@@ -93,7 +93,7 @@ export const DRAIN_EVENTS = {
   lost: { type: "Warning", reason: "DrainLost" },
 } as const satisfies Partial<Record<RecordedOutcome, EventType>>;
 
-/** A credential has no apiVersion; Events on other kinds have none either. */
+/** A credential does not contain the apiVersion; Events on kinds that are not listed here have no apiVersion. */
 const API_VERSIONS: ReadonlyMap<string, string> = new Map([
   ["ReplicaSet", "apps/v1"],
   ["StatefulSet", "apps/v1"],

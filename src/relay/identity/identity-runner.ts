@@ -1,4 +1,4 @@
-/** Reconciles the relay's Secret and leaves, regularly and when a client names a CA that is not in memory yet. */
+/** Reconciles the relay's Secret and leaf certificates, regularly and when a client uses an unknown CA. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { Counter, Gauge, type Registry } from "prom-client";
@@ -24,21 +24,21 @@ export type RunningIdentity = {
   readonly identity: () => RelayIdentity;
   /** Never rejects; concurrent calls share one run. */
   readonly reconcile: () => Promise<void>;
-  /** At most once a second: unauthenticated clients can trigger it. */
+  /** Runs at most once a second, because unauthenticated clients can trigger it. */
   readonly reconcileSoon: () => Promise<void>;
   /** `undefined` for unknown server names. Reads the Secret first when another replica may have just made the CA. */
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
 };
 
-const LEAF: LeafOptions<SecureContext> = {
+const LEAF_OPTIONS: LeafOptions<SecureContext> = {
   lifeMs: 7 * 86_400_000,
   renewAfter: 1 / 2,
   namesOf: (ca) => ({ dns: [serverNameOf(ca)] }),
   prepare: ({ cert, key }) => createSecureContext({ cert, key, minVersion: "TLSv1.2" }),
 };
 
-const SOON_MS = 1_000;
-/** Longest wait of a TLS handshake for the Secret; it then continues with the leaves in memory. */
+const MIN_INTERVAL_MS = 1_000;
+/** Longest wait of a TLS handshake for the Secret; it then continues with the leaf certificates in memory. */
 const HANDSHAKE_WAIT_MS = 2_000;
 
 export function runIdentity(parts: IdentityParts): RunningIdentity {
@@ -47,7 +47,7 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
     newestGeneration(reconciler.identity(), wallMs()) !== undefined && reconciler.identity().keys.length > 0;
   const recorder = identityRecorder(log, registry, isReady);
   const reconciler = createReconciler({ secrets, tools, wallMs, recordEvent: recorder.recordEvent });
-  const leaves = createLeaves(LEAF);
+  const leaves = createLeaves(LEAF_OPTIONS);
   let running: Promise<void> | undefined;
   let startedMs = Number.NEGATIVE_INFINITY;
 
@@ -72,7 +72,7 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
 
   const reconcileSoon = async (): Promise<void> => {
     if (running !== undefined) return running;
-    if (nowMs() - startedMs >= SOON_MS) await reconcile();
+    if (nowMs() - startedMs >= MIN_INTERVAL_MS) await reconcile();
   };
 
   return {
@@ -83,8 +83,8 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
       if (!isServerName(serverName)) return undefined;
       const context = leaves.leafOf(serverName);
       if (context !== undefined) return context;
-      const late = sleep(HANDSHAKE_WAIT_MS, undefined, { ref: false });
-      return Promise.race([reconcileSoon(), late]).then(() => leaves.leafOf(serverName));
+      const timeout = sleep(HANDSHAKE_WAIT_MS, undefined, { ref: false });
+      return Promise.race([reconcileSoon(), timeout]).then(() => leaves.leafOf(serverName));
     },
   };
 }

@@ -27,44 +27,46 @@ const DAY_MS = 24 * HOUR_MS;
 const YEAR_MS = 365 * DAY_MS;
 
 export const CA_LIFE_MS = 10 * YEAR_MS;
-/** New Pods then pin a new CA, so every Pod can live for five years with its own. */
+/** Pods that start later pin a new CA, so the CA of every Pod is valid for at least five years. */
 const CA_ISSUED_FOR_MS = CA_LIFE_MS / 2;
-/** The current one, its predecessor until it expires, and two from a wrong clock. */
-const GENERATIONS_KEPT = 4;
+/** The current CA, its predecessor until it expires, and two CAs from replicas with a wrong clock. */
+const GENERATIONS_LIMIT = 4;
 
 const KEY_SIGNS_FOR_MS = 90 * DAY_MS;
 /** A new key is in the Secret this long before it signs, so that every replica has read it, despite clock skew. */
-const KEY_SETTLES_MS = HOUR_MS;
-/** Two years need eight. Limited by number, not age, so that a clock that jumps drops none. */
-const KEYS_KEPT = 10;
+const KEY_PROPAGATION_MS = HOUR_MS;
+/** Two years need eight keys. The limit is a number, not an age, so that a clock that jumps drops no key. */
+const KEYS_LIMIT = 10;
 /** A second admission replaces a credential of an older key; younger keys are kept for another year at least. */
-const KEY_IS_FRESH_MS = YEAR_MS;
+const FRESH_KEY_AGE_MS = YEAR_MS;
 
 export function newestGeneration<T extends PublicCa>(
   { generations }: { readonly generations: readonly T[] },
   wallMs: number,
 ): T | undefined {
-  return generations.filter((each) => isValidAt(each, wallMs)).toSorted(byEnd)[0];
+  return generations.filter((each) => isValidAt(each, wallMs)).toSorted(compareExpiry)[0];
 }
 
-/** The newest key that every replica has read; before there is one, the oldest. */
+/** Returns the newest key that every replica has read, or the oldest key if all are too new. */
 export function signingKey({ keys }: AccessIdentity, wallMs: number): SigningKey | undefined {
-  const byAge = keys.toSorted(byMaking);
-  return byAge.find((key) => key.madeMs <= wallMs - KEY_SETTLES_MS) ?? byAge.at(-1);
+  const sortedKeys = keys.toSorted(compareCreation);
+  return sortedKeys.find((key) => key.madeMs <= wallMs - KEY_PROPAGATION_MS) ?? sortedKeys.at(-1);
 }
 
-export function isFresh(key: SigningKey, wallMs: number): boolean {
-  return wallMs - key.madeMs < KEY_IS_FRESH_MS;
+export function isFreshKey(key: SigningKey, wallMs: number): boolean {
+  return wallMs - key.madeMs < FRESH_KEY_AGE_MS;
 }
 
 export type Missing = { readonly generation: boolean; readonly key: boolean };
 
-export function missingFrom(identity: RelayIdentity, wallMs: number): Missing {
-  const newest = newestGeneration(identity, wallMs);
+export function findMissing(identity: RelayIdentity, wallMs: number): Missing {
+  const newestCa = newestGeneration(identity, wallMs);
   // A key from the future comes from a wrong clock and does not count.
-  const newestKey = identity.keys.filter((key) => key.madeMs <= wallMs + KEY_SETTLES_MS).toSorted(byMaking)[0];
+  const newestKey = identity.keys
+    .filter((key) => key.madeMs <= wallMs + KEY_PROPAGATION_MS)
+    .toSorted(compareCreation)[0];
   return {
-    generation: newest === undefined || newest.validUntilMs - wallMs < CA_LIFE_MS - CA_ISSUED_FOR_MS,
+    generation: newestCa === undefined || newestCa.validUntilMs - wallMs < CA_LIFE_MS - CA_ISSUED_FOR_MS,
     key: newestKey === undefined || wallMs - newestKey.madeMs >= KEY_SIGNS_FOR_MS,
   };
 }
@@ -73,19 +75,19 @@ export function accessIdentityOf({ generations, keys }: RelayIdentity): AccessId
   return { generations: generations.map(({ cert: _cert, key: _key, ...publicPart }) => publicPart), keys };
 }
 
-export function keptOf({ generations, keys }: RelayIdentity): RelayIdentity {
+export function dropOldest({ generations, keys }: RelayIdentity): RelayIdentity {
   return {
-    generations: generations.toSorted(byEnd).slice(0, GENERATIONS_KEPT),
-    keys: keys.toSorted(byMaking).slice(0, KEYS_KEPT),
+    generations: generations.toSorted(compareExpiry).slice(0, GENERATIONS_LIMIT),
+    keys: keys.toSorted(compareCreation).slice(0, KEYS_LIMIT),
   };
 }
 
-/** Newest first; equal times in the same order on all replicas. */
-function byMaking(left: SigningKey, right: SigningKey): number {
+/** Newest first; keys of the same time are in the same order on all replicas. */
+function compareCreation(left: SigningKey, right: SigningKey): number {
   return right.madeMs - left.madeMs || (left.kid < right.kid ? -1 : 1);
 }
 
-function byEnd(left: PublicCa, right: PublicCa): number {
+function compareExpiry(left: PublicCa, right: PublicCa): number {
   return right.validUntilMs - left.validUntilMs || (left.id < right.id ? -1 : 1);
 }
 

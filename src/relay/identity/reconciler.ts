@@ -1,8 +1,8 @@
-/** Reconciles the relay's Secret: adds missing CAs and keys, and uses only what was read back. */
+/** Reconciles the relay's Secret: adds missing CAs and keys, and uses only entries that it has read from the Secret. */
 import { fingerprintOf } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
 import { type SecretEvent, type SecretPorts, writeSecret } from "../../authority/shared-secret.ts";
-import { keptOf, type Missing, missingFrom, NO_IDENTITY, type RelayIdentity } from "./identity.ts";
+import { dropOldest, findMissing, type Missing, NO_IDENTITY, type RelayIdentity } from "./identity.ts";
 import { changesTo, type IdentityTools, readContent } from "./secret-content.ts";
 
 export type IdentityEvent = SecretEvent<Missing> | { readonly kind: "lost"; readonly generations: readonly string[] };
@@ -14,7 +14,7 @@ type ReconcilerPorts = Pick<SecretPorts<Missing>, "secrets"> & {
 };
 
 export type Reconciler = {
-  /** Rejects when the API server cannot be reached; the identity stays. Calls must not overlap. */
+  /** Rejects when the API server cannot be reached, without changing the identity. Calls must not overlap. */
   readonly reconcile: () => Promise<void>;
   readonly identity: () => RelayIdentity;
 };
@@ -22,12 +22,13 @@ export type Reconciler = {
 export function createReconciler(ports: ReconcilerPorts): Reconciler {
   let current = NO_IDENTITY;
 
-  const use = (found: RelayIdentity): void => {
-    const lost = current.generations.filter(
-      ({ id, validUntilMs }) => validUntilMs > ports.wallMs() && !found.generations.some((each) => each.id === id),
+  const replaceIdentity = (newIdentity: RelayIdentity): void => {
+    const lostCas = current.generations.filter(
+      ({ id, validUntilMs }) =>
+        validUntilMs > ports.wallMs() && !newIdentity.generations.some((each) => each.id === id),
     );
-    if (lost.length > 0) ports.recordEvent({ kind: "lost", generations: lost.map(fingerprintOf) });
-    current = found;
+    if (lostCas.length > 0) ports.recordEvent({ kind: "lost", generations: lostCas.map(fingerprintOf) });
+    current = newIdentity;
   };
 
   const reconcileSecret = async (): Promise<void> => {
@@ -38,14 +39,14 @@ export function createReconciler(ports: ReconcilerPorts): Reconciler {
         return { stored, ...readContent(stored?.data ?? {}) };
       },
       decide: ({ identity, secretErrors }) => {
-        const missing = missingFrom(identity, ports.wallMs());
+        const missing = findMissing(identity, ports.wallMs());
         const isComplete = !missing.generation && !missing.key && secretErrors.length === 0;
         // Valid entries are used even if the Secret cannot be repaired.
-        if (isComplete || identity.generations.length > 0 || identity.keys.length > 0) use(identity);
+        if (isComplete || identity.generations.length > 0 || identity.keys.length > 0) replaceIdentity(identity);
         return isComplete ? undefined : missing;
       },
       write: async (missing, seen) => {
-        const changes = changesTo(seen, keptOf(await completed(seen.identity, missing, ports)));
+        const changes = changesTo(seen, dropOldest(await addMissing(seen.identity, missing, ports)));
         await writeSecret(ports, seen, { changes, reason: missing });
       },
     });
@@ -54,13 +55,13 @@ export function createReconciler(ports: ReconcilerPorts): Reconciler {
   return { reconcile: reconcileSecret, identity: () => current };
 }
 
-async function completed(found: RelayIdentity, missing: Missing, ports: ReconcilerPorts): Promise<RelayIdentity> {
+async function addMissing(identity: RelayIdentity, missing: Missing, ports: ReconcilerPorts): Promise<RelayIdentity> {
   const wallMs = ports.wallMs();
-  const { generations, keys } = found;
+  const { generations, keys } = identity;
   const earliestMs = Math.min(wallMs, ...generations.map(({ validFromMs }) => validFromMs));
-  const made = missing.generation ? [await ports.tools.makeGeneration(wallMs, earliestMs)] : [];
+  const newCas = missing.generation ? [await ports.tools.makeCa(wallMs, earliestMs)] : [];
   return {
-    generations: [...generations, ...made],
+    generations: [...generations, ...newCas],
     keys: missing.key ? [...keys, ports.tools.makeKey(wallMs)] : keys,
   };
 }

@@ -8,7 +8,7 @@ import type { CheckCredential } from "../server/guard.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
 import {
   type AccessIdentity,
-  isFresh,
+  isFreshKey,
   newestGeneration,
   type SigningKey,
   serverNameOf,
@@ -27,7 +27,7 @@ type IssuingPorts = Omit<AccessPorts, "onUnknownKey">;
 
 const NONCE_CHARACTERS = 16;
 
-export function relayAccess(address: string, ports: IssuingPorts): IssueRelayAccess {
+export function createAccessIssuer(address: string, ports: IssuingPorts): IssueRelayAccess {
   return (request) => {
     const wallMs = ports.wallMs();
     const identity = ports.identity();
@@ -38,17 +38,17 @@ export function relayAccess(address: string, ports: IssuingPorts): IssueRelayAcc
       address,
       serverName: serverNameOf(generation),
       ca: generation.id,
-      credential: keptCredential(request, identity, wallMs) ?? newCredential(request, key, ports),
+      credential: reusableCredential(request, identity, wallMs) ?? newCredential(request, key, ports),
     };
   };
 }
 
-export function credentialCheck(ports: Pick<AccessPorts, "identity" | "onUnknownKey">): CheckCredential {
+export function createCredentialCheck(ports: Pick<AccessPorts, "identity" | "onUnknownKey">): CheckCredential {
   const prefix = `${CREDENTIAL_SCHEME} `;
   return (authorization) => {
     if (authorization?.startsWith(prefix) !== true) return undefined;
     return readCredential(authorization.slice(prefix.length), (kid) => {
-      const key = keyOf(ports.identity(), kid);
+      const key = findKey(ports.identity(), kid);
       if (key === undefined) ports.onUnknownKey();
       return key;
     })?.claims;
@@ -56,16 +56,16 @@ export function credentialCheck(ports: Pick<AccessPorts, "identity" | "onUnknown
 }
 
 /** A second admission keeps the credential of the first one, unless the owner changed or the key is too old. */
-function keptCredential(request: RelayAccessRequest, identity: AccessIdentity, wallMs: number): string | undefined {
+function reusableCredential(request: RelayAccessRequest, identity: AccessIdentity, wallMs: number): string | undefined {
   const text = request.existing?.credential;
-  const read = text === undefined ? undefined : readCredential(text, (kid) => keyOf(identity, kid));
-  return read !== undefined && isCredentialOf(request, read, wallMs) ? text : undefined;
+  const credential = text === undefined ? undefined : readCredential(text, (kid) => findKey(identity, kid));
+  return credential !== undefined && isCredentialOf(request, credential, wallMs) ? text : undefined;
 }
 
 function isCredentialOf(request: RelayAccessRequest, { claims, key }: ReadCredential, wallMs: number): boolean {
-  const owner = ownerOf(request);
+  const owner = validOwner(request);
   return (
-    isFresh(key, wallMs) &&
+    isFreshKey(key, wallMs) &&
     claims.namespace === request.namespace &&
     claims.ownerKind === owner.ownerKind &&
     claims.ownerName === owner.ownerName &&
@@ -76,24 +76,24 @@ function isCredentialOf(request: RelayAccessRequest, { claims, key }: ReadCreden
 function newCredential(request: RelayAccessRequest, key: SigningKey, ports: IssuingPorts): string {
   const { namespace } = request;
   const nonce = ports.newNonce().slice(0, NONCE_CHARACTERS);
-  return mintCredential({ namespace, ...ownerOf(request), nonce }, key);
+  return mintCredential({ namespace, ...validOwner(request), nonce }, key);
 }
 
 type Owner = Pick<RelayAccessRequest, "ownerKind" | "ownerName" | "ownerUid">;
 
 const NO_OWNER: Owner = { ownerKind: "", ownerName: "", ownerUid: "" };
 
-/** At admission the API server has not validated the owner reference yet. */
-function ownerOf({ ownerKind, ownerName, ownerUid }: Owner): Owner {
-  const isReal = isOwner({ apiVersion: "", kind: ownerKind, name: ownerName, uid: ownerUid });
-  return isReal ? { ownerKind, ownerName, ownerUid } : NO_OWNER;
+/** Returns an empty owner for an invalid one: at admission the API server has not validated owner references yet. */
+function validOwner({ ownerKind, ownerName, ownerUid }: Owner): Owner {
+  const isValid = isOwner({ apiVersion: "", kind: ownerKind, name: ownerName, uid: ownerUid });
+  return isValid ? { ownerKind, ownerName, ownerUid } : NO_OWNER;
 }
 
-function keyOf({ keys }: AccessIdentity, kid: string): SigningKey | undefined {
+function findKey({ keys }: AccessIdentity, kid: string): SigningKey | undefined {
   return keys.find((key) => key.kid === kid);
 }
 
-/** Allows brackets around both families, so that `[$(HOST)]:443` works for both; keeps them around IPv6 only. */
+/** Accepts brackets around IPv4 too, so that `[$(HOST)]:443` works for both families; returns them around IPv6 only. */
 export function readRelayAddress(text: string): string | undefined {
   const parts = /^(?:\[([^[\]]+)\]|([^[\]]+)):([0-9]{1,5})$/.exec(text);
   const address = parts?.[1] ?? parts?.[2] ?? "";

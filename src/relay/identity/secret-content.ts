@@ -13,14 +13,14 @@ const SECRET_BYTES = 32;
 
 export type IdentityTools = {
   /** @param validFromMs of the existing CAs: the new one starts as early, so a clock that was ahead has no effect */
-  readonly makeGeneration: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
+  readonly makeCa: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
   readonly makeKey: (wallMs: number) => SigningKey;
 };
 
 const RELAY_CA_READER = caReader(CA_NAME);
 
 export const IDENTITY_TOOLS: IdentityTools = {
-  makeGeneration: (nowMs, validFromMs) =>
+  makeCa: (nowMs, validFromMs) =>
     certificateTools(CA_NAME, { dns: [] }).makeCa({ nowMs, lifeMs: CA_LIFE_MS, validFromMs }),
   makeKey: (wallMs) => ({
     kid: randomBytes(4).toString("hex"),
@@ -43,9 +43,9 @@ export function readContent(entries: Entries): SecretContent {
   const names = Object.keys(entries).filter((name) => CA_ENTRY.test(name) || KEY_ENTRY.test(name));
   const caNames = new Set(names.flatMap((name) => CA_ENTRY.exec(name)?.[1] ?? []));
   const generations = [...caNames].flatMap((name): SigningCa[] => {
-    const read = readCaEntries(entries, name, RELAY_CA_READER);
-    if (read.kind === "signing" && caName(read.ca) === name) return [read.ca];
-    secretErrors.push(read.kind === "unusable" ? read.error : `${name}.crt is a CA of another name`);
+    const reading = readCaEntries(entries, name, RELAY_CA_READER);
+    if (reading.kind === "signing" && caEntryName(reading.ca) === name) return [reading.ca];
+    secretErrors.push(reading.kind === "unusable" ? reading.error : `${name}.crt is a CA of another name`);
     return [];
   });
   const keys = names.flatMap((name): SigningKey[] => {
@@ -64,27 +64,27 @@ export function changesTo(content: SecretContent, wanted: RelayIdentity): EntryC
 }
 
 export function entriesOf({ generations, keys }: RelayIdentity): Entries {
-  const cas = generations.flatMap((ca) => [
-    [`${caName(ca)}.crt`, ca.cert] as const,
-    [`${caName(ca)}.key`, ca.key] as const,
+  const caEntries = generations.flatMap((ca) => [
+    [`${caEntryName(ca)}.crt`, ca.cert] as const,
+    [`${caEntryName(ca)}.key`, ca.key] as const,
   ]);
-  const signing = keys.map(({ kid, madeMs, secret }) => {
+  const keyEntries = keys.map(({ kid, madeMs, secret }) => {
     const made = new Date(madeMs).toISOString();
     return [`sign-${kid}.json`, `${JSON.stringify({ made, secret: secret.export().toString("base64") })}\n`] as const;
   });
-  return Object.fromEntries([...cas, ...signing]);
+  return Object.fromEntries([...caEntries, ...keyEntries]);
 }
 
-function caName(ca: SigningCa): string {
+function caEntryName(ca: SigningCa): string {
   return `ca-${fingerprintOf(ca)}`;
 }
 
 function readKey(kid: string, text: string): SigningKey | undefined {
-  const row = parsedJson(text);
-  if (typeof row !== "object" || row === null || !("made" in row) || !("secret" in row)) return undefined;
-  if (typeof row.made !== "string" || typeof row.secret !== "string") return undefined;
-  const madeMs = Date.parse(row.made);
-  const secret = Buffer.from(row.secret, "base64");
+  const value = parsedJson(text);
+  if (typeof value !== "object" || value === null || !("made" in value) || !("secret" in value)) return undefined;
+  if (typeof value.made !== "string" || typeof value.secret !== "string") return undefined;
+  const madeMs = Date.parse(value.made);
+  const secret = Buffer.from(value.secret, "base64");
   if (Number.isNaN(madeMs) || secret.length !== SECRET_BYTES) return undefined;
   return { kid, madeMs, secret: createSecretKey(secret) };
 }

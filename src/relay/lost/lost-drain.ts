@@ -5,7 +5,7 @@ import type { CredentialClaims, RelayedPod, WithdrawalState } from "../../contra
 import { plainText } from "../../contract/untrusted-text.ts";
 import type { RecordedReport } from "../../drain-history/drain-record.ts";
 import { objectAt, objectsAt, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
-import { type NoPod, readPodObject } from "../slices/pod-reader.ts";
+import { readPodObject, type UnavailablePod } from "../slices/pod-reader.ts";
 
 export type ManagerEnd = {
   readonly exitCode: number;
@@ -13,17 +13,17 @@ export type ManagerEnd = {
   readonly endedAtMs: number;
 };
 
-/** `open`: no end in the status yet; the kubelet writes it when the last container has stopped. */
-type EndReading = { readonly kind: "ended"; readonly end: ManagerEnd } | { readonly kind: "open" } | NoPod;
+/** `open`: the status does not contain the manager's end yet; the kubelet writes it after the last container stops. */
+type EndReading = { readonly kind: "ended"; readonly end: ManagerEnd } | { readonly kind: "open" } | UnavailablePod;
 
-/** As a sidecar the manager is an init container, in classic mode one of the containers. */
+/** A native sidecar is an init container; in classic mode the manager is one of the containers. */
 const STATUS_LISTS = ["initContainerStatuses", "containerStatuses"] as const;
 
-export function readManagerEnd(answer: ApiResponse, uid: string): EndReading {
-  const read = readPodObject(answer, uid);
-  if (read.kind !== "pod") return read;
-  if (!read.isTerminating) return { kind: "open" };
-  const status = objectAt(read.pod, "status");
+export function readManagerEnd(response: ApiResponse, uid: string): EndReading {
+  const podReading = readPodObject(response, uid);
+  if (podReading.kind !== "pod") return podReading;
+  if (!podReading.isTerminating) return { kind: "open" };
+  const status = objectAt(podReading.pod, "status");
   const manager = STATUS_LISTS.flatMap((list) => objectsAt(status, list)).find(
     (container) => textAt(container, "name") === MANAGER_CONTAINER,
   );
@@ -46,18 +46,19 @@ export type BrokenDrain = {
   readonly graceSeconds: number;
 };
 
-const LAST_OWN_EXIT_CODE = 128;
+/** A greater exit code means that a signal killed the process. */
+const MAX_OWN_EXIT_CODE = 128;
 
 /**
  * Bounds of the time from the end of the stream (relay's clock) to the end of the manager (node's clock). A manager
- * closes its stream after the withdrawal, so one that was killed later may have reported its drain, to any replica.
+ * closes its stream after the withdrawal, so a manager that was killed later may have sent its report, to any replica.
  */
-const EARLIEST_MS = -3_000;
-const LATEST_MS = 1_000;
+const EARLIEST_END_MS = -3_000;
+const LATEST_END_MS = 1_000;
 
 export function isLost({ brokeAtMs }: BrokenDrain, end: ManagerEnd): boolean {
   const afterMs = end.endedAtMs - brokeAtMs;
-  return end.exitCode > LAST_OWN_EXIT_CODE && afterMs >= EARLIEST_MS && afterMs <= LATEST_MS;
+  return end.exitCode > MAX_OWN_EXIT_CODE && afterMs >= EARLIEST_END_MS && afterMs <= LATEST_END_MS;
 }
 
 const RELAY_STATES: Readonly<Record<WithdrawalState, string>> = {

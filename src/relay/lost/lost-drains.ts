@@ -10,15 +10,15 @@ import { readPod } from "../slices/pod-reader.ts";
 import { type BrokenDrain, isLost, type ManagerEnd, readManagerEnd } from "./lost-drain.ts";
 
 export type LostDrains = {
-  readonly opened: (pod: RelayedPod) => void;
-  readonly closed: (pod: RelayedPod, drain: BrokenDrain | undefined) => void;
-  readonly reported: (pod: RelayedPod) => void;
+  readonly onStreamOpened: (pod: RelayedPod) => void;
+  readonly onStreamClosed: (pod: RelayedPod, drain: BrokenDrain | undefined) => void;
+  readonly onReport: (pod: RelayedPod) => void;
 };
 
 export const NO_LOST_DRAINS: LostDrains = {
-  opened: () => undefined,
-  closed: () => undefined,
-  reported: () => undefined,
+  onStreamOpened: () => undefined,
+  onStreamClosed: () => undefined,
+  onReport: () => undefined,
 };
 
 type LostDrainsParts = {
@@ -27,18 +27,18 @@ type LostDrainsParts = {
   readonly onLost: (drain: BrokenDrain, end: ManagerEnd) => void;
 };
 
-/** For a late report or another stream: two attempts at a report take 4 s, and a dial 2 s. */
-const GRACE_MS = 15_000;
-/** The status shows the end for about a second, until the Pod is gone. */
+/** Wait for a late report or a new stream of the manager: two attempts to report take 4 s, and a connect 2 s. */
+const LATE_REPORT_MS = 15_000;
+/** The status contains the end of the manager for only about a second, until the Pod is deleted. */
 const CHECK_MS = 500;
-const READS_AT_ONCE = 25;
-export const FOLLOWED_LIMIT = 1_000;
-/** Added to the grace period, for the kubelet. */
-const CLEAN_UP_MS = 30_000;
+const CONCURRENT_READS_LIMIT = 25;
+export const CANDIDATES_LIMIT = 1_000;
+/** Added to the grace period, because the kubelet needs time to delete the Pod. */
+const KUBELET_DELAY_MS = 30_000;
 const DEFAULT_GRACE_SECONDS = 30;
-const LONGEST_MS = 600_000;
+const CANDIDATE_LIFE_LIMIT_MS = 600_000;
 
-type Followed = {
+type Candidate = {
   readonly drain: BrokenDrain;
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -48,59 +48,59 @@ type Followed = {
 
 export function createLostDrains({ request, clock, onLost }: LostDrainsParts): LostDrains {
   const streams = createCounts<string>();
-  const followed = new Map<string, Followed>();
-  let underWay = 0;
+  const candidates = new Map<string, Candidate>();
+  let readsInProgress = 0;
 
-  const read = async (key: string, one: Followed): Promise<void> => {
-    followed.delete(key);
-    followed.set(key, one);
-    one.isBeingRead = true;
-    underWay += 1;
-    const reading = await readPod(request, one.drain.pod, readManagerEnd);
-    one.isBeingRead = false;
-    underWay -= 1;
-    if (followed.get(key) !== one) return;
-    if (reading.kind === "ended" && isLost(one.drain, reading.end)) one.end = reading.end;
-    else if (reading.kind === "ended" || reading.kind === "gone") followed.delete(key);
+  const readCandidate = async (key: string, candidate: Candidate): Promise<void> => {
+    candidates.delete(key);
+    candidates.set(key, candidate);
+    candidate.isBeingRead = true;
+    readsInProgress += 1;
+    const reading = await readPod(request, candidate.drain.pod, readManagerEnd);
+    candidate.isBeingRead = false;
+    readsInProgress -= 1;
+    if (candidates.get(key) !== candidate) return;
+    if (reading.kind === "ended" && isLost(candidate.drain, reading.end)) candidate.end = reading.end;
+    else if (reading.kind === "ended" || reading.kind === "gone") candidates.delete(key);
   };
 
-  const decide = (key: string, { drain, sinceMs }: Followed, end: ManagerEnd, nowMs: number): void => {
-    if (nowMs - sinceMs >= GRACE_MS && followed.delete(key)) onLost(drain, end);
+  const decide = (key: string, { drain, sinceMs }: Candidate, end: ManagerEnd, nowMs: number): void => {
+    if (nowMs - sinceMs >= LATE_REPORT_MS && candidates.delete(key)) onLost(drain, end);
   };
 
   const ticker = createTicker(clock, CHECK_MS, () => {
     const nowMs = clock.nowMs();
-    for (const [key, one] of [...followed]) {
-      if (one.end !== undefined) decide(key, one, one.end, nowMs);
-      else if (nowMs >= one.untilMs) followed.delete(key);
-      else if (!one.isBeingRead && underWay < READS_AT_ONCE) void read(key, one);
+    for (const [key, candidate] of [...candidates]) {
+      if (candidate.end !== undefined) decide(key, candidate, candidate.end, nowMs);
+      else if (nowMs >= candidate.untilMs) candidates.delete(key);
+      else if (!candidate.isBeingRead && readsInProgress < CONCURRENT_READS_LIMIT) void readCandidate(key, candidate);
     }
-    if (followed.size === 0) ticker.stop();
+    if (candidates.size === 0) ticker.stop();
   });
 
-  const follow = (key: string, drain: BrokenDrain): void => {
+  const addCandidate = (key: string, drain: BrokenDrain): void => {
     const sinceMs = clock.nowMs();
     const graceMs = (drain.graceSeconds || DEFAULT_GRACE_SECONDS) * 1_000;
-    const untilMs = sinceMs + Math.min(LONGEST_MS, graceMs + CLEAN_UP_MS);
-    followed.set(key, { drain, sinceMs, untilMs, end: undefined, isBeingRead: false });
-    const [oldest] = followed.keys();
-    if (followed.size > FOLLOWED_LIMIT && oldest !== undefined) followed.delete(oldest);
+    const untilMs = sinceMs + Math.min(CANDIDATE_LIFE_LIMIT_MS, graceMs + KUBELET_DELAY_MS);
+    candidates.set(key, { drain, sinceMs, untilMs, end: undefined, isBeingRead: false });
+    const [oldest] = candidates.keys();
+    if (candidates.size > CANDIDATES_LIMIT && oldest !== undefined) candidates.delete(oldest);
     ticker.start();
   };
 
   return {
-    opened: (pod) => {
+    onStreamOpened: (pod) => {
       const key = keyOf(pod);
-      followed.delete(key);
+      candidates.delete(key);
       streams.add(key);
     },
-    closed: (pod, drain) => {
+    onStreamClosed: (pod, drain) => {
       const key = keyOf(pod);
       streams.remove(key);
-      if (drain !== undefined && streams.of(key) === 0) follow(key, drain);
+      if (drain !== undefined && streams.get(key) === 0) addCandidate(key, drain);
     },
-    reported: (pod) => {
-      followed.delete(keyOf(pod));
+    onReport: (pod) => {
+      candidates.delete(keyOf(pod));
     },
   };
 }

@@ -10,7 +10,7 @@ export type AdminParts = {
   readonly instance: string;
 };
 
-export type Answer = {
+export type AdminResponse = {
   readonly status: number;
   readonly type: string;
   readonly body: () => string;
@@ -21,43 +21,51 @@ const SVG = "image/svg+xml; charset=utf-8";
 
 const DRAIN_PATH = /^\/drains\/([-0-9A-Za-z]{1,64})(\.svg)?$/;
 
-export function adminAnswers({ drains, instance }: AdminParts): (method: string, target: string) => Answer {
-  const texts = new WeakMap<DrainRecord, string>();
+export function createAdminHandler({
+  drains,
+  instance,
+}: AdminParts): (method: string, target: string) => AdminResponse {
+  const jsonCache = new WeakMap<DrainRecord, string>();
   const jsonOf = (record: DrainRecord): string => {
-    const text = texts.get(record) ?? JSON.stringify(record);
-    texts.set(record, text);
+    const text = jsonCache.get(record) ?? JSON.stringify(record);
+    jsonCache.set(record, text);
     return text;
   };
 
-  const list = (path: string, query: string): Answer => {
+  const listResponse = (path: string, query: string): AdminResponse => {
     const namespace = new URLSearchParams(query).get("namespace") ?? undefined;
     if (namespace !== undefined && !isDnsLabel(namespace))
-      return sentenceAnswer(400, "The query parameter namespace is not a valid name of a namespace.");
-    if (path === "/") return ok(HTML, () => drainListPage({ drains: drains.list(namespace), instance, namespace }));
-    const head = `{"version":1,"instance":${JSON.stringify(instance)},"drains":[`;
-    return ok("application/json", () => `${head}${drains.list(namespace).map(jsonOf).join(",")}]}\n`);
+      return textResponse(400, "The query parameter namespace is not a valid name of a namespace.");
+    if (path === "/")
+      return okResponse(HTML, () => drainListPage({ drains: drains.list(namespace), instance, namespace }));
+    const jsonStart = `{"version":1,"instance":${JSON.stringify(instance)},"drains":[`;
+    return okResponse("application/json", () => `${jsonStart}${drains.list(namespace).map(jsonOf).join(",")}]}\n`);
   };
 
-  const one = (path: string): Answer => {
-    const [, id, picture] = DRAIN_PATH.exec(path) ?? [];
+  const drainResponse = (path: string): AdminResponse => {
+    const [, id, svgSuffix] = DRAIN_PATH.exec(path) ?? [];
     if (id === undefined)
-      return sentenceAnswer(404, "Not found. The paths are GET /, /drains.json, /drains/ID and /drains/ID.svg.");
+      return textResponse(404, "Not found. The paths are GET /, /drains.json, /drains/ID and /drains/ID.svg.");
     const record = drains.find(id);
-    if (record === undefined) return sentenceAnswer(404, `Replica ${instance} has no drain with this id.`);
-    return picture === undefined ? ok(HTML, () => drainPage(record)) : ok(SVG, () => timelineSvg(record));
+    if (record === undefined) return textResponse(404, `Replica ${instance} has no drain with this id.`);
+    return svgSuffix === undefined
+      ? okResponse(HTML, () => drainPage(record))
+      : okResponse(SVG, () => timelineSvg(record));
   };
 
   return (method, target) => {
-    if (method !== "GET" && method !== "HEAD") return sentenceAnswer(405, "This port only answers GET.");
+    if (method !== "GET" && method !== "HEAD") return textResponse(405, "This port accepts only GET and HEAD.");
     const [path = ""] = target.split("?", 1);
-    return path === "/" || path === "/drains.json" ? list(path, target.slice(path.length)) : one(path);
+    return path === "/" || path === "/drains.json"
+      ? listResponse(path, target.slice(path.length))
+      : drainResponse(path);
   };
 }
 
-export function sentenceAnswer(status: number, sentence: string): Answer {
+export function textResponse(status: number, sentence: string): AdminResponse {
   return { status, type: "text/plain; charset=utf-8", body: () => `${sentence}\n` };
 }
 
-function ok(type: string, body: () => string): Answer {
+function okResponse(type: string, body: () => string): AdminResponse {
   return { status: 200, type, body };
 }

@@ -5,26 +5,26 @@ import type { Socket } from "node:net";
 import { type BucketSize, type KeyedBuckets, keyedBucketsBelow } from "../../api-server/token-buckets.ts";
 import { PAGE_CSP } from "../../drain-history/page/page-frame.ts";
 import { LOOPBACK, openPort } from "../../open-port.ts";
-import { type AdminParts, type Answer, adminAnswers, sentenceAnswer } from "./admin-answers.ts";
+import { type AdminParts, type AdminResponse, createAdminHandler, textResponse } from "./admin-answers.ts";
 
 export type OpenAdmin = {
   readonly port: number;
   readonly close: () => Promise<void>;
 };
 
-/** Without authentication: `loopback` serves the Pod's processes and port-forwards, `all` every other Pod too. */
+/** The port has no authentication: `loopback` serves processes in the Pod and port-forwards, `all` every Pod too. */
 export type AdminListen = "loopback" | "all";
 
 const CONNECTION_LIMIT_MS = 30_000;
 const REQUEST_LIMIT_MS = 5_000;
-const SILENCE_LIMIT_MS = 10_000;
+const IDLE_LIMIT_MS = 10_000;
 
-/** Port 0 takes a free one. @throws Fault ERR_LISTEN_FAILED */
+/** Port 0 selects a free port. @throws Fault ERR_LISTEN_FAILED */
 export async function openAdmin(parts: AdminParts, port: number, listen: AdminListen = "loopback"): Promise<OpenAdmin> {
-  const server = adminServer({ ...parts, nowMs: () => performance.now() });
+  const server = createAdminServer({ ...parts, nowMs: () => performance.now() });
   server.on("connection", (socket) => {
-    const limit = setTimeout(() => socket.destroy(), CONNECTION_LIMIT_MS);
-    socket.once("close", () => clearTimeout(limit));
+    const timer = setTimeout(() => socket.destroy(), CONNECTION_LIMIT_MS);
+    socket.once("close", () => clearTimeout(timer));
   });
   return {
     port: (await openPort(server, { name: "admin", host: listen === "all" ? "" : LOOPBACK, port })).port,
@@ -37,21 +37,24 @@ export async function openAdmin(parts: AdminParts, port: number, listen: AdminLi
   };
 }
 
-const TOO_MANY_REQUESTS = sentenceAnswer(429, "Too many requests; the limit is five a second for each client address.");
+const TOO_MANY_REQUESTS = textResponse(429, "Too many requests; the limit is five a second for each client address.");
 
-export function adminServer(ports: AdminParts & { readonly nowMs: () => number }): Server {
-  const answers = adminAnswers(ports);
-  const mayRead = adminLimits();
+export function createAdminServer(ports: AdminParts & { readonly nowMs: () => number }): Server {
+  const handleRequest = createAdminHandler(ports);
+  const takeToken = createRequestLimit();
   const timeouts = { headersTimeout: REQUEST_LIMIT_MS, requestTimeout: REQUEST_LIMIT_MS };
   const limits = { ...timeouts, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 };
-  const connections = adminConnections();
+  const connections = limitConnections();
   const server = createServer(limits, ({ method = "", url = "", socket }, response) => {
     connections.markAnswered(socket);
-    const answer = answers(method, url);
-    const isFree = answer.status !== 200;
-    send(response, isFree || mayRead(socket.remoteAddress ?? "", ports.nowMs()) ? answer : TOO_MANY_REQUESTS);
+    const adminResponse = handleRequest(method, url);
+    const isUnlimited = adminResponse.status !== 200;
+    sendResponse(
+      response,
+      isUnlimited || takeToken(socket.remoteAddress ?? "", ports.nowMs()) ? adminResponse : TOO_MANY_REQUESTS,
+    );
   });
-  server.setTimeout(SILENCE_LIMIT_MS);
+  server.setTimeout(IDLE_LIMIT_MS);
   server.on("connection", connections.add);
   return server;
 }
@@ -66,36 +69,39 @@ const HEADERS = {
   connection: "close",
 } as const;
 
-function send(response: ServerResponse, { status, type, body }: Answer): void {
+function sendResponse(response: ServerResponse, { status, type, body }: AdminResponse): void {
   const bytes = Buffer.from(body());
-  const form = { "content-type": type, "content-length": bytes.length };
-  response.writeHead(status, { ...HEADERS, ...form, ...(status === 405 ? { allow: "GET, HEAD" } : {}) });
+  const contentHeaders = { "content-type": type, "content-length": bytes.length };
+  response.writeHead(status, { ...HEADERS, ...contentHeaders, ...(status === 405 ? { allow: "GET, HEAD" } : {}) });
   response.end(bytes);
 }
 
 const PER_ADDRESS: BucketSize = { capacity: 20, refillMs: 200 };
 
 /**
- * A list of a thousand long drains blocks the relay for 12 ms: lists take a quarter of its thread at most, and half a
- * second in one burst. One address can take half of the burst and a quarter of the rate.
+ * A list of a thousand long drains blocks the relay for 12 ms, so lists take at most a quarter of the thread's time
+ * and half a second in one burst. One address can take half of the burst and a quarter of the rate.
  */
 const OVERALL: BucketSize = { capacity: 40, refillMs: 50 };
 
 /** A bucket is full again after 4 s, in which {@link OVERALL} allows 120 requests. */
 const ADDRESSES_LIMIT = 1_000;
 
-export function adminLimits(): KeyedBuckets["take"] {
+export function createRequestLimit(): KeyedBuckets["take"] {
   return keyedBucketsBelow(OVERALL, PER_ADDRESS, ADDRESSES_LIMIT);
 }
 
-/** Each takes some kilobytes. A flood of 10 000 a second leaves each connection 25 ms to send its request. */
-const SILENT_LIMIT = 256;
-/** For people and command lines behind the API server's proxy. Each response may contain every drain. */
+/**
+ * Connections without a request; each takes a few kilobytes. In a flood of 10 000 connections a second each has 25 ms
+ * to send its request.
+ */
+const WAITING_LIMIT = 256;
+/** Connections with a request, usually through the API server's proxy. Each response may contain all drains. */
 const ANSWERED_LIMIT = 32;
 
 /** Closes the oldest connections beyond a limit; clients without a request have a limit of their own. */
-function adminConnections() {
-  const silent = new Set<Socket>();
+function limitConnections() {
+  const waiting = new Set<Socket>();
   const answered = new Set<Socket>();
 
   const addTo = (sockets: Set<Socket>, socket: Socket, limit: number): void => {
@@ -108,14 +114,14 @@ function adminConnections() {
 
   return {
     add: (socket: Socket): void => {
-      addTo(silent, socket, SILENT_LIMIT);
+      addTo(waiting, socket, WAITING_LIMIT);
       socket.once("close", () => {
-        silent.delete(socket);
+        waiting.delete(socket);
         answered.delete(socket);
       });
     },
     markAnswered: (socket: Socket): void => {
-      if (silent.delete(socket)) addTo(answered, socket, ANSWERED_LIMIT);
+      if (waiting.delete(socket)) addTo(answered, socket, ANSWERED_LIMIT);
     },
   };
 }

@@ -12,34 +12,34 @@ type Refusal = { readonly status: number; readonly reason: string; readonly mess
 type GuardRefusal = "credential" | "rate" | "content_type" | "too_large" | "unread";
 type Refusals = Readonly<Record<string, Refusal>> & Readonly<Record<GuardRefusal, Refusal>>;
 
-const refusal = (status: number, reason: string, message: string): Refusal => ({ status, reason, message });
+const makeRefusal = (status: number, reason: string, message: string): Refusal => ({ status, reason, message });
 
-const MALFORMED = refusal(400, "malformed", "The request is malformed.");
-const TOO_MANY = "Pods of this namespace have too many open streams.";
-const FOREIGN = "The credential is for another namespace.";
-const NO_RATE = "Pods of this namespace send too many requests; retry in a second.";
-const NO_TYPE = "The content type is invalid; expected application/json.";
+const MALFORMED = makeRefusal(400, "malformed", "The request is malformed.");
+const TOO_MANY_STREAMS = "Pods of this namespace have too many open streams.";
+const OTHER_NAMESPACE = "The credential is for another namespace.";
+const TOO_MANY_REQUESTS = "Pods of this namespace send too many requests; retry in a second.";
+const INVALID_CONTENT_TYPE = "The content type is invalid; expected application/json.";
 
 export const REFUSALS = {
   refused: {
-    credential: refusal(401, "credential", "The authorization header does not contain a valid credential."),
-    rate: refusal(429, "requests", "Pods of this namespace send too many requests; retry in a second."),
-    pod_streams: refusal(429, "pod_streams", "This Pod has too many open streams."),
-    namespace_streams: refusal(429, "namespace_streams", TOO_MANY),
-    content_type: refusal(415, "content_type", "The content type is not application/json."),
-    too_large: refusal(413, "too_large", `The body is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
+    credential: makeRefusal(401, "credential", "The authorization header does not contain a valid credential."),
+    rate: makeRefusal(429, "requests", "Pods of this namespace send too many requests; retry in a second."),
+    pod_streams: makeRefusal(429, "pod_streams", "This Pod has too many open streams."),
+    namespace_streams: makeRefusal(429, "namespace_streams", TOO_MANY_STREAMS),
+    content_type: makeRefusal(415, "content_type", "The content type is not application/json."),
+    too_large: makeRefusal(413, "too_large", `The body is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
     malformed: MALFORMED,
     unread: MALFORMED,
-    namespace: refusal(403, "foreign_namespace", FOREIGN),
+    namespace: makeRefusal(403, "foreign_namespace", OTHER_NAMESPACE),
   },
   drainReportsRefused: {
-    credential: refusal(401, "credential", "The authorization header does not contain a valid credential."),
-    namespace: refusal(403, "namespace", FOREIGN),
-    rate: refusal(429, "rate_limited", NO_RATE),
-    too_large: refusal(413, "too_large", `The report is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
-    malformed: refusal(400, "malformed", "The body is not JSON."),
-    unread: refusal(400, "malformed", "The body could not be read to its end."),
-    content_type: refusal(415, "malformed", NO_TYPE),
+    credential: makeRefusal(401, "credential", "The authorization header does not contain a valid credential."),
+    namespace: makeRefusal(403, "namespace", OTHER_NAMESPACE),
+    rate: makeRefusal(429, "rate_limited", TOO_MANY_REQUESTS),
+    too_large: makeRefusal(413, "too_large", `The report is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
+    malformed: makeRefusal(400, "malformed", "The body is not JSON."),
+    unread: makeRefusal(400, "malformed", "The body could not be read to its end."),
+    content_type: makeRefusal(415, "malformed", INVALID_CONTENT_TYPE),
   },
 } satisfies Readonly<Record<string, Refusals>>;
 
@@ -55,7 +55,7 @@ export type GuardPorts = {
   readonly registry: Registry;
 };
 
-export type Call = {
+export type GuardedRequest = {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly claims: CredentialClaims;
@@ -67,13 +67,13 @@ type GuardedRoute = {
   readonly path: string;
   readonly contentType: string;
   readonly metric: RefusalMetric;
-  readonly answer: (call: Call) => FastifyReply;
+  readonly answer: (call: GuardedRequest) => FastifyReply;
 };
 
 export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts, route: GuardedRoute): void {
   const refusals: Refusals = REFUSALS[route.metric];
   const countRefusal = refusalCounter(ports.registry, route.metric);
-  const claimsOf = new WeakMap<FastifyRequest, CredentialClaims>();
+  const claimsByRequest = new WeakMap<FastifyRequest, CredentialClaims>();
 
   const refuse = (reply: FastifyReply, { status, reason, message }: Refusal, text: string = message): FastifyReply => {
     countRefusal(reason);
@@ -91,12 +91,12 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
       route.path,
       {
         bodyLimit: RELAY_BODY_LIMIT_BYTES,
-        // Before the body is read, which takes memory.
+        // This hook runs before the body is read, which takes memory.
         onRequest: async (request, reply) => {
           const claims = ports.checkCredential(request.headers.authorization);
           if (claims === undefined) return refuse(reply, refusals.credential);
           if (!ports.limits.takeRequest(claims.namespace, ports.nowMs())) return refuse(reply, refusals.rate);
-          claimsOf.set(request, claims);
+          claimsByRequest.set(request, claims);
           return undefined;
         },
         errorHandler: (error, _request, reply) => {
@@ -107,10 +107,10 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
         },
       },
       async (request, reply) => {
-        const claims = claimsOf.get(request);
+        const claims = claimsByRequest.get(request);
         if (claims === undefined) throw new Error("a route was called without its guard");
         const body = request.body ?? "";
-        return route.answer({ request, reply, claims, body, refuse: (row, text) => refuse(reply, row, text) });
+        return route.answer({ request, reply, claims, body, refuse: (refusal, text) => refuse(reply, refusal, text) });
       },
     );
   });

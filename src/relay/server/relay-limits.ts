@@ -2,19 +2,19 @@
 import { type BucketSize, keyedBuckets } from "../../api-server/token-buckets.ts";
 import { createCounts } from "../collections.ts";
 
-/** Each open stream holds a TLS connection of some 75 KB. Half are enough for 5 000 drains in one namespace. */
+/** Each stream holds a TLS connection of about 75 KB. Half of the streams suffice for 5 000 drains in one namespace. */
 const STREAMS_LIMIT = 11_000;
 
 /** A Pod has one manager, but a stream of a dead connection lasts until the relay detects that. */
 const STREAMS_PER_POD = 16;
 
-/** A thousand heartbeats take a tenth of a core. Without one a manager sends new requests, which cost more. */
+/** A thousand heartbeats take a tenth of a core. A manager without heartbeats sends new requests, which cost more. */
 const HEARTBEATS_LIMIT = 5_000;
 
 /** For 5 000 Pods of one namespace that end at once, with three requests each. A request takes about 0.1 ms. */
 const REQUESTS_PER_NAMESPACE: BucketSize = { capacity: 12_000, refillMs: 5 };
 
-const REMEMBERED_LIMIT = 2_000;
+const NAMESPACES_LIMIT = 2_000;
 
 type StreamOwner = { readonly namespace: string; readonly uid: string };
 
@@ -30,43 +30,43 @@ export type RelayLimits = {
 };
 
 export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLimits {
-  const streams = fairShare(streamsLimit);
-  const heartbeats = fairShare(HEARTBEATS_LIMIT);
-  const perPod = createCounts<string>();
-  const podOf = ({ namespace, uid }: StreamOwner): string => `${namespace}/${uid}`;
+  const streams = createFairLimit(streamsLimit);
+  const heartbeats = createFairLimit(HEARTBEATS_LIMIT);
+  const streamsPerPod = createCounts<string>();
+  const podKey = ({ namespace, uid }: StreamOwner): string => `${namespace}/${uid}`;
   return {
-    takeRequest: keyedBuckets(REQUESTS_PER_NAMESPACE, REMEMBERED_LIMIT).take,
+    takeRequest: keyedBuckets(REQUESTS_PER_NAMESPACE, NAMESPACES_LIMIT).take,
     startStream: (owner) => {
-      if (perPod.of(podOf(owner)) >= STREAMS_PER_POD) return "pod_streams";
+      if (streamsPerPod.get(podKey(owner)) >= STREAMS_PER_POD) return "pod_streams";
       if (!streams.take(owner.namespace)) return "namespace_streams";
-      perPod.add(podOf(owner));
+      streamsPerPod.add(podKey(owner));
       return undefined;
     },
     endStream: (owner) => {
-      streams.giveBack(owner.namespace);
-      perPod.remove(podOf(owner));
+      streams.release(owner.namespace);
+      streamsPerPod.remove(podKey(owner));
     },
     streams: streams.taken,
     startHeartbeat: heartbeats.take,
-    endHeartbeat: heartbeats.giveBack,
+    endHeartbeat: heartbeats.release,
   };
 }
 
 /**
- * Divides a fixed number among hostile namespaces: each may have as many as are still free, so one that floods gets
- * half, two get a third each, and another namespace always gets some.
+ * Divides a limit among hostile namespaces: each may have as many as are still free, so one flooding namespace gets
+ * half of the limit, two get a third each, and another namespace always gets some.
  */
-export function fairShare(limit: number) {
+export function createFairLimit(limit: number) {
   const byNamespace = createCounts<string>();
   let taken = 0;
   return {
     take: (namespace: string): boolean => {
-      if (byNamespace.of(namespace) >= limit - taken) return false;
+      if (byNamespace.get(namespace) >= limit - taken) return false;
       taken += 1;
       byNamespace.add(namespace);
       return true;
     },
-    giveBack: (namespace: string): void => {
+    release: (namespace: string): void => {
       taken -= 1;
       byNamespace.remove(namespace);
     },

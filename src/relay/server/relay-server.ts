@@ -14,10 +14,10 @@ type ErrorLog = { readonly error: (keys: object, sentence: string) => void };
 
 const PARAMETER_LIMIT = 200;
 
-export function relayServer(log: ErrorLog, contextFor: ContextFor): FastifyInstance<Server> {
+export function createRelayServer(log: ErrorLog, contextFor: ContextFor): FastifyInstance<Server> {
   const app: FastifyInstance<Server> = Fastify({
     https: {},
-    serverFactory: (handle) => relayTlsServer(handle, contextFor),
+    serverFactory: (handle) => createTlsServer(handle, contextFor),
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PARAMETER_LIMIT },
   });
@@ -40,7 +40,7 @@ function send(reply: FastifyReply, status: number, text: string): FastifyReply {
   return reply.send(`${text}\n`);
 }
 
-/** Each drain holds one. Beyond the limit idle clients lose theirs, so that they cannot keep out managers. */
+/** Each drain holds one connection. Beyond the limit idle connections are closed, so they cannot block managers. */
 export const CONNECTION_LIMIT = 14_000;
 
 /** In milliseconds. A manager sends one request on each connection, at once. */
@@ -52,12 +52,12 @@ const LIMITS: ServerOptions = {
   minVersion: "TLSv1.2",
 };
 
-export function relayTlsServer(
+export function createTlsServer(
   handle: RequestListener,
   contextFor: ContextFor,
   connectionLimit: number = CONNECTION_LIMIT,
 ): Server {
-  const connections = createConnections(connectionLimit);
+  const connections = limitConnections(connectionLimit);
   const server = createServer(
     {
       ...LIMITS,
@@ -69,7 +69,7 @@ export function relayTlsServer(
       },
     },
     (request, response) => {
-      connections.answering(request.socket, response);
+      connections.setResponse(request.socket, response);
       handle(request, response);
     },
   );
@@ -77,44 +77,44 @@ export function relayTlsServer(
   return server;
 }
 
-/** Beyond the limit cuts the oldest connection without a response in progress, or the newest if all have one. */
-function createConnections(limit: number) {
-  const cuttable = new Map<Socket, ServerResponse | undefined>();
-  /** With a response in progress; kept apart, because each search would pass thousands of them. */
-  const aside = new Set<Socket>();
-  let open = 0;
+/** Beyond the limit closes the oldest connection without a response in progress, or the newest if all have one. */
+function limitConnections(limit: number) {
+  const closable = new Map<Socket, ServerResponse | undefined>();
+  /** Sockets with a response in progress; a separate set, because each search would iterate over thousands of them. */
+  const responding = new Set<Socket>();
+  let openCount = 0;
 
-  const cutOne = (): void => {
-    for (const [socket, answer] of cuttable) {
-      cuttable.delete(socket);
-      if (!isUnderWay(answer)) {
+  const closeOldest = (): void => {
+    for (const [socket, response] of closable) {
+      closable.delete(socket);
+      if (!isInProgress(response)) {
         socket.destroy();
         return;
       }
-      aside.add(socket);
-      answer.once("close", () => {
-        if (aside.delete(socket)) cuttable.set(socket, undefined);
+      responding.add(socket);
+      response.once("close", () => {
+        if (responding.delete(socket)) closable.set(socket, undefined);
       });
     }
   };
 
   return {
     add: (socket: Socket): void => {
-      open += 1;
-      cuttable.set(socket, undefined);
+      openCount += 1;
+      closable.set(socket, undefined);
       socket.once("close", () => {
-        open -= 1;
-        cuttable.delete(socket);
-        aside.delete(socket);
+        openCount -= 1;
+        closable.delete(socket);
+        responding.delete(socket);
       });
-      if (open > limit) cutOne();
+      if (openCount > limit) closeOldest();
     },
-    answering: (socket: Socket, answer: ServerResponse): void => {
-      if (cuttable.has(socket) && !isUnderWay(cuttable.get(socket))) cuttable.set(socket, answer);
+    setResponse: (socket: Socket, response: ServerResponse): void => {
+      if (closable.has(socket) && !isInProgress(closable.get(socket))) closable.set(socket, response);
     },
   };
 }
 
-function isUnderWay(answer: ServerResponse | undefined): answer is ServerResponse {
-  return answer?.headersSent === true && !answer.writableEnded;
+function isInProgress(response: ServerResponse | undefined): response is ServerResponse {
+  return response?.headersSent === true && !response.writableEnded;
 }

@@ -5,14 +5,14 @@ export type Clock = {
   readonly nowMs: () => number;
   /** Resolves early, and never rejects, when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly every: (ms: number, call: () => void) => () => void;
+  readonly every: (ms: number, callback: () => void) => () => void;
 };
 
 export const REAL_CLOCK: Clock = {
   nowMs: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
-  every: (ms, call) => {
-    const timer = setInterval(call, ms);
+  every: (ms, callback) => {
+    const timer = setInterval(callback, ms);
     timer.unref();
     return () => clearInterval(timer);
   },
@@ -20,16 +20,16 @@ export const REAL_CLOCK: Clock = {
 
 type Ticker = { readonly start: () => void; readonly stop: () => void };
 
-/** A timer that runs only while there is work; `start` has no effect on a running one. */
-export function createTicker(clock: Pick<Clock, "every">, ms: number, call: () => void): Ticker {
-  let end: (() => void) | undefined;
+/** Creates a timer that runs only while there is work; `start` has no effect on a running timer. */
+export function createTicker(clock: Pick<Clock, "every">, ms: number, callback: () => void): Ticker {
+  let stopTimer: (() => void) | undefined;
   return {
     start: () => {
-      end ??= clock.every(ms, call);
+      stopTimer ??= clock.every(ms, callback);
     },
     stop: () => {
-      end?.();
-      end = undefined;
+      stopTimer?.();
+      stopTimer = undefined;
     },
   };
 }

@@ -15,19 +15,19 @@ import { createSliceIndex, type IndexClient } from "./slice-index.ts";
 
 /** In milliseconds, unless the name has another unit; tests use shorter ones. */
 export const SLICE_PACE = {
-  /** Of one watch; shorter than trustMs, because only the next accepted watch proves that the API server is up. */
+  /** Duration of a watch; less than staleAfterMs, as only the next accepted watch proves that the API server is up. */
   watchMs: 2_000,
   /** Slices are `unknown` after this time without a response: a relay without API server must not delay a drain. */
-  trustMs: 5_000,
-  /** Accepted but silent watches are trusted this long, plus a time per slice that limits the cost of lists. */
+  staleAfterMs: 5_000,
+  /** Slices are listed again after this time without an event; the time per slice limits the cost of lists. */
   silenceMs: 5_000,
   silencePerSliceMs: 50,
-  /** Longest time between two lists. Rare: changes are not seen while a large namespace is being listed. */
+  /** Longest time between two lists; lists are rare because they delay the changes of a large namespace. */
   relistMs: 60 * 60_000,
   /** Longest retry delay; client-go's 30 s would be too long for a drain. */
   retryLimitMs: 2_000,
   requestLimitMs: 5_000,
-  /** Kept after the last drain: a rollout ends one Pod after another, and each would cost a list. */
+  /** Duration of a watch after its last drain: a rollout ends Pods one by one, and each would cost a list. */
   lingerMs: 30_000,
   checkMs: 250,
   /** Slices per page: usually 1 000 endpoints, half a megabyte, which block the thread for a few milliseconds. */
@@ -54,10 +54,10 @@ export type NamespaceWatchPorts = {
 };
 
 export type NamespaceWatch = {
-  readonly add: (pod: PodIdentity, changed: () => void) => IndexClient;
+  readonly add: (pod: PodIdentity, onChange: () => void) => IndexClient;
   readonly unknownReason: () => string | undefined;
   readonly check: () => void;
-  readonly clientCount: () => number;
+  readonly podCount: () => number;
   readonly end: () => Promise<void>;
 };
 
@@ -67,23 +67,23 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
   const listeners = new Set<() => void>();
   const stop = new AbortController();
   let freshness: Freshness = NEVER_SYNCED;
-  let unknownReason = unknownReasonOf(freshness, clock.nowMs(), pace.trustMs);
+  let unknownReason = unknownReasonOf(freshness, clock.nowMs(), pace.staleAfterMs);
 
   const check = (): void => {
-    const now = unknownReasonOf(freshness, clock.nowMs(), pace.trustMs);
-    if (now === unknownReason) return;
-    unknownReason = now;
-    for (const changed of listeners) changed();
+    const newReason = unknownReasonOf(freshness, clock.nowMs(), pace.staleAfterMs);
+    if (newReason === unknownReason) return;
+    unknownReason = newReason;
+    for (const onChange of listeners) onChange();
   };
 
-  const update = ({ freshness: now, change }: FreshnessUpdate): void => {
-    freshness = now;
-    if (change === "lost") log.warn({ namespace, why: now.failure }, "EndpointSlices cannot be read");
+  const update = ({ freshness: newFreshness, change }: FreshnessUpdate): void => {
+    freshness = newFreshness;
+    if (change === "lost") log.warn({ namespace, why: newFreshness.failure }, "EndpointSlices cannot be read");
     if (change === "back") log.info({ namespace }, "EndpointSlices can be read again");
     check();
   };
   const recordResponse = (): void => update(afterResponse(freshness, clock.nowMs()));
-  const counted = (apply: (object: RawObject) => void) => (object: RawObject) => {
+  const countEvents = (apply: (object: RawObject) => void) => (object: RawObject) => {
     ports.countEvent();
     apply(object);
   };
@@ -92,11 +92,12 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     {
       ...pace,
       path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
-      store: { ...index.store, put: counted(index.store.put), remove: counted(index.store.remove) },
+      store: { ...index.store, put: countEvents(index.store.put), remove: countEvents(index.store.remove) },
       silenceMs: () => pace.silenceMs + pace.silencePerSliceMs * index.store.entries.size,
     },
     {
-      request: (sent) => ports.request({ ...sent, limitMs: Math.min(sent.limitMs, pace.requestLimitMs) }),
+      request: (apiRequest) =>
+        ports.request({ ...apiRequest, limitMs: Math.min(apiRequest.limitMs, pace.requestLimitMs) }),
       stream: ports.stream,
       nowMs: clock.nowMs,
       sleep: clock.sleep,
@@ -105,7 +106,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
       onResponse: recordResponse,
       onFailed: (why) => {
         ports.countFailure();
-        // The first reason stays: a new one would be a line on thousands of streams.
+        // The first reason stays, because each new reason sends a line on thousands of streams.
         update(afterFailure(freshness, freshness.failure ?? why));
       },
     },
@@ -113,20 +114,20 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
   );
 
   return {
-    add: (pod, changed) => {
-      const client = index.add(pod, changed);
-      listeners.add(changed);
+    add: (pod, onChange) => {
+      const client = index.add(pod, onChange);
+      listeners.add(onChange);
       return {
         slices: client.slices,
-        leave: () => {
-          listeners.delete(changed);
-          client.leave();
+        unsubscribe: () => {
+          listeners.delete(onChange);
+          client.unsubscribe();
         },
       };
     },
     unknownReason: () => unknownReason,
     check,
-    clientCount: () => listeners.size,
+    podCount: () => listeners.size,
     end: async () => {
       stop.abort();
       await ended;
@@ -135,12 +136,12 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
 }
 
 const FAILURE_LIMIT = 200;
-/** For the report; the text stays equal while the cause does. */
-function unknownReasonOf(freshness: Freshness, nowMs: number, trustMs: number): string | undefined {
+/** The text is part of the report; it must not change while the cause is the same. */
+function unknownReasonOf(freshness: Freshness, nowMs: number, staleAfterMs: number): string | undefined {
   const { lastResponseMs, failure } = freshness;
-  const because = failure === undefined ? "" : `: ${failure.slice(0, FAILURE_LIMIT)}`;
+  const cause = failure === undefined ? "" : `: ${failure.slice(0, FAILURE_LIMIT)}`;
   if (lastResponseMs === undefined)
-    return failure === undefined ? "the slices are being read" : `the slices could not be read yet${because}`;
-  if (nowMs - lastResponseMs <= trustMs) return undefined;
-  return `no response about the slices for ${Math.round(trustMs / 1_000)} s${because}`;
+    return failure === undefined ? "the slices are being read" : `the slices could not be read yet${cause}`;
+  if (nowMs - lastResponseMs <= staleAfterMs) return undefined;
+  return `no response about the slices for ${Math.round(staleAfterMs / 1_000)} s${cause}`;
 }

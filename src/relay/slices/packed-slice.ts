@@ -5,14 +5,14 @@
 import { canonicalAddress } from "../../kubernetes/rotation/address-text.ts";
 import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
 
-/** Without the addresses of endpoints that have a uid: rotation does not need them. */
+/** Addresses of endpoints that have a uid are omitted: the endpoint state does not depend on them. */
 export type PackedSlice = {
   readonly name: string;
   readonly service: string;
   readonly addressType: string;
   /** One line per endpoint: a letter for its conditions, then its key, or its addresses as JSON. */
   readonly text: string;
-  /** Of every key, in ascending order. */
+  /** The hashes of all keys, in ascending order. */
   readonly hashes: Uint32Array;
   readonly hasAddresses: boolean;
 };
@@ -29,8 +29,8 @@ export function packSlice({ name, service, addressType, endpoints }: Slice): Pac
   const lines = endpoints.map((endpoint) => {
     const { targetUid, addresses } = endpoint;
     const keys = targetUid === "" ? addresses.map((address) => `@${address}`) : [`=${targetUid}`];
-    for (const key of keys) hashes.add(textHash(key));
-    return conditionsLetter(endpoint) + (targetUid === "" ? JSON.stringify(addresses) : keys[0]);
+    for (const key of keys) hashes.add(hashText(key));
+    return encodeConditions(endpoint) + (targetUid === "" ? JSON.stringify(addresses) : keys[0]);
   });
   return {
     name,
@@ -42,24 +42,24 @@ export function packSlice({ name, service, addressType, endpoints }: Slice): Pac
   };
 }
 
-export function samePacked(left: PackedSlice | undefined, right: PackedSlice | undefined): boolean {
+export function isSameSlice(left: PackedSlice | undefined, right: PackedSlice | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   return left.text === right.text && left.service === right.service && left.addressType === right.addressType;
 }
 
 type KeyHashes = { readonly uid: number; readonly addresses: readonly number[] };
 
-export function hashesOf(keys: readonly PodKey[]): KeyHashes {
+export function hashKeys(keys: readonly PodKey[]): KeyHashes {
   const [uid = "", ...addresses] = keys;
-  return { uid: textHash(uid), addresses: addresses.map(textHash) };
+  return { uid: hashText(uid), addresses: addresses.map(hashText) };
 }
 
-/** May be a false positive, by a hash collision. */
-export function mayName(packed: PackedSlice, pod: KeyHashes): boolean {
-  return holds(packed, pod.uid) || (packed.hasAddresses && pod.addresses.some((hash) => holds(packed, hash)));
+/** `true` may be wrong because of a hash collision; `false` is certain. */
+export function mayContain(packed: PackedSlice, pod: KeyHashes): boolean {
+  return hasHash(packed, pod.uid) || (packed.hasAddresses && pod.addresses.some((hash) => hasHash(packed, hash)));
 }
 
-function holds({ hashes }: PackedSlice, hash: number): boolean {
+function hasHash({ hashes }: PackedSlice, hash: number): boolean {
   let low = 0;
   let high = hashes.length - 1;
   while (low <= high) {
@@ -73,7 +73,7 @@ function holds({ hashes }: PackedSlice, hash: number): boolean {
 }
 
 /** Skips equal endpoints: a slice written by hand may repeat an address of thousands of Pods. */
-export function unpackWanted(
+export function unpackEndpoints(
   packed: PackedSlice,
   isWanted: (key: PodKey) => boolean,
 ): ReadonlyMap<PodKey, readonly SliceEndpoint[]> {
@@ -82,19 +82,19 @@ export function unpackWanted(
   const add = (key: PodKey, letter: string, target: Pick<SliceEndpoint, "addresses" | "targetUid">): void => {
     if (!isWanted(key) || seen.has(letter + key)) return;
     seen.add(letter + key);
-    const endpoint = { ...conditionsOf(letter), ...target };
-    const others = found.get(key);
-    if (others === undefined) found.set(key, [endpoint]);
-    else others.push(endpoint);
+    const endpoint = { ...decodeConditions(letter), ...target };
+    const endpoints = found.get(key);
+    if (endpoints === undefined) found.set(key, [endpoint]);
+    else endpoints.push(endpoint);
   };
   for (const line of packed.text === "" ? [] : packed.text.split("\n")) {
     const letter = line.slice(0, 1);
-    const rest = line.slice(1);
-    if (rest.startsWith("=")) {
-      add(rest, letter, { addresses: [], targetUid: rest.slice(1) });
+    const encodedTarget = line.slice(1);
+    if (encodedTarget.startsWith("=")) {
+      add(encodedTarget, letter, { addresses: [], targetUid: encodedTarget.slice(1) });
       continue;
     }
-    const addresses: readonly string[] = JSON.parse(rest);
+    const addresses: readonly string[] = JSON.parse(encodedTarget);
     for (const address of addresses) add(`@${address}`, letter, { addresses: [address], targetUid: "" });
   }
   return found;
@@ -105,17 +105,17 @@ type Conditions = Pick<SliceEndpoint, "ready" | "terminating">;
 const TRISTATE: readonly (boolean | undefined)[] = [undefined, false, true];
 const FIRST_LETTER = 65;
 
-function conditionsLetter({ ready, terminating }: Conditions): string {
+function encodeConditions({ ready, terminating }: Conditions): string {
   return String.fromCharCode(FIRST_LETTER + TRISTATE.indexOf(ready) * 3 + TRISTATE.indexOf(terminating));
 }
 
-function conditionsOf(letter: string): Conditions {
+function decodeConditions(letter: string): Conditions {
   const digits = letter.charCodeAt(0) - FIRST_LETTER;
   return { ready: TRISTATE[Math.floor(digits / 3)], terminating: TRISTATE[digits % 3] };
 }
 
-function textHash(text: string): number {
+function hashText(text: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }

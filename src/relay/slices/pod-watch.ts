@@ -5,14 +5,14 @@ import { endpointStateOf } from "../../kubernetes/rotation/rotation-of.ts";
 import type { NamespaceWatch } from "./namespace-watch.ts";
 import type { IndexClient } from "./slice-index.ts";
 
-export type PodFacts = { readonly terminating: boolean; readonly graceSeconds: number | undefined };
+export type PodDeletion = { readonly terminating: boolean; readonly graceSeconds: number | undefined };
 
 export type PodWatch = {
   readonly namespace: string;
   readonly attach: (watch: NamespaceWatch) => void;
   readonly update: () => void;
-  readonly setFacts: (facts: PodFacts) => void;
-  readonly leave: () => void;
+  readonly setDeletion: (deletion: PodDeletion) => void;
+  readonly unsubscribe: () => void;
 };
 
 type PodWatchPorts = {
@@ -20,7 +20,7 @@ type PodWatchPorts = {
   readonly onFault: (fault: unknown) => void;
 };
 
-const OUR_FAULT = "the relay failed to evaluate the slices";
+const INTERNAL_FAULT = "the relay failed to evaluate the slices";
 
 /** In characters: two names of at most 253 and the text around them. */
 const REASON_LIMIT = 700;
@@ -33,13 +33,13 @@ export function watchOnePod(
   const pod: PodIdentity = { name: request.pod, uid: request.uid, addresses: request.addresses };
   /** Stays true: Kubernetes never cancels a deletion. */
   let wasTerminating = false;
-  let facts: PodFacts = { terminating: false, graceSeconds: undefined };
+  let deletion: PodDeletion = { terminating: false, graceSeconds: undefined };
   let attached: { readonly watch: NamespaceWatch; readonly client: IndexClient } | undefined;
-  let sent = "";
+  let sentText = "";
   let hasFailed = false;
 
-  /** A fault about one Pod must not end the process or delay the lines of other Pods. */
-  const readRotation = (client: IndexClient): EndpointState | undefined => {
+  /** Catches faults: a fault about one Pod must not end the process or delay the status lines of other Pods. */
+  const computeEndpointState = (client: IndexClient): EndpointState | undefined => {
     try {
       return endpointStateOf(client.slices(), pod);
     } catch (fault) {
@@ -51,18 +51,21 @@ export function watchOnePod(
 
   const update = (): void => {
     const unknownReason = attached === undefined ? waitingReason : attached.watch.unknownReason();
-    const rotation = attached === undefined || unknownReason !== undefined ? undefined : readRotation(attached.client);
-    wasTerminating ||= rotation?.terminating === true;
+    const endpointState =
+      attached === undefined || unknownReason !== undefined ? undefined : computeEndpointState(attached.client);
+    wasTerminating ||= endpointState?.terminating === true;
     const line: WithdrawalStatusLine = {
-      state: rotation?.state ?? "unknown",
-      terminating: wasTerminating || facts.terminating,
-      // Part of it may come from a network error, and it is logged.
-      reason: (rotation?.reason ?? unknownReason ?? OUR_FAULT).slice(0, REASON_LIMIT).replace(/[^\x20-\x7e]/g, "?"),
-      ...(facts.graceSeconds === undefined ? {} : { graceSeconds: facts.graceSeconds }),
+      state: endpointState?.state ?? "unknown",
+      terminating: wasTerminating || deletion.terminating,
+      // Printable ASCII only: the manager logs the reason, and a part of it may come from a network error.
+      reason: (endpointState?.reason ?? unknownReason ?? INTERNAL_FAULT)
+        .slice(0, REASON_LIMIT)
+        .replace(/[^\x20-\x7e]/g, "?"),
+      ...(deletion.graceSeconds === undefined ? {} : { graceSeconds: deletion.graceSeconds }),
     };
     const text = JSON.stringify(line);
-    if (text === sent) return;
-    sent = text;
+    if (text === sentText) return;
+    sentText = text;
     onStatus(line);
   };
 
@@ -73,10 +76,10 @@ export function watchOnePod(
       update();
     },
     update,
-    setFacts: (now) => {
-      facts = now;
+    setDeletion: (newDeletion) => {
+      deletion = newDeletion;
       update();
     },
-    leave: () => attached?.client.leave(),
+    unsubscribe: () => attached?.client.unsubscribe(),
   };
 }

@@ -3,118 +3,118 @@ import { keyOf, type Store } from "../../api-server/store.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import { readSlice } from "../../kubernetes/rotation/read-slice.ts";
 import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
-import { addTo, createCounts, removeFrom } from "../collections.ts";
+import { addToSet, createCounts, removeFromSet } from "../collections.ts";
 import {
-  hashesOf,
+  hashKeys,
+  isSameSlice,
   keysOfPod,
-  mayName,
+  mayContain,
   type PackedSlice,
   type PodKey,
   packSlice,
-  samePacked,
-  unpackWanted,
+  unpackEndpoints,
 } from "./packed-slice.ts";
 
 export type IndexClient = {
   readonly slices: () => Iterable<Slice>;
-  readonly leave: () => void;
+  readonly unsubscribe: () => void;
 };
 
 export type SliceIndex = {
   /** Filled by a reflector; notifies the Pods of a change before the call returns. */
   readonly store: Store<PackedSlice>;
-  /** `changed` is called once per change that affects the Pod, however many slices it contains. */
-  readonly add: (pod: PodIdentity, changed: () => void) => IndexClient;
+  /** `onChange` is called once per change that affects the Pod, even if the change consists of many slices. */
+  readonly add: (pod: PodIdentity, onChange: () => void) => IndexClient;
 };
 
-type Entry = { readonly keys: readonly PodKey[]; readonly named: Map<string, Slice>; readonly changed: () => void };
+type Entry = { readonly keys: readonly PodKey[]; readonly slices: Map<string, Slice>; readonly onChange: () => void };
 
 export function createSliceIndex(): SliceIndex {
   const slices = new Map<string, PackedSlice>();
   let generation = 0;
   const byKey = new Map<PodKey, Set<Entry>>();
   const bySlice = new Map<string, Set<Entry>>();
-  const hashes = createCounts<number>();
+  const hashCounts = createCounts<number>();
 
   const addSlice = (entry: Entry, key: string, packed: PackedSlice, added: readonly SliceEndpoint[]): void => {
     const { name, service, addressType } = packed;
-    const endpoints = [...(entry.named.get(key)?.endpoints ?? []), ...added];
-    entry.named.set(key, { name, service, addressType, endpoints });
-    addTo(bySlice, key, entry);
+    const endpoints = [...(entry.slices.get(key)?.endpoints ?? []), ...added];
+    entry.slices.set(key, { name, service, addressType, endpoints });
+    addToSet(bySlice, key, entry);
   };
 
-  const settle = (key: string, packed: PackedSlice | undefined): ReadonlySet<Entry> => {
-    const concerned = new Set(bySlice.get(key));
-    for (const entry of concerned) entry.named.delete(key);
+  const updateEntries = (key: string, packed: PackedSlice | undefined): ReadonlySet<Entry> => {
+    const affected = new Set(bySlice.get(key));
+    for (const entry of affected) entry.slices.delete(key);
     bySlice.delete(key);
-    if (packed === undefined || !packed.hashes.some((hash) => hashes.of(hash) > 0)) return concerned;
-    for (const [podKey, endpoints] of unpackWanted(packed, (wanted) => byKey.has(wanted))) {
+    if (packed === undefined || !packed.hashes.some((hash) => hashCounts.get(hash) > 0)) return affected;
+    for (const [podKey, endpoints] of unpackEndpoints(packed, (wanted) => byKey.has(wanted))) {
       for (const entry of byKey.get(podKey) ?? []) {
         addSlice(entry, key, packed, endpoints);
-        concerned.add(entry);
+        affected.add(entry);
       }
     }
-    return concerned;
+    return affected;
   };
 
-  const change = (key: string, packed: PackedSlice | undefined): ReadonlySet<Entry> => {
-    const before = slices.get(key);
+  const setSlice = (key: string, packed: PackedSlice | undefined): ReadonlySet<Entry> => {
+    const previous = slices.get(key);
     if (packed === undefined) slices.delete(key);
     else slices.set(key, packed);
-    if (samePacked(before, packed)) return new Set();
+    if (isSameSlice(previous, packed)) return new Set();
     generation += 1;
-    return settle(key, packed);
+    return updateEntries(key, packed);
   };
 
   const notify = (entries: Iterable<Entry>): void => {
-    for (const entry of entries) entry.changed();
+    for (const entry of entries) entry.onChange();
   };
 
   const store: Store<PackedSlice> = {
     entries: slices,
     generation: () => generation,
-    keep,
+    keep: packObject,
     replace: (objects) => {
-      const concerned = new Set<Entry>();
-      const gone = new Set(slices.keys());
+      const affected = new Set<Entry>();
+      const removedKeys = new Set(slices.keys());
       for (const [key, packed] of objects) {
-        gone.delete(key);
-        for (const entry of change(key, packed)) concerned.add(entry);
+        removedKeys.delete(key);
+        for (const entry of setSlice(key, packed)) affected.add(entry);
       }
-      for (const key of gone) for (const entry of change(key, undefined)) concerned.add(entry);
-      notify(concerned);
+      for (const key of removedKeys) for (const entry of setSlice(key, undefined)) affected.add(entry);
+      notify(affected);
     },
-    put: (object) => notify(change(keyOf(object), keep(object))),
-    remove: (object) => notify(change(keyOf(object), undefined)),
+    put: (object) => notify(setSlice(keyOf(object), packObject(object))),
+    remove: (object) => notify(setSlice(keyOf(object), undefined)),
   };
 
-  const add = (pod: PodIdentity, changed: () => void): IndexClient => {
-    const entry: Entry = { keys: keysOfPod(pod), named: new Map(), changed };
-    const own = hashesOf(entry.keys);
-    const all = [own.uid, ...own.addresses];
-    for (const key of entry.keys) addTo(byKey, key, entry);
-    for (const hash of all) hashes.add(hash);
+  const add = (pod: PodIdentity, onChange: () => void): IndexClient => {
+    const entry: Entry = { keys: keysOfPod(pod), slices: new Map(), onChange };
+    const podHashes = hashKeys(entry.keys);
+    const allHashes = [podHashes.uid, ...podHashes.addresses];
+    for (const key of entry.keys) addToSet(byKey, key, entry);
+    for (const hash of allHashes) hashCounts.add(hash);
     for (const [key, packed] of slices) {
-      if (!mayName(packed, own)) continue;
-      const found = unpackWanted(packed, (podKey) => entry.keys.includes(podKey));
+      if (!mayContain(packed, podHashes)) continue;
+      const found = unpackEndpoints(packed, (podKey) => entry.keys.includes(podKey));
       for (const endpoints of found.values()) addSlice(entry, key, packed, endpoints);
     }
-    let left = false;
-    const leave = (): void => {
-      if (left) return;
-      left = true;
-      for (const key of entry.keys) removeFrom(byKey, key, entry);
-      for (const key of entry.named.keys()) removeFrom(bySlice, key, entry);
-      for (const hash of all) hashes.remove(hash);
+    let hasUnsubscribed = false;
+    const unsubscribe = (): void => {
+      if (hasUnsubscribed) return;
+      hasUnsubscribed = true;
+      for (const key of entry.keys) removeFromSet(byKey, key, entry);
+      for (const key of entry.slices.keys()) removeFromSet(bySlice, key, entry);
+      for (const hash of allHashes) hashCounts.remove(hash);
     };
-    return { slices: () => entry.named.values(), leave };
+    return { slices: () => entry.slices.values(), unsubscribe };
   };
 
   return { store, add };
 }
 
 /** Drops slices without a Service, which proxies ignore. */
-function keep(object: RawObject): PackedSlice | undefined {
+function packObject(object: RawObject): PackedSlice | undefined {
   const slice = readSlice(object);
   return slice === undefined || slice.service === "" ? undefined : packSlice(slice);
 }

@@ -14,7 +14,7 @@ import {
 import { createPodReader } from "./pod-reader.ts";
 import { type PodWatch, watchOnePod } from "./pod-watch.ts";
 
-/** Calls `onStatus` at once and with every change; each line replaces the one before. @returns stops watching */
+/** Calls `onStatus` at once and with every change; a line replaces the previous one. @returns ends the watch */
 export type WatchPod = (request: WithdrawalRequest, onStatus: (line: WithdrawalStatusLine) => void) => () => void;
 
 type SliceWatchParts = Omit<NamespaceWatchPorts, "pace" | "countEvent" | "countFailure"> & {
@@ -28,38 +28,38 @@ export type SliceWatches = {
   readonly stop: () => Promise<void>;
 };
 
-type Watched = { readonly watch: NamespaceWatch; emptySinceMs: number | undefined };
+type WatchedNamespace = { readonly watch: NamespaceWatch; emptySinceMs: number | undefined };
 
 export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const { clock, pace = SLICE_PACE } = parts;
-  const namespaces = new Map<string, Watched>();
-  const waiting = new Set<PodWatch>();
-  const ending = new Set<Promise<void>>();
+  const namespaces = new Map<string, WatchedNamespace>();
+  const waitingPods = new Set<PodWatch>();
+  const endingWatches = new Set<Promise<void>>();
   const metrics = sliceMetrics(parts.registry, () => namespaces.size);
-  const reader = parts.readsPods ? createPodReader(parts.request, clock) : undefined;
+  const podReader = parts.readsPods ? createPodReader(parts.request, clock) : undefined;
   const openings = keyedBuckets(pace.openings, 1);
   let stopped = false;
 
-  const end = (namespace: string, { watch }: Watched): void => {
+  const endWatch = (namespace: string, { watch }: WatchedNamespace): void => {
     namespaces.delete(namespace);
-    const over = watch.end();
-    ending.add(over);
-    void over.finally(() => ending.delete(over));
+    const ended = watch.end();
+    endingWatches.add(ended);
+    void ended.finally(() => endingWatches.delete(ended));
   };
 
-  const emptyNamespace = (): readonly [string, Watched] | undefined => {
+  const emptyNamespace = (): readonly [string, WatchedNamespace] | undefined => {
     for (const entry of namespaces) if (entry[1].emptySinceMs !== undefined) return entry;
     return undefined;
   };
 
-  /** At the limit replaces a namespace without drains. @returns `undefined` at the limit or without a token */
-  const open = (namespace: string): Watched | undefined => {
+  /** At the limit replaces a namespace without drains. @returns `undefined` if all have drains, or without a token */
+  const openWatch = (namespace: string): WatchedNamespace | undefined => {
     if (stopped) return undefined;
     const isFull = namespaces.size >= pace.namespaceLimit;
-    const empty = isFull ? emptyNamespace() : undefined;
-    if ((isFull && empty === undefined) || !openings.take("", clock.nowMs())) return undefined;
-    if (empty !== undefined) end(...empty);
-    const watched: Watched = {
+    const replaced = isFull ? emptyNamespace() : undefined;
+    if ((isFull && replaced === undefined) || !openings.take("", clock.nowMs())) return undefined;
+    if (replaced !== undefined) endWatch(...replaced);
+    const watched: WatchedNamespace = {
       watch: watchNamespace(namespace, { ...parts, ...metrics, pace }),
       emptySinceMs: undefined,
     };
@@ -68,7 +68,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   };
 
   const attach = (pod: PodWatch): boolean => {
-    const watched = namespaces.get(pod.namespace) ?? open(pod.namespace);
+    const watched = namespaces.get(pod.namespace) ?? openWatch(pod.namespace);
     if (watched === undefined) return false;
     watched.emptySinceMs = undefined;
     pod.attach(watched.watch);
@@ -78,18 +78,18 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const ticker = createTicker(clock, pace.checkMs, () => {
     const nowMs = clock.nowMs();
     for (const [name, watched] of namespaces) {
-      if (watched.emptySinceMs !== undefined && nowMs - watched.emptySinceMs >= pace.lingerMs) end(name, watched);
+      if (watched.emptySinceMs !== undefined && nowMs - watched.emptySinceMs >= pace.lingerMs) endWatch(name, watched);
       else watched.watch.check();
     }
-    for (const pod of waiting) if (attach(pod)) waiting.delete(pod);
-    if (namespaces.size === 0 && waiting.size === 0) ticker.stop();
+    for (const pod of waitingPods) if (attach(pod)) waitingPods.delete(pod);
+    if (namespaces.size === 0 && waitingPods.size === 0) ticker.stop();
   });
 
-  const leave = (pod: PodWatch): void => {
-    waiting.delete(pod);
-    pod.leave();
+  const stopWatching = (pod: PodWatch): void => {
+    waitingPods.delete(pod);
+    pod.unsubscribe();
     const watched = namespaces.get(pod.namespace);
-    if (watched?.watch.clientCount() === 0) watched.emptySinceMs ??= clock.nowMs();
+    if (watched?.watch.podCount() === 0) watched.emptySinceMs ??= clock.nowMs();
   };
 
   return {
@@ -99,22 +99,22 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
       const pod = watchOnePod(request, { onStatus, onFault }, "the limit of watched namespaces is reached");
       if (!attach(pod)) {
         pod.update();
-        waiting.add(pod);
+        waitingPods.add(pod);
       }
       if (!stopped) ticker.start();
-      const endReading = reader?.read(request, pod.setFacts);
+      const stopReading = podReader?.read(request, pod.setDeletion);
       return () => {
-        endReading?.();
-        leave(pod);
+        stopReading?.();
+        stopWatching(pod);
       };
     },
     stop: async () => {
       stopped = true;
       ticker.stop();
-      reader?.stop();
-      waiting.clear();
-      for (const [name, watched] of namespaces) end(name, watched);
-      await Promise.all(ending);
+      podReader?.stop();
+      waitingPods.clear();
+      for (const [name, watched] of namespaces) endWatch(name, watched);
+      await Promise.all(endingWatches);
     },
   };
 }

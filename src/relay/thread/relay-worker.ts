@@ -27,7 +27,7 @@ export type LogLine = {
   readonly sentence: string;
 };
 
-/** Plain data for structured cloning, and the signing keys as handles. */
+/** Messages are structured-cloned: they contain plain data, and the signing keys as KeyObjects. */
 export type WorkerMessage =
   | { readonly kind: "identity"; readonly identity: AccessIdentity }
   | { readonly kind: "ready" }
@@ -46,7 +46,7 @@ export type WorkerCallbacks = {
   readonly onExit: (why: unknown) => void;
 };
 
-/** Limit of the thread's JavaScript heap. A thread that exceeds it is restarted before the kernel kills the process. */
+/** Limit of the thread's JavaScript heap. The limit ends such a thread before the kernel kills the process. */
 export const HEAP_LIMIT_MIB = 640;
 
 /** Share of the container's memory; the rest is for admissions and for TLS, which allocates outside of that heap. */

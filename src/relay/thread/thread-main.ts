@@ -15,7 +15,7 @@ import type { LogLine, WorkerMessage, WorkerRequest, WorkerSettings } from "./re
 
 type Send = (message: WorkerMessage) => void;
 
-/** Longest wait for the Secret at the start: Pods with an earlier credential connect already. */
+/** Longest wait for the Secret at the start; it is short because Pods with an earlier credential already connect. */
 const FIRST_READ_LIMIT_MS = 2_000;
 
 /** Resolves when the relay has started; the thread runs until it is terminated. Rejects when it cannot start. */
@@ -33,24 +33,24 @@ export async function main(): Promise<number> {
   const relay = await startRelay({
     ...settings,
     connection: await loadKubeConfig(settings),
-    recordDrainEvent: (note) => send({ kind: "event", event: note }),
+    recordDrainEvent: (event) => send({ kind: "event", event }),
     onReconciled: identitySender(send),
     newId: () => randomBytes(16).toString("hex"),
     wallMs: () => Date.now(),
     log,
     registry,
   });
-  const carryOut = async ({ kind }: WorkerRequest): Promise<void> => {
+  const handleRequest = async ({ kind }: WorkerRequest): Promise<void> => {
     if (kind === "metrics") return send({ kind, text: await registry.metrics() });
-    await relay.leave();
+    await relay.endStreams();
     send({ kind: "left" });
   };
-  port.on("message", (request: WorkerRequest) => void carryOut(request));
+  port.on("message", (request: WorkerRequest) => void handleRequest(request));
   await Promise.race([relay.reconcile(), sleep(FIRST_READ_LIMIT_MS)]);
   const relayPort = await relay.listen(settings.host, settings.port);
-  // Not earlier: until now the main thread has waited for this one.
-  const failure = lowerPriority(RELAY_NICENESS);
-  log.info({ relayPort, ...(failure === "" ? {} : { priorityError: failure }) }, "the relay is listening");
+  // The priority is not lowered earlier, because the main thread waits for this thread until it listens.
+  const priorityError = lowerPriority(RELAY_NICENESS);
+  log.info({ relayPort, ...(priorityError === "" ? {} : { priorityError }) }, "the relay is listening");
   releaseStartupMemory();
   send({ kind: "ready" });
   setInterval(() => void relay.reconcile(), settings.reconcileMs);
@@ -73,10 +73,10 @@ function identitySender(send: Send): (identity: RelayIdentity) => void {
  */
 export const RELAY_NICENESS = 5;
 
-/** Affects this thread only; raising the niceness needs no privilege on Linux. @returns empty, or why it failed */
+/** Affects this thread only; a process may raise its niceness without privileges. @returns empty, or the error */
 export function lowerPriority(niceness: number): string {
   try {
-    // The target of this link depends on the reading thread.
+    // The link contains the id of the thread that reads it.
     const thread = /\/task\/([0-9]+)$/.exec(readlinkSync("/proc/thread-self"))?.[1];
     if (thread === undefined) return "cannot read the thread id from /proc/thread-self";
     setPriority(Number(thread), niceness);
@@ -88,14 +88,14 @@ export function lowerPriority(niceness: number): string {
 
 /** Converts errors to plain objects: structured cloning drops their code and fails on some of their properties. */
 export function threadLog(send: (line: LogLine) => void): RelayLog {
-  const at = (level: LogLine["level"]) => (keys: object, sentence: string) => {
+  const logAt = (level: LogLine["level"]) => (keys: object, sentence: string) => {
     const entries = Object.entries(keys).map(([key, value]) => [
       key,
       value instanceof Error ? plainError(value) : value,
     ]);
     send({ kind: "line", level, keys: Object.fromEntries(entries), sentence });
   };
-  return { info: at("info"), warn: at("warn"), error: at("error") };
+  return { info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
 }
 
 /** An error can be its own cause. */

@@ -4,7 +4,7 @@ import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
 import type { IssueRelayAccess } from "../../contract/relay-access.ts";
 import type { AccessIdentity } from "../identity/identity.ts";
-import { readRelayAddress, relayAccess } from "../identity/relay-access.ts";
+import { createAccessIssuer, readRelayAddress } from "../identity/relay-access.ts";
 import { threadMetrics } from "../metrics.ts";
 import type { RelayLog } from "../relay.ts";
 import { type Clock, REAL_CLOCK } from "../slices/clock.ts";
@@ -19,7 +19,7 @@ import {
 
 type SupervisorParts = {
   readonly start: (callbacks: WorkerCallbacks) => RelayWorker;
-  /** As configured; without an IP address and a port Pods are injected without the relay. */
+  /** The configured text; unless it is an IP address and a port, Pods are injected without the relay. */
   readonly address: string;
   readonly recordDrainEvent: RecordEvent;
   /** Unique; hexadecimal characters, at least 16. */
@@ -33,26 +33,26 @@ type SupervisorParts = {
 
 export type RelayThread = {
   readonly issueRelayAccess: IssueRelayAccess | undefined;
-  readonly ready: (limitMs: number) => Promise<void>;
+  readonly waitUntilReady: (limitMs: number) => Promise<void>;
   /** The thread's metrics; empty, with `lastcall_relay_answering` 0, when it does not respond in time. */
   readonly metrics: () => Promise<string>;
   /** Ends the open streams; resolves within a few seconds. */
-  readonly leave: () => Promise<void>;
+  readonly endStreams: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
-export type RunnerParts = Omit<SupervisorParts, "start" | "clock" | "random"> & {
+export type RelayThreadParts = Omit<SupervisorParts, "start" | "clock" | "random"> & {
   readonly program: string;
   readonly settings: WorkerSettings;
 };
 
-/** Prometheus' scrape timeout is 10 s. */
+/** Much shorter than Prometheus' scrape timeout of 10 s. */
 export const METRICS_LIMIT_MS = 1_000;
-export const LEAVE_LIMIT_MS = 5_000;
+export const END_STREAMS_LIMIT_MS = 5_000;
 /** A thread that ran longer resets the retry delay. */
-const STEADY_MS = 60_000;
+const STABLE_RUN_MS = 60_000;
 
-export function startRelayThread({ program, settings, ...parts }: RunnerParts): RelayThread {
+export function startRelayThread({ program, settings, ...parts }: RelayThreadParts): RelayThread {
   const options = { settings, heapMiB: heapLimitMiB(process.constrainedMemory()) };
   const start = (callbacks: WorkerCallbacks): RelayWorker => startWorker(program, options, callbacks);
   return superviseWorker({ ...parts, start, clock: REAL_CLOCK, random: Math.random });
@@ -63,11 +63,11 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
   const ownMetrics = threadMetrics(parts.registry);
   const stopped = new AbortController();
   const ready = Promise.withResolvers<void>();
-  let left = Promise.withResolvers<void>();
+  let streamsEnded = Promise.withResolvers<void>();
   let identity: AccessIdentity = { generations: [], keys: [] };
   let worker: RelayWorker | undefined;
   let failures = 0;
-  let leaving: Promise<void> | undefined;
+  let leaveResult: Promise<void> | undefined;
   let pendingMetrics: PromiseWithResolvers<string> | undefined;
 
   const onMetrics = (text: string): void => {
@@ -81,24 +81,24 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
     else if (message.kind === "event") parts.recordDrainEvent(message.event);
     else if (message.kind === "metrics") onMetrics(message.text);
     else if (message.kind === "ready") ready.resolve();
-    else left.resolve();
+    else streamsEnded.resolve();
   };
 
   const start = (): void => {
     const startedMs = clock.nowMs();
     ownMetrics.countStart();
-    left = Promise.withResolvers();
+    streamsEnded = Promise.withResolvers();
     const onExit = (why: unknown): void => {
       worker = undefined;
       onMetrics("");
       ready.resolve();
-      left.resolve();
+      streamsEnded.resolve();
       if (stopped.signal.aborted) return;
-      failures = clock.nowMs() - startedMs < STEADY_MS ? failures + 1 : 1;
+      failures = clock.nowMs() - startedMs < STABLE_RUN_MS ? failures + 1 : 1;
       const pauseMs = retryDelayMs(failures, parts.random());
       log.error({ err: why, pauseMs }, "relay worker exited, restarting it; admissions continue");
       void clock.sleep(pauseMs, stopped.signal).then(() => {
-        if (!stopped.signal.aborted && leaving === undefined) start();
+        if (!stopped.signal.aborted && leaveResult === undefined) start();
       });
     };
     try {
@@ -118,42 +118,47 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
     return pendingMetrics.promise;
   };
 
-  const leave = async (): Promise<void> => {
+  const sendLeave = async (): Promise<void> => {
     worker?.send({ kind: "leave" });
-    if (worker !== undefined) await within(clock, LEAVE_LIMIT_MS, left.promise);
+    if (worker !== undefined) await withTimeout(clock, END_STREAMS_LIMIT_MS, streamsEnded.promise);
   };
 
   start();
   return {
-    issueRelayAccess: accessFor(parts, () => identity),
-    ready: (limitMs) => within(clock, limitMs, ready.promise).then(() => undefined),
+    issueRelayAccess: createIssuer(parts, () => identity),
+    waitUntilReady: (limitMs) => withTimeout(clock, limitMs, ready.promise).then(() => undefined),
     metrics: async () => {
-      const text = (await within(clock, METRICS_LIMIT_MS, requestMetrics())) ?? "";
+      const text = (await withTimeout(clock, METRICS_LIMIT_MS, requestMetrics())) ?? "";
       ownMetrics.setAnswering(text !== "");
       return text;
     },
-    leave: () => {
-      leaving ??= leave();
-      return leaving;
+    endStreams: () => {
+      leaveResult ??= sendLeave();
+      return leaveResult;
     },
     stop: async () => {
-      await leaving;
+      await leaveResult;
       stopped.abort();
       await worker?.terminate();
     },
   };
 }
 
-function accessFor(parts: SupervisorParts, identity: () => AccessIdentity): IssueRelayAccess | undefined {
+function createIssuer(parts: SupervisorParts, identity: () => AccessIdentity): IssueRelayAccess | undefined {
   const address = readRelayAddress(parts.address);
-  if (address !== undefined) return relayAccess(address, { identity, wallMs: parts.wallMs, newNonce: parts.newToken });
+  if (address !== undefined)
+    return createAccessIssuer(address, { identity, wallMs: parts.wallMs, newNonce: parts.newToken });
   const keys = { address: parts.address.slice(0, 100) };
   parts.log.warn(keys, "the relay's address is not an IP address with a port; Pods are injected without the relay");
   return undefined;
 }
 
-async function within<T>(clock: SupervisorParts["clock"], limitMs: number, result: Promise<T>): Promise<T | undefined> {
-  const done = new AbortController();
-  const late = clock.sleep(limitMs, done.signal).then(() => undefined);
-  return Promise.race([result, late]).finally(() => done.abort());
+async function withTimeout<T>(
+  clock: SupervisorParts["clock"],
+  limitMs: number,
+  result: Promise<T>,
+): Promise<T | undefined> {
+  const settled = new AbortController();
+  const timeout = clock.sleep(limitMs, settled.signal).then(() => undefined);
+  return Promise.race([result, timeout]).finally(() => settled.abort());
 }

@@ -2,41 +2,45 @@
 import { RELAY_HEARTBEAT_MS, RELAY_KEEPALIVE_MS, RELAY_STREAM_LIMIT_MS } from "../../contract/relay-wire.ts";
 import { type Clock, createTicker } from "../slices/clock.ts";
 
-/** The kernel buffers some 100 KB, so a client that has not read a line by then has stalled. */
+/** The kernel buffers some 100 KB, so a client that has not read a line after this time has stalled. */
 const STALL_MS = 20_000;
 const CHECK_MS = 1_000;
 
-/** Spreads the heartbeats over their interval; subtracted from it, so that no heartbeat is late by a tick. */
+/** Short, so that heartbeats are spread over their interval; subtracted from it, so that none is late by a tick. */
 const HEARTBEAT_CHECK_MS = 20;
 const HEARTBEAT_MS = RELAY_HEARTBEAT_MS - HEARTBEAT_CHECK_MS;
 
-type BoardStream = { readonly send: (text: string) => void; readonly closed: () => void };
+type BoardStream = { readonly send: (text: string) => void; readonly remove: () => void };
 export type StreamBoard = {
   readonly open: (sink: LineSink, hasHeartbeat: boolean) => BoardStream;
   readonly endAll: () => void;
 };
 
 export function createStreamBoard(clock: Clock): StreamBoard {
-  const group = (repeatMs: number, checkMs: number) => {
+  const createGroup = (repeatMs: number, checkMs: number) => {
     const streams = new Set<LineStream>();
     const ticker = createTicker(clock, checkMs, () => {
       const nowMs = clock.nowMs();
       for (const stream of streams) stream.check(nowMs);
     });
     const open = (sink: LineSink): BoardStream => {
-      const stream = lineStream(sink, { repeatMs, stallMs: STALL_MS, lifeMs: RELAY_STREAM_LIMIT_MS }, clock.nowMs());
+      const stream = createLineStream(
+        sink,
+        { repeatMs, stallMs: STALL_MS, lifeMs: RELAY_STREAM_LIMIT_MS },
+        clock.nowMs(),
+      );
       streams.add(stream);
       ticker.start();
-      const closed = (): void => {
+      const remove = (): void => {
         streams.delete(stream);
         if (streams.size === 0) ticker.stop();
       };
-      return { send: (text) => stream.send(text, clock.nowMs()), closed };
+      return { send: (text) => stream.send(text, clock.nowMs()), remove };
     };
     return { streams, open };
   };
-  const keepalives = group(RELAY_KEEPALIVE_MS, CHECK_MS);
-  const heartbeats = group(HEARTBEAT_MS, HEARTBEAT_CHECK_MS);
+  const keepalives = createGroup(RELAY_KEEPALIVE_MS, CHECK_MS);
+  const heartbeats = createGroup(HEARTBEAT_MS, HEARTBEAT_CHECK_MS);
   return {
     open: (sink, hasHeartbeat) => (hasHeartbeat ? heartbeats : keepalives).open(sink),
     endAll: () => {
@@ -46,9 +50,9 @@ export function createStreamBoard(clock: Clock): StreamBoard {
 }
 
 type LineSink = {
-  readonly write: (text: string, written: (nowMs: number) => void) => void;
+  readonly write: (text: string, onWritten: (nowMs: number) => void) => void;
   readonly end: () => void;
-  readonly cut: () => void;
+  readonly destroy: () => void;
 };
 
 type StreamLimits = { readonly repeatMs: number; readonly stallMs: number; readonly lifeMs: number };
@@ -60,41 +64,41 @@ export type LineStream = {
 };
 
 /** At most one line is being written and one waits for a slow client; a newer line replaces the waiting one. */
-export function lineStream(sink: LineSink, limits: StreamLimits, startMs: number): LineStream {
-  let last = "";
+export function createLineStream(sink: LineSink, limits: StreamLimits, startMs: number): LineStream {
+  let lastText = "";
   let hasPending = false;
   let sentMs = startMs;
   let isWriting = false;
-  let isOver = false;
+  let hasEnded = false;
 
   const write = (nowMs: number): void => {
     hasPending = false;
     isWriting = true;
     sentMs = nowMs;
-    sink.write(last, (writtenMs) => {
+    sink.write(lastText, (writtenMs) => {
       isWriting = false;
-      if (hasPending && !isOver) write(writtenMs);
+      if (hasPending && !hasEnded) write(writtenMs);
     });
   };
 
-  const finish = (how: () => void): void => {
-    if (isOver) return;
-    isOver = true;
-    how();
+  const finish = (endSink: () => void): void => {
+    if (hasEnded) return;
+    hasEnded = true;
+    endSink();
   };
 
   return {
     send: (text, nowMs) => {
-      if (isOver) return;
-      last = text;
+      if (hasEnded) return;
+      lastText = text;
       hasPending = true;
       if (!isWriting) write(nowMs);
     },
     check: (nowMs) => {
-      if (isOver) return;
-      if (isWriting && nowMs - sentMs >= limits.stallMs) finish(sink.cut);
+      if (hasEnded) return;
+      if (isWriting && nowMs - sentMs >= limits.stallMs) finish(sink.destroy);
       else if (nowMs - startMs >= limits.lifeMs) finish(sink.end);
-      else if (!isWriting && last !== "" && nowMs - sentMs >= limits.repeatMs) write(nowMs);
+      else if (!isWriting && lastText !== "" && nowMs - sentMs >= limits.repeatMs) write(nowMs);
     },
     end: () => finish(sink.end),
   };

@@ -8,14 +8,14 @@ type ReadRequest =
   | { readonly ok: true; readonly request: WithdrawalRequest }
   | { readonly ok: false; readonly message: string };
 
-const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
+const matchesPattern = (pattern: RegExp) => (text: string) => pattern.test(text);
 const RULES = [
   { field: "namespace", isValid: isDnsLabel, expected: "the name of a namespace" },
-  { field: "pod", isValid: matches(/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/), expected: "the name of a Pod" },
-  { field: "uid", isValid: matches(/^[-A-Za-z0-9]{1,64}$/), expected: "the uid of a Pod" },
+  { field: "pod", isValid: matchesPattern(/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/), expected: "the name of a Pod" },
+  { field: "uid", isValid: matchesPattern(/^[-A-Za-z0-9]{1,64}$/), expected: "the uid of a Pod" },
 ] as const;
 
-const FORM = "a request is an object with namespace, pod, uid and addresses.";
+const EXPECTED_BODY = "a request is an object with namespace, pod, uid and addresses.";
 const invalid = (message: string): ReadRequest => ({ ok: false, message });
 
 /** Unknown fields are ignored: a later manager may send more. */
@@ -24,13 +24,13 @@ export function readWithdrawalRequest(body: string): ReadRequest {
   try {
     value = JSON.parse(body);
   } catch {
-    return invalid(`The body is not JSON; ${FORM}`);
+    return invalid(`The body is not JSON; ${EXPECTED_BODY}`);
   }
-  if (!isRawObject(value)) return invalid(`The body is ${shown(value)}; ${FORM}`);
+  if (!isRawObject(value)) return invalid(`The body is ${displayValue(value)}; ${EXPECTED_BODY}`);
   for (const { field, isValid, expected } of RULES) {
     const text = valueAt(value, field);
     if (typeof text !== "string" || !isValid(text))
-      return invalid(`${field} is ${shown(text)}; it must be ${expected}.`);
+      return invalid(`${field} is ${displayValue(text)}; it must be ${expected}.`);
   }
   const problem = addressProblem(valueAt(value, "addresses"));
   if (problem !== "") return invalid(problem);
@@ -41,10 +41,10 @@ export function readWithdrawalRequest(body: string): ReadRequest {
 /** @returns empty for valid addresses. An empty list is valid: the uid alone finds nearly every endpoint. */
 function addressProblem(addresses: unknown): string {
   if (!Array.isArray(addresses) || addresses.length > 2)
-    return `addresses is ${shown(addresses)}; it must be a list with at most one IP address per family.`;
+    return `addresses is ${displayValue(addresses)}; it must be a list with at most one IP address per family.`;
   const families = new Set<number>();
   for (const [index, address] of addresses.entries()) {
-    const place = `addresses[${index}] is ${shown(address)}`;
+    const place = `addresses[${index}] is ${displayValue(address)}`;
     const family = typeof address === "string" ? isIP(address) : 0;
     if (family === 0) return `${place}; it must be an IP address.`;
     if (families.has(family)) return `${place}, the second of IPv${family}; a Pod has one.`;
@@ -53,8 +53,8 @@ function addressProblem(addresses: unknown): string {
   return "";
 }
 
-const SHOWN_LIMIT = 80;
+const DISPLAY_LIMIT = 80;
 
-function shown(value: unknown): string {
-  return value === undefined ? "missing" : JSON.stringify(value).slice(0, SHOWN_LIMIT);
+function displayValue(value: unknown): string {
+  return value === undefined ? "missing" : JSON.stringify(value).slice(0, DISPLAY_LIMIT);
 }

@@ -5,7 +5,7 @@ import { WITHDRAWAL_PATH, type WithdrawalRequest, type WithdrawalStatusLine } fr
 import type { BrokenDrain } from "../lost/lost-drain.ts";
 import type { LostDrains } from "../lost/lost-drains.ts";
 import { addGauge } from "../metrics.ts";
-import { addGuardedRoute, type Call, type GuardPorts, REFUSALS } from "../server/guard.ts";
+import { addGuardedRoute, type GuardedRequest, type GuardPorts, REFUSALS } from "../server/guard.ts";
 import type { RelayLimits } from "../server/relay-limits.ts";
 import type { Clock } from "../slices/clock.ts";
 import type { WatchPod } from "../slices/slice-watches.ts";
@@ -14,7 +14,7 @@ import { readWithdrawalRequest } from "./withdrawal-request.ts";
 
 type WithdrawalPorts = Omit<GuardPorts, "nowMs"> & {
   readonly watchPod: WatchPod;
-  readonly lost: Pick<LostDrains, "opened" | "closed">;
+  readonly lostDrains: Pick<LostDrains, "onStreamOpened" | "onStreamClosed">;
   readonly limits: RelayLimits;
   readonly clock: Clock;
   readonly wallMs: () => number;
@@ -38,33 +38,33 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
       metric: "refused",
       answer: (call) => {
         const { claims, body, refuse } = call;
-        const read = readWithdrawalRequest(body);
-        if (!read.ok) return refuse(REFUSALS.refused.malformed, read.message);
-        if (read.request.namespace !== claims.namespace) return refuse(REFUSALS.refused.namespace);
-        const refusal = limits.startStream(read.request);
+        const reading = readWithdrawalRequest(body);
+        if (!reading.ok) return refuse(REFUSALS.refused.malformed, reading.message);
+        if (reading.request.namespace !== claims.namespace) return refuse(REFUSALS.refused.namespace);
+        const refusal = limits.startStream(reading.request);
         if (refusal !== undefined) return refuse(REFUSALS.refused[refusal]);
-        return streamAnswer(call, read.request, board, ports);
+        return streamStatus(call, reading.request, board, ports);
       },
     },
   );
 }
 
-function streamAnswer(
-  { request, reply, claims }: Call,
+function streamStatus(
+  { request, reply, claims }: GuardedRequest,
   pod: WithdrawalRequest,
   board: StreamBoard,
-  { limits, clock, lost, watchPod, wallMs }: WithdrawalPorts,
+  { limits, clock, lostDrains, watchPod, wallMs }: WithdrawalPorts,
 ): FastifyReply {
   const openedAtMs = wallMs();
-  let last: WithdrawalStatusLine | undefined;
-  let wasEndedHere = false;
-  const endedHere = (end: () => void) => () => {
-    wasEndedHere = true;
+  let lastLine: WithdrawalStatusLine | undefined;
+  let wasEndedByRelay = false;
+  const endByRelay = (end: () => void) => () => {
+    wasEndedByRelay = true;
     end();
   };
-  const broken = (): BrokenDrain | undefined => {
-    if (wasEndedHere || last?.terminating !== true) return undefined;
-    const { state, graceSeconds = 0 } = last;
+  const brokenDrain = (): BrokenDrain | undefined => {
+    if (wasEndedByRelay || lastLine?.terminating !== true) return undefined;
+    const { state, graceSeconds = 0 } = lastLine;
     return { pod, claims, openedAtMs, brokeAtMs: wallMs(), state, graceSeconds };
   };
   reply.hijack();
@@ -74,26 +74,26 @@ function streamAnswer(
   const hasHeartbeat = wantsHeartbeat(request) && limits.startHeartbeat(pod.namespace);
   const stream = board.open(
     {
-      write: (text, written) => raw.write(text, (error) => (error ? undefined : written(clock.nowMs()))),
-      end: endedHere(() => raw.end()),
-      cut: endedHere(() => request.raw.socket.destroy()),
+      write: (text, onWritten) => raw.write(text, (error) => (error ? undefined : onWritten(clock.nowMs()))),
+      end: endByRelay(() => raw.end()),
+      destroy: endByRelay(() => request.raw.socket.destroy()),
     },
     hasHeartbeat,
   );
-  lost.opened(pod);
-  const leave = watchPod(pod, (line) => {
-    last = line;
+  lostDrains.onStreamOpened(pod);
+  const stopWatching = watchPod(pod, (line) => {
+    lastLine = line;
     stream.send(`${JSON.stringify(line)}\n`);
   });
-  const close = (): void => {
-    leave();
-    stream.closed();
+  const onClose = (): void => {
+    stopWatching();
+    stream.remove();
     if (hasHeartbeat) limits.endHeartbeat(pod.namespace);
     limits.endStream(pod);
-    lost.closed(pod, broken());
+    lostDrains.onStreamClosed(pod, brokenDrain());
   };
-  if (raw.destroyed) close();
-  else raw.once("close", close);
+  if (raw.destroyed) onClose();
+  else raw.once("close", onClose);
   return reply;
 }
 

@@ -9,7 +9,7 @@ function drain(id: string, namespace: string, endedAtMs: number, uid = id) {
 
 test("stored drains are listed newest first, for all namespaces or one, and found by id", () => {
   const ring = createDrainRing(10);
-  for (const one of [drain("a", "shop", 1), drain("b", "bar", 2), drain("c", "shop", 3)]) ring.add(one);
+  for (const record of [drain("a", "shop", 1), drain("b", "bar", 2), drain("c", "shop", 3)]) ring.add(record);
   expect(ring.list().map(({ id }) => id)).toEqual(["c", "b", "a"]);
   expect(ring.list("shop").map(({ id }) => id)).toEqual(["c", "a"]);
   expect(ring.list("nowhere")).toEqual([]);
@@ -39,8 +39,8 @@ test("reports with the same Pod uid in two namespaces are stored as two drains",
 
 test("a namespace that sends very many reports loses only its own stored drains", () => {
   const ring = createDrainRing(100);
-  for (let at = 0; at < 30; at += 1) ring.add(drain(`quiet-${at}`, "quiet", at));
-  for (let at = 0; at < 10_000; at += 1) ring.add(drain(`loud-${at}`, "loud", 1_000 + at));
+  for (let index = 0; index < 30; index += 1) ring.add(drain(`quiet-${index}`, "quiet", index));
+  for (let index = 0; index < 10_000; index += 1) ring.add(drain(`loud-${index}`, "loud", 1_000 + index));
   expect(ring.list("quiet")).toHaveLength(30);
   expect(ring.list("loud")).toHaveLength(70);
   expect(ring.list("loud")[0]?.id).toBe("loud-9999");
@@ -48,26 +48,26 @@ test("a namespace that sends very many reports loses only its own stored drains"
 
 test("the oldest stored drain is dropped if all namespaces have equally many", () => {
   const ring = createDrainRing(3);
-  for (let at = 0; at < 5; at += 1) ring.add(drain(`${at}`, `n${at}`, at));
+  for (let index = 0; index < 5; index += 1) ring.add(drain(`${index}`, `n${index}`, index));
   expect(ring.list().map(({ id }) => id)).toEqual(["4", "3", "2"]);
 });
 
 test("the store of drains keeps its limit, and a namespace within its share loses no drain", () => {
-  const reports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
+  const generatedReports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
   fc.assert(
-    fc.property(reports, fc.integer({ min: 6, max: 40 }), (given, limit) => {
+    fc.property(generatedReports, fc.integer({ min: 6, max: 40 }), (reports, limit) => {
       const ring = createDrainRing(limit);
       const added = new Map<string, number>();
       let nowMs = 0;
-      for (const [at, [name, uid, waitMs]] of given.entries()) {
+      for (const [index, [name, uid, waitMs]] of reports.entries()) {
         nowMs += waitMs;
         const namespace = `n${name}`;
-        const fate = ring.add(drain(`${at}`, namespace, nowMs, `${uid}`));
-        if (fate === "new") added.set(namespace, (added.get(namespace) ?? 0) + 1);
+        const result = ring.add(drain(`${index}`, namespace, nowMs, `${uid}`));
+        if (result === "new") added.set(namespace, (added.get(namespace) ?? 0) + 1);
         expect(ring.list(namespace)[0]?.uid).toBe(`${uid}`);
       }
-      const all = [...added.values()].reduce((sum, count) => sum + count, 0);
-      expect(ring.list()).toHaveLength(Math.min(limit, all));
+      const total = [...added.values()].reduce((sum, count) => sum + count, 0);
+      expect(ring.list()).toHaveLength(Math.min(limit, total));
       const share = Math.floor(limit / 6);
       for (const [namespace, count] of added) {
         expect(ring.list(namespace).length).toBeGreaterThanOrEqual(Math.min(count, share));

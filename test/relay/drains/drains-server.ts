@@ -1,4 +1,4 @@
-/** Serves the drains route on a server of its own, and keeps its Events, log lines and metrics for the test. */
+/** Serves the drains route, and records its Events, log lines and metrics for the test. */
 import type { SecureContext } from "node:tls";
 import { Registry } from "prom-client";
 import type { EventSpec } from "../../../src/api-server/event-object.ts";
@@ -7,7 +7,7 @@ import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { addDrainsRoute, type DrainsPorts } from "../../../src/relay/drains/drains-route.ts";
 import { drainMetrics } from "../../../src/relay/metrics.ts";
 import { createRelayLimits } from "../../../src/relay/server/relay-limits.ts";
-import { relayServer } from "../../../src/relay/server/relay-server.ts";
+import { createRelayServer } from "../../../src/relay/server/relay-server.ts";
 
 export const CLAIMS: CredentialClaims = {
   namespace: "shop",
@@ -19,16 +19,16 @@ export const CLAIMS: CredentialClaims = {
 
 export const AUTHORIZATION = "Lastcall good";
 
-export function drainsServer(changes: Partial<DrainsPorts> = {}, context?: SecureContext) {
+export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?: SecureContext) {
   const registry = new Registry();
   const ring = createDrainRing(500);
   const events: EventSpec[] = [];
   const logged: string[] = [];
   const clock = { wallMs: 1_795_000_000_000 };
-  let made = 0;
+  let idCount = 0;
   const log = (_keys: object, sentence: string) => logged.push(sentence);
-  const app = relayServer({ error: log }, () => context);
-  // Another route, whose parser must stay its own.
+  const app = createRelayServer({ error: log }, () => context);
+  // Another route with its own parser, which the drains route must not replace.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", (_request, payload, done) => {
     payload.resume();
@@ -45,14 +45,14 @@ export function drainsServer(changes: Partial<DrainsPorts> = {}, context?: Secur
     nowMs: () => 0,
     wallMs: () => clock.wallMs,
     newId: () => {
-      made += 1;
-      return `id-${made}`;
+      idCount += 1;
+      return `id-${idCount}`;
     },
     registry,
     log: { info: log },
     ...changes,
   });
   const metric = async (line: string): Promise<string | undefined> =>
-    (await registry.metrics()).split("\n").find((one) => one.startsWith(`${line} `));
-  return { app, ring, notes: events, logged, clock, metric, registry };
+    (await registry.metrics()).split("\n").find((metricLine) => metricLine.startsWith(`${line} `));
+  return { app, ring, recordedEvents: events, logged, clock, metric, registry };
 }

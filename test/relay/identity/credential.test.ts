@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
 import { mintCredential, readCredential } from "../../../src/relay/identity/credential.ts";
 import type { SigningKey } from "../../../src/relay/identity/identity.ts";
-import { fakeKey, START_MS } from "./fake-tools.ts";
+import { createFakeKey, START_MS } from "./fake-tools.ts";
 
-const KEY = fakeKey("one", START_MS);
-const OTHER = fakeKey("other", START_MS);
+const KEY = createFakeKey("one", START_MS);
+const OTHER = createFakeKey("other", START_MS);
 const CLAIMS: CredentialClaims = {
   namespace: "shop",
   ownerKind: "ReplicaSet",
@@ -47,13 +47,13 @@ test("any claims survive the round trip through a credential", LIMIT, () => {
 test("any changed character makes a credential invalid", LIMIT, () => {
   const text = mintCredential(CLAIMS, KEY);
   const alphabet = "ABCXYZabcxyz0189-_.=+/ \n\u0000é";
-  for (let at = 0; at < text.length; at += 1) {
+  for (let index = 0; index < text.length; index += 1) {
     for (const character of alphabet) {
-      if (text[at] === character) continue;
-      expect(read(text.slice(0, at) + character + text.slice(at + 1), KEY, OTHER)).toBeUndefined();
+      if (text[index] === character) continue;
+      expect(read(text.slice(0, index) + character + text.slice(index + 1), KEY, OTHER)).toBeUndefined();
     }
-    expect(read(text.slice(0, at) + text.slice(at + 1), KEY)).toBeUndefined();
-    expect(read(`${text.slice(0, at)}A${text.slice(at)}`, KEY)).toBeUndefined();
+    expect(read(text.slice(0, index) + text.slice(index + 1), KEY)).toBeUndefined();
+    expect(read(`${text.slice(0, index)}A${text.slice(index)}`, KEY)).toBeUndefined();
   }
   expect(read(`${text}A`, KEY)).toBeUndefined();
 });
@@ -61,8 +61,8 @@ test("any changed character makes a credential invalid", LIMIT, () => {
 test("no random text is a valid credential, and the parser never throws", LIMIT, () => {
   const part = fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.constantFrom(KEY.kid, "", "a".repeat(43)));
   fc.assert(
-    fc.property(fc.array(part, { maxLength: 5 }), fc.constantFrom(".", "", " "), (parts, between) => {
-      expect(read(parts.join(between), KEY)).toBeUndefined();
+    fc.property(fc.array(part, { maxLength: 5 }), fc.constantFrom(".", "", " "), (parts, separator) => {
+      expect(read(parts.join(separator), KEY)).toBeUndefined();
     }),
     { numRuns: 2_000 },
   );
@@ -74,8 +74,8 @@ describe("a credential is rejected", () => {
   });
 
   test("if another key with the same name signed it", () => {
-    const impostor = { ...OTHER, kid: KEY.kid };
-    expect(read(mintCredential(CLAIMS, impostor), KEY)).toBeUndefined();
+    const otherKey = { ...OTHER, kid: KEY.kid };
+    expect(read(mintCredential(CLAIMS, otherKey), KEY)).toBeUndefined();
   });
 
   test("if its parts are from two credentials", () => {
@@ -85,9 +85,9 @@ describe("a credential is rejected", () => {
   });
 
   test("if it is longer than the limit", () => {
-    const long = mintCredential({ ...CLAIMS, ownerName: "x".repeat(800) }, KEY);
-    expect(long.length).toBeGreaterThan(1_024);
-    expect(read(long, KEY)).toBeUndefined();
+    const longCredential = mintCredential({ ...CLAIMS, ownerName: "x".repeat(800) }, KEY);
+    expect(longCredential.length).toBeGreaterThan(1_024);
+    expect(read(longCredential, KEY)).toBeUndefined();
     expect(read("a".repeat(5_000_000), KEY)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** One Secret in memory, with the API server's versions and conflicts. */
+/** Stores one Secret in memory, with the resource versions and conflicts of the API server. */
 import type { SecretStore, StoredSecret } from "../../../src/api-server/secret-store.ts";
 
 export type FakeSecret = {
@@ -6,11 +6,11 @@ export type FakeSecret = {
   /** The current content. */
   readonly data: () => Readonly<Record<string, string>> | undefined;
   readonly put: (data: Readonly<Record<string, string>> | undefined) => void;
-  /** Received calls, such as `read`. */
+  /** The names of the received calls, such as `read`. */
   readonly calls: string[];
-  /** While set, every call rejects with it. */
+  /** The message with which every call rejects; empty for success. */
   failWith: string;
-  /** Called before each write, for a concurrent one. */
+  /** Called before each write, to simulate a concurrent write. */
   beforeWrite: () => void;
 };
 
@@ -21,7 +21,7 @@ export function fakeSecret(): FakeSecret {
     version += 1;
     stored = data === undefined ? undefined : { resourceVersion: String(version), data };
   };
-  const called = async (name: string): Promise<void> => {
+  const recordCall = async (name: string): Promise<void> => {
     fake.calls.push(name);
     if (fake.failWith !== "") throw new Error(fake.failWith);
   };
@@ -33,20 +33,20 @@ export function fakeSecret(): FakeSecret {
     put,
     store: {
       read: async () => {
-        await called("read");
+        await recordCall("read");
         return stored;
       },
       create: async (data) => {
-        await called("create");
+        await recordCall("create");
         fake.beforeWrite();
         if (stored !== undefined) return "conflict";
         put(data);
         return "done";
       },
-      update: async (seen, changes) => {
-        await called("update");
+      update: async (previous, changes) => {
+        await recordCall("update");
         fake.beforeWrite();
-        if (stored?.resourceVersion !== seen.resourceVersion) return "conflict";
+        if (stored?.resourceVersion !== previous.resourceVersion) return "conflict";
         const merged = Object.entries({ ...stored.data, ...changes });
         put(Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined)));
         return "done";

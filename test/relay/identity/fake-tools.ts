@@ -1,4 +1,4 @@
-/** Cheap signing keys and CAs, for code that never parses a certificate. */
+/** Creates fake signing keys and CAs for code that does not parse certificates. */
 import { createHash, createSecretKey } from "node:crypto";
 import type { SigningCa } from "../../../src/authority/certificate.ts";
 import { CA_LIFE_MS, type SigningKey } from "../../../src/relay/identity/identity.ts";
@@ -8,12 +8,12 @@ export const DAY_MS = 86_400_000;
 /** An arbitrary start time. */
 export const START_MS = Date.UTC(2026, 7, 1);
 
-export function fakeKey(name: string, madeMs: number): SigningKey {
+export function createFakeKey(name: string, madeMs: number): SigningKey {
   const digest = createHash("sha256").update(name).digest();
   return { kid: digest.toString("hex").slice(0, 8), madeMs, secret: createSecretKey(digest) };
 }
 
-export function fakeGeneration(name: string, madeMs: number): SigningCa {
+export function createFakeCa(name: string, madeMs: number): SigningCa {
   const id = Buffer.from(name).toString("base64");
   const [validFromMs, validUntilMs] = [madeMs - 3_600_000, madeMs + CA_LIFE_MS];
   return { id, cert: `cert ${name}`, key: `key ${name}`, validFromMs, validUntilMs };

@@ -1,4 +1,4 @@
-/** The identity over real TLS: clients connect by IP and trust one CA and one name, as managers do. */
+/** Tests the identity over real TLS: like managers, clients connect to an IP and trust one CA and one name. */
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:tls";
 import { Registry } from "prom-client";
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
 });
 
-/** Clients verify real certificates by the real clock, so times are relative to today. */
+/** Times are relative to today, because clients verify certificates with the real clock. */
 const TODAY_MS = Date.now();
 
 type Line = { readonly level: string; readonly sentence: string; readonly keys: object };
@@ -26,12 +26,12 @@ type Replica = RunningIdentity & {
   readonly registry: Registry;
 };
 
-function replicaOf(secret: FakeSecret, wallMs = TODAY_MS): Replica {
+function createReplica(secret: FakeSecret, wallMs = TODAY_MS): Replica {
   const clock = { wallMs, nowMs: 1_000_000 };
   const lines: Line[] = [];
   const log = (level: string) => (keys: object, sentence: string) => lines.push({ level, sentence, keys });
   const registry = new Registry();
-  const running = runIdentity({
+  const identity = runIdentity({
     secrets: secret.store,
     tools: IDENTITY_TOOLS,
     wallMs: () => clock.wallMs,
@@ -39,10 +39,10 @@ function replicaOf(secret: FakeSecret, wallMs = TODAY_MS): Replica {
     log: { info: log("info"), warn: log("warn") },
     registry,
   });
-  return { ...running, clock, lines, registry };
+  return { ...identity, clock, lines, registry };
 }
 
-async function listening(replica: Replica): Promise<number> {
+async function listenOn(replica: Replica): Promise<number> {
   const server: Server = createServer({
     SNICallback: (name, done) => {
       Promise.resolve(replica.contextFor(name)).then((context) => done(null, context), done);
@@ -55,8 +55,8 @@ async function listening(replica: Replica): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The fingerprint of the server's certificate, or the client's verification error. */
-function shownTo(port: number, ca: string, servername: string): Promise<string> {
+/** Resolves with the fingerprint of the server's certificate or the client's verification error. */
+function serverFingerprint(port: number, ca: string, servername: string): Promise<string> {
   const pem = `-----BEGIN CERTIFICATE-----\n${ca}\n-----END CERTIFICATE-----\n`;
   return new Promise((resolve) => {
     const socket = connect({ host: "127.0.0.1", port, ca: pem, servername }, () => {
@@ -67,13 +67,13 @@ function shownTo(port: number, ca: string, servername: string): Promise<string> 
   });
 }
 
-/** A server name of no CA. */
-const UNKNOWN = serverNameOf({ id: "" });
+/** A valid server name for which there is no CA. */
+const UNKNOWN_NAME = serverNameOf({ id: "" });
 
 const FINGERPRINT = /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/;
 
-/** The access that an injected Pod gets now. */
-function givenBy(replica: Replica): { readonly ca: string; readonly name: string } {
+/** Returns the CA and the server name that injection currently adds to Pods. */
+function injectedAccess(replica: Replica): { readonly ca: string; readonly name: string } {
   const generation = newestGeneration(replica.identity(), replica.clock.wallMs);
   return { ca: generation?.id ?? "", name: serverNameOf(generation ?? { id: "" }) };
 }
@@ -81,123 +81,128 @@ function givenBy(replica: Replica): { readonly ca: string; readonly name: string
 describe("a client that trusts one CA generation and connects to an IP address", () => {
   test("is served by every replica, each with its own certificate", LIMIT, async () => {
     const secret = fakeSecret();
-    const replicas = [replicaOf(secret), replicaOf(secret)];
-    const shown: string[] = [];
+    const replicas = [createReplica(secret), createReplica(secret)];
+    const fingerprints: string[] = [];
     for (const replica of replicas) {
       await replica.reconcile();
-      const { ca, name } = givenBy(replicas[0] ?? replica);
-      shown.push(await shownTo(await listening(replica), ca, name));
+      const { ca, name } = injectedAccess(replicas[0] ?? replica);
+      fingerprints.push(await serverFingerprint(await listenOn(replica), ca, name));
     }
-    for (const fingerprint of shown) expect(fingerprint).toMatch(FINGERPRINT);
-    expect(new Set(shown).size).toBe(2);
+    for (const fingerprint of fingerprints) expect(fingerprint).toMatch(FINGERPRINT);
+    expect(new Set(fingerprints).size).toBe(2);
   });
 
   test("refuses a replica of another Secret, and a certificate for another name", LIMIT, async () => {
-    const [ours, theirs] = [replicaOf(fakeSecret()), replicaOf(fakeSecret())];
-    await ours.reconcile();
-    await theirs.reconcile();
-    const { ca } = givenBy(ours);
-    expect(await shownTo(await listening(theirs), ca, givenBy(theirs).name)).toContain("unable to");
-    const renamed = { ...ours, contextFor: () => ours.contextFor(givenBy(ours).name) };
-    expect(await shownTo(await listening(renamed), ca, UNKNOWN)).toContain("does not match");
+    const [replica, otherReplica] = [createReplica(fakeSecret()), createReplica(fakeSecret())];
+    await replica.reconcile();
+    await otherReplica.reconcile();
+    const { ca } = injectedAccess(replica);
+    expect(await serverFingerprint(await listenOn(otherReplica), ca, injectedAccess(otherReplica).name)).toContain(
+      "unable to",
+    );
+    const misnamedReplica = { ...replica, contextFor: () => replica.contextFor(injectedAccess(replica).name) };
+    expect(await serverFingerprint(await listenOn(misnamedReplica), ca, UNKNOWN_NAME)).toContain("does not match");
   });
 
   test("is served after a newer CA generation is made", LIMIT, async () => {
     const secret = fakeSecret();
-    const old = replicaOf(secret, TODAY_MS - 6 * YEAR_MS);
-    await old.reconcile();
-    const first = givenBy(old);
-    const now = replicaOf(secret);
-    await now.reconcile();
-    const second = givenBy(now);
+    const oldReplica = createReplica(secret, TODAY_MS - 6 * YEAR_MS);
+    await oldReplica.reconcile();
+    const first = injectedAccess(oldReplica);
+    const currentReplica = createReplica(secret);
+    await currentReplica.reconcile();
+    const second = injectedAccess(currentReplica);
     expect(second.name).not.toBe(first.name);
-    const port = await listening(now);
-    expect(await shownTo(port, first.ca, first.name)).toMatch(FINGERPRINT);
-    expect(await shownTo(port, second.ca, second.name)).toMatch(FINGERPRINT);
-    expect(await shownTo(port, first.ca, second.name)).toContain("unable to");
+    const port = await listenOn(currentReplica);
+    expect(await serverFingerprint(port, first.ca, first.name)).toMatch(FINGERPRINT);
+    expect(await serverFingerprint(port, second.ca, second.name)).toMatch(FINGERPRINT);
+    expect(await serverFingerprint(port, first.ca, second.name)).toContain("unable to");
   });
 
   test("is not served if the CA generation has expired", LIMIT, async () => {
     const secret = fakeSecret();
-    const old = replicaOf(secret, TODAY_MS - 11 * YEAR_MS);
-    await old.reconcile();
-    const now = replicaOf(secret);
-    await now.reconcile();
-    expect(await now.contextFor(givenBy(old).name)).toBeUndefined();
-    expect(await now.contextFor(givenBy(now).name)).toBeDefined();
+    const oldReplica = createReplica(secret, TODAY_MS - 11 * YEAR_MS);
+    await oldReplica.reconcile();
+    const currentReplica = createReplica(secret);
+    await currentReplica.reconcile();
+    expect(await currentReplica.contextFor(injectedAccess(oldReplica).name)).toBeUndefined();
+    expect(await currentReplica.contextFor(injectedAccess(currentReplica).name)).toBeDefined();
   });
 });
 
 describe("the TLS certificate of a relay replica", () => {
   test("is renewed after half of its week, even while the relay's Secret cannot be read", LIMIT, async () => {
     const secret = fakeSecret();
-    const replica = replicaOf(secret);
+    const replica = createReplica(secret);
     await replica.reconcile();
-    const { ca, name } = givenBy(replica);
-    const port = await listening(replica);
-    const first = await shownTo(port, ca, name);
+    const { ca, name } = injectedAccess(replica);
+    const port = await listenOn(replica);
+    const first = await serverFingerprint(port, ca, name);
     replica.clock.wallMs += 3 * DAY_MS;
     await replica.reconcile();
-    expect(await shownTo(port, ca, name)).toBe(first);
+    expect(await serverFingerprint(port, ca, name)).toBe(first);
     replica.clock.wallMs += DAY_MS;
     secret.failWith = "no route to host";
     await replica.reconcile();
-    const second = await shownTo(port, ca, name);
+    const second = await serverFingerprint(port, ca, name);
     expect(second).toMatch(FINGERPRINT);
     expect(second).not.toBe(first);
   });
 
   test("is renewed after the correction of a clock that was ahead", LIMIT, async () => {
     const secret = fakeSecret();
-    const replica = replicaOf(secret);
+    const replica = createReplica(secret);
     await replica.reconcile();
-    const { ca, name } = givenBy(replica);
-    const port = await listening(replica);
-    const first = await shownTo(port, ca, name);
+    const { ca, name } = injectedAccess(replica);
+    const port = await listenOn(replica);
+    const first = await serverFingerprint(port, ca, name);
     replica.clock.wallMs -= 60_000;
     await replica.reconcile();
-    expect(await shownTo(port, ca, name)).not.toBe(first);
+    expect(await serverFingerprint(port, ca, name)).not.toBe(first);
   });
 });
 
 describe("an unknown CA generation in a TLS handshake", () => {
   test("is read from the Secret before the handshake of its first client completes", LIMIT, async () => {
     const secret = fakeSecret();
-    const [first, second] = [replicaOf(secret), replicaOf(secret)];
+    const [first, second] = [createReplica(secret), createReplica(secret)];
     await first.reconcile();
     await second.reconcile();
     secret.put(undefined);
     await first.reconcile();
-    const { ca, name } = givenBy(first);
-    const port = await listening(second);
+    const { ca, name } = injectedAccess(first);
+    const port = await listenOn(second);
     second.clock.nowMs += 1_000;
-    expect(await shownTo(port, ca, name)).toMatch(FINGERPRINT);
+    expect(await serverFingerprint(port, ca, name)).toMatch(FINGERPRINT);
   });
 
   test("causes at most one read of the Secret per second, however many clients connect", LIMIT, async () => {
     const secret = fakeSecret();
-    const replica = replicaOf(secret);
+    const replica = createReplica(secret);
     await replica.reconcile();
     const before = secret.calls.length;
-    const ask = () =>
-      Promise.all(Array.from({ length: 500 }, (_, at) => replica.contextFor(serverNameOf({ id: String(at) }))));
+    const requestContexts = () =>
+      Promise.all(Array.from({ length: 500 }, (_, index) => replica.contextFor(serverNameOf({ id: String(index) }))));
     replica.clock.nowMs += 1_000;
-    expect(new Set(await ask())).toEqual(new Set([undefined]));
+    expect(new Set(await requestContexts())).toEqual(new Set([undefined]));
     replica.clock.nowMs += 999;
-    await ask();
+    await requestContexts();
     await replica.reconcileSoon();
     expect(secret.calls.length - before).toBe(1);
     replica.clock.nowMs += 1;
-    await ask();
+    await requestContexts();
     expect(secret.calls.length - before).toBe(2);
   });
 
   test("does not delay the handshake while the API server does not respond", LIMIT, async () => {
     const secret = fakeSecret();
-    const replica = replicaOf(secret);
+    const replica = createReplica(secret);
     await replica.reconcile();
-    const silent = replicaOf({ ...secret, store: { ...secret.store, read: () => new Promise(() => undefined) } });
-    expect(await silent.contextFor(UNKNOWN)).toBeUndefined();
+    const blockedReplica = createReplica({
+      ...secret,
+      store: { ...secret.store, read: () => new Promise(() => undefined) },
+    });
+    expect(await blockedReplica.contextFor(UNKNOWN_NAME)).toBeUndefined();
   });
 
   test.for([
@@ -208,7 +213,7 @@ describe("an unknown CA generation in a TLS handshake", () => {
     "relay-x.lastcall.internal",
   ])("causes no read of the Secret if the server name is not a relay's: %j", async (name) => {
     const secret = fakeSecret();
-    const replica = replicaOf(secret);
+    const replica = createReplica(secret);
     expect(replica.contextFor(name)).toBeUndefined();
     expect(secret.calls).toEqual([]);
   });
@@ -217,7 +222,7 @@ describe("an unknown CA generation in a TLS handshake", () => {
 test("a relay Secret that cannot be read is logged once, and again after ten minutes", LIMIT, async () => {
   const secret = fakeSecret();
   secret.failWith = "cannot read Secret lastcall/relay: the API server answered 403";
-  const replica = replicaOf(secret);
+  const replica = createReplica(secret);
   for (let round = 0; round < 5; round += 1) await replica.reconcile();
   expect(replica.lines).toMatchObject([{ level: "warn", keys: { why: secret.failWith, ready: false } }]);
   replica.clock.nowMs += 600_000;

@@ -1,57 +1,57 @@
 import { describe, expect, test } from "vitest";
 import {
-  keptOf,
-  missingFrom,
+  dropOldest,
+  findMissing,
   NO_IDENTITY,
   newestGeneration,
   type RelayIdentity,
   signingKey,
 } from "../../../src/relay/identity/identity.ts";
-import { DAY_MS, fakeGeneration, fakeKey, START_MS, YEAR_MS } from "./fake-tools.ts";
+import { createFakeCa, createFakeKey, DAY_MS, START_MS, YEAR_MS } from "./fake-tools.ts";
 
 const HOUR_MS = 3_600_000;
-const FIRST = fakeGeneration("first", START_MS);
-const KEY = fakeKey("first", START_MS);
+const FIRST = createFakeCa("first", START_MS);
+const KEY = createFakeKey("first", START_MS);
 const BOTH: RelayIdentity = { generations: [FIRST], keys: [KEY] };
 
 describe("a CA generation", () => {
   test("is injected into Pods for five years, and stays valid for five more years", () => {
-    expect(missingFrom(BOTH, START_MS + 5 * YEAR_MS).generation).toBe(false);
-    expect(missingFrom(BOTH, START_MS + 5 * YEAR_MS + 1).generation).toBe(true);
+    expect(findMissing(BOTH, START_MS + 5 * YEAR_MS).generation).toBe(false);
+    expect(findMissing(BOTH, START_MS + 5 * YEAR_MS + 1).generation).toBe(true);
     expect(FIRST.validUntilMs - (START_MS + 5 * YEAR_MS)).toBe(5 * YEAR_MS);
   });
 
   test("is injected into Pods at once if it is newer, and the older one stays valid", () => {
-    const second = fakeGeneration("second", START_MS + 5 * YEAR_MS);
+    const second = createFakeCa("second", START_MS + 5 * YEAR_MS);
     const identity = { ...BOTH, generations: [FIRST, second] };
     expect(newestGeneration(identity, START_MS + 5 * YEAR_MS)).toBe(second);
-    expect(keptOf(identity).generations).toContain(FIRST);
+    expect(dropOldest(identity).generations).toContain(FIRST);
   });
 
   test("is injected into Pods only during its validity", () => {
     expect(newestGeneration(BOTH, FIRST.validUntilMs)).toBeUndefined();
     expect(newestGeneration(BOTH, FIRST.validFromMs - 1)).toBeUndefined();
-    expect(missingFrom(BOTH, FIRST.validFromMs - 1).generation).toBe(true);
+    expect(findMissing(BOTH, FIRST.validFromMs - 1).generation).toBe(true);
   });
 });
 
 describe("a signing key", () => {
   test("is replaced after 90 days", () => {
-    expect(missingFrom(BOTH, START_MS + 90 * DAY_MS - 1).key).toBe(false);
-    expect(missingFrom(BOTH, START_MS + 90 * DAY_MS).key).toBe(true);
+    expect(findMissing(BOTH, START_MS + 90 * DAY_MS - 1).key).toBe(false);
+    expect(findMissing(BOTH, START_MS + 90 * DAY_MS).key).toBe(true);
   });
 
   test("signs at once if it is the only key, and otherwise an hour after its creation", () => {
     expect(signingKey(BOTH, START_MS)).toBe(KEY);
     const madeMs = START_MS + 90 * DAY_MS;
-    const next = fakeKey("next", madeMs);
+    const next = createFakeKey("next", madeMs);
     const identity = { ...BOTH, keys: [next, KEY] };
     expect(signingKey(identity, madeMs + HOUR_MS - 1)).toBe(KEY);
     expect(signingKey(identity, madeMs + HOUR_MS)).toBe(next);
   });
 
   test("that is the older of two new keys signs first", () => {
-    const second = fakeKey("second", START_MS + 60_000);
+    const second = createFakeKey("second", START_MS + 60_000);
     expect(signingKey({ ...BOTH, keys: [second, KEY] }, START_MS + 120_000)).toBe(KEY);
   });
 
@@ -59,34 +59,34 @@ describe("a signing key", () => {
     let identity: RelayIdentity = BOTH;
     for (let day = 0; day <= 90 + 730; day += 1) {
       const wallMs = START_MS + day * DAY_MS;
-      if (!missingFrom(identity, wallMs).key) continue;
-      identity = keptOf({ ...identity, keys: [...identity.keys, fakeKey(`of day ${day}`, wallMs)] });
+      if (!findMissing(identity, wallMs).key) continue;
+      identity = dropOldest({ ...identity, keys: [...identity.keys, createFakeKey(`of day ${day}`, wallMs)] });
     }
     expect(identity.keys).toContain(KEY);
     expect(identity.keys.length).toBeLessThanOrEqual(10);
   });
 
   test("with a future creation time does not sign, and does not prevent a new key", () => {
-    const odd = fakeKey("odd", START_MS + 10 * YEAR_MS);
-    const identity = { ...BOTH, keys: [odd, KEY] };
+    const futureKey = createFakeKey("odd", START_MS + 10 * YEAR_MS);
+    const identity = { ...BOTH, keys: [futureKey, KEY] };
     expect(signingKey(identity, START_MS + 2 * DAY_MS)).toBe(KEY);
-    expect(missingFrom(identity, START_MS + 90 * DAY_MS).key).toBe(true);
+    expect(findMissing(identity, START_MS + 90 * DAY_MS).key).toBe(true);
   });
 });
 
 test("a clock that jumps ten years ahead does not invalidate the credentials of running Pods", () => {
   const wallMs = START_MS + 10 * YEAR_MS;
-  expect(missingFrom(BOTH, wallMs)).toEqual({ generation: true, key: true });
-  const kept = keptOf({
-    generations: [FIRST, fakeGeneration("ahead", wallMs)],
-    keys: [KEY, fakeKey("ahead", wallMs)],
+  expect(findMissing(BOTH, wallMs)).toEqual({ generation: true, key: true });
+  const limited = dropOldest({
+    generations: [FIRST, createFakeCa("ahead", wallMs)],
+    keys: [KEY, createFakeKey("ahead", wallMs)],
   });
-  expect(kept.generations).toContain(FIRST);
-  expect(kept.keys).toContain(KEY);
+  expect(limited.generations).toContain(FIRST);
+  expect(limited.keys).toContain(KEY);
 });
 
 test("an empty relay identity requires a new CA and a new signing key", () => {
-  expect(missingFrom(NO_IDENTITY, START_MS)).toEqual({ generation: true, key: true });
+  expect(findMissing(NO_IDENTITY, START_MS)).toEqual({ generation: true, key: true });
   expect(newestGeneration(NO_IDENTITY, START_MS)).toBeUndefined();
   expect(signingKey(NO_IDENTITY, START_MS)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** Replicas that share one Secret, with concurrent writes and deletions. */
+/** Tests replicas that share a Secret, with concurrent writes and deletions. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fingerprintOf, type SigningCa } from "../../../src/authority/certificate.ts";
@@ -14,7 +14,7 @@ type Replica = { readonly reconciler: Reconciler; readonly events: readonly Iden
 
 type Cluster = { readonly secret: FakeSecret; wallMs: number };
 
-function replicaIn(cluster: Cluster, tools: IdentityTools = IDENTITY_TOOLS, aheadMs = 0): Replica {
+function createReplica(cluster: Cluster, tools: IdentityTools = IDENTITY_TOOLS, aheadMs = 0): Replica {
   const events: IdentityEvent[] = [];
   const reconciler = createReconciler({
     secrets: cluster.secret.store,
@@ -26,16 +26,16 @@ function replicaIn(cluster: Cluster, tools: IdentityTools = IDENTITY_TOOLS, ahea
 }
 
 const newCluster = (): Cluster => ({ secret: fakeSecret(), wallMs: START_MS });
-const kinds = ({ events }: Replica) => events.map(({ kind }) => kind);
+const eventKinds = ({ events }: Replica) => events.map(({ kind }) => kind);
 
 describe("the relay's Secret", () => {
   test("is created by the first replica and used by the other replicas", LIMIT, async () => {
     const cluster = newCluster();
-    const [first, second] = [replicaIn(cluster), replicaIn(cluster)];
+    const [first, second] = [createReplica(cluster), createReplica(cluster)];
     await first.reconciler.reconcile();
     await second.reconciler.reconcile();
-    expect(kinds(first)).toEqual(["secret-written"]);
-    expect(kinds(second)).toEqual([]);
+    expect(eventKinds(first)).toEqual(["secret-written"]);
+    expect(eventKinds(second)).toEqual([]);
     expect(first.reconciler.identity()).toEqual(second.reconciler.identity());
     expect(first.reconciler.identity().generations).toHaveLength(1);
     expect(first.reconciler.identity().keys).toHaveLength(1);
@@ -43,9 +43,9 @@ describe("the relay's Secret", () => {
 
   test("is created once if two replicas start at the same time", LIMIT, async () => {
     const cluster = newCluster();
-    const replicas = [replicaIn(cluster), replicaIn(cluster), replicaIn(cluster)];
+    const replicas = [createReplica(cluster), createReplica(cluster), createReplica(cluster)];
     await Promise.all(replicas.map(({ reconciler }) => reconciler.reconcile()));
-    expect(replicas.flatMap(kinds).toSorted()).toEqual(["conflict", "conflict", "secret-written"]);
+    expect(replicas.flatMap(eventKinds).toSorted()).toEqual(["conflict", "conflict", "secret-written"]);
     const [one, two, three] = replicas.map(({ reconciler }) => reconciler.identity());
     expect(two).toEqual(one);
     expect(three).toEqual(one);
@@ -54,14 +54,14 @@ describe("the relay's Secret", () => {
   test("is filled if the chart created it empty, and unknown entries stay", LIMIT, async () => {
     const cluster = newCluster();
     cluster.secret.put({ note: "theirs" });
-    await replicaIn(cluster).reconciler.reconcile();
+    await createReplica(cluster).reconciler.reconcile();
     expect(cluster.secret.data()).toMatchObject({ note: "theirs" });
     expect(Object.keys(cluster.secret.data() ?? {})).toHaveLength(4);
   });
 
   test("is read and not written while its entries are valid", LIMIT, async () => {
     const cluster = newCluster();
-    const { reconciler } = replicaIn(cluster);
+    const { reconciler } = createReplica(cluster);
     await reconciler.reconcile();
     const before = cluster.secret.calls.length;
     for (let round = 0; round < 5; round += 1) await reconciler.reconcile();
@@ -70,26 +70,26 @@ describe("the relay's Secret", () => {
 
   test("is created again after its deletion, and the deletion is logged once", LIMIT, async () => {
     const cluster = newCluster();
-    const replica = replicaIn(cluster);
+    const replica = createReplica(cluster);
     await replica.reconciler.reconcile();
     const [old] = replica.reconciler.identity().generations;
     cluster.secret.put(undefined);
     await replica.reconciler.reconcile();
     await replica.reconciler.reconcile();
-    expect(kinds(replica)).toEqual(["secret-written", "secret-written", "lost"]);
+    expect(eventKinds(replica)).toEqual(["secret-written", "secret-written", "lost"]);
     expect(replica.events.at(-1)).toEqual({ kind: "lost", generations: [old && fingerprintOf(old)] });
     expect(replica.reconciler.identity().generations).toHaveLength(1);
   });
 
   test("keeps its valid entries if another entry is damaged", LIMIT, async () => {
     const cluster = newCluster();
-    const replica = replicaIn(cluster);
+    const replica = createReplica(cluster);
     await replica.reconciler.reconcile();
     const before = replica.reconciler.identity();
     const keyEntry = `sign-${before.keys[0]?.kid}.json`;
     cluster.secret.put({ ...cluster.secret.data(), [keyEntry]: '{"made":' });
     await replica.reconciler.reconcile();
-    expect(kinds(replica)).toEqual(["secret-written", "secret-errors", "secret-written"]);
+    expect(eventKinds(replica)).toEqual(["secret-written", "secret-errors", "secret-written"]);
     expect(replica.reconciler.identity().generations).toEqual(before.generations);
     expect(replica.reconciler.identity().keys[0]?.kid).not.toBe(before.keys[0]?.kid);
     expect(cluster.secret.data()).not.toHaveProperty(keyEntry);
@@ -97,11 +97,11 @@ describe("the relay's Secret", () => {
 
   test("is used with its valid entries even if no replica is allowed to repair it", LIMIT, async () => {
     const cluster = newCluster();
-    await replicaIn(cluster).reconciler.reconcile();
+    await createReplica(cluster).reconciler.reconcile();
     cluster.secret.put({ ...cluster.secret.data(), "sign-00000000.json": "" });
     const { store } = cluster.secret;
     const readOnly = { ...store, update: () => Promise.reject(new Error("403 forbidden")) };
-    const replica = replicaIn({ ...cluster, secret: { ...cluster.secret, store: readOnly } });
+    const replica = createReplica({ ...cluster, secret: { ...cluster.secret, store: readOnly } });
     await expect(replica.reconciler.reconcile()).rejects.toThrow("403 forbidden");
     expect(replica.reconciler.identity().generations).toHaveLength(1);
     expect(replica.reconciler.identity().keys).toHaveLength(1);
@@ -109,7 +109,7 @@ describe("the relay's Secret", () => {
 
   test("does not change the identity in use while it cannot be read", LIMIT, async () => {
     const cluster = newCluster();
-    const { reconciler } = replicaIn(cluster);
+    const { reconciler } = createReplica(cluster);
     await reconciler.reconcile();
     const before = reconciler.identity();
     cluster.secret.failWith = "no route to host";
@@ -124,27 +124,27 @@ describe("over ten years", () => {
     LIMIT,
     async () => {
       const cluster = newCluster();
-      const [first, second] = [replicaIn(cluster), replicaIn(cluster)];
-      const given: string[] = [];
+      const [first, second] = [createReplica(cluster), createReplica(cluster)];
+      const injectedCas: string[] = [];
       for (let day = 0; day <= 11 * 365; day += 30) {
         cluster.wallMs = START_MS + day * DAY_MS;
         await first.reconciler.reconcile();
         await second.reconciler.reconcile();
         expect(second.reconciler.identity()).toEqual(first.reconciler.identity());
-        given.push(newestGeneration(first.reconciler.identity(), cluster.wallMs)?.id ?? "none");
+        injectedCas.push(newestGeneration(first.reconciler.identity(), cluster.wallMs)?.id ?? "none");
       }
-      expect(new Set(given).size).toBe(3);
-      expect(given).not.toContain("none");
+      expect(new Set(injectedCas).size).toBe(3);
+      expect(injectedCas).not.toContain("none");
       expect(first.reconciler.identity().keys).toHaveLength(10);
-      expect(kinds(first)).not.toContain("lost");
+      expect(eventKinds(first)).not.toContain("lost");
     },
   );
 
   test("a new CA is valid as early as the previous one, even if its replica's clock is ahead", LIMIT, async () => {
     const cluster = newCluster();
-    await replicaIn(cluster).reconciler.reconcile();
-    await replicaIn(cluster, IDENTITY_TOOLS, 6 * YEAR_MS).reconciler.reconcile();
-    const { reconciler } = replicaIn(cluster);
+    await createReplica(cluster).reconciler.reconcile();
+    await createReplica(cluster, IDENTITY_TOOLS, 6 * YEAR_MS).reconciler.reconcile();
+    const { reconciler } = createReplica(cluster);
     await reconciler.reconcile();
     const { generations } = reconciler.identity();
     expect(generations).toHaveLength(2);
@@ -152,18 +152,18 @@ describe("over ten years", () => {
   });
 });
 
-/** Real CAs, made once and reused: each takes 10 ms. */
-let pool: readonly SigningCa[] = [];
+/** Real CAs, created once and reused, because each takes 10 ms. */
+let caPool: readonly SigningCa[] = [];
 beforeAll(async () => {
-  pool = await Promise.all(Array.from({ length: 40 }, () => IDENTITY_TOOLS.makeGeneration(START_MS, START_MS)));
+  caPool = await Promise.all(Array.from({ length: 40 }, () => IDENTITY_TOOLS.makeCa(START_MS, START_MS)));
 }, 120_000);
 
-async function cheapTools(): Promise<IdentityTools> {
-  let used = 0;
+async function createPooledTools(): Promise<IdentityTools> {
+  let usedCount = 0;
   return {
-    makeGeneration: async () => {
-      used += 1;
-      const generation = pool[(used - 1) % pool.length];
+    makeCa: async () => {
+      usedCount += 1;
+      const generation = caPool[(usedCount - 1) % caPool.length];
       if (generation === undefined) throw new Error("the pool is empty");
       return generation;
     },
@@ -176,7 +176,7 @@ const anyStep = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), days: fc.constantFrom(0.1, 1, 89, 91) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const), replica: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.constant({ kind: "delete" as const }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("cut" as const), at: fc.nat(30) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("cut" as const), index: fc.nat(30) }) },
 );
 
 test(
@@ -186,10 +186,10 @@ test(
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
         const cluster = newCluster();
-        const tools = await cheapTools();
-        const replicas = [replicaIn(cluster, tools), replicaIn(cluster, tools), replicaIn(cluster, tools)];
-        for (const step of steps) await perform(step, cluster, replicas, () => replicaIn(cluster, tools));
-        // The second round reads the last write of the first.
+        const tools = await createPooledTools();
+        const replicas = [createReplica(cluster, tools), createReplica(cluster, tools), createReplica(cluster, tools)];
+        for (const step of steps) await applyStep(step, cluster, replicas, () => createReplica(cluster, tools));
+        // The second round reads the last write of the first round.
         for (const { reconciler } of [...replicas, ...replicas]) await reconciler.reconcile();
         const identities = replicas.map(({ reconciler }) => reconciler.identity());
         for (const identity of identities) {
@@ -210,20 +210,25 @@ test(
 
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
-async function perform(step: Step, cluster: Cluster, replicas: Replica[], restarted: () => Replica): Promise<void> {
+async function applyStep(
+  step: Step,
+  cluster: Cluster,
+  replicas: Replica[],
+  restartReplica: () => Replica,
+): Promise<void> {
   if (step.kind === "reconcile") await replicas[step.replica]?.reconciler.reconcile();
   else if (step.kind === "wait") cluster.wallMs += step.days * DAY_MS;
-  else if (step.kind === "restart") replicas[step.replica] = restarted();
+  else if (step.kind === "restart") replicas[step.replica] = restartReplica();
   else if (step.kind === "delete") cluster.secret.put(undefined);
-  else cluster.secret.put(cut(cluster.secret.data(), step.at));
+  else cluster.secret.put(truncateEntry(cluster.secret.data(), step.index));
 }
 
-/** Cuts one entry in half. */
-function cut(
+/** Truncates one entry of the Secret. */
+function truncateEntry(
   data: Readonly<Record<string, string>> | undefined,
-  at: number,
+  index: number,
 ): Readonly<Record<string, string>> | undefined {
   const names = Object.keys(data ?? {});
-  const name = names[at % Math.max(1, names.length)];
+  const name = names[index % Math.max(1, names.length)];
   return data === undefined || name === undefined ? data : { ...data, [name]: data[name]?.slice(0, 40) ?? "" };
 }

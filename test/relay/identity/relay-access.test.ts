@@ -1,29 +1,29 @@
-/** The relay access that Pods get, and the verification of their requests. */
+/** Tests the relay access of injected Pods and the check of their credentials. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fingerprintOf } from "../../../src/authority/certificate.ts";
 import type { IssueRelayAccess, RelayAccess, RelayAccessRequest } from "../../../src/contract/relay-access.ts";
 import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
-import { credentialCheck, relayAccess } from "../../../src/relay/identity/relay-access.ts";
+import { createAccessIssuer, createCredentialCheck } from "../../../src/relay/identity/relay-access.ts";
 import { arbitraryPod } from "../../injection/arbitrary-pod.ts";
 import { inject } from "../../injection/injector-inputs.ts";
-import { DAY_MS, fakeGeneration, fakeKey, START_MS, YEAR_MS } from "./fake-tools.ts";
+import { createFakeCa, createFakeKey, DAY_MS, START_MS, YEAR_MS } from "./fake-tools.ts";
 
-const FIRST = fakeGeneration("first", START_MS);
-const KEY = fakeKey("first", START_MS);
+const FIRST = createFakeCa("first", START_MS);
+const KEY = createFakeKey("first", START_MS);
 const OWNER = { ownerKind: "ReplicaSet", ownerName: "web-5d9", ownerUid: "uid-5d9" };
 const REQUEST: RelayAccessRequest = { namespace: "shop", ...OWNER, existing: undefined };
 
 type Replica = {
-  readonly access: IssueRelayAccess;
-  readonly give: (request?: Partial<RelayAccessRequest>) => RelayAccess | undefined;
-  readonly check: ReturnType<typeof credentialCheck>;
+  readonly issueRelayAccess: IssueRelayAccess;
+  readonly issueAccess: (request?: Partial<RelayAccessRequest>) => RelayAccess | undefined;
+  readonly checkCredential: ReturnType<typeof createCredentialCheck>;
   readonly unknownKeys: () => number;
 };
 
-function replica(identity: RelayIdentity, wallMs = START_MS): Replica {
+function createReplica(identity: RelayIdentity, wallMs = START_MS): Replica {
   let nonces = 0;
-  let unknown = 0;
+  let unknownCount = 0;
   const ports = {
     identity: () => identity,
     wallMs: () => wallMs,
@@ -32,75 +32,83 @@ function replica(identity: RelayIdentity, wallMs = START_MS): Replica {
       return String(nonces).padStart(32, "0");
     },
     onUnknownKey: () => {
-      unknown += 1;
+      unknownCount += 1;
     },
   };
-  const give = relayAccess("10.96.0.7:443", ports);
+  const issueAccess = createAccessIssuer("10.96.0.7:443", ports);
   return {
-    access: give,
-    give: (request) => give({ ...REQUEST, ...request }),
-    check: credentialCheck(ports),
-    unknownKeys: () => unknown,
+    issueRelayAccess: issueAccess,
+    issueAccess: (request) => issueAccess({ ...REQUEST, ...request }),
+    checkCredential: createCredentialCheck(ports),
+    unknownKeys: () => unknownCount,
   };
 }
 
 const BOTH: RelayIdentity = { generations: [FIRST], keys: [KEY] };
-const bearing = (access: RelayAccess | undefined) => `Lastcall ${access?.credential}`;
+const authorizationOf = (access: RelayAccess | undefined) => `Lastcall ${access?.credential}`;
 
 describe("the relay access of a Pod", () => {
   test("is the newest CA with its name, and a credential for the namespace and owner", () => {
-    const { give, check } = replica(BOTH);
-    const access = give();
+    const { issueAccess, checkCredential } = createReplica(BOTH);
+    const access = issueAccess();
     expect(access).toMatchObject({
       address: "10.96.0.7:443",
       serverName: `relay-${fingerprintOf(FIRST)}.lastcall.internal`,
       ca: FIRST.id,
     });
-    expect(check(bearing(access))).toEqual({ namespace: "shop", ...OWNER, nonce: "0".repeat(15).concat("0") });
+    expect(checkCredential(authorizationOf(access))).toEqual({
+      namespace: "shop",
+      ...OWNER,
+      nonce: "0".repeat(15).concat("0"),
+    });
   });
 
   test("is missing without a CA or a signing key", () => {
-    expect(replica({ generations: [FIRST], keys: [] }).give()).toBeUndefined();
-    expect(replica({ generations: [], keys: [KEY] }).give()).toBeUndefined();
-    expect(replica(BOTH, FIRST.validUntilMs).give()).toBeUndefined();
+    expect(createReplica({ generations: [FIRST], keys: [] }).issueAccess()).toBeUndefined();
+    expect(createReplica({ generations: [], keys: [KEY] }).issueAccess()).toBeUndefined();
+    expect(createReplica(BOTH, FIRST.validUntilMs).issueAccess()).toBeUndefined();
   });
 
   test("is missing for an invalid namespace", () => {
     for (const namespace of ["", "Shop", "a.b", "x".repeat(64), "shop\n"]) {
-      expect(replica(BOTH).give({ namespace })).toBeUndefined();
+      expect(createReplica(BOTH).issueAccess({ namespace })).toBeUndefined();
     }
   });
 
   test("has a credential without owner if the owner reference is invalid", () => {
-    const odd = { ownerKind: "ReplicaSet", ownerName: "x".repeat(100_000), ownerUid: "\u0000" };
-    const { give, check } = replica(BOTH);
-    expect(check(bearing(give(odd)))).toMatchObject({ ownerKind: "", ownerName: "", ownerUid: "" });
+    const invalidOwner = { ownerKind: "ReplicaSet", ownerName: "x".repeat(100_000), ownerUid: "\u0000" };
+    const { issueAccess, checkCredential } = createReplica(BOTH);
+    expect(checkCredential(authorizationOf(issueAccess(invalidOwner)))).toMatchObject({
+      ownerKind: "",
+      ownerName: "",
+      ownerUid: "",
+    });
   });
 });
 
 describe("an existing credential in a Pod", () => {
-  const existing = replica(BOTH).give();
+  const existing = createReplica(BOTH).issueAccess();
   const credentialOf = (access: RelayAccess | undefined) => access?.credential;
 
   test("stays at every replica, even at one that signs with a newer key", () => {
-    const next = fakeKey("next", START_MS + 90 * DAY_MS);
-    const newer = replica({ ...BOTH, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
-    expect(credentialOf(newer.give({ existing }))).toBe(credentialOf(existing));
-    expect(credentialOf(newer.give())?.startsWith(next.kid)).toBe(true);
+    const next = createFakeKey("next", START_MS + 90 * DAY_MS);
+    const newer = createReplica({ ...BOTH, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
+    expect(credentialOf(newer.issueAccess({ existing }))).toBe(credentialOf(existing));
+    expect(credentialOf(newer.issueAccess())?.startsWith(next.kid)).toBe(true);
   });
 
   test("is combined with the current CA", () => {
-    const second = fakeGeneration("second", START_MS + DAY_MS);
-    const later = replica({ ...BOTH, generations: [FIRST, second] }, START_MS + DAY_MS);
-    expect(later.give({ existing })).toMatchObject({ ca: second.id, credential: credentialOf(existing) });
+    const second = createFakeCa("second", START_MS + DAY_MS);
+    const later = createReplica({ ...BOTH, generations: [FIRST, second] }, START_MS + DAY_MS);
+    expect(later.issueAccess({ existing })).toMatchObject({ ca: second.id, credential: credentialOf(existing) });
   });
 
   test("is replaced if its signing key expires within a year", () => {
-    const keys = [KEY, fakeKey("next", START_MS + 300 * DAY_MS)];
-    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS - 1).give({ existing }))).toBe(
+    const keys = [KEY, createFakeKey("next", START_MS + 300 * DAY_MS)];
+    expect(credentialOf(createReplica({ ...BOTH, keys }, START_MS + YEAR_MS - 1).issueAccess({ existing }))).toBe(
       credentialOf(existing),
     );
-    expect(credentialOf(replica({ ...BOTH, keys }, START_MS + YEAR_MS).give({ existing }))).not.toBe(
+    expect(credentialOf(createReplica({ ...BOTH, keys }, START_MS + YEAR_MS).issueAccess({ existing }))).not.toBe(
       credentialOf(existing),
     );
   });
@@ -111,17 +119,17 @@ describe("an existing credential in a Pod", () => {
     { title: "a recreated owner of the same name", changed: { ownerUid: "uid-new" } },
     { title: "a Pod without an owner", changed: { ownerKind: "", ownerName: "", ownerUid: "" } },
   ])("is replaced if it was copied to $title", ({ changed }) => {
-    const { give, check } = replica(BOTH);
-    const access = give({ ...changed, existing });
+    const { issueAccess, checkCredential } = createReplica(BOTH);
+    const access = issueAccess({ ...changed, existing });
     expect(credentialOf(access)).not.toBe(credentialOf(existing));
-    expect(check(bearing(access))).toMatchObject(changed);
+    expect(checkCredential(authorizationOf(access))).toMatchObject(changed);
   });
 
   test("is replaced if it is forged or its signing key was removed", () => {
-    const { give, unknownKeys } = replica(BOTH);
-    const foreign = replica({ ...BOTH, keys: [fakeKey("foreign", START_MS)] }).give();
-    for (const credential of ["", "x", "$(HOSTNAME)", credentialOf(foreign) ?? "", "\u0000".repeat(10_000)]) {
-      const access = give({ existing: { address: "", serverName: "", ca: "", credential } });
+    const { issueAccess, unknownKeys } = createReplica(BOTH);
+    const otherAccess = createReplica({ ...BOTH, keys: [createFakeKey("foreign", START_MS)] }).issueAccess();
+    for (const credential of ["", "x", "$(HOSTNAME)", credentialOf(otherAccess) ?? "", "\u0000".repeat(10_000)]) {
+      const access = issueAccess({ existing: { address: "", serverName: "", ca: "", credential } });
       expect(credentialOf(access)?.startsWith(`${KEY.kid}.`)).toBe(true);
     }
     // An admission must not cause a read of the Secret.
@@ -137,34 +145,34 @@ test("for any Pod, a second injection at another replica changes nothing, and bo
     { kind: text, name: text, uid: text, controller: fc.constantFrom<unknown>(true, false, "true") },
     { requiredKeys: [] },
   );
-  let carried = 0;
+  let credentialCount = 0;
   fc.assert(
     fc.property(arbitraryPod, fc.array(anyOwner, { maxLength: 3 }), (pod, ownerReferences) => {
-      const [first, second] = [replica(BOTH), replica(BOTH, START_MS + DAY_MS)];
-      const through = (each: Replica) => ({ request: { issueRelayAccess: each.access } });
+      const [first, second] = [createReplica(BOTH), createReplica(BOTH, START_MS + DAY_MS)];
+      const overridesFor = (each: Replica) => ({ request: { issueRelayAccess: each.issueRelayAccess } });
       const owned = { ...pod, metadata: { ...("metadata" in pod ? (pod.metadata as object) : {}), ownerReferences } };
-      const outcome = inject(owned, through(first));
+      const outcome = inject(owned, overridesFor(first));
       if (outcome.kind !== "patched") return;
-      expect(inject(outcome.pod, through(second))).toMatchObject({ reason: "up_to_date" });
+      expect(inject(outcome.pod, overridesFor(second))).toMatchObject({ reason: "up_to_date" });
       const credential = /"LASTCALL_RELAY_CREDENTIAL","value":"([^"]+)"/.exec(JSON.stringify(outcome.pod))?.[1];
       if (credential === undefined) return;
-      carried += 1;
+      credentialCount += 1;
       for (const each of [first, second]) {
-        const claims = each.check(`Lastcall ${credential}`);
+        const claims = each.checkCredential(`Lastcall ${credential}`);
         expect(claims?.namespace).toBe("shop");
         expect(claims?.ownerName.length).toBeLessThanOrEqual(253);
       }
     }),
     { numRuns: 300 },
   );
-  expect(carried).toBeGreaterThan(100);
+  expect(credentialCount).toBeGreaterThan(100);
 });
 
 describe("a request to the relay", () => {
   test("is accepted only if Authorization is exactly the scheme and the credential", () => {
-    const { give, check } = replica(BOTH);
-    const { credential = "" } = give() ?? {};
-    expect(check(`Lastcall ${credential}`)).toMatchObject({ namespace: "shop" });
+    const { issueAccess, checkCredential } = createReplica(BOTH);
+    const { credential = "" } = issueAccess() ?? {};
+    expect(checkCredential(`Lastcall ${credential}`)).toMatchObject({ namespace: "shop" });
     for (const header of [
       undefined,
       "",
@@ -176,16 +184,16 @@ describe("a request to the relay", () => {
       `Lastcall ${credential}, Lastcall ${credential}`,
       "Lastcall ",
     ]) {
-      expect(check(header)).toBeUndefined();
+      expect(checkCredential(header)).toBeUndefined();
     }
   });
 
   test("causes a read of the Secret only if the credential's signing key is unknown", () => {
-    const { check, unknownKeys } = replica({ ...BOTH, keys: [fakeKey("other", START_MS)] });
-    expect(check(bearing(replica(BOTH).give()))).toBeUndefined();
+    const { checkCredential, unknownKeys } = createReplica({ ...BOTH, keys: [createFakeKey("other", START_MS)] });
+    expect(checkCredential(authorizationOf(createReplica(BOTH).issueAccess()))).toBeUndefined();
     expect(unknownKeys()).toBe(1);
-    check("Lastcall nonsense");
-    check(`Lastcall ${KEY.kid}`);
+    checkCredential("Lastcall nonsense");
+    checkCredential(`Lastcall ${KEY.kid}`);
     expect(unknownKeys()).toBe(1);
   });
 });

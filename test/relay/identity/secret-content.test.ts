@@ -4,30 +4,30 @@ import type { RelayIdentity } from "../../../src/relay/identity/identity.ts";
 import { changesTo, entriesOf, IDENTITY_TOOLS, readContent } from "../../../src/relay/identity/secret-content.ts";
 import { START_MS } from "./fake-tools.ts";
 
-const made: { identity: RelayIdentity; entries: Readonly<Record<string, string>> } = {
+const stored: { identity: RelayIdentity; entries: Readonly<Record<string, string>> } = {
   identity: { generations: [], keys: [] },
   entries: {},
 };
 beforeAll(async () => {
   const generations = [
-    await IDENTITY_TOOLS.makeGeneration(START_MS, START_MS),
-    await IDENTITY_TOOLS.makeGeneration(START_MS, START_MS),
+    await IDENTITY_TOOLS.makeCa(START_MS, START_MS),
+    await IDENTITY_TOOLS.makeCa(START_MS, START_MS),
   ];
-  made.identity = { generations, keys: [IDENTITY_TOOLS.makeKey(START_MS), IDENTITY_TOOLS.makeKey(START_MS)] };
-  made.entries = entriesOf(made.identity);
+  stored.identity = { generations, keys: [IDENTITY_TOOLS.makeKey(START_MS), IDENTITY_TOOLS.makeKey(START_MS)] };
+  stored.entries = entriesOf(stored.identity);
 }, 60_000);
 
-const sorted = ({ generations, keys }: RelayIdentity) => ({
+const sortIdentity = ({ generations, keys }: RelayIdentity) => ({
   generations: generations.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
   keys: keys.toSorted((a, b) => (a.kid < b.kid ? -1 : 1)),
 });
 
 test("written entries of the relay's Secret are read back, and unknown entries are ignored", () => {
-  const read = readContent({ ...made.entries, "ca.crt": "theirs", "sign-x.json": "{}", ca: "" });
-  expect(read.secretErrors).toEqual([]);
-  expect(sorted(read.identity)).toEqual(sorted(made.identity));
-  expect(entriesOf(sorted(read.identity))).toEqual(made.entries);
-  expect(Object.keys(changesTo(read, made.identity)).toSorted()).toEqual(Object.keys(made.entries).toSorted());
+  const content = readContent({ ...stored.entries, "ca.crt": "theirs", "sign-x.json": "{}", ca: "" });
+  expect(content.secretErrors).toEqual([]);
+  expect(sortIdentity(content.identity)).toEqual(sortIdentity(stored.identity));
+  expect(entriesOf(sortIdentity(content.identity))).toEqual(stored.entries);
+  expect(Object.keys(changesTo(content, stored.identity)).toSorted()).toEqual(Object.keys(stored.entries).toSorted());
 });
 
 test("an empty relay Secret has no errors", () => {
@@ -35,64 +35,64 @@ test("an empty relay Secret has no errors", () => {
 });
 
 describe("an invalid entry is reported with its key, and the others are kept:", () => {
-  const fingerprints = () => made.identity.generations.map(fingerprintOf);
-  const nameOf = (at: number, part: "crt" | "key") => `ca-${fingerprints()[at]}.${part}`;
-  const keyName = () => `sign-${made.identity.keys[0]?.kid}.json`;
+  const fingerprints = () => stored.identity.generations.map(fingerprintOf);
+  const nameOf = (index: number, part: "crt" | "key") => `ca-${fingerprints()[index]}.${part}`;
+  const keyName = () => `sign-${stored.identity.keys[0]?.kid}.json`;
   type Case = {
     title: string;
     change: () => Record<string, string | undefined>;
     error: string;
-    kept: [number, number];
+    validCounts: [number, number];
   };
   const cases: readonly Case[] = [
     {
       title: "a key without its CA",
       change: () => ({ [nameOf(0, "crt")]: undefined }),
       error: ".crt is missing",
-      kept: [1, 2],
+      validCounts: [1, 2],
     },
     {
       title: "a CA under the name of another one",
       change: () => ({
-        [nameOf(0, "crt")]: made.entries[nameOf(1, "crt")],
-        [nameOf(0, "key")]: made.entries[nameOf(1, "key")],
+        [nameOf(0, "crt")]: stored.entries[nameOf(1, "crt")],
+        [nameOf(0, "key")]: stored.entries[nameOf(1, "key")],
       }),
       error: "is a CA of another name",
-      kept: [1, 2],
+      validCounts: [1, 2],
     },
     {
       title: "half a signing key",
       change: () => ({ [keyName()]: '{"made":"2026' }),
       error: "is not {made, secret}",
-      kept: [2, 1],
+      validCounts: [2, 1],
     },
     {
       title: "a key that is too short",
       change: () => ({ [keyName()]: JSON.stringify({ made: "2026-08-01T00:00:00Z", secret: "c2hvcnQ=" }) }),
       error: "is not {made, secret}",
-      kept: [2, 1],
+      validCounts: [2, 1],
     },
     {
       title: "a key with an invalid date",
       change: () => ({ [keyName()]: JSON.stringify({ made: "today", secret: Buffer.alloc(32).toString("base64") }) }),
       error: "is not {made, secret}",
-      kept: [2, 1],
+      validCounts: [2, 1],
     },
     {
       title: "a key that is null",
       change: () => ({ [keyName()]: "null" }),
       error: "is not {made, secret}",
-      kept: [2, 1],
+      validCounts: [2, 1],
     },
   ];
-  test.for(cases)("$title", ({ change, error, kept }) => {
-    const changed = Object.entries({ ...made.entries, ...change() });
+  test.for(cases)("$title", ({ change, error, validCounts }) => {
+    const changed = Object.entries({ ...stored.entries, ...change() });
     const read = readContent(
       Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== undefined)),
     );
     expect(read.secretErrors).toHaveLength(1);
     expect(read.secretErrors[0]).toContain(error);
-    expect([read.identity.generations.length, read.identity.keys.length]).toEqual(kept);
+    expect([read.identity.generations.length, read.identity.keys.length]).toEqual(validCounts);
     // The next write removes invalid entries.
     const removed = Object.entries(changesTo(read, read.identity)).filter(([, text]) => text === undefined);
     expect(removed.length).toBeGreaterThan(0);

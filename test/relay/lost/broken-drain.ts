@@ -1,33 +1,33 @@
-/** A drain whose stream broke, and the answers of an API server about its Pod. */
+/** Defines a drain whose stream broke, and responses of an API server with its Pod. */
 import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
 import { CLAIMS } from "../drains/drains-server.ts";
 
-export const BROKE_AT = Date.UTC(2026, 10, 18, 11, 6, 40);
+export const BROKE_AT_MS = Date.UTC(2026, 10, 18, 11, 6, 40);
 
-export const BROKEN: BrokenDrain = {
+export const BROKEN_DRAIN: BrokenDrain = {
   pod: { namespace: "shop", pod: "web-1", uid: "uid-1" },
   claims: CLAIMS,
-  openedAtMs: BROKE_AT - 4_000,
-  brokeAtMs: BROKE_AT,
+  openedAtMs: BROKE_AT_MS - 4_000,
+  brokeAtMs: BROKE_AT_MS,
   state: "out",
   graceSeconds: 60,
 };
 
-type Choices = {
+type PodOptions = {
   readonly list?: "initContainerStatuses" | "containerStatuses";
   readonly name?: string;
   readonly deleted?: boolean;
   readonly lastState?: object;
 };
 
-export function podAnswer(state: object, choices: Choices = {}): ApiResponse {
-  const { list = "initContainerStatuses", name = "lastcall", deleted = true, lastState = {} } = choices;
+export function podResponse(state: object, options: PodOptions = {}): ApiResponse {
+  const { list = "initContainerStatuses", name = "lastcall", deleted = true, lastState = {} } = options;
   const metadata = { uid: "uid-1", ...(deleted ? { deletionTimestamp: "2026-11-18T11:06:36Z" } : {}) };
   return { status: 200, text: JSON.stringify({ metadata, status: { [list]: [{ name, state, lastState }] } }) };
 }
 
-export const RUNNING = podAnswer({ running: {} });
-export const KILLED = podAnswer({
-  terminated: { exitCode: 137, reason: "Error", finishedAt: new Date(BROKE_AT).toISOString() },
+export const RUNNING = podResponse({ running: {} });
+export const KILLED = podResponse({
+  terminated: { exitCode: 137, reason: "Error", finishedAt: new Date(BROKE_AT_MS).toISOString() },
 });

@@ -1,8 +1,8 @@
-/** When the end of a manager proves that its drain was lost, and how such a drain is reported. */
+/** Tests which exits of a manager prove that its drain was lost, and the report of such a drain. */
 import { describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import { isLost, lostReport, readManagerEnd } from "../../../src/relay/lost/lost-drain.ts";
-import { BROKE_AT, BROKEN, podAnswer } from "./broken-drain.ts";
+import { BROKE_AT_MS, BROKEN_DRAIN, podResponse } from "./broken-drain.ts";
 
 const SECOND = 1_000;
 
@@ -18,7 +18,7 @@ describe("a drain whose stream broke is", () => {
     },
     { title: "killed on a node whose clock is early", exitCode: 137, afterMs: SECOND, lost: true },
   ])("lost if its manager was $title", ({ exitCode, afterMs, lost }) => {
-    expect(isLost(BROKEN, { exitCode, reason: "", endedAtMs: BROKE_AT + afterMs })).toBe(lost);
+    expect(isLost(BROKEN_DRAIN, { exitCode, reason: "", endedAtMs: BROKE_AT_MS + afterMs })).toBe(lost);
   });
 
   test.for([
@@ -27,7 +27,7 @@ describe("a drain whose stream broke is", () => {
     { title: "was killed after its wait for the withdrawal", exitCode: 137, afterMs: SECOND + 1 },
     { title: "was killed long before the stream broke", exitCode: 137, afterMs: -3 * SECOND - 1 },
   ])("not lost if its manager $title", ({ exitCode, afterMs }) => {
-    expect(isLost(BROKEN, { exitCode, reason: "", endedAtMs: BROKE_AT + afterMs })).toBe(false);
+    expect(isLost(BROKEN_DRAIN, { exitCode, reason: "", endedAtMs: BROKE_AT_MS + afterMs })).toBe(false);
   });
 });
 
@@ -36,35 +36,39 @@ describe("the exit of a manager's container is read", () => {
 
   test.for([{ list: "initContainerStatuses" }, { list: "containerStatuses" }] as const)("from $list", ({ list }) => {
     const end = { exitCode: 137, reason: "OOMKilled", endedAtMs: Date.UTC(2026, 10, 18, 11, 6, 40) };
-    expect(readManagerEnd(podAnswer({ terminated: END }, { list }), "uid-1")).toEqual({ kind: "ended", end });
+    expect(readManagerEnd(podResponse({ terminated: END }, { list }), "uid-1")).toEqual({ kind: "ended", end });
   });
 
-  const other: ApiResponse = { status: 200, text: JSON.stringify({ metadata: { uid: "uid-2" } }) };
+  const otherPod: ApiResponse = { status: 200, text: JSON.stringify({ metadata: { uid: "uid-2" } }) };
   test.for([
-    { title: "runs", answer: podAnswer({ running: {} }), kind: "open" },
+    { title: "runs", response: podResponse({ running: {} }), kind: "open" },
     {
       title: "was restarted",
-      answer: podAnswer({ running: {} }, { lastState: { terminated: END } }),
+      response: podResponse({ running: {} }, { lastState: { terminated: END } }),
       kind: "open",
     },
     {
       title: "exited in a Pod that is not deleted",
-      answer: podAnswer({ terminated: END }, { deleted: false }),
+      response: podResponse({ terminated: END }, { deleted: false }),
       kind: "open",
     },
-    { title: "is not the manager", answer: podAnswer({ terminated: END }, { name: "app" }), kind: "open" },
-    { title: "exited at an unknown time", answer: podAnswer({ terminated: { exitCode: 137 } }), kind: "unreadable" },
-    { title: "is in another Pod of that name", answer: other, kind: "gone" },
-    { title: "was deleted with its Pod", answer: { status: 404, text: "" }, kind: "gone" },
-    { title: "is in a Pod that the relay may not read", answer: { status: 403, text: "{}" }, kind: "unreadable" },
-    { title: "is in a malformed response", answer: { status: 200, text: "[" }, kind: "unreadable" },
-  ])("as $kind if the container $title", ({ answer, kind }) => {
-    expect(readManagerEnd(answer, "uid-1")).toEqual({ kind });
+    { title: "is not the manager", response: podResponse({ terminated: END }, { name: "app" }), kind: "open" },
+    {
+      title: "exited at an unknown time",
+      response: podResponse({ terminated: { exitCode: 137 } }),
+      kind: "unreadable",
+    },
+    { title: "is in another Pod of that name", response: otherPod, kind: "gone" },
+    { title: "was deleted with its Pod", response: { status: 404, text: "" }, kind: "gone" },
+    { title: "is in a Pod that the relay may not read", response: { status: 403, text: "{}" }, kind: "unreadable" },
+    { title: "is in a malformed response", response: { status: 200, text: "[" }, kind: "unreadable" },
+  ])("as $kind if the container $title", ({ response, kind }) => {
+    expect(readManagerEnd(response, "uid-1")).toEqual({ kind });
   });
 });
 
 test("the report of a lost drain has the length of the stream, the cause and a remedy", () => {
-  const report = lostReport(BROKEN, { exitCode: 137, reason: "OOMKilled", endedAtMs: BROKE_AT });
+  const report = lostReport(BROKEN_DRAIN, { exitCode: 137, reason: "OOMKilled", endedAtMs: BROKE_AT_MS });
   expect(report).toMatchObject({ outcome: "lost", phase: "withdrawing", relay: "withdrawn" });
   expect(report.milliseconds).toEqual({ withdrawing: 4_000, deregistration: 0, draining: 0, holding: 0 });
   expect(report.why).toContain("exit code 137 (OOMKilled) ");
@@ -72,8 +76,8 @@ test("the report of a lost drain has the length of the stream, the cause and a r
 });
 
 test("the report of a lost drain has no control characters and no negative length", () => {
-  const end = { exitCode: 137, reason: "a\u001b[2J", endedAtMs: BROKE_AT };
-  const report = lostReport({ ...BROKEN, openedAtMs: BROKE_AT + 5 }, end);
+  const end = { exitCode: 137, reason: "a\u001b[2J", endedAtMs: BROKE_AT_MS };
+  const report = lostReport({ ...BROKEN_DRAIN, openedAtMs: BROKE_AT_MS + 5 }, end);
   expect(report.why).toContain("(a?[2J)");
   expect(report.milliseconds.withdrawing).toBe(0);
 });

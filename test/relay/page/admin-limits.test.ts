@@ -1,29 +1,29 @@
 import { expect, test } from "vitest";
-import { adminLimits } from "../../../src/relay/page/admin-server.ts";
+import { createRequestLimit } from "../../../src/relay/page/admin-server.ts";
 
-/** Returns the answered requests of each sender, at its own rate, in one minute. */
-function answered(senders: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  const mayRead = adminLimits();
+/** Returns the number of accepted requests of each sender in one minute, at the interval of that sender. */
+function countResponses(senders: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  const takeToken = createRequestLimit();
   const counts: Record<string, number> = {};
   for (let ms = 0; ms < 60_000; ms += 1)
     for (const [address, everyMs] of Object.entries(senders)) {
       if (ms % everyMs !== 0) continue;
-      counts[address] = (counts[address] ?? 0) + (mayRead(address, ms) ? 1 : 0);
+      counts[address] = (counts[address] ?? 0) + (takeToken(address, ms) ? 1 : 0);
     }
   return counts;
 }
 
 test("a client that sends 40 requests a second gets five responses a second, and others get all", () => {
-  expect(answered({ flood: 25, operator: 2_000 })).toEqual({ flood: 20 + 299, operator: 30 });
+  expect(countResponses({ flood: 25, operator: 2_000 })).toEqual({ flood: 20 + 299, operator: 30 });
 });
 
 test("two clients that send 40 requests a second do not affect the responses to other clients", () => {
-  expect(answered({ one: 25, two: 25, operator: 2_000 })["operator"]).toBe(30);
+  expect(countResponses({ one: 25, two: 25, operator: 2_000 })["operator"]).toBe(30);
 });
 
 test("a hundred clients together get twenty responses a second, so that lists do not delay other work", () => {
-  const crowd = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`10.0.0.${at}`, 1_000]));
-  const sum = Object.values(answered(crowd)).reduce((all, one) => all + one, 0);
-  expect(sum).toBeLessThanOrEqual(40 + 20 * 60);
-  expect(sum).toBeGreaterThan(20 * 59);
+  const manyClients = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`10.0.0.${index}`, 1_000]));
+  const total = Object.values(countResponses(manyClients)).reduce((sum, count) => sum + count, 0);
+  expect(total).toBeLessThanOrEqual(40 + 20 * 60);
+  expect(total).toBeGreaterThan(20 * 59);
 });

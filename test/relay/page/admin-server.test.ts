@@ -4,39 +4,39 @@ import { connect, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDrainRing, type DrainRing } from "../../../src/relay/drains/drain-ring.ts";
-import { adminServer, type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
+import { createAdminServer, type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
 
-const open: OpenAdmin[] = [];
+const openServers: OpenAdmin[] = [];
 
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((admin) => admin.close()));
+  await Promise.all(openServers.splice(0).map((server) => server.close()));
 });
 
-async function admin(): Promise<string> {
-  const opened = await openSome();
-  open.push(opened);
+async function startAdmin(): Promise<string> {
+  const opened = await openWithDrains();
+  openServers.push(opened);
   return `http://127.0.0.1:${opened.port}`;
 }
 
-async function openSome(): Promise<OpenAdmin> {
+async function openWithDrains(): Promise<OpenAdmin> {
   const drains = createDrainRing(10);
   drains.add(someDrain({ id: "aa", uid: "a" }));
   drains.add(someDrain({ id: "bb", uid: "b", namespace: "bank", endedAtMs: 1_795_000_001_000 }));
   return openAdmin({ drains, instance: "web-1" }, 0);
 }
 
-/** A thousand drains: the list has seven megabytes. */
-function fullRing(): DrainRing {
+/** Creates a ring of a thousand drains, whose JSON list has seven megabytes. */
+function createFullRing(): DrainRing {
   const drains = createDrainRing(1_000);
   const left = Array.from({ length: 20 }, () => ({ ...CLIENT, peer: "p".repeat(64), local: "l".repeat(64) }));
   const report = someReport({ left, leftTotal: 20, why: "w".repeat(1_000) });
-  for (let at = 0; at < 1_000; at += 1) drains.add(someDrain({ id: `${at}`, uid: `${at}`, report }));
+  for (let index = 0; index < 1_000; index += 1) drains.add(someDrain({ id: `${index}`, uid: `${index}`, report }));
   return drains;
 }
 
 test("/drains.json is the list of all drains, or of one namespace, with the newest first", async () => {
-  const base = await admin();
+  const base = await startAdmin();
   const all = await (await fetch(`${base}/drains.json`)).json();
   expect(all).toEqual({
     version: 1,
@@ -53,16 +53,16 @@ test("/drains.json is the list of all drains, or of one namespace, with the newe
 });
 
 test.for([
-  { path: "/", type: "text/html; charset=utf-8", holds: "<h1>Recent drains</h1>" },
-  { path: "/?namespace=shop", type: "text/html; charset=utf-8", holds: "<h1>Recent drains in shop</h1>" },
-  { path: "/drains/aa", type: "text/html; charset=utf-8", holds: "<h1>Drain of shop/web-7d9f-abcde</h1>" },
-  { path: "/drains/aa.svg", type: "image/svg+xml; charset=utf-8", holds: "Drain of Pod shop/web-7d9f-abcde" },
-  { path: "/drains.json", type: "application/json", holds: '"instance":"web-1"' },
-])("$path is $type whose headers forbid scripts, other loads and caching", async ({ path, type, holds }) => {
-  const answer = await fetch(`${await admin()}${path}`);
-  expect(answer.status).toBe(200);
-  expect(await answer.text()).toContain(holds);
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  { path: "/", type: "text/html; charset=utf-8", expectedText: "<h1>Recent drains</h1>" },
+  { path: "/?namespace=shop", type: "text/html; charset=utf-8", expectedText: "<h1>Recent drains in shop</h1>" },
+  { path: "/drains/aa", type: "text/html; charset=utf-8", expectedText: "<h1>Drain of shop/web-7d9f-abcde</h1>" },
+  { path: "/drains/aa.svg", type: "image/svg+xml; charset=utf-8", expectedText: "Drain of Pod shop/web-7d9f-abcde" },
+  { path: "/drains.json", type: "application/json", expectedText: '"instance":"web-1"' },
+])("$path is $type whose headers forbid scripts, other loads and caching", async ({ path, type, expectedText }) => {
+  const response = await fetch(`${await startAdmin()}${path}`);
+  expect(response.status).toBe(200);
+  expect(await response.text()).toContain(expectedText);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": type,
     "content-security-policy": expect.stringMatching(/^default-src 'none'; style-src 'unsafe-inline';/),
     "cache-control": "no-store",
@@ -84,58 +84,58 @@ test.for([
   { path: "/?namespace=%3Cscript%3E", status: 400, sentence: "query parameter namespace" },
   { path: "/drains.json?namespace=", status: 400, sentence: "query parameter namespace" },
 ])("$path gets status $status and a message without any part of the request", async ({ path, status, sentence }) => {
-  const answer = await fetch(`${await admin()}${path}`);
-  expect(answer.status).toBe(status);
-  expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-  const body = await answer.text();
+  const response = await fetch(`${await startAdmin()}${path}`);
+  expect(response.status).toBe(status);
+  expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  const body = await response.text();
   expect(body).toContain(sentence);
   expect(body).not.toContain("script");
 });
 
 test.for(["POST", "PUT", "DELETE", "OPTIONS"])("the method %s gets status 405", async (method) => {
-  const answer = await fetch(`${await admin()}/`, { method });
-  expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  const response = await fetch(`${await startAdmin()}/`, { method });
+  expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
 test("a response to HEAD has the headers of GET and no body", async () => {
-  const answer = await fetch(`${await admin()}/drains.json`, { method: "HEAD" });
-  expect([answer.status, await answer.text()]).toEqual([200, ""]);
-  expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(100);
+  const response = await fetch(`${await startAdmin()}/drains.json`, { method: "HEAD" });
+  expect([response.status, await response.text()]).toEqual([200, ""]);
+  expect(Number(response.headers.get("content-length"))).toBeGreaterThan(100);
 });
 
 /** Resolves with all received bytes once the server ends the connection. */
-async function exchange(port: number, bytes: string): Promise<string> {
+async function exchangeBytes(port: number, bytes: string): Promise<string> {
   return new Promise((resolve) => {
-    let answer = "";
+    let response = "";
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
     socket.on("data", (chunk: Buffer) => {
-      answer += chunk.toString("latin1");
+      response += chunk.toString("latin1");
     });
     socket.on("error", () => undefined);
-    socket.on("close", () => resolve(answer));
+    socket.on("close", () => resolve(response));
   });
 }
 
 describe("the admin server closes a connection", { timeout: 60_000, concurrent: true }, () => {
   test.for([
-    { title: "silence", bytes: "", answer: /^(HTTP\/1.1 408 |$)/ },
-    { title: "half a request", bytes: "GET / HTTP/1.1\r\nHost: a\r\n", answer: /^HTTP\/1.1 408 / },
-    { title: "bytes that are not HTTP", bytes: "\x16\x03\x01\r\n\r\n", answer: /^HTTP\/1.1 400 / },
-    { title: "endless headers", bytes: `GET / HTTP/1.1\r\nA: ${"a".repeat(20_000)}`, answer: /^HTTP\/1.1 431 / },
+    { title: "silence", bytes: "", response: /^(HTTP\/1.1 408 |$)/ },
+    { title: "half a request", bytes: "GET / HTTP/1.1\r\nHost: a\r\n", response: /^HTTP\/1.1 408 / },
+    { title: "bytes that are not HTTP", bytes: "\x16\x03\x01\r\n\r\n", response: /^HTTP\/1.1 400 / },
+    { title: "endless headers", bytes: `GET / HTTP/1.1\r\nA: ${"a".repeat(20_000)}`, response: /^HTTP\/1.1 431 / },
     {
       title: "two requests at once",
       bytes: "GET /drains.json HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
-      answer: /^HTTP\/1.1 200 .*"version":1.*\}\n$/s,
+      response: /^HTTP\/1.1 200 .*"version":1.*\}\n$/s,
     },
-  ])("after $title", async ({ bytes, answer }, { expect: expectHere }) => {
-    const opened = await openSome();
-    expectHere(await exchange(opened.port, bytes)).toMatch(answer);
+  ])("after $title", async ({ bytes, response }, { expect: expectHere }) => {
+    const opened = await openWithDrains();
+    expectHere(await exchangeBytes(opened.port, bytes)).toMatch(response);
     await opened.close();
   });
 });
 
 /** Resolves once the connection is accepted, or refused and closed. */
-async function sitOn(port: number, bytes = ""): Promise<Socket> {
+async function openConnection(port: number, bytes = ""): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);
   await once(socket, "connect");
@@ -147,90 +147,92 @@ test.for([
   { title: "send nothing", bytes: "" },
   { title: "send half a request", bytes: "GET / HTTP/1.1\r\n" },
 ])("a thousand connections that $title do not block other clients of the admin server", async ({ bytes }) => {
-  const opened = await openSome();
-  open.push(opened);
+  const opened = await openWithDrains();
+  openServers.push(opened);
   const idle: Socket[] = [];
-  for (let at = 0; at < 1_000; at += 1) idle.push(await sitOn(opened.port, bytes));
+  for (let index = 0; index < 1_000; index += 1) idle.push(await openConnection(opened.port, bytes));
   expect((await fetch(`http://127.0.0.1:${opened.port}/drains.json`)).status).toBe(200);
   for (const socket of idle) socket.destroy();
 });
 
 test("connections that reopen at once after being closed do not block other clients", async () => {
-  const opened = await openSome();
-  open.push(opened);
-  let over = false;
-  const comeBack = (): void => {
-    if (over) return;
+  const opened = await openWithDrains();
+  openServers.push(opened);
+  let isOver = false;
+  const reconnect = (): void => {
+    if (isOver) return;
     const socket = connect(opened.port, "127.0.0.1");
     socket.on("error", () => undefined);
-    socket.on("close", comeBack);
+    socket.on("close", reconnect);
   };
-  for (let at = 0; at < 300; at += 1) comeBack();
-  await sitOn(opened.port);
+  for (let index = 0; index < 300; index += 1) reconnect();
+  await openConnection(opened.port);
   let answered = 0;
-  for (let at = 0; at < 10; at += 1)
+  for (let index = 0; index < 10; index += 1)
     answered += await fetch(`http://127.0.0.1:${opened.port}/drains.json`).then(
       ({ status }) => (status === 200 ? 1 : 0),
       () => 0,
     );
-  over = true;
-  process.stdout.write(`${answered} of 10 requests were answered beside 300 connections that come back\n`);
+  isOver = true;
+  process.stdout.write(`${answered} of 10 requests were answered beside 300 connections that reconnect\n`);
   expect(answered).toBe(10);
 });
 
 test("clients that do not read their responses are mostly disconnected, and block no other client", async () => {
-  const drains = fullRing();
+  const drains = createFullRing();
   const clock = { nowMs: 0 };
-  const server = adminServer({ drains, instance: "web-1", nowMs: () => clock.nowMs });
+  const server = createAdminServer({ drains, instance: "web-1", nowMs: () => clock.nowMs });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const readers: Socket[] = [];
-  for (let at = 0; at < 40; at += 1) {
+  for (let index = 0; index < 40; index += 1) {
     clock.nowMs += 1_000;
-    const reader = await sitOn(port);
+    const reader = await openConnection(port);
     reader.pause();
-    const asked = once(server, "request");
+    const requested = once(server, "request");
     reader.write("GET /drains.json HTTP/1.1\r\nHost: a\r\n\r\n");
-    await asked;
+    await requested;
     readers.push(reader);
   }
   clock.nowMs += 1_000;
   expect((await fetch(`http://127.0.0.1:${port}/drains/1`)).status).toBe(200);
-  const kept = await new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
-  expect(kept).toBeLessThanOrEqual(33);
+  const connectionCount = await new Promise<number>((resolve) =>
+    server.getConnections((_error, count) => resolve(count)),
+  );
+  expect(connectionCount).toBeLessThanOrEqual(33);
   for (const reader of readers) reader.destroy();
   server.closeAllConnections();
   server.close();
 });
 
 test("close() disconnects clients that are still sending", async () => {
-  const opened = await openSome();
-  let answer = "";
+  const opened = await openWithDrains();
+  let response = "";
   const socket = connect(opened.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\n"));
   socket.on("data", (chunk: Buffer) => {
-    answer += chunk.toString("latin1");
+    response += chunk.toString("latin1");
   });
   socket.on("error", () => undefined);
   const ended = once(socket, "close");
   await once(socket, "connect");
-  // Connections are accepted in order: once this one is answered, the other one is accepted.
+  // Connections are accepted in order: after this response the first connection is accepted too.
   await fetch(`http://127.0.0.1:${opened.port}/`);
   const closed = opened.close();
   socket.write("Host: a\r\n\r\n");
   await Promise.all([closed, ended]);
-  expect(answer).toBe("");
+  expect(response).toBe("");
 });
 
 describe("the admin port's addresses", () => {
-  const others = Object.values(networkInterfaces())
+  const otherAddresses = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter(({ family, internal }) => family === "IPv4" && !internal)
     .map(({ address }) => address);
 
-  /** 127.0.0.2 is a local address that only a server on all addresses serves. */
-  const connected = (host: string, port: number): Promise<string> =>
+  /** Resolves with `connected` or the error code. Only a server on all addresses serves 127.0.0.2. */
+  const tryConnect = (host: string, port: number): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect({ host, port });
       socket.on("connect", () => resolve("connected"));
@@ -239,30 +241,31 @@ describe("the admin port's addresses", () => {
     });
 
   test("are loopback by default, so other Pods cannot connect", async () => {
-    const opened = await openSome();
-    open.push(opened);
-    expect(await connected("127.0.0.1", opened.port)).toBe("connected");
-    for (const host of ["127.0.0.2", ...others]) expect(await connected(host, opened.port)).toBe("ECONNREFUSED");
+    const opened = await openWithDrains();
+    openServers.push(opened);
+    expect(await tryConnect("127.0.0.1", opened.port)).toBe("connected");
+    for (const host of ["127.0.0.2", ...otherAddresses])
+      expect(await tryConnect(host, opened.port)).toBe("ECONNREFUSED");
   });
 
   test("are all addresses if configured", async () => {
     const opened = await openAdmin({ drains: createDrainRing(1), instance: "web-1" }, 0, "all");
-    open.push(opened);
-    for (const host of ["127.0.0.1", "127.0.0.2", ...others])
-      expect(await connected(host, opened.port)).toBe("connected");
+    openServers.push(opened);
+    for (const host of ["127.0.0.1", "127.0.0.2", ...otherAddresses])
+      expect(await tryConnect(host, opened.port)).toBe("connected");
   });
 });
 
 test("an admin port in use is an error with the port number", async () => {
-  const taken = Number(new URL(await admin()).port);
-  const opening = openAdmin({ drains: createDrainRing(1), instance: "web-2" }, taken);
-  await expect(opening).rejects.toThrow(`admin port ${taken} is in use by another process`);
+  const usedPort = Number(new URL(await startAdmin()).port);
+  const opening = openAdmin({ drains: createDrainRing(1), instance: "web-2" }, usedPort);
+  await expect(opening).rejects.toThrow(`admin port ${usedPort} is in use by another process`);
 });
 
 test("responses with a thousand drains are limited in size, and the page shows the number it omits", async () => {
-  const drains = fullRing();
+  const drains = createFullRing();
   const opened = await openAdmin({ drains, instance: "web-1" }, 0);
-  open.push(opened);
+  openServers.push(opened);
   const base = `http://127.0.0.1:${opened.port}`;
   const json = await (await fetch(`${base}/drains.json`)).text();
   expect(json.length).toBeLessThan(7_000_000);
@@ -274,11 +277,11 @@ test("responses with a thousand drains are limited in size, and the page shows t
 });
 
 describe("requests of one client address", () => {
-  type Limited = { readonly port: number; readonly clock: { nowMs: number } };
+  type LimitedServer = { readonly port: number; readonly clock: { nowMs: number } };
 
-  async function limited(use: (limited: Limited) => Promise<void>): Promise<void> {
+  async function withLimitedServer(use: (limitedServer: LimitedServer) => Promise<void>): Promise<void> {
     const clock = { nowMs: 0 };
-    const server = adminServer({ drains: createDrainRing(1), instance: "web-1", nowMs: () => clock.nowMs });
+    const server = createAdminServer({ drains: createDrainRing(1), instance: "web-1", nowMs: () => clock.nowMs });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();
@@ -287,38 +290,46 @@ describe("requests of one client address", () => {
     server.close();
   }
 
-  type Asked = { readonly from?: string; readonly path?: string; readonly method?: string };
+  type RequestOptions = { readonly from?: string; readonly path?: string; readonly method?: string };
 
-  function status(port: number, { from = "127.0.0.1", path = "/", method = "GET" }: Asked = {}): Promise<number> {
+  function requestStatus(
+    port: number,
+    { from = "127.0.0.1", path = "/", method = "GET" }: RequestOptions = {},
+  ): Promise<number> {
     return new Promise((resolve, reject) => {
-      const sent = request({ host: "127.0.0.1", port, localAddress: from, path, method, agent: false }, (answer) => {
-        answer.resume();
-        answer.on("end", () => resolve(answer.statusCode ?? 0));
-      });
-      sent.on("error", reject);
-      sent.end();
+      const clientRequest = request(
+        { host: "127.0.0.1", port, localAddress: from, path, method, agent: false },
+        (response) => {
+          response.resume();
+          response.on("end", () => resolve(response.statusCode ?? 0));
+        },
+      );
+      clientRequest.on("error", reject);
+      clientRequest.end();
     });
   }
 
   test("are limited to a burst of twenty and then five a second", () =>
-    limited(async ({ port, clock }) => {
-      for (let times = 0; times < 20; times += 1) expect(await status(port)).toBe(200);
-      expect(await status(port)).toBe(429);
+    withLimitedServer(async ({ port, clock }) => {
+      for (let times = 0; times < 20; times += 1) expect(await requestStatus(port)).toBe(200);
+      expect(await requestStatus(port)).toBe(429);
       clock.nowMs = 199;
-      expect(await status(port)).toBe(429);
+      expect(await requestStatus(port)).toBe(429);
       clock.nowMs = 400;
-      expect([await status(port), await status(port), await status(port)]).toEqual([200, 200, 429]);
+      expect([await requestStatus(port), await requestStatus(port), await requestStatus(port)]).toEqual([
+        200, 200, 429,
+      ]);
     }));
 
   test.for(["/", "/drains.json", "/drains/zz", "/nothing"])(
     "do not affect another client, at forty requests a second for %s",
     (path) =>
-      limited(async ({ port, clock }) => {
+      withLimitedServer(async ({ port, clock }) => {
         const operator: number[] = [];
-        for (let at = 0; at < 120; at += 1) {
+        for (let index = 0; index < 120; index += 1) {
           clock.nowMs += 25;
-          await status(port, { path });
-          if (at % 10 === 9) operator.push(await status(port, { from: "127.0.0.2" }));
+          await requestStatus(port, { path });
+          if (index % 10 === 9) operator.push(await requestStatus(port, { from: "127.0.0.2" }));
         }
         expect(operator).toEqual(Array.from({ length: 12 }, () => 200));
       }),
@@ -330,9 +341,9 @@ describe("requests of one client address", () => {
     { path: "/?namespace=%3C", status: 400 },
     { method: "POST", status: 405 },
   ])("do not count against the rate limit if the response is $status", ({ status: expected, ...asked }) =>
-    limited(async ({ port }) => {
-      for (let times = 0; times < 30; times += 1) expect(await status(port, asked)).toBe(expected);
-      expect(await status(port)).toBe(200);
+    withLimitedServer(async ({ port }) => {
+      for (let times = 0; times < 30; times += 1) expect(await requestStatus(port, asked)).toBe(expected);
+      expect(await requestStatus(port)).toBe(200);
     }),
   );
 });

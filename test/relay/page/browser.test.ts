@@ -5,7 +5,7 @@ import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { evaluateAt, NO_BROWSER, openPage } from "./headless-browser.ts";
-import { coloursOf } from "./png-pixels.ts";
+import { countColours } from "./png-pixels.ts";
 
 if (NO_BROWSER !== "") {
   if (process.env["CI"] !== undefined) throw new Error(NO_BROWSER);
@@ -15,19 +15,19 @@ if (NO_BROWSER !== "") {
 /** The path under which the API server proxies the page of a Pod. */
 const PREFIX = "/api/v1/namespaces/lastcall/pods/http:web-1:8081/proxy";
 
-/** Markup that must stay text. */
-const EVIL = `</text></svg><script>document.title="owned"</script><img src=x onerror="document.title='owned'">`;
+/** Markup in a report, which pages must escape. */
+const MARKUP = `</text></svg><script>document.title="owned"</script><img src=x onerror="document.title='owned'">`;
 
 const report = someReport({
   outcome: "timeout",
   milliseconds: { withdrawing: 5_000, deregistration: 10_000, draining: 45_000, holding: 2_000 },
-  left: [CLIENT, { ...CLIENT, ageMs: 4_000, state: EVIL }],
+  left: [CLIENT, { ...CLIENT, ageMs: 4_000, state: MARKUP }],
   leftTotal: 27,
-  why: EVIL,
+  why: MARKUP,
 });
 
 describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, () => {
-  const asked: string[] = [];
+  const requestedUrls: string[] = [];
   let admin: OpenAdmin;
   let proxy: Server;
   let base = "";
@@ -35,19 +35,19 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
   beforeAll(async () => {
     const drains = createDrainRing(10);
     drains.add(someDrain({ id: "plain", uid: "a", endedAtMs: 1_795_000_001_000 }));
-    drains.add(someDrain({ id: "evil", uid: "b", pod: EVIL, ownerName: EVIL, report }));
+    drains.add(someDrain({ id: "evil", uid: "b", pod: MARKUP, ownerName: MARKUP, report }));
     admin = await openAdmin({ drains, instance: "web-1" }, 0);
     proxy = createServer((incoming, outgoing) => {
       const url = incoming.url ?? "";
-      asked.push(url);
+      requestedUrls.push(url);
       if (!url.startsWith(`${PREFIX}/`)) {
         outgoing.writeHead(404).end();
         return;
       }
       const path = url.slice(PREFIX.length);
-      request({ port: admin.port, path }, (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(outgoing);
+      request({ port: admin.port, path }, (response) => {
+        outgoing.writeHead(response.statusCode ?? 500, response.headers);
+        response.pipe(outgoing);
       }).end();
     }).listen(0, "127.0.0.1");
     await new Promise((resolve) => proxy.once("listening", resolve));
@@ -68,44 +68,44 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     const drain = await openPage(new URL(address, base).href, "light");
     expect(drain.dom).toContain("seen for 52.3s");
 
-    const colours = coloursOf(drain.screenshot);
-    // Ten of 62 seconds are about 100 × 20 pixels; the other bars have their share.
+    const colours = countColours(drain.screenshot);
+    // Ten of 62 seconds are a bar of about 100 × 20 pixels; the other bars are to the same scale.
     expect(colours.get("#ae3ec9") ?? 0).toBeGreaterThan(1_200);
     expect(colours.get("#f08c00") ?? 0).toBeGreaterThan(600);
     expect(colours.get("#4c6ef5") ?? 0).toBeGreaterThan(5 * (colours.get("#f08c00") ?? 0));
     expect(colours.get("#2b8a3e") ?? 0).toBeGreaterThan(5_000);
 
-    // Markup in the report stays text on both pages, and neither page loads anything else.
+    // Markup in the report is escaped on both pages, and the pages load no other URLs.
     for (const { dom } of [list, drain]) {
       expect(dom).not.toMatch(/<script|<img|<title>owned/);
       expect(dom).toContain("&lt;script&gt;");
     }
-    const beside = asked.filter((url) => !url.endsWith("/favicon.ico"));
-    expect(new Set(beside)).toEqual(new Set([`${PREFIX}/`, `${PREFIX}/drains/evil`]));
+    const pageUrls = requestedUrls.filter((url) => !url.endsWith("/favicon.ico"));
+    expect(new Set(pageUrls)).toEqual(new Set([`${PREFIX}/`, `${PREFIX}/drains/evil`]));
   });
 
   test("the picture of a drain, opened alone, follows the browser's dark colour scheme", async () => {
     const { screenshot, dom } = await openPage(`${base}drains/plain.svg`, "dark");
     expect(dom).toContain("Drain of Pod shop/web-7d9f-abcde");
-    const colours = coloursOf(screenshot);
+    const colours = countColours(screenshot);
     expect(colours.get("#16181c") ?? 0).toBeGreaterThan(100_000);
     expect(colours.get("#ffc078") ?? 0).toBeGreaterThan(5_000);
     expect(colours.get("#f08c00")).toBeUndefined();
   });
 
   test.for(["", "drains/plain"])("the page at /%s fits a screen with a width of 360 pixels", async (path) => {
-    const widest = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")]
+    const widestElement = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")]
       .map((one) => Math.ceil(one.getBoundingClientRect().right)))`;
-    expect(await evaluateAt(`${base}${path}`, 360, widest)).toBeLessThanOrEqual(360);
+    expect(await evaluateAt(`${base}${path}`, 360, widestElement)).toBeLessThanOrEqual(360);
   });
 
   test("a narrow screen shows the reason for a drain's duration under the column's name", async () => {
-    const seen = `[...document.querySelectorAll("td:last-child")].map((one) => {
+    const lastCells = `[...document.querySelectorAll("td:last-child")].map((one) => {
       const { left, width, height } = one.getBoundingClientRect();
       return { shown: left >= 0 && width > 200 && height > 0, name: getComputedStyle(one, "::before").content };
     })`;
     const why = { shown: true, name: `"why: "` };
-    expect(await evaluateAt(base, 360, seen)).toEqual([why, why]);
+    expect(await evaluateAt(base, 360, lastCells)).toEqual([why, why]);
   });
 
   test("every table heading has the position of its column", async () => {
@@ -114,10 +114,10 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
   });
 
   test("in the picture only the end of a drain with open connections is red", async () => {
-    const red = `[...document.querySelectorAll("svg text")]
+    const redTexts = `[...document.querySelectorAll("svg text")]
       .filter((one) => getComputedStyle(one).fill === "rgb(201, 42, 42)").map((one) => one.textContent)`;
-    expect(await evaluateAt(`${base}drains/plain`, 1_200, red)).toEqual([]);
-    expect(await evaluateAt(`${base}drains/evil`, 1_200, red)).toEqual([
+    expect(await evaluateAt(`${base}drains/plain`, 1_200, redTexts)).toEqual([]);
+    expect(await evaluateAt(`${base}drains/evil`, 1_200, redTexts)).toEqual([
       "60.00 s: release, hooks answered, 27 connections open",
     ]);
   });

@@ -16,12 +16,12 @@ export const NO_BROWSER =
   PROGRAM === undefined ? "the admin page is not opened in a browser: the host lacks chromium" : "";
 
 export type OpenedPage = {
-  /** The document after it was loaded. */
+  /** The markup of the loaded document. */
   readonly dom: string;
   readonly screenshot: Buffer;
 };
 
-function flagsIn(folder: string): readonly string[] {
+function browserFlags(folder: string): readonly string[] {
   return [
     "--headless",
     "--disable-gpu",
@@ -35,16 +35,16 @@ function flagsIn(folder: string): readonly string[] {
   ];
 }
 
-/** All files of the browser are in this folder. */
-function environmentIn(folder: string): NodeJS.ProcessEnv {
+/** Makes the browser write all its files into this folder. */
+function browserEnvironment(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder };
 }
 
-/** Evaluates an expression in an emulated phone, since no desktop window is that narrow. */
+/** Evaluates an expression in an emulated phone, since desktop windows cannot be that narrow. */
 export async function evaluateAt(url: string, width: number, expression: string): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "lastcall-browser-"));
-  const args = [...flagsIn(folder), "--remote-debugging-port=0", "about:blank"];
-  const browser = spawn(PROGRAM ?? "", args, { env: environmentIn(folder), stdio: ["ignore", "ignore", "pipe"] });
+  const args = [...browserFlags(folder), "--remote-debugging-port=0", "about:blank"];
+  const browser = spawn(PROGRAM ?? "", args, { env: browserEnvironment(folder), stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(browser, "exit");
   try {
     let text = "";
@@ -62,15 +62,15 @@ export async function evaluateAt(url: string, width: number, expression: string)
       lastId += 1;
       const id = lastId;
       socket.send(JSON.stringify({ id, method, params }));
-      return answerOf(socket, (message) => message["id"] === id);
+      return waitForMessage(socket, (message) => message["id"] === id);
     };
     await send("Page.enable");
     await send("Emulation.setDeviceMetricsOverride", { width, height: 800, deviceScaleFactor: 1, mobile: true });
-    const loaded = answerOf(socket, ({ method }) => method === "Page.loadEventFired");
+    const loaded = waitForMessage(socket, ({ method }) => method === "Page.loadEventFired");
     await send("Page.navigate", { url });
     await loaded;
-    const answer = await send("Runtime.evaluate", { expression, returnByValue: true });
-    return (answer as { result: { result: { value: unknown } } }).result.result.value;
+    const response = await send("Runtime.evaluate", { expression, returnByValue: true });
+    return (response as { result: { result: { value: unknown } } }).result.result.value;
   } finally {
     browser.kill("SIGKILL");
     await ended;
@@ -81,14 +81,14 @@ export async function evaluateAt(url: string, width: number, expression: string)
 type Target = { readonly type: string; readonly webSocketDebuggerUrl: string };
 
 /** Resolves with the first message that matches. */
-function answerOf(
+function waitForMessage(
   socket: WebSocket,
-  isIt: (message: Record<string, unknown>) => boolean,
+  isExpected: (message: Record<string, unknown>) => boolean,
 ): Promise<Record<string, unknown>> {
   return new Promise((resolve) => {
     const read = ({ data }: MessageEvent): void => {
       const message = JSON.parse(String(data)) as Record<string, unknown>;
-      if (!isIt(message)) return;
+      if (!isExpected(message)) return;
       socket.removeEventListener("message", read);
       resolve(message);
     };
@@ -103,7 +103,7 @@ export async function openPage(url: string, scheme: "light" | "dark"): Promise<O
     const { stdout } = await promisify(execFile)(
       PROGRAM ?? "",
       [
-        ...flagsIn(folder),
+        ...browserFlags(folder),
         "--window-size=1200,1400",
         `--blink-settings=preferredColorScheme=${scheme === "dark" ? 0 : 1}`,
         `--screenshot=${picture}`,
@@ -111,7 +111,7 @@ export async function openPage(url: string, scheme: "light" | "dark"): Promise<O
         url,
       ],
       {
-        env: environmentIn(folder),
+        env: browserEnvironment(folder),
         timeout: 90_000,
         killSignal: "SIGKILL",
         maxBuffer: 16 * 1024 * 1024,

@@ -1,27 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRelayLimits, fairShare, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
+import { createFairLimit, createRelayLimits, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
 
-/** Opens streams of new Pods until one is refused; returns the number of open ones. */
-function flood(limits: RelayLimits, namespace: string, most = 100_000): number {
-  for (let opened = 0; opened < most; opened += 1) {
+/** Opens streams of new Pods until one is refused; returns the number of open streams. */
+function openStreams(limits: RelayLimits, namespace: string, attempts = 100_000): number {
+  for (let opened = 0; opened < attempts; opened += 1) {
     if (limits.startStream({ namespace, uid: `${namespace}-${opened}` }) !== undefined) return opened;
   }
-  return most;
+  return attempts;
 }
 
 describe("streams", () => {
   test("of 5 000 Pods of one namespace are within the limit, with room for other namespaces", () => {
     const limits = createRelayLimits();
-    expect(flood(limits, "shop", 5_000)).toBe(5_000);
-    expect(flood(limits, "other", 1_000)).toBe(1_000);
+    expect(openStreams(limits, "shop", 5_000)).toBe(5_000);
+    expect(openStreams(limits, "other", 1_000)).toBe(1_000);
   });
 
   test("of a namespace that floods leave half of the limit to all others", () => {
     const limits = createRelayLimits(1_200);
-    expect(flood(limits, "hostile")).toBe(600);
+    expect(openStreams(limits, "hostile")).toBe(600);
     expect(limits.startStream({ namespace: "hostile", uid: "new" })).toBe("namespace_streams");
-    expect(flood(limits, "second")).toBe(300);
+    expect(openStreams(limits, "second")).toBe(300);
     expect(limits.startStream({ namespace: "shop", uid: "web-1" })).toBeUndefined();
   });
 
@@ -41,14 +41,14 @@ describe("streams", () => {
       { maxLength: 60 },
     );
     fc.assert(
-      fc.property(owners, (asked) => {
+      fc.property(owners, (requested) => {
         const limits = createRelayLimits(20);
-        const open = asked.filter((owner) => limits.startStream(owner) === undefined);
+        const open = requested.filter((owner) => limits.startStream(owner) === undefined);
         expect(limits.streams()).toBe(open.length);
         expect(open.length).toBeLessThan(20);
         for (const owner of open) limits.endStream(owner);
         expect(limits.streams()).toBe(0);
-        expect(flood(limits, "a")).toBe(10);
+        expect(openStreams(limits, "a")).toBe(10);
       }),
     );
   });
@@ -66,21 +66,21 @@ test("heartbeats are limited per namespace like streams, and requests without on
 });
 
 test("each released heartbeat is available again", () => {
-  const share = fairShare(20);
-  for (let one = 0; one < 3; one += 1) share.take("a");
-  share.giveBack("a");
-  share.giveBack("a");
-  let more = 0;
-  while (share.take("a")) more += 1;
-  expect([more, share.taken()]).toEqual([9, 10]);
+  const limit = createFairLimit(20);
+  for (let count = 0; count < 3; count += 1) limit.take("a");
+  limit.release("a");
+  limit.release("a");
+  let available = 0;
+  while (limit.take("a")) available += 1;
+  expect([available, limit.taken()]).toEqual([9, 10]);
 });
 
 describe("requests", () => {
   test("of a namespace that floods are rejected for a while, and those of other namespaces are not", () => {
     const limits = createRelayLimits();
-    let taken = 0;
-    while (limits.takeRequest("hostile", 0)) taken += 1;
-    expect(taken).toBe(12_000);
+    let accepted = 0;
+    while (limits.takeRequest("hostile", 0)) accepted += 1;
+    expect(accepted).toBe(12_000);
     expect(limits.takeRequest("shop", 0)).toBe(true);
     expect(limits.takeRequest("hostile", 4)).toBe(false);
     expect(limits.takeRequest("hostile", 10)).toBe(true);

@@ -1,14 +1,14 @@
-/** Answers of the relay's HTTP application outside of its routes. */
+/** Tests the error and not-found responses of the relay's HTTP server. */
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { NO_LOST_DRAINS } from "../../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../../src/relay/server/relay-limits.ts";
-import { relayServer } from "../../../src/relay/server/relay-server.ts";
+import { createRelayServer } from "../../../src/relay/server/relay-server.ts";
 import { addWithdrawalRoute } from "../../../src/relay/withdrawal/withdrawal-route.ts";
 
-function built(checkCredential: () => undefined) {
+function createApp(checkCredential: () => undefined) {
   const logged: string[] = [];
-  const app = relayServer(
+  const app = createRelayServer(
     { error: (keys, sentence) => logged.push(`${sentence} ${Object.keys(keys)}`) },
     () => undefined,
   );
@@ -17,7 +17,7 @@ function built(checkCredential: () => undefined) {
   addWithdrawalRoute(app, {
     checkCredential,
     watchPod,
-    lost: NO_LOST_DRAINS,
+    lostDrains: NO_LOST_DRAINS,
     limits: createRelayLimits(),
     clock,
     wallMs: () => 0,
@@ -26,22 +26,22 @@ function built(checkCredential: () => undefined) {
   return { app, logged };
 }
 
-const ASKED = { method: "POST", url: "/v1/withdrawal", payload: "{}" } as const;
+const REQUEST = { method: "POST", url: "/v1/withdrawal", payload: "{}" } as const;
 
 test("an internal error of the relay is logged, and not sent to the client", async () => {
-  const { app, logged } = built(() => {
+  const { app, logged } = createApp(() => {
     throw new Error("the keys are gone");
   });
-  const answer = await app.inject(ASKED);
-  expect([answer.statusCode, answer.body]).toEqual([500, "Internal error; see the log of the relay.\n"]);
+  const response = await app.inject(REQUEST);
+  expect([response.statusCode, response.body]).toEqual([500, "Internal error; see the log of the relay.\n"]);
   expect(logged).toEqual(["a request to the relay failed err,path"]);
 });
 
 test("the relay does not log rejected requests, unknown paths and malformed requests", async () => {
-  const { app, logged } = built(() => undefined);
+  const { app, logged } = createApp(() => undefined);
   const statuses = [];
-  for (const asked of [ASKED, { ...ASKED, url: "/" }, { ...ASKED, url: "/%" }]) {
-    statuses.push((await app.inject(asked)).statusCode);
+  for (const request of [REQUEST, { ...REQUEST, url: "/" }, { ...REQUEST, url: "/%" }]) {
+    statuses.push((await app.inject(request)).statusCode);
   }
   expect([statuses, logged]).toEqual([[401, 404, 400], []]);
 });

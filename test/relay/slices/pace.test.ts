@@ -1,12 +1,12 @@
-/** The relay's delays, on a clock that the test moves. */
+/** Tests the delays of the slice watches on a clock that the test advances. */
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { OpenStream } from "../../../src/api-server/api-request.ts";
 import type { WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 
-/** The documented minimum wait of a drain; a relay that is cut off must not exceed it. */
-const USUAL_WAIT_MS = 5_000;
+/** The documented minimum drain delay; a relay without API server must send `unknown` earlier. */
+const USUAL_DELAY_MS = 5_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Uses global timers, which the test's clock moves. */
+/** Uses global timers, which the fake clock advances. */
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => resolve(), ms);
@@ -28,12 +28,12 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", wake);
   });
 
-/** Accepts every watch, sends nothing and ends it at its limit, until the API server is down. */
-function silentApiServer() {
-  let gone = false;
+/** Accepts watches and ends them at their limit without events, until `shutDown` is called. */
+function createSilentApiServer() {
+  let isDown = false;
   let accepted = 0;
   const stream: OpenStream = async ({ limitMs, onOpen, signal }) => {
-    if (gone) throw new Error("connect ECONNREFUSED");
+    if (isDown) throw new Error("connect ECONNREFUSED");
     onOpen();
     accepted += 1;
     await sleep(limitMs, signal);
@@ -42,13 +42,13 @@ function silentApiServer() {
   return {
     stream,
     accepted: () => accepted,
-    goAway: () => {
-      gone = true;
+    shutDown: () => {
+      isDown = true;
     },
   };
 }
 
-function drainBeside(stream: OpenStream) {
+function startDrain(stream: OpenStream) {
   const lines: WithdrawalStatusLine[] = [];
   const watches = createSliceWatches({
     request: async () => ({ status: 200, text: '{"metadata":{"resourceVersion":"1"},"items":[]}' }),
@@ -56,12 +56,12 @@ function drainBeside(stream: OpenStream) {
     clock: {
       nowMs: () => performance.now(),
       sleep,
-      every: (ms, call) => {
-        const timer = setInterval(call, ms);
+      every: (ms, callback) => {
+        const timer = setInterval(callback, ms);
         return () => clearInterval(timer);
       },
     },
-    // The longest random delay.
+    // Selects the longest random delay.
     random: () => 0.999,
     readsPods: false,
     registry: new Registry(),
@@ -72,8 +72,8 @@ function drainBeside(stream: OpenStream) {
 }
 
 test("a silent watch of EndpointSlices is replaced before its data is stale", async () => {
-  const api = silentApiServer();
-  const { lines, stop } = drainBeside(api.stream);
+  const api = createSilentApiServer();
+  const { lines, stop } = startDrain(api.stream);
   await vi.advanceTimersByTimeAsync(120_000);
   expect(api.accepted()).toBeGreaterThan(10);
   expect(lines.map(({ state }) => state)).toEqual(["unknown", "out"]);
@@ -81,11 +81,11 @@ test("a silent watch of EndpointSlices is replaced before its data is stale", as
 });
 
 test("a relay without API server sends the status unknown within the shortest usual drain delay", async () => {
-  const api = silentApiServer();
-  const { lines, stop } = drainBeside(api.stream);
+  const api = createSilentApiServer();
+  const { lines, stop } = startDrain(api.stream);
   await vi.advanceTimersByTimeAsync(1);
-  api.goAway();
-  await vi.advanceTimersByTimeAsync(USUAL_WAIT_MS - 500);
+  api.shutDown();
+  await vi.advanceTimersByTimeAsync(USUAL_DELAY_MS - 500);
   expect(lines.map(({ state }) => state)).toEqual(["unknown", "out"]);
   // The next check follows within a quarter of a second.
   await vi.advanceTimersByTimeAsync(750);

@@ -1,4 +1,4 @@
-/** The watch of one Pod when the computation of its status fails. */
+/** Tests the watch of a Pod when the computation of its status fails. */
 import { expect, test } from "vitest";
 import type { WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import type { NamespaceWatch } from "../../../src/relay/slices/namespace-watch.ts";
@@ -13,10 +13,10 @@ test("an exception while a Pod's status is computed is logged once and does not 
     return [];
   };
   const watch: NamespaceWatch = {
-    add: () => ({ slices, leave: () => undefined }),
+    add: () => ({ slices, unsubscribe: () => undefined }),
     unknownReason: () => undefined,
     check: () => undefined,
-    clientCount: () => 1,
+    podCount: () => 1,
     end: async () => undefined,
   };
   const lines: WithdrawalStatusLine[] = [];

@@ -1,4 +1,4 @@
-/** Random EndpointSlices with few distinct names and addresses, so that they collide. */
+/** Generates random EndpointSlices with few distinct names and addresses, so that they collide. */
 import fc from "fast-check";
 import type { RawObject } from "../../../src/kubernetes/raw-json.ts";
 
@@ -17,7 +17,7 @@ export type SliceCase = {
   readonly endpoints: readonly EndpointCase[];
 };
 
-/** The API object. */
+/** Returns the EndpointSlice as the API server sends it. */
 export function sliceObject({ name, namespace = "shop", service, addressType = "IPv4", endpoints }: SliceCase) {
   return {
     metadata: {
@@ -57,7 +57,7 @@ export const sliceCases: fc.Arbitrary<SliceCase> = fc
     addressType: fc.constantFrom("IPv4", "IPv6", "FQDN"),
     endpoints: fc.array(endpointCases, { maxLength: 4 }),
   })
-  .map(({ service, ...rest }) => (service === undefined ? rest : { ...rest, service }));
+  .map(({ service, ...fields }) => (service === undefined ? fields : { ...fields, service }));
 
 export const podCases = fc.record({
   name: fc.constant("pod"),

@@ -11,52 +11,52 @@ type Step =
   | { readonly kind: "remove"; readonly slice: SliceCase }
   | { readonly kind: "list"; readonly slices: readonly SliceCase[] }
   | { readonly kind: "ask"; readonly pod: PodIdentity }
-  | { readonly kind: "leave"; readonly which: number };
+  | { readonly kind: "leave"; readonly clientIndex: number };
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("put" as const), slice: sliceCases }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("remove" as const), slice: sliceCases }) },
   fc.record({ kind: fc.constant("list" as const), slices: fc.array(sliceCases, { maxLength: 3 }) }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("ask" as const), pod: podCases }) },
-  fc.record({ kind: fc.constant("leave" as const), which: fc.nat(5) }),
+  fc.record({ kind: fc.constant("leave" as const), clientIndex: fc.nat(5) }),
 );
 
 type Client = { readonly pod: PodIdentity; readonly entry: IndexClient; received: EndpointState; calls: number };
 
-/** Applies a step to the index and to a plain list of the slices, the model of the index. */
-function apply(step: Step, index: SliceIndex, plain: Map<string, Slice>, clients: Client[]): void {
-  const object = (made: SliceCase) => sliceObject(made);
-  const put = (made: SliceCase): void => {
-    const slice = readSlice(object(made));
-    if (slice !== undefined) plain.set(made.name, slice);
+/** Applies a step to the index and to a map of the slices, which is the model of the index. */
+function applyStep(step: Step, index: SliceIndex, slices: Map<string, Slice>, clients: Client[]): void {
+  const object = (sliceCase: SliceCase) => sliceObject(sliceCase);
+  const put = (sliceCase: SliceCase): void => {
+    const slice = readSlice(object(sliceCase));
+    if (slice !== undefined) slices.set(sliceCase.name, slice);
   };
   if (step.kind === "put") {
     put(step.slice);
     index.store.put(object(step.slice));
   } else if (step.kind === "remove") {
-    plain.delete(step.slice.name);
+    slices.delete(step.slice.name);
     index.store.remove(object(step.slice));
   } else if (step.kind === "list") {
-    plain.clear();
-    for (const made of step.slices) put(made);
-    const kept = new Map(
-      [...plain.keys()].map((name) => {
-        const made = step.slices.findLast((each) => each.name === name);
-        return [`shop/${name}`, made === undefined ? undefined : index.store.keep(object(made))] as const;
+    slices.clear();
+    for (const sliceCase of step.slices) put(sliceCase);
+    const packed = new Map(
+      [...slices.keys()].map((name) => {
+        const sliceCase = step.slices.findLast((each) => each.name === name);
+        return [`shop/${name}`, sliceCase === undefined ? undefined : index.store.keep(object(sliceCase))] as const;
       }),
     );
-    index.store.replace([...kept].flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
+    index.store.replace([...packed].flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
   } else if (step.kind === "ask") {
-    const one: { client?: Client } = {};
+    const holder: { client?: Client } = {};
     const entry = index.add(step.pod, () => {
-      if (one.client === undefined) return;
-      one.client.calls += 1;
-      one.client.received = endpointStateOf(one.client.entry.slices(), step.pod);
+      if (holder.client === undefined) return;
+      holder.client.calls += 1;
+      holder.client.received = endpointStateOf(holder.client.entry.slices(), step.pod);
     });
-    one.client = { pod: step.pod, entry, received: endpointStateOf(entry.slices(), step.pod), calls: 0 };
-    clients.push(one.client);
+    holder.client = { pod: step.pod, entry, received: endpointStateOf(entry.slices(), step.pod), calls: 0 };
+    clients.push(holder.client);
   } else {
-    for (const { entry } of clients.splice(step.which, 1)) entry.leave();
+    for (const { entry } of clients.splice(step.clientIndex, 1)) entry.unsubscribe();
   }
 }
 
@@ -64,11 +64,11 @@ test("a client always has the status that all EndpointSlices together give its P
   fc.assert(
     fc.property(fc.array(steps, { maxLength: 30 }), (history) => {
       const index = createSliceIndex();
-      const plain = new Map<string, Slice>();
+      const slices = new Map<string, Slice>();
       const clients: Client[] = [];
       for (const step of history) {
-        apply(step, index, plain, clients);
-        for (const { pod, received } of clients) expect(received).toEqual(endpointStateOf(plain.values(), pod));
+        applyStep(step, index, slices, clients);
+        for (const { pod, received } of clients) expect(received).toEqual(endpointStateOf(slices.values(), pod));
       }
     }),
     { numRuns: 400 },
@@ -82,12 +82,13 @@ describe("a change of an EndpointSlice", () => {
     const index = createSliceIndex();
     const called: string[] = [];
     for (const uid of ["uid-1", "uid-2", "uid-3"]) index.add(pod(uid), () => called.push(uid));
-    const one = (uid: string) => sliceObject({ name: "a", service: "web", endpoints: [{ uid, address: "10.0.0.1" }] });
-    index.store.put(one("uid-1"));
+    const sliceOf = (uid: string) =>
+      sliceObject({ name: "a", service: "web", endpoints: [{ uid, address: "10.0.0.1" }] });
+    index.store.put(sliceOf("uid-1"));
     expect(called.splice(0)).toEqual(["uid-1"]);
-    index.store.put(one("uid-2"));
+    index.store.put(sliceOf("uid-2"));
     expect(called.splice(0)).toEqual(["uid-1", "uid-2"]);
-    index.store.put(one("uid-2"));
+    index.store.put(sliceOf("uid-2"));
     expect(called).toEqual([]);
   });
 
@@ -125,10 +126,10 @@ describe("a change of an EndpointSlice", () => {
     const count = (): void => {
       calls += 1;
     };
-    const left = index.add(pod("uid-1"), count);
+    const removedClient = index.add(pod("uid-1"), count);
     index.add(pod("uid-1"), count);
-    left.leave();
-    left.leave();
+    removedClient.unsubscribe();
+    removedClient.unsubscribe();
     index.store.put(sliceObject({ name: "a", service: "web", endpoints: [{ uid: "uid-1", address: "10.0.0.1" }] }));
     expect(calls).toBe(1);
   });

@@ -1,4 +1,4 @@
-/** The statuses that a drain receives for its Pod, with healthy and with failing API servers. */
+/** Tests the statuses that a drain receives for its Pod, with healthy and failing API servers. */
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SLICE_PACE } from "../../../src/relay/slices/namespace-watch.ts";
@@ -7,139 +7,139 @@ import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
 import type { Conditions, SliceCase } from "./slice-cases.ts";
-import { type Drainer, receives, slicesOf, type WatchedCluster, watchedCluster } from "./watched-cluster.ts";
+import { createWatchedCluster, type Drainer, slicesOf, type WatchedCluster, waitForStatus } from "./watched-cluster.ts";
 
 let cluster: WatchedCluster;
 
 beforeEach(async () => {
-  cluster = await watchedCluster();
+  cluster = await createWatchedCluster();
 });
 
 afterEach(async () => {
   await cluster.close();
 });
 
-const web = (conditions: Conditions = { ready: true }, changes: Partial<SliceCase> = {}): SliceCase => ({
+const webSlice = (conditions: Conditions = { ready: true }, changes: Partial<SliceCase> = {}): SliceCase => ({
   name: "web-a",
   service: "web",
   endpoints: [{ uid: "uid-1", address: "10.0.0.1", conditions }],
   ...changes,
 });
 
-const watched = async (): Promise<number | undefined> =>
+const countWatched = async (): Promise<number | undefined> =>
   samplesOf(await cluster.metrics(), "lastcall_relay_watched_namespaces").get("");
 
-const ENDING: Conditions = { ready: false, serving: true, terminating: true };
+const TERMINATING: Conditions = { ready: false, serving: true, terminating: true };
 
 describe("a drain", () => {
   test("receives the status unknown at once, then in, and then out", async () => {
-    cluster.put(web());
-    const drainer = cluster.ask();
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
     expect(drainer.lines).toEqual([{ state: "unknown", terminating: false, reason: "the slices are being read" }]);
-    await receives(drainer, { state: "in", terminating: false, reason: expect.stringContaining("web") });
-    cluster.put(web(ENDING));
-    await receives(drainer, { state: "out", terminating: true });
+    await waitForStatus(drainer, { state: "in", terminating: false, reason: expect.stringContaining("web") });
+    cluster.put(webSlice(TERMINATING));
+    await waitForStatus(drainer, { state: "out", terminating: true });
     cluster.remove("web-a");
-    await receives(drainer, { state: "out", terminating: true, reason: "no Service offers the Pod" });
+    await waitForStatus(drainer, { state: "out", terminating: true, reason: "no Service offers the Pod" });
     expect(drainer.lines).toHaveLength(4);
   });
 
   test("receives that no Service selects its Pod, once the EndpointSlices are read", async () => {
-    cluster.put(web({ ready: true }, { endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "out", terminating: false, reason: "no Service offers the Pod" });
+    cluster.put(webSlice({ ready: true }, { endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "out", terminating: false, reason: "no Service offers the Pod" });
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "out"]);
   });
 
   test("receives the status `in` again after the status `out`", async () => {
-    cluster.put(web({ ready: false }));
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "out" });
-    cluster.put(web());
-    await receives(drainer, { state: "in" });
+    cluster.put(webSlice({ ready: false }));
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "out" });
+    cluster.put(webSlice());
+    await waitForStatus(drainer, { state: "in" });
   });
 
   test("does not receive the status `out` while its endpoint moves to another slice", async () => {
-    cluster.put(web());
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "in" });
-    cluster.put(web({ ready: true }, { name: "web-b" }));
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "in" });
+    cluster.put(webSlice({ ready: true }, { name: "web-b" }));
     cluster.remove("web-a");
-    cluster.put(web(ENDING, { name: "web-b" }));
-    await receives(drainer, { state: "out" });
+    cluster.put(webSlice(TERMINATING, { name: "web-b" }));
+    await waitForStatus(drainer, { state: "out" });
     const states = drainer.lines.map((line) => line.state);
     expect([states.indexOf("out"), states.lastIndexOf("unknown")]).toEqual([states.length - 1, 0]);
   });
 
   test("does not receive changes of other Pods", async () => {
-    cluster.put(web());
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "in" });
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "in" });
     const received = drainer.lines.length;
-    const other = cluster.ask({ uid: "uid-2", addresses: ["10.0.0.2"] });
-    cluster.put(web({ ready: true }, { name: "web-b", endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
-    await receives(other, { state: "in" });
+    const other = cluster.startDrain({ uid: "uid-2", addresses: ["10.0.0.2"] });
+    cluster.put(webSlice({ ready: true }, { name: "web-b", endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
+    await waitForStatus(other, { state: "in" });
     expect(drainer.lines).toHaveLength(received);
   });
 });
 
 describe("a namespace's EndpointSlices", () => {
   test("are listed once and watched by one connection for all drains", async () => {
-    cluster.put(web());
-    const drainers = Array.from({ length: 50 }, () => cluster.ask());
-    for (const drainer of drainers) await receives(drainer, { state: "in" });
+    cluster.put(webSlice());
+    const drainers = Array.from({ length: 50 }, () => cluster.startDrain());
+    for (const drainer of drainers) await waitForStatus(drainer, { state: "in" });
     await eventually(() => expect(cluster.openWatches()).toBe(1));
-    expect(cluster.lists()).toBe(1);
-    const late = cluster.ask();
-    expect(late.lines.map((line) => line.state)).toEqual(["in"]);
-    expect(cluster.lists()).toBe(1);
+    expect(cluster.listCount()).toBe(1);
+    const lateDrainer = cluster.startDrain();
+    expect(lateDrainer.lines.map((line) => line.state)).toEqual(["in"]);
+    expect(cluster.listCount()).toBe(1);
   });
 
   test("are watched from the first drain until a while after the last, and again for the next", async () => {
-    cluster.put(web());
-    const first = cluster.ask();
-    const second = cluster.ask();
-    await receives(second, { state: "in" });
+    cluster.put(webSlice());
+    const first = cluster.startDrain();
+    const second = cluster.startDrain();
+    await waitForStatus(second, { state: "in" });
     first.leave();
     await pause(600, "the namespace would be left by now if the second drainer did not count");
-    expect(await watched()).toBe(1);
+    expect(await countWatched()).toBe(1);
     second.leave();
-    await eventually(async () => expect(await watched()).toBe(0));
+    await eventually(async () => expect(await countWatched()).toBe(0));
     await eventually(() => expect(cluster.openWatches()).toBe(0));
-    const quiet = cluster.api.requests.length;
+    const requestCount = cluster.api.requests.length;
     await pause(1_500, "another watch would be asked for by now");
-    expect(cluster.api.requests.length).toBe(quiet);
-    await receives(cluster.ask(), { state: "in" });
-    expect(cluster.lists()).toBe(2);
+    expect(cluster.api.requests.length).toBe(requestCount);
+    await waitForStatus(cluster.startDrain(), { state: "in" });
+    expect(cluster.listCount()).toBe(2);
   });
 
   test("are still cached for a drain that starts soon after the last one", async () => {
     await cluster.close();
-    cluster = await watchedCluster({ pace: { lingerMs: 60_000 } });
-    cluster.put(web());
-    const first = cluster.ask();
-    await receives(first, { state: "in" });
+    cluster = await createWatchedCluster({ pace: { lingerMs: 60_000 } });
+    cluster.put(webSlice());
+    const first = cluster.startDrain();
+    await waitForStatus(first, { state: "in" });
     first.leave();
     await pause(200, "some checks pass that could drop the namespace");
-    expect(cluster.ask().lines.map((line) => line.state)).toEqual(["in"]);
+    expect(cluster.startDrain().lines.map((line) => line.state)).toEqual(["in"]);
   });
 
   test("do not show Pods of another namespace", async () => {
-    cluster.put(web());
-    cluster.put(web({ ready: true }, { namespace: "other" }));
-    await receives(cluster.ask(), { state: "in" });
-    const elsewhere = cluster.ask({ namespace: "empty" });
-    await receives(elsewhere, { state: "out" });
-    const watched = cluster.api.requests.filter((request) => request.includes("/other/"));
-    expect(watched).toEqual([]);
+    cluster.put(webSlice());
+    cluster.put(webSlice({ ready: true }, { namespace: "other" }));
+    await waitForStatus(cluster.startDrain(), { state: "in" });
+    const otherDrainer = cluster.startDrain({ namespace: "empty" });
+    await waitForStatus(otherDrainer, { state: "out" });
+    const otherRequests = cluster.api.requests.filter((request) => request.includes("/other/"));
+    expect(otherRequests).toEqual([]);
   });
 
   test("are unknown beyond the limit until another namespace is no longer watched", async () => {
     const names = ["ns-1", "ns-2", "ns-3", "ns-4"];
-    const drainers = names.map((namespace) => cluster.ask({ namespace }));
-    for (const drainer of drainers.slice(0, 3)) await receives(drainer, { state: "out" });
-    const late = drainers[3] as Drainer;
-    expect(late.lines).toEqual([
+    const drainers = names.map((namespace) => cluster.startDrain({ namespace }));
+    for (const drainer of drainers.slice(0, 3)) await waitForStatus(drainer, { state: "out" });
+    const lateDrainer = drainers[3] as Drainer;
+    expect(lateDrainer.lines).toEqual([
       {
         state: "unknown",
         terminating: false,
@@ -147,25 +147,25 @@ describe("a namespace's EndpointSlices", () => {
       },
     ]);
     drainers[1]?.leave();
-    await receives(late, { state: "out" });
+    await waitForStatus(lateDrainer, { state: "out" });
   });
 });
 
 test("a client that requests one namespace after the other causes few list requests", async () => {
   let nowMs = 0;
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const checks: (() => void)[] = [];
   const watches = createSliceWatches({
     request: async ({ path }) => {
-      asked.push(path);
+      requestedPaths.push(path);
       return { status: 200, text: '{"metadata":{"resourceVersion":"1"},"items":[]}' };
     },
     stream: ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
     clock: {
       nowMs: () => nowMs,
       sleep: async () => undefined,
-      every: (_ms, call) => {
-        checks.push(call);
+      every: (_ms, callback) => {
+        checks.push(callback);
         return () => undefined;
       },
     },
@@ -174,56 +174,56 @@ test("a client that requests one namespace after the other causes few list reque
     registry: new Registry(),
     log: { info: () => undefined, warn: () => undefined },
   });
-  const askAndLeave = (namespace: string): void =>
+  const watchBriefly = (namespace: string): void =>
     watches.watchPod({ namespace, pod: "a", uid: "a", addresses: [] }, () => undefined)();
   const { namespaceLimit, openings, checkMs } = SLICE_PACE;
-  for (let at = 0; at < 5_000; at += 1) askAndLeave(`n${at}`);
+  for (let index = 0; index < 5_000; index += 1) watchBriefly(`n${index}`);
   await pause(0, "the requested lists start");
-  expect(asked.length).toBe(namespaceLimit);
+  expect(requestedPaths.length).toBe(namespaceLimit);
   const seconds = 10;
   for (; nowMs < seconds * 1_000; nowMs += checkMs) {
     for (const check of checks) check();
-    for (let at = 0; at < 1_000; at += 1) askAndLeave(`m${nowMs}-${at}`);
+    for (let index = 0; index < 1_000; index += 1) watchBriefly(`m${nowMs}-${index}`);
     await pause(0, "the requested lists start");
   }
-  process.stdout.write(`45 000 namespaces asked about in ${seconds} s: ${asked.length} lists\n`);
-  expect(asked.length).toBeLessThanOrEqual(openings.capacity + (seconds * 1_000) / openings.refillMs);
+  process.stdout.write(`45 000 namespaces requested in ${seconds} s: ${requestedPaths.length} lists\n`);
+  expect(requestedPaths.length).toBeLessThanOrEqual(openings.capacity + (seconds * 1_000) / openings.refillMs);
   await watches.stop();
 });
 
 describe("an API server", () => {
   test("that closes its watches is watched again from the last resourceVersion, and no change is lost", async () => {
-    cluster.put(web());
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "in" });
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "in" });
     cluster.api.endWatches(true);
-    cluster.put(web(ENDING));
-    await receives(drainer, { state: "out" });
+    cluster.put(webSlice(TERMINATING));
+    await waitForStatus(drainer, { state: "out" });
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "in", "out"]);
-    expect(cluster.lists()).toBe(1);
+    expect(cluster.listCount()).toBe(1);
   });
 
   test("that compacted the resourceVersion is listed again, and no status becomes unknown", async () => {
-    cluster.put(web());
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "in" });
-    cluster.put(web({ ready: true }, { name: "web-b" }));
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "in" });
+    cluster.put(webSlice({ ready: true }, { name: "web-b" }));
     cluster.api.compact();
     cluster.api.endWatches();
-    cluster.put(web(ENDING));
+    cluster.put(webSlice(TERMINATING));
     cluster.remove("web-b");
-    await receives(drainer, { state: "out" });
+    await waitForStatus(drainer, { state: "out" });
     expect(drainer.lines.filter((line) => line.state === "unknown")).toHaveLength(1);
   });
 
   test("that restarts slowly makes the status unknown until it responds again", async () => {
-    cluster.put(web());
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "in" });
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "in" });
     await cluster.api.goAway();
-    await receives(drainer, { state: "unknown", reason: expect.stringContaining("no response about the slices") });
+    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("no response about the slices") });
     await cluster.api.comeBack();
-    await receives(drainer, { state: "in" });
+    await waitForStatus(drainer, { state: "in" });
     expect(cluster.logged.map((line) => line.split(" {", 1)[0])).toEqual([
       "EndpointSlices cannot be read",
       "EndpointSlices can be read again",
@@ -231,54 +231,54 @@ describe("an API server", () => {
   });
 
   test("that accepts a watch without sending a response is listed again", async () => {
-    cluster.put(web());
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "in" });
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "in" });
     cluster.api.faults.silentWatches = true;
     cluster.api.endWatches();
-    cluster.put(web(ENDING));
-    await receives(drainer, { state: "out", terminating: true });
-    expect(cluster.lists()).toBeGreaterThan(1);
+    cluster.put(webSlice(TERMINATING));
+    await waitForStatus(drainer, { state: "out", terminating: true });
+    expect(cluster.listCount()).toBeGreaterThan(1);
   });
 
   test("that sends no watch events, not even bookmarks, does not make the status unknown", async () => {
     cluster.api.faults.bookmarks = false;
-    cluster.put(web());
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "in" });
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "in" });
     await pause(6_000, "longer than a silence is believed");
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "in"]);
-    expect(cluster.lists()).toBeGreaterThan(1);
+    expect(cluster.listCount()).toBeGreaterThan(1);
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBe(0);
   });
 
   test("whose connection breaks silently makes the status unknown", async () => {
-    cluster.put(web());
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "in" });
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "in" });
     cluster.api.faults.silentWatches = true;
     cluster.api.faults.mute = true;
-    cluster.put(web(ENDING));
-    await receives(drainer, { state: "unknown" });
+    cluster.put(webSlice(TERMINATING));
+    await waitForStatus(drainer, { state: "unknown" });
   });
 
   test("that responds 429 is retried after the time in Retry-After", async () => {
     cluster.api.faults.refuse = 429;
     cluster.api.faults.retryAfter = "2";
-    cluster.put(web());
+    cluster.put(webSlice());
     const startMs = performance.now();
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "unknown", reason: expect.stringContaining("answered 429") });
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("answered 429") });
     cluster.api.faults.refuse = undefined;
-    await receives(drainer, { state: "in" });
+    await waitForStatus(drainer, { state: "in" });
     expect(performance.now() - startMs).toBeGreaterThan(1_900);
     expect(cluster.api.requests.filter((request) => !request.includes("watch="))).toHaveLength(2);
   });
 
   test("that responds 403 is retried at a low rate, and the drain receives the reason", async () => {
     cluster.api.faults.refuse = 403;
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "unknown", reason: expect.stringContaining("answered 403") });
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("answered 403") });
     await pause(500, "time for more requests than there may be");
     expect(cluster.api.requests.length).toBeLessThan(8);
     cluster.api.faults.refuse = 500;
@@ -294,39 +294,39 @@ describe("an API server", () => {
     { title: "an ERROR event", bytes: '{"type":"ERROR","object":{"code":500}}\n' },
     { title: "an ERROR event with code 410", bytes: '{"type":"ERROR","object":{"code":410}}\n' },
   ])("that sends $title on a watch is listed again, and no change is lost", async ({ bytes }) => {
-    cluster.put(web());
-    const drainer = cluster.ask();
-    await receives(drainer, { state: "in" });
+    cluster.put(webSlice());
+    const drainer = cluster.startDrain();
+    await waitForStatus(drainer, { state: "in" });
     await eventually(() => expect(cluster.openWatches()).toBe(1));
     cluster.api.writeToWatches(slicesOf("shop"), bytes);
-    await eventually(() => expect(cluster.lists()).toBe(2));
-    cluster.put(web(ENDING));
-    await receives(drainer, { state: "out" });
+    await eventually(() => expect(cluster.listCount()).toBe(2));
+    cluster.put(webSlice(TERMINATING));
+    await waitForStatus(drainer, { state: "out" });
   });
 
   test("that sends malformed EndpointSlices does not end the watch", async () => {
-    const drainer = cluster.ask();
+    const drainer = cluster.startDrain();
     await eventually(() => expect(cluster.openWatches()).toBe(1));
     const shapes = [{ endpoints: 7 }, { endpoints: [null, 7, {}] }, { endpoints: [{ addresses: "x", targetRef: [] }] }];
     for (const shape of shapes) {
       const metadata = { name: "odd", namespace: "shop", labels: { "kubernetes.io/service-name": "web" } };
       cluster.api.put(slicesOf("shop"), { metadata, ...shape });
     }
-    cluster.put(web());
-    await receives(drainer, { state: "in" });
+    cluster.put(webSlice());
+    await waitForStatus(drainer, { state: "in" });
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_slice_events_total").get("")).toBe(4);
-    expect(cluster.lists()).toBe(1);
+    expect(cluster.listCount()).toBe(1);
   });
 });
 
 test("two relay replicas send the same statuses", async () => {
-  const second = await watchedCluster();
+  const second = await createWatchedCluster();
   try {
-    for (const replica of [cluster, second]) replica.put(web());
-    const drainers = [cluster.ask(), second.ask()];
-    for (const drainer of drainers) await receives(drainer, { state: "in" });
-    for (const replica of [cluster, second]) replica.put(web(ENDING));
-    for (const drainer of drainers) await receives(drainer, { state: "out" });
+    for (const replica of [cluster, second]) replica.put(webSlice());
+    const drainers = [cluster.startDrain(), second.startDrain()];
+    for (const drainer of drainers) await waitForStatus(drainer, { state: "in" });
+    for (const replica of [cluster, second]) replica.put(webSlice(TERMINATING));
+    for (const drainer of drainers) await waitForStatus(drainer, { state: "out" });
     expect(drainers[0]?.lines).toEqual(drainers[1]?.lines);
   } finally {
     await second.close();
@@ -334,9 +334,9 @@ test("two relay replicas send the same statuses", async () => {
 });
 
 test("the end of the relay closes every watch at once", async () => {
-  for (const namespace of ["ns-1", "ns-2"]) await receives(cluster.ask({ namespace }), { state: "out" });
-  expect(await watched()).toBe(2);
+  for (const namespace of ["ns-1", "ns-2"]) await waitForStatus(cluster.startDrain({ namespace }), { state: "out" });
+  expect(await countWatched()).toBe(2);
   await cluster.watches.stop();
   await eventually(() => expect(cluster.openWatches("ns-1") + cluster.openWatches("ns-2")).toBe(0));
-  expect(await watched()).toBe(0);
+  expect(await countWatched()).toBe(0);
 });

@@ -1,4 +1,4 @@
-/** Slice watches over real sockets, with short delays, against an API server that the test controls. */
+/** Runs slice watches over real sockets, with short delays, against an API server that the test controls. */
 import { Registry } from "prom-client";
 import { expect } from "vitest";
 import { type ApiClient, createApiClient } from "../../../src/api-server/api-client.ts";
@@ -11,10 +11,10 @@ import { eventually } from "../../time/eventually.ts";
 import { sleep } from "../../time/pause.ts";
 import { type SliceCase, sliceObject } from "./slice-cases.ts";
 
-/** One second is the shortest watch of the API. */
-const QUICK: SlicePace = {
+/** `watchMs` is one second, the shortest watch of the API. */
+const SHORT_PACE: SlicePace = {
   watchMs: 1_000,
-  trustMs: 5_000,
+  staleAfterMs: 5_000,
   silenceMs: 4_000,
   silencePerSliceMs: 10,
   relistMs: 60_000,
@@ -30,25 +30,25 @@ const QUICK: SlicePace = {
 const TEST_CLOCK: Clock = {
   nowMs: () => performance.now(),
   sleep,
-  every: (ms, call) => {
-    const timer = setInterval(call, ms);
+  every: (ms, callback) => {
+    const timer = setInterval(callback, ms);
     return () => clearInterval(timer);
   },
 };
 
-/** A draining manager, with all received lines. */
+/** A draining manager with the lines that it received. */
 export type Drainer = { readonly lines: readonly WithdrawalStatusLine[]; readonly leave: () => void };
 
 export type WatchedCluster = {
   readonly api: FakeApiServer;
   readonly watches: SliceWatches;
-  readonly ask: (request?: Partial<WithdrawalRequest>) => Drainer;
+  readonly startDrain: (request?: Partial<WithdrawalRequest>) => Drainer;
   readonly put: (slice: SliceCase) => void;
   readonly remove: (name: string, namespace?: string) => void;
   readonly logged: readonly string[];
   readonly metrics: () => Promise<string>;
-  /** Requests for slices until now. */
-  readonly lists: (namespace?: string) => number;
+  /** Returns the number of list requests for slices until now. */
+  readonly listCount: (namespace?: string) => number;
   readonly openWatches: (namespace?: string) => number;
   readonly close: () => Promise<void>;
 };
@@ -56,8 +56,8 @@ export type WatchedCluster = {
 export const slicesOf = (namespace: string): string =>
   `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
 
-export async function watchedCluster(
-  choices: { readonly readsPods?: boolean; readonly pace?: Partial<SlicePace> } = {},
+export async function createWatchedCluster(
+  options: { readonly readsPods?: boolean; readonly pace?: Partial<SlicePace> } = {},
 ): Promise<WatchedCluster> {
   const server = await fakeApiServer();
   server.faults.bookmarks = true;
@@ -72,10 +72,10 @@ export async function watchedCluster(
     stream: api.stream,
     clock: TEST_CLOCK,
     random: () => 0.5,
-    readsPods: choices.readsPods ?? false,
+    readsPods: options.readsPods ?? false,
     registry,
     log: { info: record, warn: record },
-    pace: { ...QUICK, ...choices.pace },
+    pace: { ...SHORT_PACE, ...options.pace },
   });
   const lists = (namespace = "shop"): number =>
     server.requests.filter((request) => request.startsWith(`GET ${slicesOf(namespace)}`) && !request.includes("watch="))
@@ -84,15 +84,15 @@ export async function watchedCluster(
     api: server,
     watches,
     logged,
-    lists,
+    listCount: lists,
     openWatches: (namespace = "shop") => server.openWatches(slicesOf(namespace)),
     metrics: () => registry.metrics(),
     put: (slice) => server.put(slicesOf(slice.namespace ?? "shop"), sliceObject(slice)),
     remove: (name, namespace = "shop") => server.remove(slicesOf(namespace), name, namespace),
-    ask: (request = {}) => {
+    startDrain: (request = {}) => {
       const lines: WithdrawalStatusLine[] = [];
-      const whole = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"], ...request };
-      return { lines, leave: watches.watchPod(whole, (line) => lines.push(line)) };
+      const fullRequest = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"], ...request };
+      return { lines, leave: watches.watchPod(fullRequest, (line) => lines.push(line)) };
     },
     close: async () => {
       await watches.stop();
@@ -103,6 +103,6 @@ export async function watchedCluster(
 }
 
 /** Waits until the last received line matches. */
-export async function receives(drainer: Drainer, line: Partial<WithdrawalStatusLine>): Promise<void> {
+export async function waitForStatus(drainer: Drainer, line: Partial<WithdrawalStatusLine>): Promise<void> {
   await eventually(() => expect(drainer.lines.at(-1)).toMatchObject(line));
 }

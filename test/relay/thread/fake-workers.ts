@@ -1,4 +1,4 @@
-/** Workers and a clock that the test controls. */
+/** Creates fake workers and a clock that the test controls. */
 import { Registry } from "prom-client";
 import type { EventSpec } from "../../../src/api-server/event-object.ts";
 import type { WorkerCallbacks, WorkerMessage, WorkerRequest } from "../../../src/relay/thread/relay-worker.ts";
@@ -6,48 +6,48 @@ import { type RelayThread, superviseWorker } from "../../../src/relay/thread/wor
 
 export type FakeThread = {
   readonly requests: readonly WorkerRequest["kind"][];
-  readonly send: (word: WorkerMessage) => void;
+  readonly send: (message: WorkerMessage) => void;
   /** Exits the thread unexpectedly. */
   readonly fail: (why: string) => void;
-  readonly wasEnded: () => boolean;
+  readonly wasTerminated: () => boolean;
 };
 
-export type KeptThread = RelayThread & {
+export type SupervisedThread = RelayThread & {
   readonly threads: readonly FakeThread[];
   readonly newest: () => FakeThread;
   readonly events: readonly EventSpec[];
   readonly lines: readonly string[];
   readonly ownMetrics: () => Promise<string>;
-  /** Advances the clock and wakes what waits. */
-  readonly turn: (ms: number) => Promise<void>;
+  /** Advances the clock and resolves the sleeps that are due. */
+  readonly advance: (ms: number) => Promise<void>;
 };
 
 export const ADDRESS = "10.96.0.7:8444";
 
-/** @param refusals the number of first threads that cannot be created */
-export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
-  let refused = 0;
+/** @param failedStarts the number of first threads that cannot be created */
+export function superviseFakeThread(address = ADDRESS, failedStarts = 0): SupervisedThread {
+  let startCount = 0;
   const threads: FakeThread[] = [];
-  const notes: EventSpec[] = [];
+  const events: EventSpec[] = [];
   const lines: string[] = [];
   const registry = new Registry();
-  const time = turnedTime();
-  const line = (level: string) => (_keys: object, sentence: string) => lines.push(`${level}: ${sentence}`);
-  const kept = superviseWorker({
+  const time = createFakeTime();
+  const logAt = (level: string) => (_keys: object, sentence: string) => lines.push(`${level}: ${sentence}`);
+  const supervised = superviseWorker({
     start: (callbacks) => {
-      refused += 1;
-      if (refused <= refusals) throw new Error("the limit of processes is reached");
-      const { thread, fake } = fakeThread(callbacks);
+      startCount += 1;
+      if (startCount <= failedStarts) throw new Error("the limit of processes is reached");
+      const { thread, fake } = createFakeThread(callbacks);
       threads.push(fake);
       return thread;
     },
     address,
-    recordDrainEvent: (note) => notes.push(note),
+    recordDrainEvent: (event) => events.push(event),
     newToken: () => "0123456789abcdef",
     wallMs: () => 1_000,
     clock: time,
     random: () => 0,
-    log: { info: line("info"), warn: line("warn"), error: line("error") },
+    log: { info: logAt("info"), warn: logAt("warn"), error: logAt("error") },
     registry,
   });
   const newest = (): FakeThread => {
@@ -55,28 +55,36 @@ export function keptThread(address = ADDRESS, refusals = 0): KeptThread {
     if (thread === undefined) throw new Error("no thread was started");
     return thread;
   };
-  return { ...kept, threads, newest, events: notes, lines, ownMetrics: () => registry.metrics(), turn: time.turn };
+  return {
+    ...supervised,
+    threads,
+    newest,
+    events,
+    lines,
+    ownMetrics: () => registry.metrics(),
+    advance: time.advance,
+  };
 }
 
-function fakeThread({ onMessage, onExit }: WorkerCallbacks) {
+function createFakeThread({ onMessage, onExit }: WorkerCallbacks) {
   const requests: WorkerRequest["kind"][] = [];
-  let wasEnded = false;
+  let wasTerminated = false;
   const thread = {
     send: (request: WorkerRequest) => {
       requests.push(request.kind);
     },
     terminate: async () => {
-      wasEnded = true;
+      wasTerminated = true;
       onExit(new Error("terminated"));
     },
   };
   const fail = (why: string): void => onExit(new Error(why));
-  return { thread, fake: { requests, send: onMessage, fail, wasEnded: () => wasEnded } };
+  return { thread, fake: { requests, send: onMessage, fail, wasTerminated: () => wasTerminated } };
 }
 
 type Sleeper = { readonly untilMs: number; readonly wake: () => void };
 
-function turnedTime() {
+function createFakeTime() {
   let nowMs = 0;
   const sleepers = new Set<Sleeper>();
   return {
@@ -90,7 +98,7 @@ function turnedTime() {
           resolve();
         });
       }),
-    turn: async (ms: number) => {
+    advance: async (ms: number) => {
       nowMs += ms;
       for (const sleeper of [...sleepers].filter(({ untilMs }) => untilMs <= nowMs)) {
         sleepers.delete(sleeper);

@@ -1,4 +1,4 @@
-/** Real worker threads that fail in every way, without ending this process. */
+/** Tests failures of real worker threads, which must not end this process. */
 import { createHmac, createSecretKey } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,64 +31,64 @@ const SETTINGS: WorkerSettings = {
   reconcileMs: 1_000,
 };
 
-type Running = {
+type RunningThread = {
   readonly thread: RelayWorker;
   readonly ended: Promise<unknown>;
   readonly message: Promise<WorkerMessage>;
 };
 
-function running(source: string, heapMiB = 64): Running {
+function runThread(source: string, heapMiB = 64): RunningThread {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-thread-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const program = join(folder, "program.mjs");
   writeFileSync(program, `import { parentPort, workerData } from "node:worker_threads";\n${source}`);
-  let end: (why: unknown) => void = () => undefined;
+  let reportExit: (why: unknown) => void = () => undefined;
   const ended = new Promise<unknown>((resolve) => {
-    end = resolve;
+    reportExit = resolve;
   });
   let receive: (message: WorkerMessage) => void = () => undefined;
   const message = new Promise<WorkerMessage>((resolve) => {
     receive = resolve;
   });
-  const thread = startWorker(program, { settings: SETTINGS, heapMiB }, { onMessage: receive, onExit: end });
+  const thread = startWorker(program, { settings: SETTINGS, heapMiB }, { onMessage: receive, onExit: reportExit });
   onTestFinished(thread.terminate);
   return { thread, ended, message };
 }
 
 test("the relay's thread runs the program with the command relay-thread and the settings", LIMIT, async () => {
-  const { message } = running(
+  const { message } = runThread(
     'parentPort.postMessage({ kind: "line", keys: { ...workerData, command: process.argv[2] } });',
   );
   expect(await message).toMatchObject({ keys: { ...SETTINGS, command: "relay-thread" } });
 });
 
 test("an exception in the relay's thread is reported as the reason of the thread's exit", LIMIT, async () => {
-  expect(await running('throw new Error("no relay today");').ended).toMatchObject({ message: "no relay today" });
+  expect(await runThread('throw new Error("no relay today");').ended).toMatchObject({ message: "no relay today" });
 });
 
 test("an unhandled rejection in the relay's thread ends the thread", LIMIT, async () => {
-  const { ended } = running('setInterval(() => undefined, 1e3); void Promise.reject(new Error("forgotten"));');
+  const { ended } = runThread('setInterval(() => undefined, 1e3); void Promise.reject(new Error("forgotten"));');
   expect(await ended).toMatchObject({ message: "forgotten" });
 });
 
 test("an exit of the relay's thread without an exception is reported with the exit status", LIMIT, async () => {
-  expect(await running("process.exit(7);").ended).toMatchObject({ message: "the thread ended with status 7" });
+  expect(await runThread("process.exit(7);").ended).toMatchObject({ message: "the thread ended with status 7" });
 });
 
 test("a full heap ends the relay's thread and not the process", LIMIT, async () => {
-  const { ended } = running("const all = []; for (;;) all.push({ at: all.length });", 16);
+  const { ended } = runThread("const all = []; for (;;) all.push({ at: all.length });", 16);
   expect(await ended).toMatchObject({ code: "ERR_WORKER_OUT_OF_MEMORY" });
 });
 
 test("in a container with less memory, the relay's thread has a smaller heap limit", () => {
   const MIB = 1_048_576;
   expect(heapLimitMiB(512 * MIB)).toBe(213);
-  // The chart's limit, a greater one, and both values without a limit.
+  // The chart's limit, a greater limit, and the two values that mean no limit.
   for (const bytes of [1_536 * MIB, 4_096 * MIB, 0, 2 ** 64]) expect(heapLimitMiB(bytes)).toBe(HEAP_LIMIT_MIB);
 });
 
 test("a thread in an endless loop can be terminated", LIMIT, async () => {
-  const { thread, message, ended } = running('parentPort.postMessage({ kind: "ready" }); for (;;);');
+  const { thread, message, ended } = runThread('parentPort.postMessage({ kind: "ready" }); for (;;);');
   await message;
   thread.send({ kind: "leave" });
   await thread.terminate();
@@ -97,7 +97,7 @@ test("a thread in an endless loop can be terminated", LIMIT, async () => {
 
 test("a signing key from the worker thread creates the same signatures in the main thread", LIMIT, async () => {
   const secret = Buffer.alloc(32, 7);
-  const { message } = running(
+  const { message } = runThread(
     [
       'import { createSecretKey } from "node:crypto";',
       "const keys = [{ kid: 'k', madeMs: 1, secret: createSecretKey(Buffer.alloc(32, 7)) }];",
@@ -106,8 +106,8 @@ test("a signing key from the worker thread creates the same signatures in the ma
   );
   const received = await message;
   const key = received.kind === "identity" ? received.identity.keys[0]?.secret : undefined;
-  const mac = (by: Parameters<typeof createHmac>[1]) => createHmac("sha256", by).update("x").digest("hex");
-  expect(mac(key ?? "")).toBe(mac(createSecretKey(secret)));
+  const computeMac = (by: Parameters<typeof createHmac>[1]) => createHmac("sha256", by).update("x").digest("hex");
+  expect(computeMac(key ?? "")).toBe(computeMac(createSecretKey(secret)));
 });
 
 test("a log line of the thread has the error's code, even if the error cannot be cloned", () => {
@@ -137,10 +137,10 @@ test("an error of the relay's thread is logged with its name and causes, like on
   const log = createLog("info", { write: (line) => printed.push(JSON.parse(line)) });
   const cause = new Error("listen EADDRINUSE", { cause: new Error("someone has it") });
   const fault = new Fault("ERR_LISTEN_FAILED", "port 1", cause);
-  const across = threadLog((line) => log[line.level](structuredClone(line.keys), line.sentence));
-  for (const each of [log, across]) each.error({ err: fault }, "it failed");
+  const threadLogger = threadLog((line) => log[line.level](structuredClone(line.keys), line.sentence));
+  for (const each of [log, threadLogger]) each.error({ err: fault }, "it failed");
   const message = `${fault.message}: listen EADDRINUSE: someone has it`;
-  const shown = { type: "Fault", message, code: "ERR_LISTEN_FAILED" };
-  expect(printed).toMatchObject([{ err: shown }, { err: shown }]);
+  const expectedError = { type: "Fault", message, code: "ERR_LISTEN_FAILED" };
+  expect(printed).toMatchObject([{ err: expectedError }, { err: expectedError }]);
   expect(printed[1]?.err.stack).toBe(printed[0]?.err.stack);
 });

@@ -1,36 +1,41 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type LineStream, lineStream } from "../../../src/relay/withdrawal/stream-board.ts";
+import { createLineStream, type LineStream } from "../../../src/relay/withdrawal/stream-board.ts";
 
 const LIMITS = { repeatMs: 10_000, stallMs: 20_000, lifeMs: 100_000 };
 
-/** A client that reads a line per call of `take`. */
-function reader(): { written: string[]; take: (nowMs?: number) => void; ends: string[]; stream: LineStream } {
+/** Creates a stream and a client that reads one line per call of `readLine`. */
+function createReader(): { written: string[]; readLine: (nowMs?: number) => void; ends: string[]; stream: LineStream } {
   const written: string[] = [];
   const ends: string[] = [];
-  const takes: ((nowMs: number) => void)[] = [];
+  const pendingReads: ((nowMs: number) => void)[] = [];
   const sink = {
-    write: (text: string, taken: (nowMs: number) => void) => {
+    write: (text: string, onWritten: (nowMs: number) => void) => {
       written.push(text);
-      takes.push(taken);
+      pendingReads.push(onWritten);
     },
     end: () => ends.push("end"),
-    cut: () => ends.push("cut"),
+    destroy: () => ends.push("cut"),
   };
-  return { written, ends, take: (nowMs = 0) => takes.shift()?.(nowMs), stream: lineStream(sink, LIMITS, 0) };
+  return {
+    written,
+    ends,
+    readLine: (nowMs = 0) => pendingReads.shift()?.(nowMs),
+    stream: createLineStream(sink, LIMITS, 0),
+  };
 }
 
 describe("a fast client of a status stream", () => {
   test("receives every line, and the last one again while nothing changes", () => {
-    const { stream, written, take } = reader();
+    const { stream, written, readLine } = createReader();
     stream.send("a", 0);
-    take();
+    readLine();
     stream.check(9_999);
     expect(written).toEqual(["a"]);
     stream.check(10_000);
-    take();
+    readLine();
     stream.send("b", 12_000);
-    take();
+    readLine();
     stream.check(21_000);
     expect(written).toEqual(["a", "a", "b"]);
     stream.check(22_000);
@@ -38,9 +43,9 @@ describe("a fast client of a status stream", () => {
   });
 
   test("is disconnected at the time limit, and receives no line after that", () => {
-    const { stream, written, take, ends } = reader();
+    const { stream, written, readLine, ends } = createReader();
     stream.send("a", 0);
-    take();
+    readLine();
     stream.check(100_000);
     stream.send("b", 100_001);
     stream.check(200_000);
@@ -51,20 +56,20 @@ describe("a fast client of a status stream", () => {
 
 describe("a slow client of a status stream", () => {
   test("receives the newest line, without superseded lines", () => {
-    const { stream, written, take } = reader();
+    const { stream, written, readLine } = createReader();
     for (const line of ["a", "b", "c"]) stream.send(line, 0);
     expect(written).toEqual(["a"]);
-    take();
+    readLine();
     expect(written).toEqual(["a", "c"]);
-    take();
+    readLine();
     expect(written).toEqual(["a", "c"]);
   });
 
   test("stays connected while it reads a line now and then", () => {
-    const { stream, written, ends, take } = reader();
+    const { stream, written, ends, readLine } = createReader();
     stream.send("a", 0);
     stream.send("b", 1_000);
-    take(15_000);
+    readLine(15_000);
     stream.check(34_900);
     expect([written, ends]).toEqual([["a", "b"], []]);
     stream.check(35_000);
@@ -72,7 +77,7 @@ describe("a slow client of a status stream", () => {
   });
 
   test("is disconnected if it reads nothing, despite new lines", () => {
-    const { stream, written, ends } = reader();
+    const { stream, written, ends } = createReader();
     stream.send("a", 0);
     for (let nowMs = 1_000; nowMs < 20_000; nowMs += 1_000) {
       stream.send("b", nowMs);
@@ -88,25 +93,25 @@ test("a status stream writes one line at a time, and a client that reads all get
   const anySteps = fc.array(fc.oneof(fc.nat(9).map(String), fc.constantFrom("take", "check")), { maxLength: 60 });
   fc.assert(
     fc.property(anySteps, (steps) => {
-      const { stream, written, take } = reader();
-      let taken = 0;
+      const { stream, written, readLine } = createReader();
+      let readCount = 0;
       let last: string | undefined;
       steps.forEach((step, nowMs) => {
         if (step === "check") stream.check(nowMs);
         else if (step === "take") {
-          if (taken < written.length) {
-            taken += 1;
-            take();
+          if (readCount < written.length) {
+            readCount += 1;
+            readLine();
           }
         } else {
           last = step;
           stream.send(step, nowMs);
         }
-        expect(written.length - taken).toBeLessThanOrEqual(1);
+        expect(written.length - readCount).toBeLessThanOrEqual(1);
       });
-      while (taken < written.length) {
-        taken += 1;
-        take();
+      while (readCount < written.length) {
+        readCount += 1;
+        readLine();
       }
       expect(written.at(-1)).toBe(last);
     }),

@@ -1,10 +1,10 @@
-/** Hundreds of drains at once, from a change in the API server to the line each manager reads, over real sockets. */
+/** Tests hundreds of drains at once, from a change in the API server to the line that each manager reads. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../../time/eventually.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
 import type { EndpointCase } from "../slices/slice-cases.ts";
-import { type WatchedCluster, watchedCluster } from "../slices/watched-cluster.ts";
-import { type Answer, type StreamingRelay, streamingRelay } from "./streaming-relay.ts";
+import { createWatchedCluster, type WatchedCluster } from "../slices/watched-cluster.ts";
+import { type RelayResponse, type StreamingRelay, startStreamingRelay } from "./streaming-relay.ts";
 
 const SLICES = 12;
 const PER_SLICE = 20;
@@ -13,7 +13,9 @@ let cluster: WatchedCluster;
 let relays: readonly StreamingRelay[];
 
 beforeEach(async () => {
-  cluster = await watchedCluster({ pace: { pageSize: 5, trustMs: 20_000, silenceMs: 20_000, relistMs: 600_000 } });
+  cluster = await createWatchedCluster({
+    pace: { pageSize: 5, staleAfterMs: 20_000, silenceMs: 20_000, relistMs: 600_000 },
+  });
   relays = [];
 });
 
@@ -24,46 +26,48 @@ afterEach(async () => {
 
 const uidOf = (slice: number, pod: number): string => `uid-${slice}-${pod}`;
 
-function putSlice(slice: number, isEnding: (pod: number) => boolean, into: WatchedCluster = cluster): void {
+function putSlice(slice: number, isEnding: (pod: number) => boolean, targetCluster: WatchedCluster = cluster): void {
   const endpoints = Array.from({ length: PER_SLICE }, (_, pod): EndpointCase => {
     const conditions = isEnding(pod) ? { ready: false, serving: true, terminating: true } : { ready: true };
     return { uid: uidOf(slice, pod), address: `10.0.${slice}.${pod + 1}`, conditions };
   });
-  into.put({ name: `web-${slice}`, service: "web", endpoints });
+  targetCluster.put({ name: `web-${slice}`, service: "web", endpoints });
 }
 
-const lastStates = (answers: readonly Answer[]): readonly (string | undefined)[] =>
-  answers.map((answer) => answer.lines().at(-1)?.state);
+const lastStates = (responses: readonly RelayResponse[]): readonly (string | undefined)[] =>
+  responses.map((response) => response.lines().at(-1)?.state);
 
 test("each of many managers receives its own Pod's status, from one list and one watch", {
   timeout: 300_000,
 }, async () => {
   for (let slice = 0; slice < SLICES; slice += 1) putSlice(slice, () => false);
-  const relay = await streamingRelay({ watchPod: cluster.watches.watchPod });
+  const relay = await startStreamingRelay({ watchPod: cluster.watches.watchPod });
   relays = [relay];
-  const pods = Array.from({ length: SLICES * PER_SLICE }, (_, at) => uidOf(at % SLICES, Math.floor(at / SLICES)));
-  const answers: Answer[] = [];
-  for (const uid of pods) answers.push(await relay.request({ uid, addresses: [] }));
-  await eventually(() => expect(new Set(lastStates(answers))).toEqual(new Set(["in"])));
+  const pods = Array.from({ length: SLICES * PER_SLICE }, (_, index) =>
+    uidOf(index % SLICES, Math.floor(index / SLICES)),
+  );
+  const responses: RelayResponse[] = [];
+  for (const uid of pods) responses.push(await relay.request({ uid, addresses: [] }));
+  await eventually(() => expect(new Set(lastStates(responses))).toEqual(new Set(["in"])));
 
   for (let slice = 0; slice < SLICES; slice += 2) putSlice(slice, (pod) => pod < 10);
-  const expected = Array.from(pods, (_uid, at) => (at % SLICES) % 2 === 0 && Math.floor(at / SLICES) < 10);
-  const wanted = expected.map((isOut) => (isOut ? "out" : "in"));
-  await eventually(() => expect(lastStates(answers)).toEqual(wanted));
-  for (const [at, answer] of answers.entries()) {
-    expect(answer.lines().filter(({ state }) => state !== "unknown")).toHaveLength(expected[at] === true ? 2 : 1);
+  const expected = Array.from(pods, (_uid, index) => (index % SLICES) % 2 === 0 && Math.floor(index / SLICES) < 10);
+  const expectedStates = expected.map((isOut) => (isOut ? "out" : "in"));
+  await eventually(() => expect(lastStates(responses)).toEqual(expectedStates));
+  for (const [index, response] of responses.entries()) {
+    expect(response.lines().filter(({ state }) => state !== "unknown")).toHaveLength(expected[index] === true ? 2 : 1);
   }
   await eventually(() => expect(cluster.openWatches()).toBe(1));
-  expect(cluster.lists()).toBe(3);
+  expect(cluster.listCount()).toBe(3);
   expect(samplesOf(await relay.metrics(), "lastcall_relay_streams").get("")).toBe(pods.length);
 });
 
 test("a manager receives the same status from another replica", async () => {
-  const second = await watchedCluster();
+  const second = await createWatchedCluster();
   try {
     for (const replica of [cluster, second]) putSlice(0, () => false, replica);
     const replicas = [cluster.watches.watchPod, second.watches.watchPod];
-    relays = await Promise.all(replicas.map((watchPod) => streamingRelay({ watchPod })));
+    relays = await Promise.all(replicas.map((watchPod) => startStreamingRelay({ watchPod })));
     const [first, other] = relays;
     const before = await first?.request({ uid: uidOf(0, 0) });
     await eventually(() => expect(before?.lines().at(-1)?.state).toBe("in"));

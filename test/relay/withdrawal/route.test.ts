@@ -1,4 +1,4 @@
-/** `POST /v1/withdrawal` with well-behaved and with hostile clients. */
+/** Tests `POST /v1/withdrawal` with well-behaved and hostile clients. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RELAY_BODY_LIMIT_BYTES } from "../../../src/contract/relay-wire.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
@@ -6,27 +6,27 @@ import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
 import {
-  type Answer,
   AUTHORIZED,
   IN,
   OUT,
   REQUEST,
+  type RelayResponse,
   type StreamingRelay,
-  streamingRelay,
+  startStreamingRelay,
   WALL_MS,
 } from "./streaming-relay.ts";
 
 let relay: StreamingRelay;
 
 beforeEach(async () => {
-  relay = await streamingRelay();
+  relay = await startStreamingRelay();
 });
 
 afterEach(async () => {
   await relay.close();
 });
 
-const shows = (answer: Answer, lines: readonly object[]): Promise<unknown> =>
+const waitForLines = (answer: RelayResponse, lines: readonly object[]): Promise<unknown> =>
   eventually(() => expect(answer.lines()).toEqual(lines));
 
 const streams = async (): Promise<number | undefined> =>
@@ -39,86 +39,86 @@ describe("a manager that requests the withdrawal of its Pod", () => {
   test("receives a status line at once and after every change, until it closes the stream", async () => {
     const answer = await relay.request();
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
-    await shows(answer, [IN]);
+    await waitForLines(answer, [IN]);
     expect(relay.watchers.map(({ request }) => request)).toEqual([REQUEST]);
     relay.watchers[0]?.send(OUT);
-    await shows(answer, [IN, OUT]);
+    await waitForLines(answer, [IN, OUT]);
     relay.watchers[0]?.send(IN);
-    await shows(answer, [IN, OUT, IN]);
+    await waitForLines(answer, [IN, OUT, IN]);
     expect(await streams()).toBe(1);
-    answer.leave();
-    await eventually(() => expect(relay.watchers[0]?.left).toBe(true));
+    answer.disconnect();
+    await eventually(() => expect(relay.watchers[0]?.hasLeft).toBe(true));
     expect(await streams()).toBe(0);
   });
 
   test("receives the last status line again every 10 s", async () => {
     const answer = await relay.request();
-    await shows(answer, [IN]);
+    await waitForLines(answer, [IN]);
     relay.watchers[0]?.send(OUT);
-    await shows(answer, [IN, OUT]);
-    relay.turn(9_900);
-    relay.turn(100);
-    await shows(answer, [IN, OUT, OUT]);
+    await waitForLines(answer, [IN, OUT]);
+    relay.advance(9_900);
+    relay.advance(100);
+    await waitForLines(answer, [IN, OUT, OUT]);
   });
 
   test("receives the last line again every 200 ms if it requests a heartbeat", async () => {
     const answer = await relay.request({}, "/v1/withdrawal?heartbeat");
-    await shows(answer, [IN]);
-    relay.turn(200);
-    await shows(answer, [IN, IN]);
-    relay.turn(200);
-    await shows(answer, [IN, IN, IN]);
+    await waitForLines(answer, [IN]);
+    relay.advance(200);
+    await waitForLines(answer, [IN, IN]);
+    relay.advance(200);
+    await waitForLines(answer, [IN, IN, IN]);
   });
 
   test("returns its heartbeat with the end of the stream, and is served without one at the limit", async () => {
     await relay.close();
-    let left = 1;
+    let remainingHeartbeats = 1;
     const limits = {
       startHeartbeat: () => {
-        left -= 1;
-        return left >= 0;
+        remainingHeartbeats -= 1;
+        return remainingHeartbeats >= 0;
       },
       endHeartbeat: () => {
-        left += 1;
+        remainingHeartbeats += 1;
       },
     };
-    relay = await streamingRelay({ limits });
+    relay = await startStreamingRelay({ limits });
     const beating = await relay.request({}, "/v1/withdrawal?heartbeat");
     const plain = await relay.request({}, "/v1/withdrawal?heartbeat");
-    await shows(plain, [IN]);
-    relay.turn(200);
-    await shows(beating, [IN, IN]);
-    expect([left, plain.lines()]).toEqual([-1, [IN]]);
-    beating.leave();
-    plain.leave();
+    await waitForLines(plain, [IN]);
+    relay.advance(200);
+    await waitForLines(beating, [IN, IN]);
+    expect([remainingHeartbeats, plain.lines()]).toEqual([-1, [IN]]);
+    beating.disconnect();
+    plain.disconnect();
     await eventually(async () => expect(await streams()).toBe(0));
-    expect(left).toBe(0);
+    expect(remainingHeartbeats).toBe(0);
   });
 
   test("is disconnected after a day, and at the end of the relay", async () => {
     const first = await relay.request();
-    await shows(first, [IN]);
-    relay.turn(24 * 60 * 60_000);
+    await waitForLines(first, [IN]);
+    relay.advance(24 * 60 * 60_000);
     expect(await first.ended).toBe("ended");
     const second = await relay.request();
-    await shows(second, [IN]);
+    await waitForLines(second, [IN]);
     await relay.end();
     expect(await second.ended).toBe("ended");
-    expect(relay.watchers.map(({ left }) => left)).toEqual([true, true]);
+    expect(relay.watchers.map(({ hasLeft }) => hasLeft)).toEqual([true, true]);
   });
 
   test("stays connected for longer than the request timeout", async () => {
     await relay.close();
-    relay = await streamingRelay({ requestTimeoutMs: 2_000 });
+    relay = await startStreamingRelay({ requestTimeoutMs: 2_000 });
     const answer = await relay.request();
-    await shows(answer, [IN]);
-    // A later client without a request is cut, which proves that the timeout has passed.
-    const later = await relay.dial();
+    await waitForLines(answer, [IN]);
+    // A later client without a request is disconnected, which proves that the timeout has passed.
+    const later = await relay.openConnection();
     const cut = new Promise((resolve) => later.once("close", resolve));
     later.resume();
     await cut;
     relay.watchers[0]?.send(OUT);
-    await shows(answer, [IN, OUT]);
+    await waitForLines(answer, [IN, OUT]);
   });
 });
 
@@ -129,7 +129,7 @@ describe("a request for a withdrawal is rejected", () => {
     { title: "an endless credential", headers: { ...AUTHORIZED, authorization: `Lastcall ${"a".repeat(12_000)}` } },
   ])("before its body is read if it has $title", async ({ headers }) => {
     const answer = await relay.send({ body: "x".repeat(64 * 1024), headers, endless: true }).catch(() => undefined);
-    // A client that is still sending may see the close before the response.
+    // A client that is still sending may be disconnected before it receives the response.
     if (answer !== undefined) expect(answer.status).toBe(401);
     await eventually(async () => expect(await relay.connections()).toBe(0));
     expect(await refusedFor("credential")).toBe(1);
@@ -137,7 +137,7 @@ describe("a request for a withdrawal is rejected", () => {
   });
 
   test("without a credential, and its connection is closed before the body is read", async () => {
-    const socket = await relay.dial();
+    const socket = await relay.openConnection();
     let received = "";
     socket.on("data", (bytes: Buffer) => {
       received += bytes.toString();
@@ -146,7 +146,7 @@ describe("a request for a withdrawal is rejected", () => {
     socket.write("POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n{");
     await gone;
     expect(received).toMatch(/^HTTP\/1.1 401 /);
-    // At once, and not by the request timeout.
+    // The relay closes the connection at once, not after the request timeout.
     expect(received).toContain("connection: close\r\n");
   });
 
@@ -215,8 +215,8 @@ describe("a client of the relay that stops after", () => {
     },
   ])("$title is disconnected", async ({ bytes }) => {
     await relay.close();
-    relay = await streamingRelay({ requestTimeoutMs: 300 });
-    const socket = await relay.dial();
+    relay = await startStreamingRelay({ requestTimeoutMs: 300 });
+    const socket = await relay.openConnection();
     const gone = new Promise((resolve) => socket.once("close", resolve));
     socket.resume();
     if (bytes !== "") socket.write(bytes);
@@ -228,30 +228,30 @@ describe("a client of the relay that stops after", () => {
 describe("a flood of requests", () => {
   test("of one namespace is rejected, and another namespace is served", async () => {
     await relay.close();
-    relay = await streamingRelay({ streamsLimit: 40 });
-    const requests = Array.from({ length: 60 }, (_, at) => relay.request({ uid: `uid-${at}` }));
-    const answers = await Promise.all(requests);
-    const taken = answers.filter(({ status }) => status === 200);
-    const refused = answers.filter(({ status }) => status === 429);
+    relay = await startStreamingRelay({ streamsLimit: 40 });
+    const requests = Array.from({ length: 60 }, (_, index) => relay.request({ uid: `uid-${index}` }));
+    const responses = await Promise.all(requests);
+    const taken = responses.filter(({ status }) => status === 200);
+    const refused = responses.filter(({ status }) => status === 429);
     expect([taken.length, refused.length, refused[0]?.headers["retry-after"]]).toEqual([20, 40, "1"]);
     expect(await refusedFor("namespace_streams")).toBe(40);
     const other = await relay.request({ namespace: "other" });
-    await shows(other, [IN]);
-    for (const answer of taken) answer.leave();
+    await waitForLines(other, [IN]);
+    for (const answer of taken) answer.disconnect();
     await eventually(async () => expect(await streams()).toBe(1));
-    await shows(await relay.request(), [IN]);
+    await waitForLines(await relay.request(), [IN]);
   });
 
   test("with a replayed credential for one Pod is limited to 16 streams", async () => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => relay.request()));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(16);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => relay.request()));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(16);
     expect(await refusedFor("pod_streams")).toBe(24);
   });
 
   test("on one connection uses no memory after that connection", async () => {
     const body = JSON.stringify(REQUEST);
     const one = `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-    const socket = await relay.dial();
+    const socket = await relay.openConnection();
     let received = "";
     socket.on("data", (bytes: Buffer) => {
       received += bytes.toString();
@@ -261,12 +261,12 @@ describe("a flood of requests", () => {
     expect(await streams()).toBeLessThanOrEqual(16);
     socket.destroy();
     await eventually(async () => expect(await streams()).toBe(0));
-    expect(relay.watchers.every(({ left }) => left)).toBe(true);
+    expect(relay.watchers.every(({ hasLeft }) => hasLeft)).toBe(true);
   });
 
   test("for a client that does not read leaves only the last status line", async () => {
     const answer = await relay.request();
-    await shows(answer, [IN]);
+    await waitForLines(answer, [IN]);
     answer.message.pause();
     const count = 200_000;
     for (let line = 0; line < count; line += 1) relay.watchers[0]?.send({ ...IN, reason: `line ${line}` });
@@ -279,7 +279,7 @@ describe("a flood of requests", () => {
 });
 
 test("a client that disconnects before the end of its body causes no watch", async () => {
-  const socket = await relay.dial();
+  const socket = await relay.openConnection();
   const length = JSON.stringify(REQUEST).length;
   socket.write(
     `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{`,
@@ -301,19 +301,19 @@ describe("the end of a status stream", () => {
     opened = [];
     wallMs = WALL_MS;
     const lost = {
-      opened: ({ uid }: { readonly uid: string }) => opened.push(uid),
-      closed: (_pod: object, drain: BrokenDrain | undefined) => closed.push(drain),
-      reported: () => undefined,
+      onStreamOpened: ({ uid }: { readonly uid: string }) => opened.push(uid),
+      onStreamClosed: (_pod: object, drain: BrokenDrain | undefined) => closed.push(drain),
+      onReport: () => undefined,
     };
-    relay = await streamingRelay({ lost, wallMs: () => wallMs });
+    relay = await startStreamingRelay({ lostDrains: lost, wallMs: () => wallMs });
   });
 
   test("by the client during a drain is reported with the times and the last status", async () => {
     const answer = await relay.request();
     relay.watchers[0]?.send({ ...OUT, graceSeconds: 30 });
-    await shows(answer, [IN, { ...OUT, graceSeconds: 30 }]);
+    await waitForLines(answer, [IN, { ...OUT, graceSeconds: 30 }]);
     wallMs += 1_500;
-    answer.leave();
+    answer.disconnect();
     await eventually(() => expect(closed).toHaveLength(1));
     expect(closed[0]).toMatchObject({
       openedAtMs: WALL_MS,
@@ -326,19 +326,19 @@ describe("the end of a status stream", () => {
 
   test("of a Pod that does not terminate is not reported as a broken drain", async () => {
     const answer = await relay.request();
-    await shows(answer, [IN]);
-    answer.leave();
+    await waitForLines(answer, [IN]);
+    answer.disconnect();
     await eventually(() => expect(closed).toHaveLength(1));
     expect(closed).toEqual([undefined]);
   });
 
   test.for([
-    { title: "after a day", end: () => relay.turn(24 * 60 * 60_000) },
+    { title: "after a day", end: () => relay.advance(24 * 60 * 60_000) },
     { title: "at the relay's shutdown", end: () => relay.end() },
   ])("by the relay $title is not reported as a broken drain", async ({ end }) => {
     const answer = await relay.request();
     relay.watchers[0]?.send(OUT);
-    await shows(answer, [IN, OUT]);
+    await waitForLines(answer, [IN, OUT]);
     await end();
     await eventually(() => expect(closed).toHaveLength(1));
     expect(closed).toEqual([undefined]);

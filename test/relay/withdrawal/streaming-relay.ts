@@ -1,4 +1,4 @@
-/** Serves the withdrawal route over TLS with fakes for everything else, and lets clients misbehave. */
+/** Serves the withdrawal route over TLS with fakes for its ports, also to misbehaving clients. */
 import { once } from "node:events";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { request } from "node:https";
@@ -13,7 +13,7 @@ import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { WatchPod } from "../../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../../src/relay/withdrawal/withdrawal-route.ts";
 import { makeCertificate } from "../../../src/webhook/certificates/self-made.ts";
-import { turnedClock } from "../manual-clock.ts";
+import { createManualClock } from "../manual-clock.ts";
 
 export const WALL_MS = 1_795_000_000_000;
 
@@ -43,113 +43,121 @@ function claimsOf(authorization: string | undefined): CredentialClaims | undefin
 export type Watcher = {
   readonly request: WithdrawalRequest;
   readonly send: (line: WithdrawalStatusLine) => void;
-  left: boolean;
+  hasLeft: boolean;
 };
 
-export type Answer = {
+export type RelayResponse = {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
-  /** Everything received so far. */
+  /** Returns the text that was received until now. */
   readonly text: () => string;
   readonly lines: () => readonly WithdrawalStatusLine[];
   readonly ended: Promise<"ended" | "broken">;
-  readonly leave: () => void;
+  readonly disconnect: () => void;
   readonly message: IncomingMessage;
 };
 
 export type StreamingRelay = {
   readonly watchers: readonly Watcher[];
-  readonly request: (pod?: Partial<WithdrawalRequest>, path?: string) => Promise<Answer>;
-  readonly send: (what: Sent) => Promise<Answer>;
+  readonly request: (pod?: Partial<WithdrawalRequest>, path?: string) => Promise<RelayResponse>;
+  readonly send: (what: RawRequest) => Promise<RelayResponse>;
   /** Opens a raw TLS connection. */
-  readonly dial: () => Promise<TLSSocket>;
-  /** Moves the route's clock. */
-  readonly turn: (ms: number) => void;
+  readonly openConnection: () => Promise<TLSSocket>;
+  /** Advances the clock of the route. */
+  readonly advance: (ms: number) => void;
   readonly metrics: () => Promise<string>;
   readonly connections: () => Promise<number>;
-  /** Closes as the program does, and waits for clients that are still being answered. */
+  /** Closes the server as the program does, and waits for open responses. */
   readonly end: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-export type Sent = {
+export type RawRequest = {
   readonly body: string | Buffer;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body goes on for ever. */
+  /** The body is repeated without end. */
   readonly endless?: boolean;
 };
 
-export type RelayChoices = {
+export type RelayOptions = {
   readonly watchPod?: WatchPod;
   readonly streamsLimit?: number;
   readonly limits?: Partial<RelayLimits>;
   readonly requestTimeoutMs?: number;
   readonly clock?: Clock;
-  readonly lost?: LostDrains;
+  readonly lostDrains?: LostDrains;
   readonly wallMs?: () => number;
 };
 
 export const AUTHORIZED = { authorization: credentialFor("shop"), "content-type": "application/json" };
 
-export async function streamingRelay(choices: RelayChoices = {}): Promise<StreamingRelay> {
-  const made = await certificate;
-  const { cert, key } = made.source.current();
-  const requestTimeout = choices.requestTimeoutMs ?? 30_000;
+export async function startStreamingRelay(options: RelayOptions = {}): Promise<StreamingRelay> {
+  const authority = await certificate;
+  const { cert, key } = authority.source.current();
+  const requestTimeout = options.requestTimeoutMs ?? 30_000;
   const app = Fastify({
     https: { cert, key, requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval: 50 },
     requestTimeout,
   });
   const watchers: Watcher[] = [];
   const registry = new Registry();
-  const time = turnedClock(1);
+  const clock = createManualClock(1);
   const watchPod: WatchPod = (request, send) => {
-    const watcher: Watcher = { request, send, left: false };
+    const watcher: Watcher = { request, send, hasLeft: false };
     watchers.push(watcher);
     send(IN);
     return () => {
-      watcher.left = true;
+      watcher.hasLeft = true;
     };
   };
   addWithdrawalRoute(app, {
     checkCredential: claimsOf,
-    watchPod: choices.watchPod ?? watchPod,
-    limits: { ...createRelayLimits(choices.streamsLimit), ...choices.limits },
-    clock: choices.clock ?? time,
-    lost: choices.lost ?? NO_LOST_DRAINS,
-    wallMs: choices.wallMs ?? (() => WALL_MS),
+    watchPod: options.watchPod ?? watchPod,
+    limits: { ...createRelayLimits(options.streamsLimit), ...options.limits },
+    clock: options.clock ?? clock,
+    lostDrains: options.lostDrains ?? NO_LOST_DRAINS,
+    wallMs: options.wallMs ?? (() => WALL_MS),
     registry,
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  const where = { host: "127.0.0.1", port, ca: made.caCertificate, servername: "localhost" };
+  const address = { host: "127.0.0.1", port, ca: authority.caCertificate, servername: "localhost" };
 
-  const send = ({ body, path = "/v1/withdrawal", headers = AUTHORIZED, endless = false }: Sent): Promise<Answer> =>
+  const send = ({
+    body,
+    path = "/v1/withdrawal",
+    headers = AUTHORIZED,
+    endless = false,
+  }: RawRequest): Promise<RelayResponse> =>
     new Promise((resolve, reject) => {
-      const sent: ClientRequest = request({ ...where, path, method: "POST", headers, agent: false }, (message) => {
-        message.on("error", () => undefined);
-        resolve(answerOf(message));
-      });
-      sent.on("error", reject);
-      if (endless) neverEnd(sent, body);
-      else sent.end(body);
+      const clientRequest: ClientRequest = request(
+        { ...address, path, method: "POST", headers, agent: false },
+        (message) => {
+          message.on("error", () => undefined);
+          resolve(readResponse(message));
+        },
+      );
+      clientRequest.on("error", reject);
+      if (endless) writeEndlessly(clientRequest, body);
+      else clientRequest.end(body);
     });
 
   return {
     watchers,
     send,
     request: (fields = {}, path) => {
-      const whole = { ...REQUEST, ...fields };
-      const headers = { ...AUTHORIZED, authorization: credentialFor(whole.namespace) };
-      return send({ body: JSON.stringify(whole), headers, ...(path === undefined ? {} : { path }) });
+      const fullRequest = { ...REQUEST, ...fields };
+      const headers = { ...AUTHORIZED, authorization: credentialFor(fullRequest.namespace) };
+      return send({ body: JSON.stringify(fullRequest), headers, ...(path === undefined ? {} : { path }) });
     },
-    dial: async () => {
-      const socket = connect(where);
+    openConnection: async () => {
+      const socket = connect(address);
       await once(socket, "secureConnect");
       socket.on("error", () => undefined);
       return socket;
     },
-    turn: time.jump,
+    advance: clock.jump,
     metrics: () => registry.metrics(),
     connections: () =>
       new Promise((resolve, reject) => {
@@ -165,15 +173,15 @@ export async function streamingRelay(choices: RelayChoices = {}): Promise<Stream
   };
 }
 
-function neverEnd(sent: ClientRequest, piece: string | Buffer): void {
-  const more = (): void => {
-    while (!sent.destroyed && sent.write(piece));
+function writeEndlessly(clientRequest: ClientRequest, chunk: string | Buffer): void {
+  const writeMore = (): void => {
+    while (!clientRequest.destroyed && clientRequest.write(chunk));
   };
-  sent.on("drain", more);
-  more();
+  clientRequest.on("drain", writeMore);
+  writeMore();
 }
 
-function answerOf(message: IncomingMessage): Answer {
+function readResponse(message: IncomingMessage): RelayResponse {
   let text = "";
   message.setEncoding("utf8");
   message.on("data", (chunk: string) => {
@@ -192,7 +200,7 @@ function answerOf(message: IncomingMessage): Answer {
         .slice(0, -1)
         .map((line): WithdrawalStatusLine => JSON.parse(line)),
     ended,
-    leave: () => message.destroy(),
+    disconnect: () => message.destroy(),
     message,
   };
 }
