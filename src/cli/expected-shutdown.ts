@@ -1,5 +1,5 @@
 /** Computes the expected shutdown of a Pod, as moments after its deletion, and its grace period as a sum. */
-import { criterionOf, isDriverUsed } from "../contract/criterion.ts";
+import { criterionOf, isDriverUsed, patienceOf } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { DRIVER_LIMITS, PRELOAD_LIMIT } from "../contract/driver-limits.ts";
 import { type DriverName, driverRow } from "../contract/driver-table.ts";
@@ -28,9 +28,17 @@ export function expectedShutdown(settings: DrainSettings, graceSeconds: number):
       atMs: withdrawnMs,
       what: `earliest end of the drain: ${drainEndText(settings)}; then the containers get SIGTERM`,
     },
+    ...handOverMoment(settings, withdrawnMs),
     { atMs: deadlineMs, what: `deadline: the containers get SIGTERM even with open connections, and ${app} to stop` },
     { atMs: graceSeconds * 1_000, what: "the grace period ends: running containers are killed" },
   ];
+}
+
+function handOverMoment(settings: DrainSettings, withdrawnMs: number): readonly Moment[] {
+  const patienceMs = patienceOf(settings);
+  if (criterionOf(settings) !== "quiet" || patienceMs === 0 || patienceMs >= settings.drainTimeoutMs) return [];
+  const what = "end of the patience: the drain no longer waits for clients that only keep sending requests";
+  return [{ atMs: withdrawnMs + patienceMs, what }];
 }
 
 export function sleepModeShutdown(sleepMs: number, graceSeconds: number): readonly Moment[] {
@@ -53,7 +61,9 @@ function drainEndText(settings: DrainSettings): string {
     case "clients":
       return `when the driver has counted no client at the mesh's proxy for ${quiet}`;
     case "quiet":
-      return `when traffic has been absent for ${quiet}`;
+      return patienceOf(settings) === 0
+        ? `when traffic has been absent for ${quiet}, except requests of clients that keep sending, which the app finishes`
+        : `when traffic has been absent for ${quiet}`;
   }
 }
 

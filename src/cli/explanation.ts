@@ -137,6 +137,7 @@ function effectiveValues({ outcome }: Decision, settings: DrainSettings | undefi
     drainDelayMs: formatDuration(settings.drainDelayMs),
     port: String(settings.port),
     drainedWhen: criterionOf(settings),
+    shutdown: settings.shutdown,
   };
 }
 

@@ -29,6 +29,11 @@ export function usesSockets(criterion: Criterion): boolean {
   return criterion === "quiet" || criterion === "connections";
 }
 
+/** The wait for clients that keep sending, in milliseconds; an app that shuts down gracefully needs none. */
+export function patienceOf(settings: DrainSettings): number {
+  return settings.shutdown === "graceful" ? 0 : settings.patienceMs;
+}
+
 /** False for a driver that only counts clients when another criterion ends the drain. */
 export function isDriverUsed(settings: DrainSettings): boolean {
   return driverRow(settings.driver).counted !== "clients" || criterionOf(settings) === "clients";

@@ -9,14 +9,13 @@ const SESSIONS =
 export const PRELOAD_LIMIT =
   "The preloaded library adds Connection: close to the next HTTP/1.1 response of each client. It has no effect on HTTP/2, " +
   "TLS terminated by the app, WebSockets, endless streams and static binaries, such as most in Go: the drain waits for such " +
-  "clients until its deadline, and one racing request per connection can be lost when the app closes it.";
+  "clients as without the library, and one racing request per connection can be lost when the app closes it.";
 
 /** `http`: while `drain-url` is not set. `none`: the end of a sentence. */
 export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
-    "nothing can close a kept-alive connection on which a client keeps sending: the drain then waits until its deadline and " +
-    "reports the remaining clients, and one racing request per connection can be lost when the app closes it. HTTP/2 " +
-    "connections, including gRPC, count as busy while the client's bytes are the last ones. The driver http with drain-url " +
+    "nothing can close a kept-alive connection on which a client keeps sending: such clients are waited for until the end of " +
+    "the patience, and one racing request per connection can be lost when the app closes it. HTTP/2 connections, including gRPC, count as busy while the client's bytes are the last ones. The driver http with drain-url " +
     "(the app then answers Connection: close) removes this limit.",
   envoy: SESSIONS,
   istio:

@@ -90,6 +90,8 @@ export function resourcesReference(): string {
 
 const DRAINS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
   drained: "the traffic of a Pod ended, and the manager released the Pod",
+  "handed-over":
+    "only clients that keep sending requests on open connections were left, and the manager released the Pod; the message names them",
   blind: "the manager released a Pod whose traffic it could not see; the message has the reason",
   timeout: "the drain of a Pod ended at its deadline; the message names the remaining connections",
   forced: "the manager was stopped before the drain of its Pod ended",

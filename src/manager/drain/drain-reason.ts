@@ -1,5 +1,5 @@
 /** Formats the report's sentences that explain the duration of a drain. Pure. */
-import { criterionOf, isCounted } from "../../contract/criterion.ts";
+import { criterionOf, isCounted, patienceOf } from "../../contract/criterion.ts";
 import { type OpenConnection, TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
@@ -9,7 +9,6 @@ import { unknownWaitMs } from "../traffic/quiet.ts";
 import { plannedDeadlineMs } from "./drain-plan.ts";
 import { relayText, whyOf, withdrawnAfterMs } from "./drain-report-of.ts";
 import { type Drain, type DrainState, drainOf } from "./drain-state.ts";
-import { patienceOf } from "./hand-over.ts";
 import { hasOnlyUdp } from "./sample-facts.ts";
 
 export const APPS_FINISHED = "No app container called its hook: all had finished, and only the manager was stopped.";

@@ -2,7 +2,7 @@
  * Ends a drain in which only cycling connections are left: waiting does not end them, but the app's own shutdown may close them
  * politely. Pure.
  */
-import { criterionOf } from "../../contract/criterion.ts";
+import { criterionOf, patienceOf } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { quietDueMs } from "../traffic/quiet.ts";
 import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
@@ -11,11 +11,6 @@ import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
 const OBSERVED_MS = 1_000;
 /** After this time the drain ends even if more responses are due than in the observed samples. */
 const SEARCH_LIMIT_MS = 3_000;
-
-/** The wait for clients that keep sending; an app that shuts down gracefully needs none. */
-export function patienceOf(settings: DrainSettings): number {
-  return settings.shutdown === "graceful" ? 0 : settings.patienceMs;
-}
 
 /** Updates the watch by the sample at `nowMs`. A cycling connection that ended since the last sample restarts the patience. */
 export function watchCycling(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Draining {

@@ -87,6 +87,7 @@ type EventType = Pick<EventSpec, "type" | "reason">;
 
 export const DRAIN_EVENTS = {
   drained: { type: "Normal", reason: "Drained" },
+  "handed-over": { type: "Normal", reason: "DrainHandedOver" },
   blind: { type: "Warning", reason: "DrainBlind" },
   timeout: { type: "Warning", reason: "DrainTimeout" },
   forced: { type: "Warning", reason: "DrainForced" },

@@ -7,6 +7,7 @@ import { CLAIMS } from "./drains-server.ts";
 
 test.for([
   { outcome: "drained", type: "Normal", reason: "Drained" },
+  { outcome: "handed-over", type: "Normal", reason: "DrainHandedOver" },
   { outcome: "timeout", type: "Warning", reason: "DrainTimeout" },
   { outcome: "forced", type: "Warning", reason: "DrainForced" },
   { outcome: "blind", type: "Warning", reason: "DrainBlind" },

@@ -60,7 +60,7 @@ test("a drain with the outcome lost is counted, and is not in the histogram of d
 test("every outcome, phase and refusal reason has a metric before the first report", async () => {
   const { registry } = createDrainsServer();
   const text = await registry.metrics();
-  for (const outcome of ["drained", "blind", "timeout", "not-needed", "restarted", "forced", "lost"]) {
+  for (const outcome of ["drained", "handed-over", "blind", "timeout", "not-needed", "restarted", "forced", "lost"]) {
     expect(text).toContain(`lastcall_drains_total{outcome="${outcome}"} 0`);
   }
   for (const reason of ["credential", "namespace", "rate_limited", "too_large", "malformed"]) {
