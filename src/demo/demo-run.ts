@@ -7,14 +7,15 @@ import type { DemoOptions } from "./options.ts";
 import { localManagerImage } from "./pods/pod-runner.ts";
 import type { ProcessTable } from "./pods/process-table.ts";
 import type { PreparedRun } from "./prepared-run.ts";
-import { compareRuns } from "./report/comparison.ts";
+import { compareRuns, SLEEP_SECONDS } from "./report/comparison.ts";
+import type { VariantResult } from "./report/pod-end.ts";
 import { longestDrain, reportLines, resultJson } from "./report/report.ts";
 import { timelineOf } from "./report/timeline.ts";
 import { timelineSvg } from "./report/timeline-svg.ts";
 import { type AdmissionTarget, admitPod } from "./rollout/admission-client.ts";
-import { identityOf } from "./rollout/deployment.ts";
+import { identityOf, withSleepHooks } from "./rollout/deployment.ts";
 import { startServers } from "./servers.ts";
-import { runVariant } from "./variant.ts";
+import { runVariant, type VariantPorts, type VariantRequest } from "./variant.ts";
 
 type RunPorts = {
   readonly network: PodNetwork;
@@ -56,19 +57,22 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
   try {
     print("\nRolling update without lastcall …");
     const admitUnchanged = (pod: object) => Promise.resolve(pod);
-    const without = await runVariant(request, { ...variantPorts, admit: admitUnchanged, writeSlice: undefined });
+    const unchanged = { ...variantPorts, admit: admitUnchanged, writeSlice: undefined };
+    const without = await runVariant(request, unchanged);
     print(`  finished after ${(without.tookMs / 1_000).toFixed(1)} s`);
+    const sleep = options.compare === "sleep" ? await runWithSleep(request, unchanged, print) : undefined;
     print("Rolling update with lastcall …");
     const admit = admitWith(servers.webhook, (warning) => print(`  warning of the webhook: ${warning}`));
     const variantResult = await runVariant(request, { ...variantPorts, admit, writeSlice: servers.writeSlice });
     print(`  finished after ${(variantResult.tookMs / 1_000).toFixed(1)} s`);
     const comparison = compareRuns({
       without: without.counts,
+      sleep: sleep?.counts,
       with: variantResult.counts,
       summaries: variantResult.ended.flatMap((end) => end.summary ?? []),
       propagationMs,
     });
-    const demoResult = { without, with: variantResult, comparison };
+    const demoResult = { without, sleep, with: variantResult, comparison };
     const drawnPod = longestDrain(variantResult.ended);
     if (options.svg !== "" && drawnPod !== undefined) await writeFile(options.svg, timelineSvg(timelineOf(drawnPod)));
     if (options.json)
@@ -78,6 +82,18 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
   } finally {
     await servers.stop();
   }
+}
+
+async function runWithSleep(
+  request: VariantRequest,
+  ports: VariantPorts,
+  print: (text: string) => void,
+): Promise<VariantResult> {
+  print(`Rolling update with preStop: sleep ${SLEEP_SECONDS}, without lastcall …`);
+  const deployment = withSleepHooks(request.deployment, SLEEP_SECONDS);
+  const result = await runVariant({ ...request, deployment }, ports);
+  print(`  finished after ${(result.tookMs / 1_000).toFixed(1)} s`);
+  return result;
 }
 
 function admitWith(webhook: AdmissionTarget, onWarning: (warning: string) => void) {

@@ -18,7 +18,6 @@ const DERIVED_MS = -1;
 
 const DEFAULT_DRAIN_DELAY_MS = 5_000;
 const MARGIN_MS = 3_000;
-const ENDLESS_TIMEOUT_MS = 8_000;
 const DEFAULT_PATH = "/";
 
 const OPTIONS = {
@@ -34,10 +33,11 @@ const OPTIONS = {
   },
   drainTimeoutMs: {
     ...waitSetting("drain-timeout", DERIVED_MS, "drain timeout of the Pods", TIMEOUT_LIMIT_MS),
-    defaultText: "60s; 8s with --endless-clients",
+    defaultText: "60s",
   },
   longRequest: switchSetting("long-request", "sends a 5 s request to each Pod right before its deletion"),
   endlessClients: switchSetting("endless-clients", "adds keep-alive clients that never disconnect"),
+  compare: choiceSetting("compare", ["none", "sleep"], "none", "sleep: runs a third update, with preStop: sleep 5"),
   withoutRelay: switchSetting("no-relay", "disables the relay, which sends Pods their withdrawal from EndpointSlices"),
   driver: choiceSetting(
     "driver",
@@ -81,7 +81,8 @@ export type DemoOptions = ValuesOf<typeof OPTIONS>;
 
 export const DEMO_HELP = `lastcall demo [flags]
 
-Runs two rolling updates of a small Deployment under load, without and with lastcall, and compares the failed requests.
+Runs two rolling updates of a small Deployment under load, without and with lastcall, and compares the failed requests
+and the time from a Pod's deletion to its stop signal.
 No cluster is needed: the webhook, the manager and the app run as local processes; the kubelet, the Service's proxy and
 the API server are simulated.
 
@@ -121,8 +122,6 @@ export function drainAnnotations(options: DemoOptions): Record<string, string> {
   if (options.drainDelayMs >= 0) annotations["lastcall.dev/drain-delay"] = formatDuration(options.drainDelayMs);
   else if (neededDelayMs > DEFAULT_DRAIN_DELAY_MS)
     annotations["lastcall.dev/drain-delay"] = formatDuration(neededDelayMs);
-  // Endless clients make every drain last until its deadline, a minute by default.
-  const timeoutMs = options.drainTimeoutMs < 0 && options.endlessClients ? ENDLESS_TIMEOUT_MS : options.drainTimeoutMs;
-  if (timeoutMs >= 0) annotations["lastcall.dev/drain-timeout"] = formatDuration(timeoutMs);
+  if (options.drainTimeoutMs >= 0) annotations["lastcall.dev/drain-timeout"] = formatDuration(options.drainTimeoutMs);
   return annotations;
 }

@@ -1,4 +1,4 @@
-/** Runs one of the two rolling updates under load. */
+/** Runs one of the rolling updates under load. */
 import { createEndpointFeed, createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
 import { createRequestCounter, type LoadShape, startLoad } from "./load/load.ts";
 import { startServiceProxy } from "./network/service-proxy.ts";
@@ -7,7 +7,7 @@ import { deletedMs, podEndOf, type VariantResult } from "./report/pod-end.ts";
 import { identityOf } from "./rollout/deployment.ts";
 import { allReady, createPod, replacePods } from "./rollout/rollout.ts";
 
-type VariantRequest = {
+export type VariantRequest = {
   readonly deployment: object;
   readonly replicas: number;
   readonly port: number;

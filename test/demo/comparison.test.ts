@@ -39,6 +39,21 @@ test("the demo fails if a request with lastcall fails, and the message lists cli
   expect(comparison).toEqual({ exitStatus: 1, sentence: `1 request failed with lastcall. ${REPORT.why}` });
 });
 
+test.for(["timeout", "handed-over"])("the demo's message has the reason of a drain with the outcome %s", (outcome) => {
+  const summary = drainSummary([JSON.stringify({ ...REPORT, outcome })]);
+  if (summary === undefined) throw new Error("the report was not found");
+  const runs = { without: counts(9, 9), with: counts(9, 1), summaries: [summary], propagationMs: 2_000 };
+  expect(compareRuns(runs).sentence).toBe(`1 request failed with lastcall. ${REPORT.why}`);
+});
+
+test("the demo's message has the losses with preStop: sleep, if that update ran", () => {
+  const runs = { without: counts(9, 9), with: counts(9, 0), summaries: [], propagationMs: 2_000 };
+  expect(compareRuns({ ...runs, sleep: counts(8, 2) }).sentence).toBe(
+    "A rolling update lost 9 of 9 requests without lastcall and none of 9 with it. With preStop: sleep 5 it lost 2 of 8.",
+  );
+  expect(compareRuns(runs).sentence).not.toContain("sleep");
+});
+
 test("the demo fails with a hint at the app if all requests fail in both updates", () => {
   const comparison = compareRuns({ without: counts(9, 9), with: counts(9, 9), summaries: [], propagationMs: 2_000 });
   expect(comparison.exitStatus).toBe(1);

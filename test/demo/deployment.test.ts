@@ -3,7 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { objectAt, textAt } from "../../src/demo/json.ts";
-import { podOf, sampleDeployment, servicePort, withAnnotations } from "../../src/demo/rollout/deployment.ts";
+import {
+  podOf,
+  sampleDeployment,
+  servicePort,
+  withAnnotations,
+  withSleepHooks,
+} from "../../src/demo/rollout/deployment.ts";
 import { readDeployment } from "../../src/demo/rollout/own-deployment.ts";
 
 let folder = "";
@@ -96,5 +102,22 @@ test("a directory is rejected as Deployment file", async () => {
 test("a missing Deployment file is rejected", async () => {
   expect((await readDeployment(join(folder, "nothing.yaml"))).problems.join()).toContain(
     "cannot be read: the file does not exist",
+  );
+});
+
+test("a sleep hook is added to each container without a preStop hook, and nothing else changes", () => {
+  const own = { name: "own", lifecycle: { preStop: { exec: { command: ["stop"] } } } };
+  const started = { name: "started", lifecycle: { postStart: { sleep: { seconds: 1 } } } };
+  const deploymentOf = (containers: readonly object[]) => ({
+    kind: "Deployment",
+    spec: { replicas: 3, template: { metadata: { labels: { app: "web" } }, spec: { containers, hostname: "web" } } },
+  });
+  const preStop = { sleep: { seconds: 5 } };
+  expect(withSleepHooks(deploymentOf([{ name: "bare" }, own, started]), 5)).toEqual(
+    deploymentOf([
+      { name: "bare", lifecycle: { preStop } },
+      own,
+      { name: "started", lifecycle: { postStart: { sleep: { seconds: 1 } }, preStop } },
+    ]),
   );
 });

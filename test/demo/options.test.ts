@@ -17,8 +17,8 @@ test("a long propagation delay raises the drain delay unless --drain-delay is se
   });
 });
 
-test("--endless-clients shortens the drain timeout unless --drain-timeout is set", () => {
-  expect(annotationsFor("--endless-clients")).toEqual({ "lastcall.dev/drain-timeout": "8s" });
+test("--drain-timeout sets the drain timeout of the Pods, which --endless-clients does not change", () => {
+  expect(annotationsFor("--endless-clients")).toEqual({});
   expect(annotationsFor("--endless-clients", "--drain-timeout=3s")).toEqual({ "lastcall.dev/drain-timeout": "3s" });
 });
 

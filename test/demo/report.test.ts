@@ -47,10 +47,14 @@ test("the table of failures has columns only for the kinds that occurred", () =>
   without.count("pooled", undefined);
   const withLastcall = createRequestCounter();
   withLastcall.count("pooled", undefined);
-  expect(failureTable(without.counts(), withLastcall.counts())).toEqual([
-    "                   requests  failed  refused  closed-unanswered",
-    "without lastcall          3       2        1                  1",
-    "with lastcall             1       0        0                  0",
+  const rows = [
+    { name: "without lastcall", counts: without.counts(), drainSeconds: [0.02] },
+    { name: "with lastcall", counts: withLastcall.counts(), drainSeconds: [5.04, 15.5] },
+  ];
+  expect(failureTable(rows)).toEqual([
+    "                   stop after  requests  failed  refused  closed-unanswered",
+    "without lastcall        0.0 s         3       2        1                  1",
+    "with lastcall          15.5 s         1       0        0                  0",
   ]);
 });
 

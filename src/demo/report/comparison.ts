@@ -1,11 +1,16 @@
-/** Compares the two rolling updates. Pure. */
+/** Compares the rolling updates. Pure. */
 import type { RequestCounts } from "../load/load.ts";
 import type { DrainSummary } from "./pod-end.ts";
 
 export type Comparison = { readonly exitStatus: 0 | 1; readonly sentence: string };
 
+/** The usual fixed wait without lastcall: the default drain delay. */
+export const SLEEP_SECONDS = 5;
+
 type RunResults = {
   readonly without: RequestCounts;
+  /** The update with a preStop hook that sleeps; `undefined` if it was not requested. */
+  readonly sleep?: RequestCounts | undefined;
   readonly with: RequestCounts;
   readonly summaries: readonly DrainSummary[];
   readonly propagationMs: number;
@@ -24,18 +29,23 @@ export function compareRuns(runs: RunResults): Comparison {
     return { exitStatus: 1, sentence: "No request was sent during the update with lastcall; run the demo again." };
   if (failed === runs.with.requests && runs.without.failed === runs.without.requests)
     return { exitStatus: 1, sentence: UNREACHABLE };
-  const timedOutDrain = runs.summaries.find((summary) => summary.outcome === "timeout" && summary.leftTotal > 0);
+  // Clients that were connected at the stop signal could have lost a request.
+  const riskyDrain = runs.summaries.find(
+    ({ outcome, leftTotal }) => (outcome === "timeout" || outcome === "handed-over") && leftTotal > 0,
+  );
+  const { sleep } = runs;
+  const sleepText =
+    sleep === undefined ? "" : ` With preStop: sleep ${SLEEP_SECONDS} it lost ${sleep.failed} of ${sleep.requests}.`;
   if (failed > 0) {
     const count = failed === 1 ? "1 request" : `${failed} requests`;
-    const reason = timedOutDrain === undefined ? "Please report this as a bug." : timedOutDrain.why;
-    return { exitStatus: 1, sentence: `${count} failed with lastcall. ${reason}` };
+    const reason = riskyDrain === undefined ? "Please report this as a bug." : riskyDrain.why;
+    return { exitStatus: 1, sentence: `${count} failed with lastcall. ${reason}${sleepText}` };
   }
   if (runs.without.failed === 0 && runs.propagationMs > 0) return { exitStatus: 1, sentence: NO_FAILURES };
   const lostRequests = runs.without.failed;
-  // Clients connected until the deadline could have lost a request.
-  const riskText = timedOutDrain === undefined ? "" : ` ${timedOutDrain.why}`;
+  const riskText = riskyDrain === undefined ? "" : ` ${riskyDrain.why}`;
   return {
     exitStatus: 0,
-    sentence: `A rolling update lost ${lostRequests} of ${runs.without.requests} requests without lastcall and none of ${runs.with.requests} with it.${riskText}`,
+    sentence: `A rolling update lost ${lostRequests} of ${runs.without.requests} requests without lastcall and none of ${runs.with.requests} with it.${sleepText}${riskText}`,
   };
 }

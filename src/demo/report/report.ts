@@ -2,12 +2,13 @@
 import type { DrainReport } from "../../contract/drain-report.ts";
 import { FAILURE_KINDS } from "../load/http-client.ts";
 import type { RequestCounts } from "../load/load.ts";
-import type { Comparison } from "./comparison.ts";
+import { type Comparison, SLEEP_SECONDS } from "./comparison.ts";
 import { type EndedPod, notifiedAfterMs, type PodEnd, type VariantResult } from "./pod-end.ts";
 import { secondsText, timelineOf, timelineText } from "./timeline.ts";
 
 type DemoResult = {
   readonly without: VariantResult;
+  readonly sleep?: VariantResult | undefined;
   readonly with: VariantResult;
   readonly comparison: Comparison;
 };
@@ -15,7 +16,7 @@ type DemoResult = {
 export function reportLines(result: DemoResult, width: number): string[] {
   const drawnPod = longestDrain(result.with.ended);
   return [
-    ...failureTable(result.without.counts, result.with.counts),
+    ...failureTable(tableRows(result)),
     "",
     ...drainTimeLines(result.with.ended),
     "",
@@ -28,14 +29,15 @@ export function longestDrain(ended: readonly EndedPod[]): EndedPod | undefined {
   return ended.toSorted((a, b) => b.drainSeconds - a.drainSeconds)[0];
 }
 
-export function resultJson({ without, with: withLastcall, comparison }: DemoResult, facts: object): string {
+export function resultJson({ without, sleep, with: withLastcall, comparison }: DemoResult, facts: object): string {
   const { requests, failed, kinds, clients } = withLastcall.counts;
   return JSON.stringify({
     without: without.counts,
+    ...(sleep === undefined ? {} : { sleep: { ...sleep.counts, drainSeconds: sleep.ended.map(drainSecondsOf) } }),
     with: {
       requests,
       failed,
-      drainSeconds: withLastcall.ended.map((end) => end.drainSeconds),
+      drainSeconds: withLastcall.ended.map(drainSecondsOf),
       kinds,
       clients,
       drains: withLastcall.ended.map((end) => ({ pod: end.pod, ...end.summary, withdrawal: withdrawalOf(end) })),
@@ -56,16 +58,37 @@ function withdrawalOf(end: EndedPod): object {
   };
 }
 
-/** Omits kinds of failure that did not occur: all columns would be wider than a terminal. */
-export function failureTable(without: RequestCounts, withLastcall: RequestCounts): string[] {
-  const rows = [
-    { name: "without lastcall", counts: without },
-    { name: "with lastcall", counts: withLastcall },
-  ];
-  const kinds = FAILURE_KINDS.filter((kind) => rows.some(({ counts }) => counts.kinds[kind] > 0));
-  const header = ["", "requests", "failed", ...kinds];
-  const cells = rows.map(({ name, counts }) => [
+function drainSecondsOf({ drainSeconds }: EndedPod): number {
+  return drainSeconds;
+}
+
+type TableRow = {
+  readonly name: string;
+  readonly counts: RequestCounts;
+  /** Time from the deletion to the stop signal, of each Pod. The table has the longest. */
+  readonly drainSeconds: readonly number[];
+};
+
+function tableRows({ without, sleep, with: withLastcall }: DemoResult): readonly TableRow[] {
+  const rowOf = (name: string, { counts, ended }: VariantResult) => ({
     name,
+    counts,
+    drainSeconds: ended.map(drainSecondsOf),
+  });
+  return [
+    rowOf("without lastcall", without),
+    ...(sleep === undefined ? [] : [rowOf(`preStop: sleep ${SLEEP_SECONDS}`, sleep)]),
+    rowOf("with lastcall", withLastcall),
+  ];
+}
+
+/** Omits kinds of failure that did not occur: all columns would be wider than a terminal. */
+export function failureTable(rows: readonly TableRow[]): string[] {
+  const kinds = FAILURE_KINDS.filter((kind) => rows.some(({ counts }) => counts.kinds[kind] > 0));
+  const header = ["", "stop after", "requests", "failed", ...kinds];
+  const cells = rows.map(({ name, counts, drainSeconds }) => [
+    name,
+    `${Math.max(0, ...drainSeconds).toFixed(1)} s`,
     ...[counts.requests, counts.failed, ...kinds.map((kind) => counts.kinds[kind])].map(String),
   ]);
   return [header, ...cells].map((row) =>

@@ -66,6 +66,19 @@ export function withAnnotations(deployment: object, annotations: Readonly<Record
   };
 }
 
+/** Adds a preStop hook that sleeps to each container without a hook. */
+export function withSleepHooks(deployment: object, seconds: number): object {
+  const spec = objectAt(deployment, "spec");
+  const template = objectAt(spec, "template");
+  const podSpec = objectAt(template, "spec");
+  const containers = listAt(podSpec, "containers").map((container) => {
+    const lifecycle = objectAt(container, "lifecycle");
+    if (typeof container !== "object" || "preStop" in lifecycle) return container;
+    return { ...container, lifecycle: { ...lifecycle, preStop: { sleep: { seconds } } } };
+  });
+  return { ...deployment, spec: { ...spec, template: { ...template, spec: { ...podSpec, containers } } } };
+}
+
 /** Target port of the Service: the first containerPort with TCP; 0 if there is none. */
 export function servicePort(deployment: object): number {
   const ports = listAt(deployment, "spec", "template", "spec", "containers").flatMap((container) =>
