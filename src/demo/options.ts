@@ -45,6 +45,12 @@ const OPTIONS = {
     "none",
     "http: lastcall notifies the sample app of the drain, and the app responds with Connection: close",
   ),
+  shutdown: choiceSetting(
+    "shutdown",
+    ["abrupt", "graceful"],
+    "abrupt",
+    "graceful: the sample app finishes its requests and closes its connections at SIGTERM, and lastcall.dev/shutdown is set",
+  ),
   network: choiceSetting(
     "network",
     ["auto", "namespace", "loopback"],
@@ -106,6 +112,9 @@ function misplacedFlags({ settings, flagsSet, problems }: ReadSettings<typeof OP
   return [
     ...(!isSample && settings.driver === "http"
       ? [sampleOnly("--driver", "set lastcall.dev/driver in your Deployment's Pod template")]
+      : []),
+    ...(!isSample && settings.shutdown === "graceful"
+      ? [sampleOnly("--shutdown", "set lastcall.dev/shutdown in your Deployment's Pod template")]
       : []),
     ...(!isSample && flagsSet.has("replicas")
       ? [sampleOnly("--replicas", "set spec.replicas in your Deployment")]

@@ -40,9 +40,12 @@ export async function prepareRun(
 
 function sampleFor(options: DemoOptions, network: PodNetwork): object {
   const sample = sampleDeployment({
-    command: [process.execPath, SAMPLE_APP],
+    command: [process.execPath, SAMPLE_APP, ...(options.shutdown === "graceful" ? ["graceful"] : [])],
     listensOnPodAddress: network.kind === "loopback",
     replicas: options.replicas,
   });
-  return options.driver === "http" ? withAnnotations(sample, SAMPLE_DRIVER) : sample;
+  return withAnnotations(sample, {
+    ...(options.driver === "http" ? SAMPLE_DRIVER : {}),
+    ...(options.shutdown === "graceful" ? { "lastcall.dev/shutdown": "graceful" } : {}),
+  });
 }

@@ -1,13 +1,17 @@
 /**
- * Sample application of the demo: an HTTP server that exits on SIGTERM without finishing open requests.
+ * Sample application of the demo: an HTTP server that exits on SIGTERM without finishing open requests, or with the argument
+ * `graceful` after it has finished them and closed its connections.
  *
  * The driver `http` uses `POST /drain`, after which responses carry `Connection: close`, and `GET /active`.
  */
 import { createServer } from "node:http";
+import { Server as TcpServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 
 const port = Number(process.env["PORT"] ?? "8080");
 const host = process.env["LISTEN_ON"] ?? "::";
+/** Clients that send before this time after the stop signal get `Connection: close`. */
+const IDLE_CLOSE_MS = 2_000;
 let draining = false;
 let active = 0;
 
@@ -32,4 +36,10 @@ const server = createServer(async (request, response) => {
 // Longer than any client keeps an idle connection, so that the app never closes first.
 server.keepAliveTimeout = 75_000;
 server.listen(port, host);
-process.once("SIGTERM", () => process.exit(143));
+process.once("SIGTERM", () => {
+  if (!process.argv.includes("graceful")) process.exit(143);
+  draining = true;
+  // Stops listening. Unlike the method of `http.Server` it keeps idle connections, on which a request may be arriving.
+  TcpServer.prototype.close.call(server, () => process.exit(0));
+  setTimeout(() => server.closeIdleConnections(), IDLE_CLOSE_MS);
+});

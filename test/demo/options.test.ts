@@ -53,6 +53,9 @@ test("a flag without its value and a value for a flag without values are reporte
 });
 
 test("flags of the sample app are rejected with -f, and --path is rejected without -f", () => {
+  expect(problemsOf("-f", "web.yaml", "--shutdown=graceful")).toEqual([
+    "--shutdown: Applies only to the sample Deployment; set lastcall.dev/shutdown in your Deployment's Pod template.",
+  ]);
   expect(problemsOf("-f", "web.yaml", "--replicas=3")).toEqual([
     "--replicas: Applies only to the sample Deployment; set spec.replicas in your Deployment.",
   ]);

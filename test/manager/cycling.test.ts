@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CYCLING, NO_EXCHANGE, nextExchangeStep } from "../../src/manager/traffic/cycling.ts";
 import type { TextSocket } from "./socket-lists.ts";
-import { createTestMonitor, listener, reading, socket } from "./traffic-room.ts";
+import { createTestMonitor, listener, NODE, reading, socket } from "./traffic-room.ts";
 
 /** Counters and ages of the client's connection in one sample. */
 type Seen = { readonly received: number; readonly sent: number; readonly receivedMs: number; readonly sentMs: number };
@@ -93,6 +93,22 @@ describe("the traffic of cycling connections", () => {
     const newcomer = connection(due(1, 0, 5), { peerPort: 50_001, bytesReceived: 100 });
     const found = cyclingAfter([...TWO_EXCHANGES, idle(8, 8)], (index) => (index === 3 ? [newcomer] : []));
     expect(found).toMatchObject({ connections: 1, othersActivity: "busy", othersEvidenceMs: found.nowMs });
+  });
+
+  test("does not change the time of the last new connection, and a kubelet's probe does not either", () => {
+    const probed = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
+    probed.monitor.addKubelet(NODE);
+    const probe = connection(idle(1, 1), { peerAddress: NODE, peerPort: 50_002 });
+    const newcomer = connection(idle(1, 1), { peerPort: 50_001 });
+    const lists = [[], [], [newcomer], [newcomer, probe], [newcomer, probe]];
+    const observed = lists.map((others, index) =>
+      probed.sample(
+        reading([listener(), connection(idle(5 + index, 5 + index)), ...others]),
+        START_MS + index * SAMPLE_MS,
+      ),
+    );
+    const arrivalMs = START_MS + 2 * SAMPLE_MS;
+    expect(observed.map(({ cycling }) => cycling.lastArrivalMs)).toEqual([-1, -1, arrivalMs, arrivalMs, arrivalMs]);
   });
 
   test("does not hide a connection that waits in the backlog", () => {

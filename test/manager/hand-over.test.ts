@@ -11,7 +11,7 @@ type Part = Pick<Cycling, "connections" | "due" | "othersActivity"> & { readonly
 function cyclingPod(at: (nowMs: number) => Partial<Cycling>): PodAt {
   return (nowMs) => {
     const cycling = {
-      ...({ connections: 3, due: 1, othersActivity: "quiet", othersEvidenceMs: -1 } as const),
+      ...({ connections: 3, due: 1, othersActivity: "quiet", othersEvidenceMs: -1, lastArrivalMs: -1 } as const),
       ...at(nowMs),
     };
     const { connections } = cycling;
@@ -65,6 +65,22 @@ describe("a drain with only cycling connections", () => {
     expect(why).toContain(
       "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience). 3 responses were due.",
     );
+  });
+
+  test("without patience waits for due responses of other connections, but not for a quiet period after them", () => {
+    const slow = cyclingPod((nowMs) => ({ othersActivity: nowMs < 8_000 ? "busy" : "quiet", othersEvidenceMs: nowMs }));
+    const { outcome, endMs } = drain(slow, { shutdown: "graceful" });
+    expect(outcome).toBe("handed-over");
+    expect(endMs).toBeGreaterThanOrEqual(8_000);
+    expect(endMs).toBeLessThan(8_300);
+  });
+
+  test("without patience waits for a quiet period after the last new connection", () => {
+    const late = cyclingPod((nowMs) => ({ lastArrivalMs: Math.min(nowMs, 9_000) }));
+    const { outcome, endMs } = drain(late, { shutdown: "graceful" });
+    expect(outcome).toBe("handed-over");
+    expect(endMs).toBeGreaterThanOrEqual(11_000);
+    expect(endMs).toBeLessThan(11_300);
   });
 
   test("restarts the patience each time one of the connections closes", () => {
@@ -146,7 +162,7 @@ test("a hand-over never happens before the delays and the patience, or with othe
   fc.assert(
     fc.property(
       fc.array(anyPart, { minLength: 12, maxLength: 12 }),
-      fc.integer({ min: 0, max: 20_000 }),
+      fc.integer({ min: 1, max: 20_000 }),
       (parts, patienceMs) => {
         const partAt = (nowMs: number) => parts[Math.floor(nowMs / 1_000) % parts.length];
         let othersEvidenceMs = -1;

@@ -33,12 +33,14 @@ export function isHandOverDue(settings: DrainSettings, state: DrainState, phase:
   const { sample } = state;
   const { observation } = sample;
   if (sample.atMs !== nowMs || !observation.known || criterionOf(settings) !== "quiet") return false;
-  const { connections, due, othersActivity, othersEvidenceMs } = observation.cycling;
+  const { connections, due, othersActivity, othersEvidenceMs, lastArrivalMs } = observation.cycling;
   if (connections === 0 || othersActivity !== "quiet") return false;
-  if (nowMs < quietDueMs(settings.quietPeriodMs, othersEvidenceMs, phase.drain.triggeredAtMs)) return false;
+  const isPatient = patienceOf(settings) > 0;
+  // Without patience the app finishes its requests after the stop signal, and only refuses new connections.
+  const evidenceMs = isPatient ? othersEvidenceMs : lastArrivalMs;
+  if (nowMs < quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs)) return false;
   const patienceEndMs = phase.cycling.sinceMs + patienceOf(settings);
   if (nowMs < patienceEndMs) return false;
-  // Without patience the app is expected to finish its requests after the stop signal.
-  if (patienceOf(settings) === 0) return true;
+  if (!isPatient) return true;
   return due <= Math.max(0, phase.cycling.fewestDue) || nowMs >= patienceEndMs + SEARCH_LIMIT_MS;
 }

@@ -14,6 +14,8 @@ export type ConnectionCounts = {
   ambiguous: number;
   unknown: number;
   newConnections: number;
+  /** New connections of clients; `newConnections` also contains those of probes. */
+  arrivals: number;
   untracked: number;
   /** Connections that completed two exchanges. Those that wait for a slow response are not in the two next counts. */
   cycling: number;
@@ -38,6 +40,7 @@ export function createCounts(nowMs: number, first: boolean): ConnectionCounts {
     ambiguous: 0,
     unknown: 0,
     newConnections: 0,
+    arrivals: 0,
     untracked: 0,
     cycling: 0,
     cyclingBusy: 0,

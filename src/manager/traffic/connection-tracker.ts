@@ -97,6 +97,7 @@ export function createConnectionTracker(
         counts.evidenceMs = before.evidenceMs;
         counts.othersEvidenceMs = before.othersEvidenceMs;
         counts.newConnections = before.newConnections;
+        counts.arrivals = before.arrivals;
         hadUntracked = hadUntracked || before.untracked > 0;
       }
       isFinished = false;
@@ -150,7 +151,10 @@ function newKind(
   // The connection may be old, so it is neither counted as a probe nor as a new connection.
   if (hadUntracked) return "traffic";
   // The kernel's counter PassiveOpens does not include handshakes in progress.
-  if (!counts.first && kind !== "own" && socket.state !== SYN_RECV) counts.newConnections = counts.newConnections + 1;
+  if (!counts.first && kind !== "own" && socket.state !== SYN_RECV) {
+    counts.newConnections = counts.newConnections + 1;
+    if (kind === "traffic") counts.arrivals = counts.arrivals + 1;
+  }
   return kind;
 }
 

@@ -11,6 +11,8 @@ export type CyclingConnections = {
   readonly othersActivity: PodActivity;
   /** Monotonic time of the last traffic of all other connections; -1 for none. */
   readonly othersEvidenceMs: number;
+  /** Monotonic time of the last sample with a new connection; -1 for none. */
+  readonly lastArrivalMs: number;
 };
 
 export type Observation =

@@ -65,6 +65,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
   let context = emptyContext();
   let lastEvidenceMs = -1;
   let othersEvidenceMs = -1;
+  let lastArrivalMs = -1;
   let evidenceSource = "none";
 
   const classify = (socket: TcpSocket): ConnectionKind => {
@@ -134,8 +135,9 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
       if (backlog > 0) addEvidence(nowMs, reading.source);
       const hasUnseenConnection = hasMissed && !isScoped && !hasUndrainedPort;
       if (hasUnseenConnection && lastEvidenceMs < nowMs) addEvidence(nowMs, "passive-opens");
-      const othersNow = backlog > 0 || hasUnseenConnection;
-      othersEvidenceMs = Math.max(othersEvidenceMs, othersNow ? nowMs : found.othersEvidenceMs);
+      const hasUntrackedArrival = backlog > 0 || hasUnseenConnection || found.untracked > 0;
+      othersEvidenceMs = Math.max(othersEvidenceMs, hasUntrackedArrival ? nowMs : found.othersEvidenceMs);
+      if (hasUntrackedArrival || found.arrivals > 0) lastArrivalMs = nowMs;
       const { untracked, unknown } = found;
       const activity = podActivityOf({ backlog, busy: found.busy, untracked, ambiguous: found.ambiguous, unknown });
       const othersActivity = podActivityOf({
@@ -161,6 +163,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
           due: found.cyclingBusy + found.cyclingAmbiguous,
           othersActivity,
           othersEvidenceMs,
+          lastArrivalMs,
         },
       };
     },
