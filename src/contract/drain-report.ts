@@ -45,6 +45,21 @@ export type PreloadReport = {
   readonly connections: number;
 };
 
+/**
+ * Connections of the Pod's network namespace that were reset, refused or dropped, by the kernel's counters OutRsts and
+ * ListenDrops. An upper bound of lost requests: the counters include probes, and connections between programs of the Pod.
+ */
+export type ResetsReport = {
+  /** From the trigger until the apps' hooks were answered; 0 if they never were. */
+  readonly draining: number;
+  /** From then until the manager's end, and with it the end of the apps. */
+  readonly stopping: number;
+  /** Number of the kubelet's probes that `stopping` may include. */
+  readonly probes: number;
+  /** Duration in which `stopping` was counted. */
+  readonly stoppingMs: number;
+};
+
 export type DrainReport = {
   readonly version: 1;
   readonly phase: PhaseName;
@@ -58,6 +73,11 @@ export type DrainReport = {
   readonly untracked?: number | undefined;
   /** Omitted without `preload`. */
   readonly preload?: PreloadReport | undefined;
+  /**
+   * Only in a second report, which a native sidecar sends when it exits after the apps. Omitted by a classic manager, and if the
+   * kernel's counters could not be read or include other Pods.
+   */
+  readonly resets?: ResetsReport | undefined;
   /** The source that decided: `netlink`, `proc`, `driver`, `passive-opens`, `ambiguous`, `too-many`, `none`. */
   readonly evidenceSource: string;
   /** One sentence that explains the duration of the drain. */

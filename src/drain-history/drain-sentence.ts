@@ -1,7 +1,7 @@
 /** Describes a drain in sentences: outcome, duration, trigger, reason and open connections. Pure. */
 import type { OpenConnection } from "../contract/drain-report.ts";
 import type { DrainRecord, RecordedReport } from "./drain-record.ts";
-import { OUTCOME_TEXT, releaseMs, TRIGGER_TEXT } from "./report-text.ts";
+import { OUTCOME_TEXT, releaseMs, resetsText, TRIGGER_TEXT } from "./report-text.ts";
 import { spanText } from "./time-text.ts";
 
 const NAMED_CLIENTS = 3;
@@ -14,7 +14,8 @@ export function drainSentence(record: DrainRecord): string {
   const start = `Pod ${record.pod} ${OUTCOME_TEXT[report.outcome]}${triggerText(report)}`;
   const [, reason] = TIMED_REASON.exec(report.why) ?? [];
   const sentences = reason === undefined ? [`${start}.`, report.why] : [`${start}: ${reason}`];
-  return [...sentences, openConnectionsText(report)].filter((part) => part !== "").join(" ");
+  const resets = report.resets === undefined ? "" : `Its stop reset or refused ${resetsText(report.resets)}.`;
+  return [...sentences, openConnectionsText(report), resets].filter((part) => part !== "").join(" ");
 }
 
 function triggerText(report: RecordedReport): string {

@@ -9,7 +9,7 @@ export const DUPLICATE_WINDOW_MS = 60_000;
 
 /**
  * Sorts the newest first. The latest record of an id replaces the others, since a replica may receive a later report.
- * If a drain was reported to two replicas, the earlier record is returned.
+ * If a drain was reported to two replicas, the earlier record is returned, with the resets of the later.
  */
 export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonly DrainRecord[] {
   const sorted = lists
@@ -17,14 +17,25 @@ export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonl
     .map((record) => ({ record, key: contentKey(record) }))
     .sort(compareTimes);
   const latest = new Map(sorted.map((keyed) => [keyed.record.id, keyed]));
-  const lastEndedAtMs = new Map<string, number>();
+  const lastSeen = new Map<string, { readonly endedAtMs: number; readonly index: number }>();
   const kept: DrainRecord[] = [];
   for (const { record, key } of [...latest.values()].sort(compareTimes)) {
-    if (isDuplicate(record.endedAtMs, lastEndedAtMs.get(key))) continue;
-    lastEndedAtMs.set(key, record.endedAtMs);
+    const seen = lastSeen.get(key);
+    const earlier = kept[seen?.index ?? -1];
+    if (seen !== undefined && earlier !== undefined && isDuplicate(record.endedAtMs, seen.endedAtMs)) {
+      kept[seen.index] = withResets(earlier, record);
+      continue;
+    }
+    lastSeen.set(key, { endedAtMs: record.endedAtMs, index: kept.length });
     kept.push(record);
   }
   return kept.reverse();
+}
+
+/** The two replicas' clocks differ, so either report of the Pod can be the earlier record. */
+function withResets(kept: DrainRecord, duplicate: DrainRecord): DrainRecord {
+  const resets = kept.report.resets ?? duplicate.report.resets;
+  return resets === undefined ? kept : { ...kept, report: { ...kept.report, resets } };
 }
 
 type KeyedRecord = { readonly record: DrainRecord; readonly key: string };
@@ -54,8 +65,8 @@ export function contentKey({ namespace, pod, uid, report }: DrainRecord): string
 }
 
 /** A time of 0 is unknown, as in a log without timestamps; such records are duplicates only if their ids are equal. */
-function isDuplicate(endedAtMs: number, beforeMs: number | undefined): boolean {
-  return beforeMs !== undefined && endedAtMs > 0 && endedAtMs - beforeMs <= DUPLICATE_WINDOW_MS;
+function isDuplicate(endedAtMs: number, beforeMs: number): boolean {
+  return endedAtMs > 0 && endedAtMs - beforeMs <= DUPLICATE_WINDOW_MS;
 }
 
 /** Unlike `localeCompare`, independent of the machine's locale. */

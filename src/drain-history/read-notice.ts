@@ -7,6 +7,7 @@ import {
   type OpenConnection,
   type PhaseDurations,
   type PhaseName,
+  type ResetsReport,
 } from "../contract/drain-report.ts";
 import type { DrainNotice, RelayedPod } from "../contract/relay-wire.ts";
 import { DNS_LABEL, plainText } from "../contract/untrusted-text.ts";
@@ -47,6 +48,8 @@ const ECHO_LIMIT = 40;
 const SPAN_LIMIT_MS = 100_000_000_000;
 /** More sockets than a Pod can have. */
 const LEFT_TOTAL_LIMIT = 10_000_000;
+/** More than the kernel can count, so that sums stay exact. */
+const RESETS_LIMIT = 10_000_000_000;
 
 const POD = /^[a-z0-9][-a-z0-9.]{0,252}$/;
 const UID = /^[-0-9A-Za-z]{1,64}$/;
@@ -104,6 +107,7 @@ function readReport<Outcome extends RecordedOutcome>(report: Fields, outcomes: r
     why: readText(report, "why", WHY_LIMIT, "report.why"),
     ...readWithdrawal(report),
     ...readPreload(report),
+    ...readResets(report),
   };
 }
 
@@ -133,6 +137,21 @@ function readPreload(report: Fields): Pick<DrainReport, "preload"> {
   if (ownValue(fields, "missed") === undefined) return { preload: { processes, connections } };
   const missed = readWholeNumber(fields, "missed", LEFT_TOTAL_LIMIT, "report.preload.missed");
   return { preload: { processes, missed, connections } };
+}
+
+/** Present only in the second report of a Pod, which a native sidecar sends at its end. */
+function readResets(report: Fields): Pick<DrainReport, "resets"> {
+  if (ownValue(report, "resets") === undefined) return {};
+  const fields = readFields(ownValue(report, "resets"), "report.resets");
+  const readCount = (key: keyof ResetsReport) => readWholeNumber(fields, key, RESETS_LIMIT, `report.resets.${key}`);
+  return {
+    resets: {
+      draining: readCount("draining"),
+      stopping: readCount("stopping"),
+      probes: readCount("probes"),
+      stoppingMs: readWholeNumber(fields, "stoppingMs", SPAN_LIMIT_MS, "report.resets.stoppingMs"),
+    },
+  };
 }
 
 function readDurations(fields: Fields): PhaseDurations {

@@ -1,5 +1,5 @@
 /** Translates the identifiers of a drain report to display text. Pure. */
-import type { DrainTrigger, PreloadReport } from "../contract/drain-report.ts";
+import type { DrainTrigger, PreloadReport, ResetsReport } from "../contract/drain-report.ts";
 import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 
 /** Each text continues a sentence that starts with "Pod web-1". */
@@ -45,6 +45,18 @@ export function connectionCloseText({ processes, missed = 0, connections }: Prel
   const open =
     connections < 0 ? "connections not counted" : `${connections} connections were open when the drain started`;
   return `${loaded} loaded the library${unreached}; ${open}`;
+}
+
+/** Continues a sentence: `resetsText` is the number of connections, without a verb. */
+export function resetsText({ stopping, probes }: ResetsReport): string {
+  if (stopping === 0) return "no connection";
+  const connections = stopping === 1 ? "at most 1 connection" : `at most ${stopping} connections`;
+  if (probes === 0) return connections;
+  return `${connections}, of which ${probes} may be ${probes === 1 ? "a probe" : "probes"} of the kubelet`;
+}
+
+export function resetsSentence(pod: string, resets: ResetsReport): string {
+  return `The stop of Pod ${pod} reset or refused ${resetsText(resets)}.`;
 }
 
 /** Time from the trigger until the preStop hooks are answered. */

@@ -8,7 +8,7 @@ import { RULES } from "../lint/lint.ts";
 import { ANNOTATIONS, FIELDS, fallbackText, PREFIX } from "../policy/fields.ts";
 import { PROBLEMS, type ProblemCode } from "../policy/problem.ts";
 import { SHIPPED_PROFILES } from "../policy/shipped-profiles.ts";
-import { DRAIN_EVENTS } from "../relay/drains/drains-route.ts";
+import { DRAIN_EVENTS, RESETS_EVENT } from "../relay/drains/drains-route.ts";
 import { CODES_WITHOUT_EVENT, eventReasonOf, NOT_INJECTED } from "../webhook/cluster/admission-events.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 
@@ -98,6 +98,9 @@ const DRAINS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
   lost: "the manager of a Pod exited during the drain; the message has the exit code",
 };
 
+const RESETS =
+  "the stop of a Pod reset, refused or dropped connections after its drain; the message has their greatest possible number";
+
 export function eventReference(): string {
   const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((problem) => !CODES_WITHOUT_EVENT.includes(problem));
   const drains = (Object.keys(DRAINS) as (keyof typeof DRAINS)[]).map((outcome) => {
@@ -110,6 +113,7 @@ export function eventReference(): string {
       [code(NOT_INJECTED), "Warning", "a Pod that requests injection was not injected; the message has the reason"],
       ...codes.map((problem) => [code(eventReasonOf(problem)), "Warning", PROBLEMS[problem]]),
       ...drains,
+      [code(RESETS_EVENT.reason), RESETS_EVENT.type, RESETS],
     ],
   );
 }

@@ -1,5 +1,5 @@
 /** Feeds the drain machine with events and time, and executes its actions. */
-import type { DrainReport } from "../contract/drain-report.ts";
+import type { DrainReport, ResetsReport } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { runChainedHook } from "./calls/chained-hook-call.ts";
 import type { ChainedHook } from "./calls/original-hooks.ts";
@@ -16,6 +16,7 @@ import { type RelayClient, relayDemandOf } from "./relay/relay-client.ts";
 import type { SocketVisitor } from "./sockets/reading.ts";
 import type { SocketReader } from "./sockets/sockets.ts";
 import { type ProcessWatch, UNKNOWN_PROCESSES } from "./traffic/other-processes.ts";
+import type { ResetCounter } from "./traffic/resets.ts";
 import type { TrafficMonitor } from "./traffic/traffic-monitor.ts";
 
 type RunnerParts = {
@@ -26,6 +27,7 @@ type RunnerParts = {
   readonly readSockets: SocketReader;
   readonly monitor: TrafficMonitor;
   readonly processes: ProcessWatch;
+  readonly resets: ResetCounter;
   readonly driver: Driver;
   readonly relay: RelayClient;
   readonly preloadFlag: PreloadFlag;
@@ -46,6 +48,9 @@ const LONGEST_TIMER_MS = 1_000_000_000;
 const TIME_WAIT_SLACK_MS = 100;
 /** Delay of the exit, for responses that are still being sent. */
 const EXIT_DELAY_MS = 20;
+/** Limits of the exit's delay by the two reports: 500 ms in total. */
+const FIRST_REPORT_LIMIT_MS = 100;
+const SECOND_REPORT_LIMIT_MS = 380;
 
 export function createRunner(parts: RunnerParts): Runner {
   const { settings, logSource, nowMs } = parts;
@@ -130,25 +135,44 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   /** Logs the state at the start of the phase. The next phase's line contains later changes. */
-  const logPhase = (enteredState: DrainState): void => {
+  const startPhase = (enteredState: DrainState): void => {
     const atMs = nowMs();
     const phase = enteredState.phase.name;
+    if (phase === "withdrawing") parts.resets.markTrigger();
+    if (phase === "holding") parts.resets.markRelease();
     const drain = drainOf(enteredState.phase);
     const sinceTriggerMs = drain === undefined ? 0 : atMs - drain.triggeredAtMs;
     const held = enteredState.hooks.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
     const outcome = outcomeOf(enteredState.phase);
     const trigger = drain?.trigger ?? "none";
     parts.log(phaseLine(logSource, { phase, outcome, trigger, sinceTriggerMs, held }));
-    if (phase !== "done") return;
-    const finalReport = drainReportOf(state, atMs, parts.preloadFlag.processes(), parts.preloadFlag.missedProcesses());
-    parts.log(reportLine(logSource, finalReport));
-    if (drainOf(state.phase) !== undefined) parts.relay.deliver(JSON.stringify(finalReport));
+    if (phase === "done") publishReport(undefined);
+  };
+
+  const publishReport = (resets: ResetsReport | undefined): void => {
+    const { processes, missedProcesses } = parts.preloadFlag;
+    const report: DrainReport = { ...drainReportOf(state, nowMs(), processes(), missedProcesses()), resets };
+    parts.log(reportLine(logSource, report));
+    if (drainOf(state.phase) !== undefined) parts.relay.deliver(JSON.stringify(report));
+  };
+
+  /** Publishes the report of the drain again, with the resets until now. */
+  const publishResets = (): void => {
+    const resets = drainOf(state.phase) === undefined ? undefined : parts.resets.report();
+    if (resets !== undefined) publishReport(resets);
+  };
+
+  const exit = (code: number): void => {
+    parts.relay.awaitDelivery(FIRST_REPORT_LIMIT_MS, () => {
+      publishResets();
+      parts.relay.awaitDelivery(SECOND_REPORT_LIMIT_MS, () => parts.exit(code));
+    });
   };
 
   const perform = (action: DrainAction): void => {
     switch (action.kind) {
       case "entered":
-        logPhase(action.at);
+        startPhase(action.at);
         return;
       case "answer":
         parts.respond(action.holdId, status());
@@ -173,7 +197,7 @@ export function createRunner(parts: RunnerParts): Runner {
         return;
       case "exit": {
         const code = action.code;
-        setTimeout(() => parts.relay.awaitDelivery(() => parts.exit(code)), EXIT_DELAY_MS);
+        setTimeout(() => exit(code), EXIT_DELAY_MS);
         return;
       }
       default:

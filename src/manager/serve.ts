@@ -18,6 +18,7 @@ import { createSocketReader, type SocketReader } from "./sockets/sockets.ts";
 import { createConnectionMemory } from "./traffic/connection-memory.ts";
 import { createProcessWatch } from "./traffic/other-processes.ts";
 import { UNKNOWN_WAIT_MS } from "./traffic/quiet.ts";
+import { createResetCounter, NO_RESET_COUNTER } from "./traffic/resets.ts";
 import { createTrafficMonitor } from "./traffic/traffic-monitor.ts";
 
 type RunningManager = { readonly onStopSignal: () => void };
@@ -77,6 +78,10 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
       settings,
       createConnectionMemory(() => Math.random()),
     ),
+    resets:
+      settings.classic || settings.addressScope !== ""
+        ? NO_RESET_COUNTER
+        : createResetCounter(platform.readText, settings.kubeletProbes, nowMs),
     processes: createProcessWatch(settings.port, relay.settings?.endpoint ?? NO_ENDPOINT),
     driver: driverOf(settings, platform.libc, (message, detail) => logMessage("warn", message, detail)),
     relay: relayClient,

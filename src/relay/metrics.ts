@@ -1,6 +1,6 @@
 /** Defines the relay's metrics and creates them, except those that identity/ and the guard create. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { PhaseDurations } from "../contract/drain-report.ts";
+import type { PhaseDurations, ResetsReport } from "../contract/drain-report.ts";
 import type { DrainRecord, RecordedOutcome } from "../drain-history/drain-record.ts";
 import { RECORDED_OUTCOMES } from "../drain-history/read-notice.ts";
 
@@ -44,6 +44,11 @@ export const METRICS = {
   drainConnectionsLeft: {
     name: "lastcall_drain_connections_left",
     help: "Connections that were still open when a reported drain ended.",
+  },
+  drainResets: {
+    name: "lastcall_drain_resets_total",
+    help: "Connections of draining Pods that were reset, refused or dropped, before (draining) and after (stopping) their apps were released; an upper bound that includes probes.",
+    labelNames: ["period"],
   },
   drainReportsRefused: {
     name: "lastcall_drain_reports_refused_total",
@@ -114,7 +119,9 @@ const INCOMPLETE: readonly RecordedOutcome[] = ["blind", "forced", "lost"];
 export const NAMESPACES_LIMIT = 100;
 const OTHER_NAMESPACES = "_other";
 
-export function drainMetrics(registry: Registry): (record: DrainRecord) => void {
+type CountedResets = Pick<ResetsReport, "draining" | "stopping">;
+
+export function drainMetrics(registry: Registry) {
   const registers = [registry];
   const drains = new Counter({ ...METRICS.drains, registers });
   const incomplete = new Counter({ ...METRICS.incompleteDrains, registers });
@@ -127,7 +134,13 @@ export function drainMetrics(registry: Registry): (record: DrainRecord) => void 
     if (namespaces.size < NAMESPACES_LIMIT) namespaces.add(namespace);
     return namespaces.has(namespace) ? namespace : OTHER_NAMESPACES;
   };
-  return ({ namespace, report }) => {
+  const resets = new Counter({ ...METRICS.drainResets, registers });
+  const countResets = ({ draining, stopping }: CountedResets): void => {
+    resets.inc({ period: "draining" }, draining);
+    resets.inc({ period: "stopping" }, stopping);
+  };
+  countResets({ draining: 0, stopping: 0 });
+  const countDrain = ({ namespace, report }: DrainRecord): void => {
     const { outcome } = report;
     drains.inc({ outcome });
     if (INCOMPLETE.includes(outcome)) incomplete.inc({ outcome, pod_namespace: labelOf(namespace) });
@@ -136,4 +149,5 @@ export function drainMetrics(registry: Registry): (record: DrainRecord) => void 
     for (const phase of PHASES) phases.observe({ phase }, report.milliseconds[phase] / 1_000);
     left.observe(report.leftTotal);
   };
+  return { countDrain, countResets };
 }

@@ -75,7 +75,7 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
   const ring = createDrainRing(DRAIN_RECORDS_LIMIT);
   const recording = {
     ring,
-    countDrain: drainMetrics(registry),
+    ...drainMetrics(registry),
     recordEvent: parts.recordDrainEvent,
     newId: parts.newId,
     log,

@@ -41,7 +41,11 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
   },
   cli: { rooms: [...CORE, "api-server", "drain-history", "lint"], npm: ["yaml", "commander", "diff"], io: true },
   manager: { rooms: ["contract"], npm: [], io: true },
-  demo: { rooms: ["contract", "settings", "fault.ts"], npm: ["fast-json-patch", "yaml", "commander"], io: true },
+  demo: {
+    rooms: ["contract", "settings", "drain-history", "fault.ts"],
+    npm: ["fast-json-patch", "yaml", "commander"],
+    io: true,
+  },
   // Reads the tables of every program; no program loads it.
   generate: {
     rooms: [

@@ -36,7 +36,7 @@ export function askWithdrawal(settings: RelaySettings): RelaySession {
   let text = "";
   let failed = "";
   const body = JSON.stringify({ namespace, pod, uid, addresses });
-  const stop = callRelay(
+  const exchange = callRelay(
     settings,
     { path: WITHDRAWAL_PATH, body },
     {
@@ -56,7 +56,7 @@ export function askWithdrawal(settings: RelaySettings): RelaySession {
     const line = text.split("\n").at(-2);
     return line === undefined ? undefined : (JSON.parse(line) as WithdrawalStatusLine);
   };
-  return { last, failure: () => failed, stop };
+  return { last, failure: () => failed, stop: exchange.destroy };
 }
 
 /** Resolves with "", or with the reason for the loss of the report. */

@@ -66,7 +66,7 @@ function webhookRegistry(): Registry {
   addGauge("streams", registry, () => 0);
   for (const metric of ["refused", "drainReportsRefused"] as const) refusalCounter(registry, metric);
   identityRecorder({ info: () => undefined, warn: () => undefined }, registry, () => true);
-  const countDrain = drainMetrics(registry);
+  const { countDrain } = drainMetrics(registry);
   for (const outcome of ["blind", "forced", "lost"] as const)
     countDrain(someDrain({ report: { ...someReport(), outcome } }));
   threadMetrics(registry);

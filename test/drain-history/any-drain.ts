@@ -29,6 +29,9 @@ export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
     why: text,
     relay: text,
     withdrawnAfterMs: fc.oneof(fc.constant(-1), duration),
+    resets: fc.option(fc.record({ draining: fc.nat(), stopping: fc.nat(), probes: fc.nat(), stoppingMs: duration }), {
+      nil: undefined,
+    }),
     preload: fc.option(fc.record({ processes: fc.nat(), connections: fc.integer({ min: -1 }) }), { nil: undefined }),
   }),
 });

@@ -7,18 +7,21 @@ import { someDrain, someReport } from "./some-drain.ts";
 
 const START_MS = 1_795_000_000_000;
 
+const NO_RESETS = { draining: 0, stopping: 0, probes: 0, stoppingMs: 40 };
+
 /** Has few distinct values, so that duplicates are frequent. */
 const record: fc.Arbitrary<DrainRecord> = fc
   .record({
     id: fc.constantFrom("a-1", "a-2", "b-1", "b-2", "c-1"),
     uid: fc.constantFrom("u1", "u2"),
     why: fc.constantFrom("quiet", "deadline"),
+    resets: fc.constantFrom(undefined, NO_RESETS, { ...NO_RESETS, stopping: 2 }),
     endedAtMs: fc.oneof(
       fc.constantFrom(0, START_MS, START_MS + DUPLICATE_WINDOW_MS, START_MS + DUPLICATE_WINDOW_MS + 1),
       fc.integer({ min: START_MS, max: START_MS + 4 * DUPLICATE_WINDOW_MS }),
     ),
   })
-  .map(({ why, ...fields }) => someDrain({ ...fields, report: someReport({ why }) }));
+  .map(({ why, resets, ...fields }) => someDrain({ ...fields, report: someReport({ why, resets }) }));
 
 const lists = fc.array(fc.array(record, { maxLength: 6 }), { maxLength: 4 });
 
@@ -27,6 +30,18 @@ function contentOf({ uid, report }: DrainRecord): string {
 }
 
 describe("the merged drains of several replicas", () => {
+  test("contain the resets that another replica received at the Pod's end", () => {
+    const first = someDrain({ id: "a-1" });
+    const second = someDrain({
+      id: "b-1",
+      endedAtMs: first.endedAtMs - 300,
+      report: someReport({ resets: NO_RESETS }),
+    });
+    const later = someDrain({ id: "b-1", endedAtMs: first.endedAtMs + 300, report: second.report });
+    expect(mergeDrains([[first], [later]])).toEqual([{ ...first, report: second.report }]);
+    expect(mergeDrains([[first], [second]])).toEqual([second]);
+  });
+
   test("do not depend on the order of replicas and records", () => {
     const shuffled = lists.chain((first) =>
       fc.tuple(
@@ -80,7 +95,7 @@ describe("the merged drains of several replicas", () => {
             .flat()
             .some(
               (other) =>
-                merged.includes(other) &&
+                merged.some(({ id, endedAtMs }) => id === other.id && endedAtMs === other.endedAtMs) &&
                 all
                   .flat()
                   .some(

@@ -46,6 +46,17 @@ test("the counts of closed clients in a drain notice are optional", () => {
   );
 });
 
+test("the resets in a drain notice are optional", () => {
+  const resets = { draining: 3, stopping: 1, probes: 0, stoppingMs: 950 };
+  const notice = noticeWith({ resets });
+  expect(parseDrainNotice(notice)).toEqual({ ok: true, notice });
+  expect(problemIn(noticeWith({ resets: [] }))).toBe("report.resets: a list is not an object.");
+  for (const field of Object.keys(resets)) {
+    const problem = problemIn(noticeWith({ resets: { ...resets, [field]: -1 } }));
+    expect(problem).toContain(`report.resets.${field}: -1 is not a number from 0`);
+  }
+});
+
 test("unknown fields in the drain notice of a newer manager are ignored", () => {
   const reading = parseDrainNotice(noticeWith({ novelty: { deep: [1] } }, { more: "words" }));
   expect(reading).toEqual({ ok: true, notice: noticeWith({}) });

@@ -70,8 +70,10 @@ export async function openRelay(
     const path = req.url ?? "";
     const body: Record<string, unknown> = JSON.parse(text);
     const servername = "servername" in req.socket ? (req.socket.servername as string) : null;
-    if (path === DRAINS_PATH) res.writeHead(204).end();
-    else openStream(res, path.includes("?heartbeat") && plan.heartbeat);
+    if (path === DRAINS_PATH) {
+      res.useChunkedEncodingByDefault = false;
+      res.writeHead(200, { connection: "close" }).end();
+    } else openStream(res, path.includes("?heartbeat") && plan.heartbeat);
     emit({ kind: "request", request: { path, authorization: req.headers.authorization, body, servername } });
     if (path === DRAINS_PATH) emit({ kind: "report", report: body });
   };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parseLosses, parseOpens } from "../../src/manager/sockets/kernel-counters.ts";
 import { createTableReader } from "../../src/manager/sockets/proc-tables.ts";
-import { parseOpens } from "../../src/manager/sockets/sockets.ts";
 import { parseTable } from "./socket-lists.ts";
 
 const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
@@ -150,5 +150,19 @@ describe("the kernel's counters of opened connections", () => {
     { title: "a value that is not a number", text: NAMES + VALUES.replace("71 3", "x y") },
   ])("are unknown if the file contains $title", ({ text }) => {
     expect(parseOpens(text)).toEqual({ passive: -1, active: -1 });
+  });
+});
+
+describe("the kernel's counters of lost connections", () => {
+  const SNMP = "Tcp: RtoAlgorithm OutSegs RetransSegs InErrs OutRsts InCsumErrors\nTcp: 1 900 4 0 7 0\n";
+  const NETSTAT = "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 0 2 3\nIpExt: InNoRoutes\nIpExt: 0\n";
+
+  test("are read from two files", () => {
+    expect(parseLosses(SNMP, NETSTAT)).toEqual({ resets: 7, drops: 3 });
+  });
+
+  test("are unknown if a file cannot be read", () => {
+    expect(parseLosses("", NETSTAT)).toEqual({ resets: -1, drops: 3 });
+    expect(parseLosses(SNMP, "")).toEqual({ resets: 7, drops: -1 });
   });
 });

@@ -132,13 +132,22 @@ describe("the manager's control of the relay's client process", () => {
     expect(clients[1]?.killed).toBe(true);
   });
 
-  test("waits at most 100 ms for a report before the manager's exit", () => {
+  test("replaces a report that is being delivered by a later report", () => {
+    const { relay, clients, reports } = createHarness();
+    relay.deliver("first");
+    relay.deliver("second");
+    expect(clients.map(({ commands }) => commands)).toEqual([["report first\n"], ["report second\n"]]);
+    expect(clients[0]?.killed).toBe(true);
+    expect(reports).toEqual(["a later report replaced it"]);
+  });
+
+  test("waits no longer than the limit for a report before the manager's exit", () => {
     const { relay, clients } = createHarness();
     const done = vi.fn();
-    relay.awaitDelivery(done);
+    relay.awaitDelivery(100, done);
     expect(done).toHaveBeenCalledTimes(1);
     relay.deliver("{}");
-    relay.awaitDelivery(done);
+    relay.awaitDelivery(100, done);
     expect(done).toHaveBeenCalledTimes(1);
     vi.advanceTimersByTime(100);
     expect(done).toHaveBeenCalledTimes(2);

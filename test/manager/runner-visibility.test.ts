@@ -8,6 +8,7 @@ import { NO_RELAY } from "../../src/manager/relay/relay-client.ts";
 import { createRunner } from "../../src/manager/runner.ts";
 import { createConnectionMemory } from "../../src/manager/traffic/connection-memory.ts";
 import { createProcessWatch } from "../../src/manager/traffic/other-processes.ts";
+import { NO_RESET_COUNTER } from "../../src/manager/traffic/resets.ts";
 import { createTrafficMonitor } from "../../src/manager/traffic/traffic-monitor.ts";
 import { eventually } from "../time/eventually.ts";
 import { playback } from "./netlink-room.ts";
@@ -35,6 +36,7 @@ async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainRepor
       return undefined;
     },
     monitor: createTrafficMonitor(settings, createConnectionMemory(Math.random)),
+    resets: NO_RESET_COUNTER,
     processes: createProcessWatch(settings.port, { address: "", port: 0 }),
     driver: driverOf(settings, playback({}).libc, () => undefined),
     acceptedCount: () => 0,

@@ -60,10 +60,10 @@ describe("two relay replicas with one Secret", () => {
       POD_IPS: "status.podIPs",
     });
     expect((await admitWithRelay(second, pod)).pod).toEqual(pod);
-    for (const each of [first, second]) expect((await requestRelay(each, variables, REPORT_REQUEST)).status).toBe(204);
+    for (const each of [first, second]) expect((await requestRelay(each, variables, REPORT_REQUEST)).status).toBe(200);
     const other = (await admitWithRelay(second, OWNED_POD)).variables;
     expect(other["LASTCALL_RELAY_CREDENTIAL"]).not.toBe(variables["LASTCALL_RELAY_CREDENTIAL"]);
-    expect((await requestRelay(first, other, REPORT_REQUEST)).status).toBe(204);
+    expect((await requestRelay(first, other, REPORT_REQUEST)).status).toBe(200);
     expect(server.writes.filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
   });
 
@@ -77,7 +77,7 @@ describe("two relay replicas with one Secret", () => {
       const now = (await admitPod(first, OWNED_POD)).variables;
       expect(now["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
       const responses = await Promise.all([first, second].map((each) => requestRelay(each, now, REPORT_REQUEST)));
-      expect(responses.map(({ status }) => status)).toEqual([204, 204]);
+      expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     });
     // TLS refuses a client that pinned the deleted CA; it drains after the drain delay.
     await expect(requestRelay(first, before, REPORT_REQUEST)).rejects.toThrow();
@@ -204,7 +204,7 @@ describe("Pods are admitted", () => {
     expect(metricsWithoutRelay).toContain("lastcall_admissions_total");
     expect(replica.output()).toContain(`the relay's port ${port} of 127.0.0.1 is in use by another process`);
     await new Promise((resolve) => otherServer.close(resolve));
-    expect((await requestRelay(replica, variables, REPORT_REQUEST)).status).toBe(204);
+    expect((await requestRelay(replica, variables, REPORT_REQUEST)).status).toBe(200);
     const metrics = await metricsWithRelay(replica);
     expect(metrics).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
   });
@@ -232,7 +232,7 @@ describe("Pods are admitted", () => {
     await new Promise((resolve) => otherServer.close(resolve));
     const replica = await startTestReplica(server, args);
     const { variables } = await admitWithRelay(replica, OWNED_POD);
-    expect((await requestRelay(replica, variables, REPORT_REQUEST)).status).toBe(204);
+    expect((await requestRelay(replica, variables, REPORT_REQUEST)).status).toBe(200);
     const drainsResponse = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
     expect(await drainsResponse.json()).toMatchObject({
       version: 1,

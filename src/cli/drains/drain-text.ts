@@ -1,6 +1,7 @@
 /** Reads drain records from the output of `drains --json`, with or without `--watch`, or from a manager's log. */
 import { plainText } from "../../contract/untrusted-text.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { contentKey } from "../../drain-history/merge.ts";
 import { parseDrainNotice, parseRecordedNotice } from "../../drain-history/read-notice.ts";
 import { isRawObject, type RawObject, textAt, valueAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 
@@ -24,7 +25,14 @@ export function drainsInText(text: string): ReadDrains {
       ? NOTHING
       : drainsInValue(value, `line-${String(index + 1).padStart(6, "0")}`, Number.isNaN(loggedAtMs) ? 0 : loggedAtMs);
   });
-  return combineReadings(lines);
+  const readLines = combineReadings(lines);
+  return { ...readLines, drains: withoutFirstReports(readLines.drains) };
+}
+
+/** A manager logs the report of its drain again at its end, with the resets. */
+function withoutFirstReports(drains: readonly DrainRecord[]): readonly DrainRecord[] {
+  const lastReports = new Set(drains.filter(({ report }) => report.resets !== undefined).map(contentKey));
+  return drains.filter((drain) => drain.report.resets !== undefined || !lastReports.has(contentKey(drain)));
 }
 
 /** `{"drains": […]}`, a list, one record, or one line of a log. */

@@ -1,10 +1,10 @@
 /** Formats drains as a terminal table, one line each. Pure. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
-import { releaseMs } from "../../drain-history/report-text.ts";
+import { releaseMs, resetsText } from "../../drain-history/report-text.ts";
 import { spanText } from "../../drain-history/time-text.ts";
 import { printable } from "../terminal-text.ts";
 
-const MIN_WIDTH = 60;
+const MIN_WIDTH = 68;
 /** Names shrink to this width before the WHY column gets less than a third of the line. */
 const NAME_WIDTH = 9;
 const GAP = "  ";
@@ -21,6 +21,14 @@ const COLUMNS: readonly Column[] = [
     text: ({ report }) => spanText(releaseMs(report)),
   },
 ];
+
+/** Not in a watch, which prints a drain before the Pod's stop is reported. */
+const RESETS_COLUMN: Column = {
+  title: "RESETS",
+  shrink: "never",
+  reservedWidth: 0,
+  text: ({ report: { resets } }) => (resets === undefined ? "–" : countText(resets.stopping)),
+};
 
 type Column = {
   readonly title: string;
@@ -41,7 +49,11 @@ type TableOptions = {
 type Table = { readonly header: string; readonly row: (record: DrainRecord) => string };
 
 export function tableFor({ drains, width, timeColumn, isGrowing }: TableOptions): Table {
-  const columns: readonly Column[] = [{ ...timeColumn, shrink: "never", reservedWidth: 0 }, ...COLUMNS];
+  const columns: readonly Column[] = [
+    { ...timeColumn, shrink: "never", reservedWidth: 0 },
+    ...COLUMNS,
+    ...(isGrowing ? [] : [RESETS_COLUMN]),
+  ];
   const tableWidth = Math.max(MIN_WIDTH, width);
   const naturalWidths = columns.map(({ title, text, reservedWidth }) =>
     drains.reduce(
@@ -96,8 +108,14 @@ function ownerOf({ ownerKind, ownerName }: DrainRecord): string {
   return ownerName === "" ? "–" : `${SHORT_KINDS.get(ownerKind) ?? ownerKind}/${ownerName}`;
 }
 
+function countText(count: number): string {
+  return count > 999 ? "999+" : String(count);
+}
+
 function whyOf({ report }: DrainRecord): string {
-  return report.why.replace(/^Released \S+ after the trigger: /, "");
+  const why = report.why.replace(/^Released \S+ after the trigger: /, "");
+  const { resets } = report;
+  return resets === undefined || resets.stopping === 0 ? why : `reset ${resetsText(resets)}; ${why}`;
 }
 
 function fitWidths(

@@ -64,14 +64,18 @@ type ShownDrains = {
   readonly selectNew: (lists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
 };
 
-/** Keyed by content, since a later report of a drain changes the record under the same id. */
+/**
+ * Keyed by content, since a later report of a drain changes the record under the same id. A drain is shown again if the
+ * later report counts connections that the Pod's stop reset.
+ */
 export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
   const shown = new Map<string, number>();
   return {
     selectNew: (lists) => {
       const newDrains: DrainRecord[] = [];
       for (const record of mergeDrains(lists).toReversed()) {
-        const key = contentKey(record);
+        const { stopping } = record.report.resets ?? { stopping: 0 };
+        const key = `${contentKey(record)} ${stopping > 0}`;
         const lastEndedMs = shown.get(key);
         if (lastEndedMs === undefined || Math.abs(record.endedAtMs - lastEndedMs) > DUPLICATE_WINDOW_MS)
           newDrains.push(record);

@@ -1,5 +1,5 @@
 /** Collects the events and the drain report of one Pod's shutdown. Pure. */
-import type { DrainReport, OpenConnection } from "../../contract/drain-report.ts";
+import type { DrainReport, OpenConnection, ResetsReport } from "../../contract/drain-report.ts";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { listAt, numberAt, objectAt, parsedJson, textAt } from "../json.ts";
 import type { RequestCounts } from "../load/load.ts";
@@ -42,6 +42,8 @@ export type DrainSummary = {
   readonly relay: string;
   /** Since the trigger; -1 when the manager was not notified of the withdrawal. */
   readonly withdrawnAfterMs: number;
+  /** Unknown if Pods share a network namespace. */
+  readonly resets?: ResetsReport | undefined;
 };
 
 /** If the app ignores its stop signal, the manager writes another report long after the drain. */
@@ -120,5 +122,13 @@ function reportIn(line: string): DrainSummary | undefined {
     why: text("why"),
     relay: text("relay"),
     withdrawnAfterMs: numberAt(report, "withdrawnAfterMs") ?? -1,
+    resets: resetsIn(objectAt(report, "resets")),
   };
+}
+
+function resetsIn(resets: Record<string, unknown>): ResetsReport | undefined {
+  const stopping = numberAt(resets, "stopping");
+  if (stopping === undefined) return undefined;
+  const count = (key: keyof ResetsReport) => numberAt(resets, key) ?? 0;
+  return { draining: count("draining"), stopping, probes: count("probes"), stoppingMs: count("stoppingMs") };
 }

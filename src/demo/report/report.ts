@@ -1,5 +1,6 @@
 /** Formats the demo's result as text and as JSON. Pure. */
 import type { DrainReport } from "../../contract/drain-report.ts";
+import { resetsSentence } from "../../drain-history/report-text.ts";
 import { FAILURE_KINDS } from "../load/http-client.ts";
 import type { RequestCounts } from "../load/load.ts";
 import { type Comparison, SLEEP_SECONDS } from "./comparison.ts";
@@ -116,6 +117,7 @@ export function drainTimeLines(ended: readonly EndedPod[]): string[] {
     if (summary !== undefined) lines.push(`    ${summary.outcome}: ${summary.why}`);
     const withdrawal = withdrawalText(end);
     if (withdrawal !== "") lines.push(`    ${withdrawal}`);
+    if (summary?.resets !== undefined) lines.push(`    ${resetsSentence(end.pod, summary.resets)}`);
   }
   return lines;
 }

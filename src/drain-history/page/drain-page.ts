@@ -1,7 +1,8 @@
 /** Renders the page of one drain and the list of recent drains. Pure. */
+import type { ResetsReport } from "../../contract/drain-report.ts";
 import type { DrainRecord } from "../drain-record.ts";
 import { drainSentence } from "../drain-sentence.ts";
-import { connectionCloseText, isIncomplete, relayText, TRIGGER_TEXT, totalMs } from "../report-text.ts";
+import { connectionCloseText, isIncomplete, relayText, resetsText, TRIGGER_TEXT, totalMs } from "../report-text.ts";
 import { escapeMarkup } from "../safe-text.ts";
 import { instantText, spanText } from "../time-text.ts";
 import { timelineSvg } from "../timeline-svg.ts";
@@ -32,6 +33,7 @@ function detailsTable(record: DrainRecord): string {
     ["evidence source", report.evidenceSource],
     ["relay", relayText(report.relay ?? "none")],
     ...(report.preload === undefined ? [] : [["clients sent away", connectionCloseText(report.preload)] as const]),
+    ["reset by its stop", report.resets === undefined ? "unknown" : resetsText(report.resets)],
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];
   return table(
@@ -68,7 +70,7 @@ type DrainList = {
 const ROWS_LIMIT = 200;
 const WHY_LIMIT = 300;
 
-const COLUMNS = ["ended", "namespace", "Pod", "owner", "outcome", "took", "left open", "why"];
+const COLUMNS = ["ended", "namespace", "Pod", "owner", "outcome", "took", "left open", "resets", "why"];
 
 /** The URL must end with a slash, since links are relative. */
 export function drainListPage({ drains, instance, namespace }: DrainList): string {
@@ -96,8 +98,14 @@ function drainRow(record: DrainRecord): readonly Cell[] {
     cell(report.outcome, isIncomplete(report.outcome) ? "fault" : ""),
     cell(spanText(totalMs(report)), "number"),
     cell(report.outcome === "lost" ? "unknown" : String(report.leftTotal), "number"),
+    resetsCell(report.resets),
     cell(escapeMarkup(truncate(report.why))),
   ];
+}
+
+function resetsCell(resets: ResetsReport | undefined): Cell {
+  if (resets === undefined) return cell("unknown", "number");
+  return cell(String(resets.stopping), resets.stopping > 0 ? "fault" : "number");
 }
 
 function truncate(why: string): string {

@@ -35,7 +35,17 @@ export function timeoutMessage({ timeoutMs }: { readonly timeoutMs: number }): s
   return `no complete response within ${timeoutMs} ms`;
 }
 
-/** @returns a function that drops the exchange without a further callback */
+export type Exchange = {
+  /**
+   * Closes only the writing side, and the rest when the server has closed its side; until then the callbacks are called. After a
+   * full close the kernel would answer the server's close_notify with a reset, which the Pod's report would count.
+   */
+  readonly close: () => void;
+  /** Closes the connection at once, without a further callback; for a server that misbehaves. */
+  readonly destroy: () => void;
+};
+
+/** @returns a function that ends the exchange without a further callback */
 export function exchangeOverTcp(
   target: HttpTarget,
   method: "GET" | "POST",
@@ -68,29 +78,38 @@ type TlsEndpoint = {
   readonly ca: string;
 };
 
-/** Sends a POST over TLS. @returns a function that drops the exchange without a further callback */
+/** Time for the server to close its side. */
+const CLOSE_LIMIT_MS = 500;
+
+/** Sends a POST over TLS. */
 export function exchangeOverTls(
   endpoint: TlsEndpoint,
   path: string,
   headers: Record<string, string>,
   body: string,
   callbacks: ExchangeCallbacks,
-): () => void {
+): Exchange {
   const { address, port, serverName, ca } = endpoint;
-  return exchange(
+  const socket = connect({ host: address, port: port, ca, servername: serverName });
+  const destroy = exchange(
     (onResponse) =>
       request(
         {
           path: path,
           method: "POST",
           headers: headers,
-          createConnection: () => connect({ host: address, port: port, ca, servername: serverName }),
+          createConnection: () => socket,
         },
         onResponse,
       ),
     body,
     callbacks,
   );
+  const close = (): void => {
+    socket.end();
+    setTimeout(destroy, CLOSE_LIMIT_MS);
+  };
+  return { close, destroy };
 }
 
 function exchange(

@@ -42,10 +42,11 @@ type RelayClientParts = {
 
 export type RelayClient = {
   readonly setDemand: (demand: RelayDemand) => void;
+  /** Replaces a report that is being delivered. */
   readonly deliver: (report: string) => void;
   readonly dials: () => number;
-  /** Waits up to 100 ms for a report that is being delivered; called before the manager exits. */
-  readonly awaitDelivery: (done: () => void) => void;
+  /** Waits for a report that is being delivered; called before the manager exits. */
+  readonly awaitDelivery: (limitMs: number, done: () => void) => void;
 };
 
 export const NO_RESPONSE_YET = "no answer yet";
@@ -56,7 +57,6 @@ const RESTART_MS = 1_000;
 const STARTS_LIMIT = 4;
 /** Enough for two attempts of 2 s each, and the start of the process. */
 const DELIVERY_LIMIT_MS = 6_000;
-const AWAIT_DELIVERY_LIMIT_MS = 100;
 /** Between two timers the event loop reads the pipe. */
 const ONE_TURN_MS = 1;
 
@@ -178,13 +178,14 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
       armHangTimer();
     },
     deliver: (report) => {
+      if (isDelivering) client.end("a later report replaced it");
       if (!client.isRunning()) start();
       isDelivering = true;
       client.send({ kind: "report", report });
       stopTimeout();
       timeout = setTimeout(() => client.end("the relay client did not deliver the report in time"), DELIVERY_LIMIT_MS);
     },
-    awaitDelivery: (done) => {
+    awaitDelivery: (limitMs, done) => {
       if (!isDelivering || !client.isRunning()) {
         done();
         return;
@@ -194,7 +195,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
         clearTimeout(timer);
         done();
       };
-      const timer = setTimeout(finish, AWAIT_DELIVERY_LIMIT_MS);
+      const timer = setTimeout(finish, limitMs);
       onDeliveryEnd = finish;
     },
   };
@@ -204,5 +205,5 @@ export const NO_RELAY: RelayClient = {
   setDemand: () => {},
   deliver: () => {},
   dials: () => 0,
-  awaitDelivery: (done) => done(),
+  awaitDelivery: (_limitMs, done) => done(),
 };

@@ -8,13 +8,15 @@ import {
   WITHDRAWAL_PATH,
   type WithdrawalRequest,
 } from "../../contract/relay-wire.ts";
-import { type ExchangeCallbacks, exchangeOverTls } from "../http/http-client.ts";
+import { type Exchange, type ExchangeCallbacks, exchangeOverTls } from "../http/http-client.ts";
 import { createLineBuffer, createRateLimit } from "../line-buffer.ts";
 import type { NowMs } from "../ports.ts";
 import { parseWithdrawalStatus, type WithdrawalStatus } from "./ipc-messages.ts";
 import type { RelaySettings } from "./relay-settings.ts";
 
 type FailurePattern = { readonly hints: readonly string[]; readonly message: string };
+
+const TOO_LONG = "its response is too long";
 
 const FAILURES: readonly FailurePattern[] = [
   { hints: ["ECONNREFUSED"], message: "its address refuses connections" },
@@ -26,6 +28,7 @@ const FAILURES: readonly FailurePattern[] = [
     hints: ["verify", "self-signed", "self signed", "issuer"],
     message: "its certificate is not signed by the configured CA",
   },
+  { hints: [TOO_LONG], message: TOO_LONG },
   { hints: ["EPROTO", "handshake failed", "SSL", "wrong version"], message: "the TLS handshake failed" },
   {
     hints: ["hang up", "disconnected", "ECONNRESET", "EPIPE", "closed", "aborted"],
@@ -45,8 +48,8 @@ type RelayCall = {
   readonly body: string;
 };
 
-/** The caller enforces limits on size and time. @returns a function that drops the exchange without a further callback */
-export function callRelay(settings: RelaySettings, call: RelayCall, callbacks: ExchangeCallbacks): () => void {
+/** The caller enforces limits on size and time. */
+export function callRelay(settings: RelaySettings, call: RelayCall, callbacks: ExchangeCallbacks): Exchange {
   const { endpoint, serverName, ca, credential } = settings;
   const headers: Record<string, string> = {
     host: serverName,
@@ -80,14 +83,11 @@ export function openWithdrawal(
   const buffer = createLineBuffer(RELAY_LINE_LIMIT_BYTES);
   const rateLimit = createRateLimit(STREAM_LIMITS, nowMs);
   let open = true;
-  let drop = (): void => {};
-  const close = (): void => {
-    open = false;
-    drop();
-  };
+  let destroy = (): void => {};
   const fail = (reason: string): void => {
     if (!open) return;
-    close();
+    open = false;
+    destroy();
     callbacks.onClosed(reason);
   };
 
@@ -106,7 +106,7 @@ export function openWithdrawal(
   };
 
   const path = heartbeat ? `${WITHDRAWAL_PATH}${WITHDRAWAL_HEARTBEAT_QUERY}` : WITHDRAWAL_PATH;
-  drop = callRelay(
+  const exchange = callRelay(
     settings,
     { path, body: requestBody(settings) },
     {
@@ -120,7 +120,11 @@ export function openWithdrawal(
       onEnd: (failure) => fail(failure === "" ? "it ended the response" : failure),
     },
   );
-  return close;
+  destroy = exchange.destroy;
+  return () => {
+    open = false;
+    exchange.close();
+  };
 }
 
 function requestBody(settings: RelaySettings): string {
@@ -150,24 +154,35 @@ export function deliverReport(settings: RelaySettings, report: string, delivery:
 
 function attempt(settings: RelaySettings, body: string, attempts: number, delivery: Delivery): void {
   let settled = false;
+  let status = 0;
+  let bodyBytes = 0;
   const settle = (failure: string, final: boolean): void => {
     if (settled) return;
     settled = true;
     clearTimeout(timer);
-    drop();
+    exchange.destroy();
     if (failure === "" || final || attempts <= 1) delivery.onEnd(failure);
     else attempt(settings, body, attempts - 1, delivery);
   };
   const timer = setTimeout(() => settle(`no answer within ${ATTEMPT_TIMEOUT_MS} ms`, false), ATTEMPT_TIMEOUT_MS);
   delivery.onDial();
-  const drop = callRelay(
+  const exchange = callRelay(
     settings,
     { path: DRAINS_PATH, body },
     {
-      // A second attempt can only succeed after a 5xx.
-      onStatus: (status) => settle(status >= 200 && status < 300 ? "" : `it answered ${status}`, status < 500),
-      onBytes: () => "",
-      onEnd: (failure) => settle(failure, false),
+      onStatus: (received) => {
+        status = received;
+      },
+      onBytes: (chunk) => {
+        bodyBytes = bodyBytes + chunk.length;
+        return bodyBytes > RELAY_LINE_LIMIT_BYTES ? TOO_LONG : "";
+      },
+      onEnd: (failure) => {
+        const isAccepted = status >= 200 && status < 300;
+        // A second attempt can only succeed after a 5xx or a broken connection.
+        if (failure !== "" || isAccepted) settle(failure, false);
+        else settle(`it answered ${status}`, status < 500);
+      },
     },
   );
 }

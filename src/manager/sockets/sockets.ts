@@ -1,6 +1,7 @@
 /** Samples the kernel's sockets from the best available source, as a stream. */
 import type { Libc, ReadText, ScanText } from "../ports.ts";
 import { isLoopback } from "./address-text.ts";
+import { parseOpens } from "./kernel-counters.ts";
 import { ALL_BUT_LISTENERS, type DumpEnd, dumpTcp, LISTENERS } from "./netlink-exchange.ts";
 import { AF_INET, AF_INET6, type SocketReceiver } from "./netlink-message.ts";
 import { createTableReader } from "./proc-tables.ts";
@@ -135,31 +136,4 @@ function visitUdp(scanText: ScanText, visitor: SocketVisitor): number {
   if (visitTable(scanText, "udp", AF_INET, take) !== "whole") return -1;
   if (needsMore && visitTable(scanText, "udp6", AF_INET6, take) === "broken") return -1;
   return sockets;
-}
-
-type Opens = { readonly passive: number; readonly active: number };
-
-export function parseOpens(text: string): Opens {
-  const names = lineWords(text, "Tcp: ", 0);
-  const values = names.end < 0 ? names : lineWords(text, "Tcp: ", names.end);
-  if (values.end < 0) return { passive: -1, active: -1 };
-  return {
-    passive: counter(names.words, values.words, "PassiveOpens"),
-    active: counter(names.words, values.words, "ActiveOpens"),
-  };
-}
-
-type Line = { readonly words: readonly string[]; readonly end: number };
-
-function lineWords(text: string, prefix: string, from: number): Line {
-  const inside = text.indexOf(`\n${prefix}`, from === 0 ? 0 : from - 1);
-  const start = from === 0 && text.startsWith(prefix) ? 0 : inside + 1;
-  const end = text.indexOf("\n", start);
-  if ((inside < 0 && start !== 0) || !text.startsWith(prefix, start) || end < 0) return { words: [], end: -1 };
-  return { words: text.slice(start + prefix.length, end).split(" "), end: end + 1 };
-}
-
-function counter(names: readonly string[], values: readonly string[], name: string): number {
-  const text = values[names.indexOf(name)] ?? "";
-  return names.length === values.length && /^[0-9]{1,15}$/.test(text) ? Number(text) : -1;
 }

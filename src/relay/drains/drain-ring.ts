@@ -32,7 +32,8 @@ export function createDrainRing(limit: number): DrainRing {
       const existing = list[index];
       if (existing !== undefined) {
         // The manager's report has more detail than the relay's record of a lost drain.
-        if (record.report.outcome !== "lost") {
+        if (record.report.resets !== undefined) list[index] = { ...existing, report: record.report };
+        else if (record.report.outcome !== "lost") {
           list.splice(index, 1);
           list.push({ ...record, id: existing.id });
         }

@@ -3,11 +3,13 @@ import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type EventSpec, isOwner, MESSAGE_LIMIT } from "../../api-server/event-object.ts";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
+import type { ResetsReport } from "../../contract/drain-report.ts";
 import { type CredentialClaims, DRAINS_PATH, type RelayedPod } from "../../contract/relay-wire.ts";
 import { plainText } from "../../contract/untrusted-text.ts";
 import type { DrainRecord, RecordedOutcome, RecordedReport } from "../../drain-history/drain-record.ts";
 import { drainSentence } from "../../drain-history/drain-sentence.ts";
 import { parseDrainNotice } from "../../drain-history/read-notice.ts";
+import { resetsSentence } from "../../drain-history/report-text.ts";
 import { addGuardedRoute, type GuardedRequest, type GuardPorts, REFUSALS } from "../server/guard.ts";
 import type { DrainRing } from "./drain-ring.ts";
 
@@ -37,8 +39,25 @@ function recordReport({ body, claims, reply, refuse }: GuardedRequest, ports: Dr
   const mismatch = `The credential is for namespace ${claims.namespace} and not for ${namespace}.`;
   if (namespace !== claims.namespace) return refuse(foreignNamespace, mismatch);
   ports.onReport(reading.notice);
-  recordDrain({ pod: reading.notice, claims, endedAtMs: ports.wallMs(), report }, ports);
-  return reply.code(204).send();
+  recordDrain({ pod: reading.notice, claims, endedAtMs: ports.wallMs() - sinceDrainMs(report), report }, ports);
+  return acknowledge(reply);
+}
+
+/**
+ * The end of the connection ends the response: a manager that waits for it never closes its socket before it has received the
+ * close_notify, to which the Pod's kernel would reply with a reset.
+ */
+function acknowledge(reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  const { raw } = reply;
+  raw.useChunkedEncodingByDefault = false;
+  raw.writeHead(200, { connection: "close" }).end();
+  return reply;
+}
+
+/** The second report of a Pod arrives at its end, up to a grace period after the end of its drain. */
+function sinceDrainMs({ resets, milliseconds }: RecordedReport): number {
+  return resets === undefined ? 0 : Math.max(0, resets.stoppingMs - milliseconds.holding);
 }
 
 function parseJson(body: string): unknown {
@@ -52,6 +71,7 @@ function parseJson(body: string): unknown {
 type RecordPorts = {
   readonly ring: DrainRing;
   readonly countDrain: (record: DrainRecord) => void;
+  readonly countResets: (resets: ResetsReport) => void;
   readonly recordEvent: RecordEvent;
   readonly newId: () => string;
   readonly log: { readonly info: (keys: object, sentence: string) => void };
@@ -72,7 +92,10 @@ export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: Ende
   const ownerKind = plainText(claims.ownerKind, OWNER_LIMIT);
   const ownerName = plainText(claims.ownerName, OWNER_LIMIT);
   const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
-  if (ports.ring.add(record) === "repeated") return;
+  const isRepeated = ports.ring.add(record) === "repeated";
+  if (report.resets !== undefined) recordResets(record, report.resets, claims, ports);
+  // The first report of the Pod was counted by this replica or another.
+  if (isRepeated || report.resets !== undefined) return;
   ports.countDrain(record);
   const { outcome, trigger, milliseconds, leftTotal, relay, why } = report;
   ports.log.info(
@@ -80,6 +103,15 @@ export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: Ende
     outcome === "lost" ? "drain lost" : "drain reported",
   );
   const event = eventFor(record, claims);
+  if (event !== undefined) ports.recordEvent(event);
+}
+
+function recordResets(record: DrainRecord, resets: ResetsReport, claims: CredentialClaims, ports: RecordPorts): void {
+  const { id, namespace, pod } = record;
+  ports.countResets(resets);
+  ports.log.info({ id, namespace, pod, resets }, "end of Pod reported");
+  if (resets.stopping === 0) return;
+  const event = eventOn(claims, { ...RESETS_EVENT, message: resetsSentence(record.pod, resets) });
   if (event !== undefined) ports.recordEvent(event);
 }
 
@@ -93,6 +125,8 @@ export const DRAIN_EVENTS = {
   forced: { type: "Warning", reason: "DrainForced" },
   lost: { type: "Warning", reason: "DrainLost" },
 } as const satisfies Partial<Record<RecordedOutcome, EventType>>;
+
+export const RESETS_EVENT = { type: "Warning", reason: "ConnectionsReset" } as const satisfies EventType;
 
 /** A credential does not contain the apiVersion; Events on kinds that are not listed here have no apiVersion. */
 const API_VERSIONS: ReadonlyMap<string, string> = new Map([
@@ -108,8 +142,14 @@ const API_VERSIONS: ReadonlyMap<string, string> = new Map([
 export function eventFor(record: DrainRecord, claims: CredentialClaims): EventSpec | undefined {
   const events: Readonly<Partial<Record<RecordedOutcome, EventType>>> = DRAIN_EVENTS;
   const eventType = events[record.report.outcome];
-  const { namespace, ownerKind: kind, ownerName: name, ownerUid: uid } = claims;
+  return eventType === undefined ? undefined : eventOn(claims, { ...eventType, message: drainSentence(record) });
+}
+
+function eventOn(
+  { namespace, ownerKind: kind, ownerName: name, ownerUid: uid }: CredentialClaims,
+  content: EventType & { readonly message: string },
+): EventSpec | undefined {
   const owner = { apiVersion: API_VERSIONS.get(kind) ?? "", kind, name, uid };
-  if (eventType === undefined || !isOwner(owner)) return undefined;
-  return { namespace, owner, ...eventType, message: plainText(drainSentence(record), MESSAGE_LIMIT) };
+  if (!isOwner(owner)) return undefined;
+  return { namespace, owner, ...content, message: plainText(content.message, MESSAGE_LIMIT) };
 }

@@ -36,6 +36,13 @@ describe("drains are read from text", () => {
     expect(drains.map(({ endedAtMs }) => endedAtMs)).toEqual([Date.UTC(2026, 10, 21, 19, 43, 7, 123)]);
   });
 
+  test("that is a log with both reports of a Pod, as one drain with its resets", () => {
+    const resets = { draining: 0, stopping: 1, probes: 0, stoppingMs: 40 };
+    const { report, ...line } = JSON.parse(LINE);
+    const { drains } = drainsInText(`${LINE}\n${JSON.stringify({ ...line, report: { ...report, resets } })}\n`);
+    expect(drains.map((drain) => drain.report.resets)).toEqual([resets]);
+  });
+
   test("that is a log with equal lines of two restarts, as two drains", async () => {
     const { out } = await lastcall(["drains", "-f", "-"], { "-": `${LINE}\n${LINE}\n` });
     expect(out.match(/web-0/g)).toHaveLength(2);

@@ -23,14 +23,24 @@ describe("the table of drains", () => {
       namespace: "team-payments-production",
       pod: "checkout-service-7d4b9c6f5d-x2k9q",
       ownerName: "checkout-service-7d4b9c6f5d",
-      report: someReport({ why: "Released 65.2s after the trigger: the deadline came with 3 connections still open." }),
+      report: someReport({
+        why: "Released 65.2s after the trigger: the deadline came with 3 connections still open.",
+        resets: { draining: 0, stopping: 0, probes: 0, stoppingMs: 800 },
+      }),
     });
     expect(linesOf([drain], 80)).toEqual([
-      "AGE  NAMESPACE  POD         OWNER      OUTCOME  TOOK  WHY",
-      "5m   team…tion  chec…x2k9q  rs/c…6f5d  drained  7.3s  the deadline came with 3 …",
+      "AGE  NAMESPACE  POD        OWNER      OUTCOME  TOOK  RESETS  WHY",
+      "5m   team…tion  chec…2k9q  rs/c…6f5d  drained  7.3s  0       the deadline came …",
     ]);
     expect(linesOf([drain], 120)[1]).toBe(
-      "5m   team-payme…-production  checkout-se…c6f5d-x2k9q  rs/c…6f5d  drained  7.3s  the deadline came with 3 connections st…",
+      "5m   team-pay…roduction  checkout-…f5d-x2k9q  rs/c…6f5d  drained  7.3s  0       the deadline came with 3 connections st…",
+    );
+  });
+
+  test("states first the connections that the Pod's stop reset", () => {
+    const report = someReport({ resets: { draining: 0, stopping: 12, probes: 2, stoppingMs: 800 } });
+    expect(linesOf([someDrain({ report })], 160)[1]).toMatch(
+      / 12 {6}reset at most 12 connections, of which 2 may be probes of the kubelet; no traffic since/,
     );
   });
 
@@ -52,7 +62,7 @@ describe("the table of drains", () => {
     fc.assert(
       fc.property(drains, fc.integer({ min: 0, max: 200 }), fc.boolean(), (some, width, grows) => {
         for (const line of linesOf(some, width, grows)) {
-          expect([...line].length).toBeLessThanOrEqual(Math.max(70, width));
+          expect([...line].length).toBeLessThanOrEqual(Math.max(78, width));
           expect(line).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
         }
       }),
@@ -80,6 +90,17 @@ test.for([
 
 test("the table shows an unknown time as a dash", () => {
   expect([ageText(0, 5), clockText(0)]).toEqual(["–", "–"]);
+});
+
+test("a watch shows a drain again if the Pod's stop reset connections", () => {
+  const shown = createShownDrains();
+  const first = someDrain();
+  const ended = (stopping: number) =>
+    someDrain({ report: someReport({ resets: { draining: 0, stopping, probes: 0, stoppingMs: 800 } }) });
+  expect(shown.selectNew([[first]])).toEqual([first]);
+  expect(shown.selectNew([[ended(0)]])).toEqual([]);
+  expect(shown.selectNew([[ended(1)]])).toEqual([ended(1)]);
+  expect(shown.selectNew([[ended(1)]])).toEqual([]);
 });
 
 test("a watch shows a recorded drain only once, even after many others", () => {

@@ -30,9 +30,9 @@ describe("the command drains prints", () => {
     expect(await drainsOn(cluster, "drains")).toEqual({
       status: 0,
       out:
-        "AGE  NAMESPACE  POD             OWNER        OUTCOME  TOOK  WHY\n" +
-        "30s  data       db-0            sts/db       timeout  7.3s  the deadline came.\n" +
-        "60s  shop       web-7d9f-abcde  rs/web-7d9f  drained  7.3s  no traffic since the trigger.\n",
+        "AGE  NAMESPACE  POD             OWNER        OUTCOME  TOOK  RESETS  WHY\n" +
+        "30s  data       db-0            sts/db       timeout  7.3s  –       the deadline came.\n" +
+        "60s  shop       web-7d9f-abcde  rs/web-7d9f  drained  7.3s  –       no traffic since the trigger.\n",
       err: "",
     });
   });

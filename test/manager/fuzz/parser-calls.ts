@@ -18,7 +18,7 @@ import {
 } from "../../../src/manager/relay/ipc-messages.ts";
 import { readRelaySettings } from "../../../src/manager/relay/relay-settings.ts";
 import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
-import { parseOpens } from "../../../src/manager/sockets/sockets.ts";
+import { parseOpens } from "../../../src/manager/sockets/kernel-counters.ts";
 import { parsePart, parseTable, type TextSocket } from "../socket-lists.ts";
 
 /** The index is the parser's number in a file of cases. */

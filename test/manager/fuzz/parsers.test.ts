@@ -7,7 +7,7 @@ import { readChainedHooks } from "../../../src/manager/calls/original-hooks.ts";
 import { parseActiveCount } from "../../../src/manager/drivers/http/http-driver.ts";
 import { parseHttpTarget } from "../../../src/manager/http/http-target.ts";
 import { depthOf } from "../../../src/manager/json-reader.ts";
-import { parseOpens } from "../../../src/manager/sockets/sockets.ts";
+import { parseOpens } from "../../../src/manager/sockets/kernel-counters.ts";
 import { parseTable } from "../socket-lists.ts";
 import { mutated, spliced } from "./mutations.ts";
 import { METRICS, SAMPLES, SNMP, TCP_TABLE } from "./samples.ts";

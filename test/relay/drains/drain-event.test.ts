@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { ResetsReport } from "../../../src/contract/drain-report.ts";
+import { DRAINS_PATH } from "../../../src/contract/relay-wire.ts";
 import { eventFor } from "../../../src/relay/drains/drains-route.ts";
 import { anyDrain } from "../../drain-history/any-drain.ts";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
-import { CLAIMS } from "./drains-server.ts";
+import { AUTHORIZATION, CLAIMS, createDrainsServer } from "./drains-server.ts";
 
 test.for([
   { outcome: "drained", type: "Normal", reason: "Drained" },
@@ -21,6 +23,32 @@ test.for([
     expect(event?.message).toContain("Pod web-7d9f-abcde");
   },
 );
+
+test("the relay records an Event on the Pod's owner if the Pod's stop reset connections, and none if it did not", async () => {
+  const server = createDrainsServer();
+  await server.app.ready();
+  const post = (resets?: ResetsReport) =>
+    server.app.inject({
+      method: "POST",
+      url: DRAINS_PATH,
+      headers: { authorization: AUTHORIZATION },
+      payload: JSON.stringify({ namespace: "shop", pod: "web-1", uid: "u-1", report: someReport({ resets }) }),
+    });
+  await post();
+  await post({ draining: 3, stopping: 0, probes: 0, stoppingMs: 900 });
+  expect(server.recordedEvents.map(({ reason }) => reason)).toEqual(["Drained"]);
+  await post({ draining: 3, stopping: 2, probes: 1, stoppingMs: 900 });
+  expect(server.recordedEvents.slice(1)).toEqual([
+    {
+      namespace: "shop",
+      owner: expect.objectContaining({ kind: "ReplicaSet", name: "web-7d9f" }),
+      type: "Warning",
+      reason: "ConnectionsReset",
+      message:
+        "The stop of Pod web-1 reset or refused at most 2 connections, of which 1 may be a probe of the kubelet.",
+    },
+  ]);
+});
 
 test.for(["not-needed", "restarted"] as const)(
   "the relay records no Event for a drain with the outcome %s",

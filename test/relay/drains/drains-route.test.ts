@@ -22,10 +22,10 @@ function post(server: DrainsServer, body: string, headers: Record<string, string
   });
 }
 
-test("a report is stored, counted, logged, recorded as an Event, and gets status 204", async () => {
+test("a report is stored, counted, logged, recorded as an Event, and gets status 200", async () => {
   const server = createDrainsServer();
   const response = await post(server, reportBody({ outcome: "timeout", left: [CLIENT], leftTotal: 27 }));
-  expect([response.statusCode, response.body]).toEqual([204, ""]);
+  expect([response.statusCode, response.body]).toEqual([200, ""]);
   expect(server.ring.list()).toMatchObject([
     { id: "id-1", namespace: "shop", pod: "web-1", uid: "pod-1", ownerKind: "ReplicaSet", ownerName: "web-7d9f" },
   ]);
@@ -35,6 +35,28 @@ test("a report is stored, counted, logged, recorded as an Event, and gets status
   expect(await server.metric('lastcall_drain_phase_seconds_sum{phase="withdrawing"}')).toMatch(/ 5.01$/);
   expect(await server.metric('lastcall_drain_connections_left_bucket{le="25"}')).toMatch(/ 0$/);
   expect(await server.metric('lastcall_drain_connections_left_bucket{le="50"}')).toMatch(/ 1$/);
+});
+
+test("the second report of a Pod adds the resets to its drain, which is not counted again", async () => {
+  const server = createDrainsServer();
+  const resets = { draining: 3, stopping: 2, probes: 0, stoppingMs: 90_000 };
+  await post(server, reportBody());
+  const [first] = server.ring.list();
+  server.clock.wallMs += 90_000;
+  await post(server, reportBody({ resets }));
+  expect(server.ring.list()).toEqual([{ ...first, report: { ...first?.report, resets } }]);
+  expect(server.logged).toEqual(["drain reported", "end of Pod reported"]);
+  expect(await server.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 1$/);
+  expect(await server.metric('lastcall_drain_resets_total{period="draining"}')).toMatch(/ 3$/);
+  expect(await server.metric('lastcall_drain_resets_total{period="stopping"}')).toMatch(/ 2$/);
+});
+
+test("the second report of a Pod is stored at the time of its drain if another replica has the first report", async () => {
+  const server = createDrainsServer();
+  const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 2_000, holding: 1_000 };
+  await post(server, reportBody({ milliseconds, resets: { draining: 0, stopping: 0, probes: 0, stoppingMs: 90_000 } }));
+  expect(server.ring.list()).toMatchObject([{ endedAtMs: server.clock.wallMs - 89_000 }]);
+  expect(await server.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 0$/);
 });
 
 test("only a valid report ends the search for a lost drain of its Pod", async () => {
@@ -49,7 +71,7 @@ test("only a valid report ends the search for a lost drain of its Pod", async ()
 
 test("a drain with the outcome lost is counted, and is not in the histogram of durations", async () => {
   const registry = new Registry();
-  drainMetrics(registry)(someDrain({ report: { ...someReport(), outcome: "lost" } }));
+  drainMetrics(registry).countDrain(someDrain({ report: { ...someReport(), outcome: "lost" } }));
   const text = await registry.metrics();
   expect(text).toContain('lastcall_drains_total{outcome="lost"} 1');
   expect(text).toContain('lastcall_incomplete_drains_total{outcome="lost",pod_namespace="shop"} 1');
@@ -83,7 +105,7 @@ test("a drain is counted per namespace only if its outcome is blind, forced or l
 
 test("the number of namespaces in the metrics of drains is limited", async () => {
   const registry = new Registry();
-  const countDrain = drainMetrics(registry);
+  const { countDrain } = drainMetrics(registry);
   const report = someReport({ outcome: "forced" });
   for (let index = 0; index < NAMESPACES_LIMIT + 5; index += 1)
     countDrain(someDrain({ namespace: `team-${index}`, report }));
@@ -106,7 +128,7 @@ test("a drain with the outcome restarted is counted, and is not in the histogram
 
 test("a repeated report is counted once and recorded as one Event", async () => {
   const server = createDrainsServer();
-  for (let times = 0; times < 3; times += 1) expect((await post(server, reportBody())).statusCode).toBe(204);
+  for (let times = 0; times < 3; times += 1) expect((await post(server, reportBody())).statusCode).toBe(200);
   expect(server.ring.list()).toHaveLength(1);
   expect(server.recordedEvents).toHaveLength(1);
   expect(await server.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 1$/);
@@ -182,7 +204,7 @@ describe("a malformed report gets status 400 and a message:", () => {
 test("a report of 16 KiB is read, and one byte more gets status 413", async () => {
   const server = createDrainsServer();
   const fullBody = reportBody();
-  expect((await post(server, fullBody.padEnd(16 * 1024))).statusCode).toBe(204);
+  expect((await post(server, fullBody.padEnd(16 * 1024))).statusCode).toBe(200);
   const response = await post(server, reportBody({}, "pod-2").padEnd(16 * 1024 + 1));
   expect([response.statusCode, response.body]).toEqual([413, "The report is larger than 16384 bytes.\n"]);
   expect(server.ring.list()).toHaveLength(1);
@@ -205,7 +227,7 @@ test("a report of a namespace above its rate limit gets status 429, and its body
 test("a report is read as JSON with every content type, and other routes keep their parser", async () => {
   const server = createDrainsServer();
   for (const type of ["application/json", "text/plain", "a/b; charset=utf-16"]) {
-    expect((await post(server, reportBody({}, type.slice(0, 1)), { "content-type": type })).statusCode).toBe(204);
+    expect((await post(server, reportBody({}, type.slice(0, 1)), { "content-type": type })).statusCode).toBe(200);
   }
   expect((await post(server, reportBody(), { "content-type": "nonsense" })).statusCode).toBe(415);
   const headers = { "content-type": "application/json" };
@@ -295,7 +317,7 @@ describe("over a TCP connection", () => {
     const response = await exchangeBytes(port, [
       `${authorizedHead}Connection: close\r\nContent-Length: ${fullBody.length}\r\n\r\n${fullBody}`,
     ]);
-    expect(response).toMatch(/^HTTP\/1.1 204 /);
+    expect(response).toMatch(/^HTTP\/1.1 200 /);
     expect(server.ring.list()).toHaveLength(1);
     expect(server.logged).toEqual(["drain reported"]);
     await server.app.close();

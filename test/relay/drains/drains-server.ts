@@ -39,7 +39,7 @@ export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?:
     checkCredential: (header) => (header === AUTHORIZATION ? CLAIMS : undefined),
     limits: createRelayLimits(),
     ring,
-    countDrain: drainMetrics(registry),
+    ...drainMetrics(registry),
     recordEvent: (event) => events.push(event),
     onReport: () => undefined,
     nowMs: () => 0,

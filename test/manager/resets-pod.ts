@@ -1,0 +1,60 @@
+/**
+ * A Pod's network namespace with a manager and an app. The app drains once, resets one connection during the drain, and at
+ * its stop resets two connections and refuses one. Prints the manager's log; arguments are the manager's command.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { request } from "node:http";
+import { connect, createServer, type Server } from "node:net";
+import { createInterface } from "node:readline";
+
+const APP_PORT = 8_080;
+const PORT = 17_890;
+const TOKEN = "t0ken-of-this-test";
+
+if (spawnSync("ip", ["link", "set", "lo", "up"]).status !== 0) throw new Error("cannot set the loopback device up");
+const [command = "", ...managerArguments] = process.argv.slice(2);
+const app: Server = createServer((socket) => socket.once("data", () => socket.resetAndDestroy()));
+await new Promise<void>((resolve) => app.listen(APP_PORT, "0.0.0.0", resolve));
+
+const manager = spawn(command, [...managerArguments, "serve", "--drain-delay=500ms", "--quiet-period=100ms"], {
+  env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN },
+  stdio: ["ignore", "pipe", "inherit"],
+});
+const exited = once(manager, "exit");
+const log = createInterface({ input: manager.stdout });
+const untilLogged = (text: string): Promise<void> =>
+  new Promise((resolve) => {
+    log.on("line", (line) => {
+      if (line.includes(text)) resolve();
+    });
+  });
+log.on("line", (line) => process.stdout.write(`${line}\n`));
+
+await untilLogged('"listening"');
+const withdrawing = untilLogged('"phase":"withdrawing"');
+const drained = requestDrain();
+await withdrawing;
+await sendToApp();
+await drained;
+await sendToApp();
+await sendToApp();
+app.close();
+await once(app, "close");
+await sendToApp();
+manager.kill("SIGTERM");
+await exited;
+
+function requestDrain(): Promise<unknown> {
+  const outgoing = request({ host: "127.0.0.1", port: PORT, path: `/${TOKEN}/drain`, method: "POST" });
+  outgoing.end();
+  return once(outgoing, "response").then(([response]) => once(response.resume(), "end"));
+}
+
+/** @returns when the connection was reset or refused */
+async function sendToApp(): Promise<void> {
+  const socket = connect(APP_PORT, "127.0.0.1");
+  socket.on("connect", () => socket.write("x"));
+  socket.on("error", () => undefined);
+  await new Promise((resolve) => socket.once("close", resolve));
+}

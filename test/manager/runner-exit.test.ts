@@ -1,0 +1,112 @@
+/** Tests the two reports of a manager at its exit, and the limits of their delivery. */
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { DrainReport } from "../../src/contract/drain-report.ts";
+import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
+import { driverOf } from "../../src/manager/manager-driver.ts";
+import { NO_PRELOAD } from "../../src/manager/preload-flag.ts";
+import { NO_RELAY } from "../../src/manager/relay/relay-client.ts";
+import { createRunner } from "../../src/manager/runner.ts";
+import { createConnectionMemory } from "../../src/manager/traffic/connection-memory.ts";
+import { createProcessWatch } from "../../src/manager/traffic/other-processes.ts";
+import { NO_RESET_COUNTER, type ResetCounter } from "../../src/manager/traffic/resets.ts";
+import { createTrafficMonitor } from "../../src/manager/traffic/traffic-monitor.ts";
+import { playback } from "./netlink-room.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const RESETS = { draining: 1, stopping: 2, probes: 0, stoppingMs: 300 };
+
+/** @param deliveryMs duration of the delivery of each report */
+function startManager(resets: Partial<ResetCounter>, deliveryMs: number, respond = () => {}) {
+  const settings = { ...DEFAULT_SETTINGS, drainDelayMs: 0 };
+  const nowMs = () => Date.now();
+  const delivered: DrainReport[] = [];
+  let deliveredAtMs = 0;
+  let exitedAtMs = -1;
+  const runner = createRunner({
+    settings,
+    logSource: { pod: "", namespace: "" },
+    chained: [],
+    nowMs,
+    relay: {
+      ...NO_RELAY,
+      deliver: (report) => {
+        delivered.push(JSON.parse(report));
+        deliveredAtMs = nowMs() + deliveryMs;
+      },
+      awaitDelivery: (limitMs, done) => {
+        setTimeout(done, Math.min(limitMs, Math.max(0, deliveredAtMs - nowMs())));
+      },
+    },
+    preloadFlag: NO_PRELOAD,
+    readSockets: () => ({ source: "netlink", sockets: 0, passiveOpens: 0, activeOpens: 0 }),
+    monitor: createTrafficMonitor(settings, createConnectionMemory(Math.random)),
+    resets: { ...NO_RESET_COUNTER, ...resets },
+    processes: createProcessWatch(settings.port, { address: "", port: 0 }),
+    driver: driverOf(settings, playback({}).libc, () => undefined),
+    acceptedCount: () => 0,
+    respond,
+    log: () => undefined,
+    exit: () => {
+      exitedAtMs = nowMs();
+    },
+  });
+  const drain = async (): Promise<void> => {
+    runner.dispatch({ kind: "drain-requested", nowMs: nowMs(), holdId: 1 });
+    while (JSON.parse(runner.status()).phase !== "done") await vi.advanceTimersToNextTimerAsync();
+  };
+  const stop = async (): Promise<number> => {
+    const stoppedAtMs = nowMs();
+    runner.dispatch({ kind: "sigterm", nowMs: stoppedAtMs });
+    while (exitedAtMs < 0) await vi.advanceTimersToNextTimerAsync();
+    return exitedAtMs - stoppedAtMs;
+  };
+  return { drain, stop, delivered };
+}
+
+test("the second report equals the first, with the resets", async () => {
+  const { drain, stop, delivered } = startManager({ report: () => RESETS }, 5);
+  await drain();
+  const [first] = delivered;
+  await stop();
+  expect(delivered).toEqual([first, { ...first, resets: RESETS }]);
+  expect(first?.resets).toBeUndefined();
+});
+
+test("no second report follows if the resets are unknown or no drain was needed", async () => {
+  const unknown = startManager({ report: () => undefined }, 5);
+  await unknown.drain();
+  await unknown.stop();
+  expect(unknown.delivered).toHaveLength(1);
+  const idle = startManager({ report: () => RESETS }, 5);
+  await idle.stop();
+  expect(idle.delivered).toEqual([]);
+});
+
+test("an unresponsive relay delays the exit by 500 ms", async () => {
+  const { drain, stop, delivered } = startManager({ report: () => RESETS }, 60_000);
+  await drain();
+  expect(await stop()).toBe(500);
+  expect(delivered).toHaveLength(2);
+});
+
+test("the resets are counted before the apps are released, and at the end", async () => {
+  const calls: string[] = [];
+  const { drain, stop } = startManager(
+    {
+      markTrigger: () => calls.push("trigger"),
+      markRelease: () => calls.push("release"),
+      report: () => {
+        calls.push("report");
+        return RESETS;
+      },
+    },
+    5,
+    () => calls.push("answer"),
+  );
+  await drain();
+  expect(calls).toEqual(["trigger", "release", "answer"]);
+  await stop();
+  expect(calls).toEqual(["trigger", "release", "answer", "report"]);
+});
