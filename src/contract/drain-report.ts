@@ -48,9 +48,10 @@ export type PreloadReport = {
 /**
  * Connections of the Pod's network namespace that were reset, refused or dropped, by the kernel's counters OutRsts and
  * ListenDrops. An upper bound of lost requests: the counters include probes, and connections between programs of the Pod.
+ * After the release also connections of clients that were closed before a response.
  */
 export type ResetsReport = {
-  /** From the trigger until the apps' hooks were answered; 0 if they never were. */
+  /** From the trigger until the apps' hooks were answered. */
   readonly draining: number;
   /** From then until the manager's end, and with it the end of the apps. */
   readonly stopping: number;

@@ -14,7 +14,7 @@ export function drainSentence(record: DrainRecord): string {
   const start = `Pod ${record.pod} ${OUTCOME_TEXT[report.outcome]}${triggerText(report)}`;
   const [, reason] = TIMED_REASON.exec(report.why) ?? [];
   const sentences = reason === undefined ? [`${start}.`, report.why] : [`${start}: ${reason}`];
-  const resets = report.resets === undefined ? "" : `Its stop reset or refused ${resetsText(report.resets)}.`;
+  const resets = report.resets === undefined ? "" : `Its stop cut or refused ${resetsText(report.resets)}.`;
   return [...sentences, openConnectionsText(report), resets].filter((part) => part !== "").join(" ");
 }
 

@@ -42,7 +42,18 @@ type KeyedRecord = { readonly record: DrainRecord; readonly key: string };
 
 function compareTimes(a: KeyedRecord, b: KeyedRecord): number {
   const byTime = a.record.endedAtMs - b.record.endedAtMs;
-  return byTime || compareCodeUnits(a.record.id, b.record.id) || compareCodeUnits(a.key, b.key);
+  return (
+    byTime ||
+    compareCodeUnits(a.record.id, b.record.id) ||
+    compareCodeUnits(a.key, b.key) ||
+    compareCodeUnits(resetsKey(a.record), resetsKey(b.record))
+  );
+}
+
+/** Empty for a first report, which therefore precedes the second. */
+function resetsKey({ report: { resets } }: DrainRecord): string {
+  if (resets === undefined) return "";
+  return JSON.stringify([resets.draining, resets.stopping, resets.probes, resets.stoppingMs]);
 }
 
 export function contentKey({ namespace, pod, uid, report }: DrainRecord): string {

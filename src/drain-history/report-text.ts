@@ -56,7 +56,7 @@ export function resetsText({ stopping, probes }: ResetsReport): string {
 }
 
 export function resetsSentence(pod: string, resets: ResetsReport): string {
-  return `The stop of Pod ${pod} reset or refused ${resetsText(resets)}.`;
+  return `The stop of Pod ${pod} cut or refused ${resetsText(resets)}.`;
 }
 
 /** Time from the trigger until the preStop hooks are answered. */

@@ -99,7 +99,7 @@ const DRAINS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
 };
 
 const RESETS =
-  "the stop of a Pod reset, refused or dropped connections after its drain; the message has their greatest possible number";
+  "the stop of a Pod cut or refused connections after its drain; the message has their greatest possible number";
 
 export function eventReference(): string {
   const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((problem) => !CODES_WITHOUT_EVENT.includes(problem));

@@ -139,7 +139,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const atMs = nowMs();
     const phase = enteredState.phase.name;
     if (phase === "withdrawing") parts.resets.markTrigger();
-    if (phase === "holding") parts.resets.markRelease();
+    if (phase === "holding") parts.resets.markRelease(openConnections(state));
     const drain = drainOf(enteredState.phase);
     const sinceTriggerMs = drain === undefined ? 0 : atMs - drain.triggeredAtMs;
     const held = enteredState.hooks.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
@@ -215,4 +215,8 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   return { dispatch, status };
+}
+
+function openConnections({ sample: { observation } }: DrainState): number {
+  return observation.known ? observation.leftTotal : -1;
 }

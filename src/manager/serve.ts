@@ -14,6 +14,7 @@ import type { WithdrawalStatus } from "./relay/ipc-messages.ts";
 import { createRelayClient, NO_RELAY, NO_RESPONSE_YET } from "./relay/relay-client.ts";
 import { NO_ENDPOINT, readRelaySettings } from "./relay/relay-settings.ts";
 import { createRunner } from "./runner.ts";
+import { createDestroyedSockets } from "./sockets/destroyed-sockets.ts";
 import { createSocketReader, type SocketReader } from "./sockets/sockets.ts";
 import { createConnectionMemory } from "./traffic/connection-memory.ts";
 import { createProcessWatch } from "./traffic/other-processes.ts";
@@ -68,20 +69,27 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
   if (guardProblem !== "") logMessage("info", "port guard is unavailable", guardProblem);
   const readSockets = createSocketReader(platform.libc, platform.readText, platform.scanText, settings.port);
   const server = createHookServer(settings, environment.token, platform.portGuard, nowMs);
+  const monitor = createTrafficMonitor(
+    settings,
+    createConnectionMemory(() => Math.random()),
+  );
   const runner = createRunner({
     settings,
     logSource,
     chained: chained.hooks,
     nowMs,
     readSockets,
-    monitor: createTrafficMonitor(
-      settings,
-      createConnectionMemory(() => Math.random()),
-    ),
+    monitor,
     resets:
       settings.classic || settings.addressScope !== ""
         ? NO_RESET_COUNTER
-        : createResetCounter(platform.readText, settings.kubeletProbes, nowMs),
+        : createResetCounter({
+            readText: platform.readText,
+            nowMs,
+            probes: settings.kubeletProbes,
+            destroyed: createDestroyedSockets(platform.libc),
+            monitor,
+          }),
     processes: createProcessWatch(settings.port, relay.settings?.endpoint ?? NO_ENDPOINT),
     driver: driverOf(settings, platform.libc, (message, detail) => logMessage("warn", message, detail)),
     relay: relayClient,

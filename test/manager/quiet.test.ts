@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
-import { activityOf, dataAgeMs } from "../../src/manager/traffic/quiet.ts";
+import { activityOf, dataAgeMs, isClosedUnanswered, NEW_PAST, NO_PAST } from "../../src/manager/traffic/quiet.ts";
 import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
 import { socket as textSocket } from "./traffic-room.ts";
 
@@ -124,5 +124,68 @@ describe("the activity of a connection", () => {
     expect(dataAgeMs(socket(ages(40, 90, 1)))).toBe(40);
     expect(dataAgeMs(socket(ages(90, 40, 1)))).toBe(40);
     expect(dataAgeMs(socket(ages(-1, -1, -1)))).toBe(-1);
+  });
+});
+
+/** The kernel's state of every destroyed socket. */
+const CLOSE = 7;
+
+describe("a destroyed connection", () => {
+  const segments = (received: number, sent: number) => ({ dataSegmentsReceived: received, dataSegmentsSent: sent });
+  const answeredBefore = { pureAcksBefore: 0, answeredReceived: 6, answeredSent: 12 };
+  test.for([
+    { title: "after its response", unanswered: false, overrides: { ...ages(40, 44, 0), ...segments(1, 1) } },
+    { title: "without any data", unanswered: false, overrides: segments(0, 0) },
+    { title: "with a first request", unanswered: true, overrides: { ...ages(40, 40, 0), ...segments(1, 0) } },
+    { title: "with a second request", unanswered: true, overrides: { ...ages(90, 40, 0), ...segments(2, 1) } },
+    {
+      title: "with an unread request, which the kernel resets",
+      unanswered: false,
+      overrides: { ...ages(90, 40, 0), ...segments(2, 1), receiveQueue: 57 },
+    },
+    {
+      title: "with a read request and an unread FIN",
+      unanswered: true,
+      overrides: { ...ages(90, 40, 0), ...segments(2, 1), receiveQueue: 1 },
+    },
+    {
+      title: "with request and response in the same jiffy",
+      unanswered: false,
+      overrides: { ...ages(40, 40, 0), ...segments(1, 1) },
+    },
+    {
+      title: "with a response and the next request in the same jiffy",
+      unanswered: true,
+      overrides: { ...ages(40, 40, 0), ...segments(2, 1) },
+    },
+    {
+      title: "by a client that sent a close_notify in reply to the server's",
+      unanswered: false,
+      overrides: { ...ages(4, 0, 0), ...segments(7, 13) },
+      past: answeredBefore,
+    },
+    {
+      title: "with a request since the last sample, after long responses",
+      unanswered: true,
+      overrides: { ...ages(90, 40, 0), ...segments(7, 12) },
+      past: answeredBefore,
+    },
+    {
+      title: "with a request, if earlier ones may be unanswered too",
+      unanswered: true,
+      overrides: { ...ages(90, 40, 0), ...segments(7, 12) },
+      past: NO_PAST,
+    },
+    {
+      title: "with all data in the same jiffy, as many segments in both directions, and an unknown past",
+      unanswered: false,
+      overrides: { ...ages(40, 40, 0), ...segments(15, 15) },
+      past: NO_PAST,
+    },
+    { title: "without counters", unanswered: false, overrides: { ...ages(-1, -1, -1), ...segments(-1, -1) } },
+  ])("$title is unanswered: $unanswered", ({ overrides, unanswered, past }) => {
+    expect(isClosedUnanswered(socket({ state: CLOSE, receiveQueue: 0, ...overrides }), past ?? NEW_PAST)).toBe(
+      unanswered,
+    );
   });
 });

@@ -1,57 +1,85 @@
 /** Tests the counts of connections that a Pod's stop reset. */
-import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { createResetCounter } from "../../src/manager/traffic/resets.ts";
 import { describeBuilds } from "./builds.ts";
+import { canIsolate, runInOwnNetwork } from "./own-network.ts";
+import { toTcpSocket } from "./socket-lists.ts";
+import { socket } from "./traffic-room.ts";
 
-type Counters = { resets: number; drops: number };
+type Client = { readonly unanswered: boolean };
+
+const SOCKET = toTcpSocket(socket({}));
 
 function createPod(probes: readonly { readonly port: number; readonly periodMs: number }[] = []) {
-  const counters: Counters = { resets: 40, drops: 2 };
-  let nowMs = 1_000;
+  const counters = { resets: 40, drops: 2, opens: 100 };
+  const queue: Client[] = [];
+  const state = { isQueueComplete: true, nowMs: 1_000 };
   const files = new Map<string, () => string>([
-    ["/proc/net/snmp", () => `Tcp: OutSegs OutRsts\nTcp: 9 ${counters.resets}\n`],
+    ["/proc/net/snmp", () => `Tcp: PassiveOpens ActiveOpens OutRsts\nTcp: ${counters.opens} 0 ${counters.resets}\n`],
     ["/proc/net/netstat", () => `TcpExt: ListenDrops\nTcpExt: ${counters.drops}\n`],
   ]);
-  const counter = createResetCounter(
-    (path) => files.get(path)?.(),
+  let current: Client | undefined;
+  const counter = createResetCounter({
+    readText: (path) => files.get(path)?.(),
     probes,
-    () => nowMs,
-  );
-  const wait = (ms: number): void => {
-    nowMs += ms;
-  };
-  return { counters, files, counter, wait };
+    nowMs: () => state.nowMs,
+    destroyed: {
+      start: () => {
+        queue.length = 0;
+      },
+      readAll: (onSocket) => {
+        for (const client of queue) {
+          current = client;
+          onSocket(SOCKET);
+        }
+        return state.isQueueComplete;
+      },
+    },
+    monitor: { isClient: () => true, isClosedUnanswered: () => current?.unanswered ?? false },
+  });
+  return { counters, queue, state, files, counter };
 }
 
 describe("the report of a Pod's resets", () => {
   test("separates the time before and after the apps' release", () => {
-    const { counter, counters, wait } = createPod();
+    const { counter, counters, state, queue } = createPod();
     counter.markTrigger();
     counters.resets += 3;
-    wait(5_000);
-    counter.markRelease();
+    queue.push({ unanswered: true });
+    state.nowMs += 5_000;
+    counter.markRelease(4);
     counters.resets += 2;
     counters.drops += 1;
-    wait(900);
+    state.nowMs += 900;
     expect(counter.report()).toEqual({ draining: 3, stopping: 3, probes: 0, stoppingMs: 900 });
   });
 
-  test("counts from the trigger if the apps were never released", () => {
-    const { counter, counters, wait } = createPod();
+  test("includes the connections that were closed before a response", () => {
+    const { counter, counters, queue } = createPod([{ port: 8_080, periodMs: 1_000 }]);
     counter.markTrigger();
-    counters.resets += 4;
-    wait(700);
-    expect(counter.report()).toEqual({ draining: 0, stopping: 4, probes: 0, stoppingMs: 700 });
+    counter.markRelease(3);
+    counters.resets += 1;
+    queue.push({ unanswered: true }, { unanswered: false }, { unanswered: true });
+    expect(counter.report()).toMatchObject({ stopping: 3, probes: 1 });
+  });
+
+  test("includes every connection that may have been closed if the kernel's queue was full", () => {
+    const { counter, counters, queue, state } = createPod();
+    counter.markTrigger();
+    counter.markRelease(20);
+    counters.opens += 5;
+    queue.push({ unanswered: true }, { unanswered: false });
+    state.isQueueComplete = false;
+    expect(counter.report()).toMatchObject({ stopping: 1 + 20 + 5 - 2 });
   });
 
   test("starts again with the next drain", () => {
     const { counter, counters } = createPod();
     counter.markTrigger();
-    counter.markRelease();
+    counter.markRelease(0);
     counters.resets += 9;
     counter.markTrigger();
-    counter.markRelease();
+    counter.markRelease(0);
     expect(counter.report()).toMatchObject({ draining: 0, stopping: 0 });
   });
 
@@ -61,52 +89,48 @@ describe("the report of a Pod's resets", () => {
     { title: "a probe of each kind in a short stop", resets: 9, stopMs: 10, probes: 2 },
   ])("includes $title", ({ resets, stopMs, probes }) => {
     const periods = [10_000, 5_000, 0].map((periodMs) => ({ port: 8_080, periodMs }));
-    const { counter, counters, wait } = createPod(periods);
+    const { counter, counters, state } = createPod(periods);
     counter.markTrigger();
-    counter.markRelease();
+    counter.markRelease(0);
     counters.resets += resets;
-    wait(stopMs);
+    state.nowMs += stopMs;
     expect(counter.report()).toMatchObject({ stopping: resets, probes });
   });
 
-  test("does not exist before a drain, or if a counter cannot be read or was reset", () => {
-    expect(createPod().counter.report()).toBeUndefined();
-    const unreadable = createPod();
-    unreadable.counter.markTrigger();
-    unreadable.files.delete("/proc/net/netstat");
-    expect(unreadable.counter.report()).toBeUndefined();
-    const wrapped = createPod();
-    wrapped.counter.markTrigger();
-    wrapped.counters.resets = 0;
-    expect(wrapped.counter.report()).toBeUndefined();
+  test.for([
+    { title: "the apps were not released", change: ({ counter }: Pod) => counter.markTrigger() },
+    { title: "a file cannot be read", change: ({ files }: Pod) => files.delete("/proc/net/netstat") },
+    {
+      title: "a counter is smaller than before",
+      change: ({ counters }: Pod) => Object.assign(counters, { resets: 0 }),
+    },
+    {
+      title: "neither the queue nor the sockets at the release are known",
+      change: ({ counter, state }: Pod) => {
+        counter.markRelease(-1);
+        state.isQueueComplete = false;
+      },
+    },
+  ])("does not exist if $title", ({ change }) => {
+    const pod = createPod();
+    pod.counter.markTrigger();
+    pod.counter.markRelease(0);
+    expect(pod.counter.report()).toBeDefined();
+    change(pod);
+    expect(pod.counter.report()).toBeUndefined();
   });
 });
 
-const refusal = spawnSync("unshare", ["-n", "true"], { encoding: "utf8" });
-const canIsolate = refusal.status === 0 && spawnSync("ip", ["-V"]).status === 0;
-if (!canIsolate)
-  process.stdout.write(`skipped: cannot create network namespaces: ${refusal.stderr ?? refusal.error}\n`);
-
-const POD_PROGRAM = new URL("resets-pod.ts", import.meta.url).pathname;
+type Pod = ReturnType<typeof createPod>;
 
 describeBuilds("a manager in its own network namespace", (build) => {
   test.skipIf(!canIsolate)("logs its report again at its exit, with the resets", { timeout: 60_000 }, () => {
-    const pod = spawnSync("unshare", ["-n", process.execPath, POD_PROGRAM, build.command, ...build.args], {
-      encoding: "utf8",
-    });
-    expect(pod.stderr).toBe("");
-    const reports = pod.stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line))
-      .filter(({ message }) => message === "drain report")
-      .map(({ report }) => report);
-    const [first, second] = reports;
-    expect(first.resets).toBeUndefined();
-    expect(second).toEqual({
-      ...first,
-      resets: { draining: 1, stopping: 3, probes: 0, stoppingMs: expect.any(Number) },
-    });
-    expect(reports).toHaveLength(2);
+    const reports = runInOwnNetwork("resets-pod.ts", [build.command, ...build.args]).flatMap((line) =>
+      line["message"] === "drain report" ? [line["report"]] : [],
+    );
+    const [first] = reports;
+    expect(first).not.toHaveProperty("resets");
+    const resets = { draining: 1, stopping: 3, probes: 0, stoppingMs: expect.any(Number) };
+    expect(reports).toEqual([first, { ...Object(first), resets }]);
   });
 });

@@ -115,7 +115,7 @@ function countText(count: number): string {
 function whyOf({ report }: DrainRecord): string {
   const why = report.why.replace(/^Released \S+ after the trigger: /, "");
   const { resets } = report;
-  return resets === undefined || resets.stopping === 0 ? why : `reset ${resetsText(resets)}; ${why}`;
+  return resets === undefined || resets.stopping === 0 ? why : `cut ${resetsText(resets)}; ${why}`;
 }
 
 function fitWidths(

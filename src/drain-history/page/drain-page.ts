@@ -33,7 +33,7 @@ function detailsTable(record: DrainRecord): string {
     ["evidence source", report.evidenceSource],
     ["relay", relayText(report.relay ?? "none")],
     ...(report.preload === undefined ? [] : [["clients sent away", connectionCloseText(report.preload)] as const]),
-    ["reset by its stop", report.resets === undefined ? "unknown" : resetsText(report.resets)],
+    ["cut or refused by its stop", report.resets === undefined ? "unknown" : resetsText(report.resets)],
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];
   return table(

@@ -27,7 +27,7 @@ const SEQUENCE = 1;
 
 export function dumpTcp(libc: Libc, filter: DumpFilter, receiver: SocketReceiver): DumpEnd {
   if (!libc.available) return "missing";
-  const fd = libc.socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_SOCK_DIAG);
+  const fd = openDiagnostics(libc);
   if (fd < 0) return "missing";
   const timeout = Buffer.alloc(16);
   timeout.writeUInt32LE(RECEIVE_TIMEOUT_MICROSECONDS, 8);
@@ -36,6 +36,11 @@ export function dumpTcp(libc: Libc, filter: DumpFilter, receiver: SocketReceiver
   const end = sent === REQUEST_BYTES ? receive(libc, fd, receiver) : "missing";
   libc.close(fd);
   return end;
+}
+
+/** @returns -1 if the kernel refuses */
+export function openDiagnostics(libc: Libc): number {
+  return libc.available ? libc.socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_SOCK_DIAG) : -1;
 }
 
 function receive(libc: Libc, fd: number, receiver: SocketReceiver): DumpEnd {

@@ -99,6 +99,24 @@ export function isAnswered(socket: TcpSocket, past: Past): boolean {
   return socket.pureAcksSent === past.pureAcksBefore && socket.lastDataReceivedMs >= ACK_DELAY_LIMIT_MS;
 }
 
+/**
+ * Whether a destroyed connection ended without a reset and without the response to its last request. Of two segments in the same
+ * jiffy, and for data that the client sends when it closes (TLS, HTTP/2), the numbers of segments decide.
+ *
+ * @param past of the last sample; {@link NEW_PAST} for a connection that opened since
+ */
+export function isClosedUnanswered(socket: TcpSocket, past: Past): boolean {
+  // The kernel resets a connection that is closed with unread data. An unread FIN counts as one byte.
+  if (socket.receiveQueue > 1 || socket.dataSegmentsReceived <= 0) return false;
+  const hasSentLast = socket.lastDataReceivedMs > socket.lastDataSentMs;
+  if (hasSentLast && socket.dataSegmentsSent > 0) return false;
+  const isPastKnown = past.answeredReceived >= 0;
+  if (!isPastKnown && socket.lastDataReceivedMs < socket.lastDataSentMs) return true;
+  const answeredReceived = isPastKnown ? past.answeredReceived : 0;
+  const answeredSent = isPastKnown ? past.answeredSent : 0;
+  return socket.dataSegmentsReceived - answeredReceived > socket.dataSegmentsSent - answeredSent;
+}
+
 export function dataAgeMs(socket: TcpSocket): number {
   if (socket.lastDataSentMs < 0 || socket.lastDataReceivedMs < 0) return -1;
   return Math.min(socket.lastDataSentMs, socket.lastDataReceivedMs);

@@ -1,15 +1,17 @@
-/** Counts the connections that the Pod's network namespace reset, refused or dropped during the drain and the app's stop. */
+/** Counts the connections that a Pod's stop reset, refused, dropped, or closed before their response. */
 import type { ResetsReport } from "../../contract/drain-report.ts";
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 import type { NowMs, ReadText } from "../ports.ts";
-import { parseLosses } from "../sockets/kernel-counters.ts";
+import type { DestroyedSockets } from "../sockets/destroyed-sockets.ts";
+import { parseLosses, parseOpens } from "../sockets/kernel-counters.ts";
+import type { TrafficMonitor } from "./traffic-monitor.ts";
 
 export type ResetCounter = {
   /** Called at the trigger of a drain. */
   readonly markTrigger: () => void;
-  /** Called before the apps' hooks are answered. */
-  readonly markRelease: () => void;
-  /** @returns `undefined` without a trigger, and if the kernel's counters cannot be read */
+  /** Called before the apps' hooks are answered. @param open number of open connections; -1 if unknown */
+  readonly markRelease: (open: number) => void;
+  /** @returns `undefined` if the apps were not released, or the kernel's counters cannot be read */
   readonly report: () => ResetsReport | undefined;
 };
 
@@ -20,38 +22,67 @@ export const NO_RESET_COUNTER: ResetCounter = {
   report: () => undefined,
 };
 
-const UNKNOWN = -1;
+type ResetCounterParts = {
+  readonly readText: ReadText;
+  readonly nowMs: NowMs;
+  readonly probes: readonly KubeletProbe[];
+  readonly destroyed: DestroyedSockets;
+  readonly monitor: Pick<TrafficMonitor, "isClient" | "isClosedUnanswered">;
+};
 
-/** Only the kernel counts, so nothing is read between the marks. */
-export function createResetCounter(readText: ReadText, probes: readonly KubeletProbe[], nowMs: NowMs): ResetCounter {
+type Counters = { readonly losses: number; readonly opens: number };
+
+const UNKNOWN: Counters = { losses: -1, opens: -1 };
+
+/** The kernel counts, and queues the destroyed sockets, so nothing is read between the marks. */
+export function createResetCounter({ readText, nowMs, probes, destroyed, monitor }: ResetCounterParts): ResetCounter {
   let atTrigger = UNKNOWN;
   let atRelease = UNKNOWN;
   let releasedAtMs = 0;
+  let openAtRelease = -1;
 
-  const count = (): number => {
-    const { resets, drops } = parseLosses(readText("/proc/net/snmp") ?? "", readText("/proc/net/netstat") ?? "");
-    return resets < 0 || drops < 0 ? UNKNOWN : resets + drops;
+  const readCounters = (): Counters => {
+    const snmp = readText("/proc/net/snmp") ?? "";
+    const { resets, drops } = parseLosses(snmp, readText("/proc/net/netstat") ?? "");
+    return resets < 0 || drops < 0 ? UNKNOWN : { losses: resets + drops, opens: parseOpens(snmp).passive };
+  };
+
+  /** @returns an upper bound; -1 if there is none */
+  const countUnanswered = (newConnections: number): number => {
+    let ended = 0;
+    let unanswered = 0;
+    const isComplete = destroyed.readAll((socket) => {
+      if (!monitor.isClient(socket)) return;
+      ended = ended + 1;
+      if (monitor.isClosedUnanswered(socket)) unanswered = unanswered + 1;
+    });
+    if (isComplete) return unanswered;
+    if (openAtRelease < 0) return -1;
+    return unanswered + Math.max(0, openAtRelease + newConnections - ended);
   };
 
   return {
     markTrigger: () => {
-      atTrigger = count();
-      atRelease = atTrigger;
-      releasedAtMs = nowMs();
+      atTrigger = readCounters();
+      atRelease = UNKNOWN;
     },
-    markRelease: () => {
-      atRelease = count();
+    markRelease: (open) => {
+      destroyed.start();
+      atRelease = readCounters();
+      openAtRelease = open;
       releasedAtMs = nowMs();
     },
     report: () => {
-      const atEnd = count();
-      if (atTrigger < 0 || atRelease < atTrigger || atEnd < atRelease) return undefined;
-      const stopping = atEnd - atRelease;
+      const atEnd = readCounters();
+      const unanswered = countUnanswered(atEnd.opens - atRelease.opens);
+      const isKnown = atTrigger.losses >= 0 && atRelease.losses >= atTrigger.losses && atEnd.losses >= atRelease.losses;
+      if (!isKnown || unanswered < 0) return undefined;
+      const resets = atEnd.losses - atRelease.losses;
       const stoppingMs = Math.max(0, Math.round(nowMs() - releasedAtMs));
       return {
-        draining: atRelease - atTrigger,
-        stopping,
-        probes: Math.min(stopping, probesWithin(probes, stoppingMs)),
+        draining: atRelease.losses - atTrigger.losses,
+        stopping: resets + unanswered,
+        probes: Math.min(resets, probesWithin(probes, stoppingMs)),
         stoppingMs,
       };
     },

@@ -9,7 +9,7 @@ import type { Observation } from "./observation.ts";
 import { createPassiveOpens } from "./passive-opens.ts";
 import { createPeers } from "./peers.ts";
 import { createProbeAllowance } from "./probe-allowance.ts";
-import { type PodActivity, podActivityOf } from "./quiet.ts";
+import { isClosedUnanswered, NEW_PAST, type PodActivity, podActivityOf } from "./quiet.ts";
 
 export type OwnConnections = {
   readonly dials: number;
@@ -28,6 +28,10 @@ export type TrafficMonitor = {
   readonly addUdpPort: (port: number) => boolean;
   readonly addTooManyUdp: () => void;
   readonly markIncomplete: () => void;
+  /** Whether a destroyed connection of a client ended before its response; see quiet.ts. Called after the last sample. */
+  readonly isClosedUnanswered: (socket: TcpSocket) => boolean;
+  /** Whether a destroyed socket was a connection of a client. */
+  readonly isClient: (socket: TcpSocket) => boolean;
   /**
    * @param reading `undefined` if the sockets could not be read
    * @param own numbers of connections that the manager opened and accepted
@@ -118,6 +122,11 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
     },
     addTooManyUdp: () => {
       context.hasUdp = true;
+    },
+    isClient: (socket) => socket.peerPort !== 0 && atServerEnd(socket) !== undefined && !peers.isOwn(socket),
+    isClosedUnanswered: (socket) => {
+      const record = memory.find(socket);
+      return isClosedUnanswered(socket, record < 0 ? NEW_PAST : memory.load(record).past);
     },
     markIncomplete: () => {
       context.incomplete = true;

@@ -126,7 +126,8 @@ export const DRAIN_EVENTS = {
   lost: { type: "Warning", reason: "DrainLost" },
 } as const satisfies Partial<Record<RecordedOutcome, EventType>>;
 
-export const RESETS_EVENT = { type: "Warning", reason: "ConnectionsReset" } as const satisfies EventType;
+/** Not a Warning, because the number is an upper bound that includes probes. */
+export const RESETS_EVENT = { type: "Normal", reason: "ConnectionsReset" } as const satisfies EventType;
 
 /** A credential does not contain the apiVersion; Events on kinds that are not listed here have no apiVersion. */
 const API_VERSIONS: ReadonlyMap<string, string> = new Map([

@@ -40,7 +40,7 @@ describe("the table of drains", () => {
   test("states first the connections that the Pod's stop reset", () => {
     const report = someReport({ resets: { draining: 0, stopping: 12, probes: 2, stoppingMs: 800 } });
     expect(linesOf([someDrain({ report })], 160)[1]).toMatch(
-      / 12 {6}reset at most 12 connections, of which 2 may be probes of the kubelet; no traffic since/,
+      / 12 {6}cut at most 12 connections, of which 2 may be probes of the kubelet; no traffic since/,
     );
   });
 

@@ -42,10 +42,9 @@ test("the relay records an Event on the Pod's owner if the Pod's stop reset conn
     {
       namespace: "shop",
       owner: expect.objectContaining({ kind: "ReplicaSet", name: "web-7d9f" }),
-      type: "Warning",
+      type: "Normal",
       reason: "ConnectionsReset",
-      message:
-        "The stop of Pod web-1 reset or refused at most 2 connections, of which 1 may be a probe of the kubelet.",
+      message: "The stop of Pod web-1 cut or refused at most 2 connections, of which 1 may be a probe of the kubelet.",
     },
   ]);
 });

@@ -1,0 +1,82 @@
+/** Tests the queue of destroyed sockets with the kernel of this machine, and with recorded results of recv. */
+import { describe, expect, test } from "vitest";
+import type { Libc } from "../../src/manager/ports.ts";
+import { createDestroyedSockets } from "../../src/manager/sockets/destroyed-sockets.ts";
+import { canIsolate, runInOwnNetwork } from "./own-network.ts";
+
+test.skipIf(!canIsolate)("the kernel queues the connections and the listener that ended since the start", () => {
+  const answered = {
+    isListener: false,
+    receiveQueue: expect.any(Number),
+    dataSegmentsReceived: 1,
+    dataSegmentsSent: 1,
+  };
+  const lines = runInOwnNetwork("destroyed-sockets-pod.ts", []);
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      { ...answered, family: 10 },
+      { ...answered, family: 10 },
+      expect.objectContaining({ isListener: true, dataSegmentsReceived: 0 }),
+      { isComplete: true },
+    ]),
+  );
+});
+
+const EMPTY = -1;
+
+/** @param results of recv in order; a positive number is the length of an empty message, which is padding */
+function createLibc(results: readonly number[], changes: Partial<Libc> = {}) {
+  const left = [...results];
+  const closed: number[] = [];
+  const libc: Libc = {
+    available: true,
+    socket: () => 7,
+    connect: () => 0,
+    setsockopt: () => 0,
+    send: () => EMPTY,
+    recv: (_fd, bytes) => {
+      const length = left.shift() ?? EMPTY;
+      Buffer.from(bytes.buffer, bytes.byteOffset).writeUInt32LE(16, 0);
+      Buffer.from(bytes.buffer, bytes.byteOffset).writeUInt16LE(1, 4);
+      return length;
+    },
+    close: (fd) => closed.push(fd),
+    ...changes,
+  };
+  return { libc, closed };
+}
+
+describe("the queue of destroyed sockets", () => {
+  test.for([
+    { title: "is complete if it is empty", results: [EMPTY, EMPTY], isComplete: true },
+    { title: "is complete after messages", results: [16, 16, EMPTY, EMPTY], isComplete: true },
+    {
+      title: "is incomplete if the first read fails and messages follow",
+      results: [EMPTY, 16, EMPTY],
+      isComplete: false,
+    },
+    { title: "is incomplete if a message is truncated", results: [16, 9_000, EMPTY], isComplete: false },
+  ])("$title", ({ results, isComplete }) => {
+    const { libc, closed } = createLibc(results);
+    const queue = createDestroyedSockets(libc);
+    expect(queue.readAll(() => undefined)).toBe(false);
+    queue.start();
+    expect(queue.readAll(() => undefined)).toBe(isComplete);
+    expect(closed).toEqual([]);
+    queue.start();
+    expect(closed).toEqual([7]);
+  });
+
+  test.for([
+    { title: "libc is not available", changes: { available: false }, descriptors: [] },
+    { title: "no socket can be opened", changes: { socket: () => -1 }, descriptors: [] },
+    { title: "the kernel assigns no address", changes: { connect: () => -1 }, descriptors: [7] },
+    { title: "the kernel has no such group", changes: { setsockopt: () => -1 }, descriptors: [7] },
+  ])("is incomplete, and leaks no descriptor, if $title", ({ changes, descriptors }) => {
+    const { libc, closed } = createLibc([], changes);
+    const queue = createDestroyedSockets(libc);
+    queue.start();
+    expect(closed).toEqual(descriptors);
+    expect(queue.readAll(() => undefined)).toBe(false);
+  });
+});
