@@ -14,6 +14,7 @@ import { addPolicyFlags, overridesFrom } from "./policy-flags.ts";
 import type { Ports } from "./ports.ts";
 import type { InjectRequest } from "./request.ts";
 import { PUBLIC_SEED } from "./token-source.ts";
+import { addVerifyCommand } from "./verify/verify-command.ts";
 
 /** Native sidecars exist since 1.29 and cannot be disabled since 1.33. */
 const DEFAULT_KUBE_VERSION = "1.35";
@@ -76,6 +77,7 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
     .action(withConfig((request, ports, options) => runExplain({ ...request, release: releaseOf(options) }, ports)));
   addLintCommand(program, ports, finish);
   addDrainCommands(program, ports, finish);
+  addVerifyCommand(program, ports, finish);
   // Only for the help: the program's entry point loads these commands from their own folders.
   program
     .command("webhook")

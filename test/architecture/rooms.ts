@@ -105,6 +105,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "cli/ports.ts",
     "cli/terminal-text.ts",
   ],
+  "cli/verify": ["cli/drain-ports.ts", "cli/drains", "cli/exit-statuses.ts", "cli/ports.ts", "cli/terminal-text.ts"],
   "cli/lint": [
     "cli/cluster-config-file.ts",
     "cli/exit-statuses.ts",

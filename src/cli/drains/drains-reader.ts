@@ -77,7 +77,7 @@ type ClusterDrains = {
 
 type Cluster = { readonly request: SendRequest; readonly podClient: PodClient };
 
-async function fetchClusterDrains({ request, podClient }: Cluster, query: DrainQuery): Promise<ClusterDrains> {
+export async function fetchClusterDrains({ request, podClient }: Cluster, query: DrainQuery): Promise<ClusterDrains> {
   const foundReplicas = await findReplicas(request, query.lastcallNamespace, query.signal);
   const results = await Promise.all(
     foundReplicas.replicas.map((replica) => fetchDrains(podClient(replica), replica, query)),

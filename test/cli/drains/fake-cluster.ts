@@ -26,6 +26,9 @@ export type FakePod = {
     readonly name: string;
     readonly namespace: string;
     readonly labels: Readonly<Record<string, string>>;
+    readonly uid?: string;
+    readonly deletionTimestamp?: string;
+    readonly ownerReferences?: readonly object[];
   };
   readonly spec: { readonly containers: readonly object[] };
   readonly status: { readonly phase: string };
@@ -43,6 +46,8 @@ export type FakeCluster = {
   readonly kubeconfig: string;
   readonly folder: string;
   readonly pods: FakePod[];
+  /** Objects and lists of other kinds, by the path of their URL. */
+  readonly objects: Map<string, object>;
   /** Each request as `GET /path?query`. */
   readonly requests: string[];
   readonly permissions: {
@@ -78,6 +83,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
   const pair = await makeServerPair(authority, { dns: ["kubernetes"], ip: ["127.0.0.1"] }, validity);
   const folder = mkdtempSync(join(tmpdir(), "lastcall-drains-"));
   const pods: FakePod[] = [];
+  const objects = new Map<string, object>();
   const requests: string[] = [];
   const permissions: FakeCluster["permissions"] = { list: ["*"], forward: true };
   const unresponsive = new Set<string>();
@@ -89,7 +95,11 @@ export async function fakeCluster(): Promise<FakeCluster> {
     const url = new URL(request.url ?? "/", "https://kubernetes");
     const [, namespace = "", pod] = PODS.exec(url.pathname) ?? [];
     if (request.headers.authorization !== `Bearer ${TOKEN}`) status(reply, 401, "Unauthorized");
-    else if (pod === undefined) list(namespace, url, reply);
+    else if (url.pathname.startsWith("/apis/")) {
+      const object = objects.get(url.pathname);
+      if (object === undefined) status(reply, 404, "not found");
+      else json(reply, 200, object);
+    } else if (pod === undefined) list(namespace, url, reply);
     else if (!permissions.forward) {
       const what = `pods "${pod}" is forbidden: User "jane" cannot get resource "pods/portforward"`;
       status(reply, 403, `${what} in API group "" in the namespace "${namespace}"`);
@@ -133,6 +143,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
     kubeconfig,
     folder,
     pods,
+    objects,
     requests,
     permissions,
     unresponsive,

@@ -1,0 +1,80 @@
+/** Decides from drain records whether the ends of a workload's Pods cut connections. Pure. */
+import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { releaseMs, resetsText } from "../../drain-history/report-text.ts";
+import { spanText } from "../../drain-history/time-text.ts";
+
+export type EndedPod = {
+  readonly pod: string;
+  readonly uid: string;
+  /** `undefined` if no replica has a report of the Pod. */
+  readonly record: DrainRecord | undefined;
+};
+
+export type PodResult = "passed" | "cut" | "unknown";
+
+/** @param allowProbes whether resets that can be refused probes of the kubelet count as passed */
+export function resultOf({ record }: EndedPod, allowProbes: boolean): PodResult {
+  const resets = record?.report.resets;
+  if (resets === undefined) return "unknown";
+  return resets.stopping <= (allowProbes ? resets.probes : 0) ? "passed" : "cut";
+}
+
+/** Container restarts are not ends of Pods. The last record of a Pod counts. */
+export function endedPods(
+  records: readonly DrainRecord[],
+  seenTerminating: ReadonlyMap<string, string>,
+): readonly EndedPod[] {
+  const pods = new Map<string, EndedPod>();
+  for (const [uid, pod] of seenTerminating) pods.set(uid, { pod, uid, record: undefined });
+  const oldestFirst = records.toSorted((left, right) => left.endedAtMs - right.endedAtMs);
+  for (const record of oldestFirst) {
+    if (record.report.outcome === "restarted") continue;
+    pods.set(record.uid, { pod: record.pod, uid: record.uid, record });
+  }
+  return [...pods.values()];
+}
+
+export function resultText({ record }: EndedPod): string {
+  if (record === undefined) return "no report of its drain";
+  const { resets } = record.report;
+  if (resets !== undefined) return `cut ${resetsText(resets)}`;
+  return record.report.outcome === "lost" ? "its manager died" : "no report of its end";
+}
+
+const COLUMNS = ["POD", "OUTCOME", "TOOK", "STOP", "RESULT"] as const;
+
+export function podTable(pods: readonly EndedPod[]): readonly string[] {
+  const rows: readonly (readonly string[])[] = [COLUMNS, ...pods.map(cellsOf)];
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? "").length)));
+  return rows.map((cells) =>
+    cells
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+function cellsOf(pod: EndedPod): readonly string[] {
+  const report = pod.record?.report;
+  const { resets } = report ?? {};
+  return [
+    pod.pod,
+    report?.outcome ?? "–",
+    report === undefined ? "–" : spanText(releaseMs(report)),
+    resets === undefined ? "–" : spanText(resets.stoppingMs),
+    resultText(pod),
+  ];
+}
+
+export function summaryOf(workload: string, pods: readonly EndedPod[], allowProbes: boolean): string {
+  const count = (wanted: PodResult): number => pods.filter((pod) => resultOf(pod, allowProbes) === wanted).length;
+  const ended = pods.length === 1 ? "1 Pod ended" : `${pods.length} Pods ended`;
+  const cut = count("cut");
+  const unknown = count("unknown");
+  if (cut === 0 && unknown === 0) return `${workload}: ${ended} and cut no connection`;
+  const parts = [
+    ...(cut > 0 ? [`${cut} of them may have cut connections`] : []),
+    ...(unknown > 0 ? [`the result of ${unknown} is unknown`] : []),
+  ];
+  return `${workload}: ${ended}; ${parts.join(", and ")}`;
+}

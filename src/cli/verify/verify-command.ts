@@ -1,0 +1,84 @@
+/** Defines the command `verify` and reads its flags. */
+import { type Command, InvalidArgumentError } from "commander";
+import { parseDurationMs } from "../../contract/duration.ts";
+import { isDnsLabel } from "../../contract/untrusted-text.ts";
+import { quote } from "../../policy/quote.ts";
+import type { Ports } from "../ports.ts";
+import { runVerify } from "./run-verify.ts";
+import { parseWorkload, type Workload } from "./workload.ts";
+
+type Flags = Readonly<Record<string, unknown>>;
+
+const DEFAULT_TIMEOUT_MS = 600_000;
+
+export function addVerifyCommand(program: Command, ports: Ports, finish: (status: number) => void): void {
+  program
+    .command("verify")
+    .description("wait for a rollout, and check that no Pod of it cut a connection")
+    .argument("<type/name>", "the workload, such as deployment/web", readWorkload)
+    .option("-n, --namespace <name>", "namespace of the workload", readNamespaceName, "default")
+    .option(
+      "--since <duration>",
+      "check the Pods that ended in this time (default: since the newest revision)",
+      readDuration,
+    )
+    .option("--timeout <duration>", "limit of the wait for the rollout and its reports (default: 10m)", readDuration)
+    .option("--allow-probes", "pass if refused probes of the kubelet explain all resets", false)
+    .option("--json", "print the result as JSON", false)
+    .option("--kubeconfig <file>", "kubeconfig file (default: KUBECONFIG, ~/.kube/config, the Pod's service account)")
+    .option("--context <name>", "context of the kubeconfig")
+    .option(
+      "--lastcall-namespace <name>",
+      "namespace of lastcall's webhook (default: as for drains)",
+      readNamespaceName,
+    )
+    .addHelpText("after", HELP)
+    .allowExcessArguments(false)
+    .action(async (workload: Workload, options: Flags) => {
+      const timeoutMs = options["timeout"];
+      const sinceMs = options["since"];
+      finish(
+        await runVerify(
+          {
+            workload,
+            namespace: String(options["namespace"]),
+            sinceMs: typeof sinceMs === "number" ? sinceMs : undefined,
+            timeoutMs: typeof timeoutMs === "number" ? timeoutMs : DEFAULT_TIMEOUT_MS,
+            allowProbes: options["allowProbes"] === true,
+            json: options["json"] === true,
+            choice: { kubeconfig: textFlag(options, "kubeconfig"), context: textFlag(options, "context") },
+            lastcallNamespace: textFlag(options, "lastcallNamespace"),
+          },
+          ports,
+        ),
+      );
+    });
+}
+
+const HELP = `
+Exit status: 0 if every ended Pod reported that it cut no connection, 1 if one may have cut a connection or did not
+report, 2 if the rollout or its reports could not be read.
+Requires permission to get the workload, and to list Pods and ReplicaSets or ControllerRevisions in its namespace;
+and the permissions of the command drains.`;
+
+function readWorkload(text: string): Workload {
+  const reading = parseWorkload(text);
+  if (reading.ok) return reading.workload;
+  throw new InvalidArgumentError(`${reading.message}.`);
+}
+
+function readNamespaceName(text: string): string {
+  if (isDnsLabel(text)) return text;
+  throw new InvalidArgumentError(`Got ${quote(text)}, expected the name of a namespace: at most 63 of a-z, 0-9 and -.`);
+}
+
+function readDuration(text: string): number {
+  const durationMs = parseDurationMs(text);
+  if (durationMs !== undefined) return durationMs;
+  throw new InvalidArgumentError(`Got ${quote(text)}, expected a duration such as 90s or 10m.`);
+}
+
+function textFlag(options: Flags, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,122 @@
+/** Reads the state of a workload from API objects: its owners of Pods, and whether a rollout is in progress. Pure. */
+
+import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { nearest } from "../../policy/nearest.ts";
+import { quote } from "../../policy/quote.ts";
+
+export type WorkloadKind = {
+  readonly kind: string;
+  readonly resource: string;
+  readonly shortName: string;
+  /** Kind of the objects that record the revisions; `undefined` without revisions. */
+  readonly revisions: "replicasets" | "controllerrevisions" | undefined;
+};
+
+/** Kinds with a rollout. A Pod of any other kind that owns ReplicaSets, such as a Rollout of Argo, is found through them. */
+const KINDS: readonly WorkloadKind[] = [
+  { kind: "Deployment", resource: "deployments", shortName: "deploy", revisions: "replicasets" },
+  { kind: "StatefulSet", resource: "statefulsets", shortName: "sts", revisions: "controllerrevisions" },
+  { kind: "DaemonSet", resource: "daemonsets", shortName: "ds", revisions: "controllerrevisions" },
+  { kind: "ReplicaSet", resource: "replicasets", shortName: "rs", revisions: undefined },
+];
+
+export type Workload = {
+  /** As the user wrote it. */
+  readonly text: string;
+  readonly kind: string;
+  readonly name: string;
+  /** `undefined` for a kind whose status this command cannot read. */
+  readonly resource: string | undefined;
+  readonly revisions: WorkloadKind["revisions"];
+};
+
+type WorkloadReading =
+  | { readonly ok: true; readonly workload: Workload }
+  | { readonly ok: false; readonly message: string };
+
+const NAME = /^[a-z0-9][-a-z0-9.]{0,252}$/;
+const OTHER_KIND = /^[A-Z][A-Za-z]{0,62}$/;
+
+/** Accepts `deployment/web`, `deploy/web`, `Deployment/web`, and a kind such as `Rollout/web`. */
+export function parseWorkload(text: string): WorkloadReading {
+  const [type = "", name = "", ...others] = text.split("/");
+  const kind = KINDS.find(
+    (candidate) =>
+      [candidate.resource, candidate.shortName].includes(type.toLowerCase()) ||
+      candidate.kind.toLowerCase() === type.toLowerCase(),
+  );
+  if (others.length > 0 || !NAME.test(name))
+    return { ok: false, message: `${quote(text)} is not TYPE/NAME, such as deployment/web` };
+  if (kind !== undefined)
+    return { ok: true, workload: { text, kind: kind.kind, name, resource: kind.resource, revisions: kind.revisions } };
+  if (OTHER_KIND.test(type))
+    return { ok: true, workload: { text, kind: type, name, resource: undefined, revisions: "replicasets" } };
+  const known = KINDS.flatMap(({ kind: known, shortName }) => [known.toLowerCase(), shortName]);
+  const suggestion = nearest(type.toLowerCase(), known);
+  const remedy =
+    suggestion === undefined
+      ? `use one of ${known.join(", ")}, or a kind such as Rollout`
+      : `did you mean ${quote(suggestion)}?`;
+  return { ok: false, message: `${quote(type)} is not a type of workload; ${remedy}` };
+}
+
+/** @param objects ReplicaSets or ControllerRevisions of the namespace */
+export function ownedBy({ kind, name }: Workload, objects: readonly RawObject[]): readonly RawObject[] {
+  return objects.filter((object) => isOwned(object, (owner) => owner === `${kind}/${name}`));
+}
+
+/** `Kind/name` of every owner whose Pods belong to the workload. */
+export function podOwners(workload: Workload, replicaSets: readonly RawObject[]): ReadonlySet<string> {
+  const names = ownedBy(workload, replicaSets).map((object) => `ReplicaSet/${nameOf(object)}`);
+  return new Set([`${workload.kind}/${workload.name}`, ...names]);
+}
+
+export function podsOf(owners: ReadonlySet<string>, pods: readonly RawObject[]): readonly RawObject[] {
+  return pods.filter((pod) => isOwned(pod, (owner) => owners.has(owner)));
+}
+
+function isOwned(object: RawObject, matches: (owner: string) => boolean): boolean {
+  return objectsAt(objectAt(object, "metadata"), "ownerReferences").some((reference) =>
+    matches(`${textAt(reference, "kind")}/${textAt(reference, "name")}`),
+  );
+}
+
+export function nameOf(object: RawObject): string {
+  return textAt(objectAt(object, "metadata"), "name") ?? "";
+}
+
+/** The newest creation of the revisions, in milliseconds; `undefined` without one. */
+export function newestCreationMs(revisions: readonly RawObject[]): number | undefined {
+  const times = revisions
+    .map((object) => Date.parse(textAt(objectAt(object, "metadata"), "creationTimestamp") ?? ""))
+    .filter((timeMs) => !Number.isNaN(timeMs));
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/** @returns what the rollout waits for; an empty text if it is complete */
+export function rolloutProgress(object: RawObject): string {
+  const status = objectAt(object, "status");
+  const spec = objectAt(object, "spec");
+  const count = (key: string): number => wholeNumberAt(status, key) ?? 0;
+  const generation = wholeNumberAt(objectAt(object, "metadata"), "generation") ?? 0;
+  if (count("observedGeneration") < generation) return "its controller has not observed the latest change";
+  const isDaemonSet = wholeNumberAt(status, "desiredNumberScheduled") !== undefined;
+  const desired = isDaemonSet ? count("desiredNumberScheduled") : (wholeNumberAt(spec, "replicas") ?? 1);
+  const updated = isDaemonSet ? count("updatedNumberScheduled") : updatedCount(object);
+  const available = isDaemonSet ? count("numberAvailable") : count("availableReplicas");
+  const toUpdate = desired - partitionOf(spec);
+  if (updated < toUpdate) return `${updated} of ${toUpdate} Pods are updated`;
+  if (!isDaemonSet && count("replicas") > desired) return `${count("replicas") - desired} old Pods are left`;
+  return available < desired ? `${available} of ${desired} Pods are available` : "";
+}
+
+/** A ReplicaSet has no count of updated Pods, since it never updates one. */
+function updatedCount(object: RawObject): number {
+  const status = objectAt(object, "status");
+  return wholeNumberAt(status, textAt(object, "kind") === "ReplicaSet" ? "replicas" : "updatedReplicas") ?? 0;
+}
+
+function partitionOf(spec: RawObject | undefined): number {
+  const rollingUpdate = objectAt(objectAt(spec, "updateStrategy"), "rollingUpdate");
+  return wholeNumberAt(rollingUpdate, "partition") ?? 0;
+}
