@@ -14,7 +14,7 @@ describe("the arguments of the command cluster", () => {
 
   test.for([
     { title: "an unknown version", words: ["up", "--kubernetes", "1.34"], message: 'got "1.34", expected one of 1.37' },
-    { title: "an unknown command", words: ["reboot"], message: 'no command "reboot"' },
+    { title: "an unknown command", words: ["reboot"], message: 'Command "reboot" does not exist' },
     { title: "no command", words: [], message: "A command is missing" },
     { title: "an unknown flag", words: ["down", "--now"], message: "--now" },
     { title: "an extra argument", words: ["down", "n1"], message: 'got "n1"' },

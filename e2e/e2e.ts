@@ -1,6 +1,6 @@
 /**
  * `npm run e2e`: runs `cases/` on a real cluster, one file after the other. Without `--context` it uses the cluster of
- * `npm run cluster`, which is stopped afterwards unless it was up before. Other arguments go to vitest.
+ * `npm run cluster`, which is stopped afterwards unless it was running before. Other arguments go to vitest.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -62,7 +62,7 @@ async function main(): Promise<number> {
   if (options.harness) {
     return alone(print, async () => {
       if ((await readStatus(stateFolder())).state === "down") return runCases("harness", options.words, {});
-      print('A cluster is up, which these cases would stop. Run "npm run cluster -- down" first.');
+      print('A running cluster would be stopped by these cases. Run "npm run cluster -- down" first.');
       return 1;
     });
   }

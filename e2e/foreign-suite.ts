@@ -15,7 +15,7 @@ export type ForeignSuite = {
   readonly print: (line: string) => void;
 };
 
-/** @throws if kubectl of PATH cannot reach it, or fewer than two of its nodes are schedulable. */
+/** @throws if the kubectl in PATH cannot reach the cluster, or fewer than two of its nodes are schedulable. */
 export async function foreignSuite({ context, registry, tag, artifacts, env, print }: ForeignSuite): Promise<Suite> {
   const base: Suite = {
     kubeconfig: env["KUBECONFIG"] ?? join(homedir(), ".kube/config"),
@@ -30,7 +30,9 @@ export async function foreignSuite({ context, registry, tag, artifacts, env, pri
   const { items } = await kubectlOf(base).json<KubernetesListObject<V1Node>>(["get", "nodes"]);
   const [first, second] = items.filter(takesPods).map((node) => node.metadata?.name ?? "");
   if (first === undefined || second === undefined) {
-    throw new Error(`The suite needs two nodes that take Pods; context ${context} has ${items.length} nodes in all.`);
+    throw new Error(
+      `Context ${context} has fewer than two schedulable nodes among its ${items.length} nodes. The suite needs two; uncordon nodes or remove their taints.`,
+    );
   }
   for (const { metadata, status } of items) {
     const { kubeletVersion, containerRuntimeVersion, kernelVersion } = status?.nodeInfo ?? {};

@@ -1,4 +1,4 @@
-/** `npm run cluster`: a real Kubernetes of two nodes on a bare host, for tests and experiments. */
+/** `npm run cluster`: starts, stops and inspects a real Kubernetes of two nodes on this host, for tests and experiments. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { buildModule } from "./build/build-module.ts";
@@ -29,13 +29,13 @@ const locked = <T>(work: () => Promise<T>) =>
 async function up(minor: Minor, install: boolean): Promise<number> {
   await prepareMachine({ install, path: (process.env["PATH"] ?? "").split(":"), print: report });
   const { wasUp } = await locked(() => bringUp(minor, state, place));
-  if (wasUp) report("The cluster was already up.");
+  if (wasUp) report("The cluster was already running.");
   return status(false);
 }
 
 async function down(): Promise<number> {
   const ended = await locked(() => bringDown(state));
-  report(ended ? "The cluster is down." : "No cluster was up.");
+  report(ended ? "The cluster is stopped." : "No cluster was running.");
   return EXIT.done;
 }
 
@@ -49,7 +49,7 @@ async function status(json: boolean): Promise<number> {
 async function images(): Promise<number> {
   const read = await readStatus(state);
   if (read.state !== "up") {
-    report('No cluster is up. Run "npm run cluster -- up" first.');
+    report('No cluster is running. Run "npm run cluster -- up" first.');
     return EXIT.notUp;
   }
   for (const name of Object.values(await giveImages(ROOT, state, place.cache))) print(name);

@@ -25,7 +25,7 @@ export type OwnSuite = {
   readonly place: BuildPlace;
 };
 
-/** Starts the cluster unless it is up, and stops it afterwards only if it started it. One suite at a time. */
+/** Starts the cluster unless it is running, runs the suite, and stops the cluster only if this call started it. */
 export function ownSuite(asked: OwnSuite, run: (suite: Suite) => Promise<number>): Promise<number> {
   return alone(asked.place.print, () => onOwnCluster(asked, run));
 }

@@ -33,7 +33,7 @@ export async function buildModule(name: ModuleName, place: BuildPlace): Promise<
       if (!isWhole(binaries, module)) await compile({ name, module, binaries, place });
       return { binaries };
     },
-    () => place.print(`${name}: waiting for another process that builds it`),
+    () => place.print(`${name}: waiting for another process that builds the same module`),
   );
 }
 
@@ -50,11 +50,13 @@ function buildKey(name: ModuleName, module: GoModule): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Go's version and target for this module: its go.mod may require a newer Go than the host's. */
+/** Returns Go's version and target for this module: its go.mod may require a newer Go than the host's. */
 function goVersion(name: ModuleName): string {
   const { status, stdout, error } = spawnSync("go", ["version"], { cwd: join(MODULES, name), encoding: "utf8" });
   if (status !== 0) {
-    throw new Error(`Go is needed to build ${name} and "go version" failed (${error?.message ?? `exit ${status}`}).`);
+    throw new Error(
+      `${name}: "go version" failed (${error?.message ?? `exit ${status}`}). Install Go from https://go.dev/dl to build the module.`,
+    );
   }
   return stdout.trim();
 }

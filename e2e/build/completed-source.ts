@@ -9,7 +9,7 @@ import { join } from "node:path";
 export type Completion = {
   /** The module's path. */
   readonly module: string;
-  /** Below the folder of the go.mod, with the module's layout. */
+  /** The added files: a folder beside the go.mod, with the module's layout. */
   readonly files: string;
 };
 

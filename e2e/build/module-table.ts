@@ -1,4 +1,4 @@
-/** The Go modules to build: their folders under `modules/`, packages and version flags. */
+/** Defines the Go modules to build: their folders under `modules/`, packages and version flags. */
 import type { Completion } from "./completed-source.ts";
 
 export type GoModule = {
@@ -52,7 +52,7 @@ export const GO_MODULES = {
   "kubernetes-1.37": kubernetes("1.37"),
   "kubernetes-1.36": kubernetes("1.36"),
   "kubernetes-1.35": kubernetes("1.35"),
-  // Debian's is 1.6, which cannot mount an image as a volume.
+  // Debian's containerd is 1.6, which cannot mount an image as a volume.
   containerd: {
     packages: CONTAINERD_PROGRAMS.map((program) => `github.com/containerd/containerd/v2/cmd/${program}`),
     programs: CONTAINERD_PROGRAMS,

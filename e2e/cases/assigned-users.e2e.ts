@@ -1,4 +1,4 @@
-/** Clusters that assign users by namespace, as OpenShift does: the manager runs as the assigned user. */
+/** Tests the manager in clusters that assign users by namespace, as OpenShift does. */
 import type { KubernetesObject, V1Pod, V1SecurityContext } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -15,7 +15,7 @@ const RANGE = "openshift.io/sa.scc.uid-range";
 const ASSIGNED = 1_000_620_000;
 const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 
-// Mutating admission policies exist from 1.36 on; earlier, the assigner would need another webhook.
+// Mutating admission policies exist from 1.36 on; before, only another webhook could assign users.
 const ASSIGNERS = ["get", "mutatingadmissionpolicies.v1.admissionregistration.k8s.io"];
 const canAssign = (await kubectlOf(suite).attempt(ASSIGNERS)).status === 0;
 const REASON = canAssign ? "" : " (skipped: this API server has no MutatingAdmissionPolicy v1)";
@@ -26,8 +26,8 @@ describe.skipIf(!canAssign)(`in a cluster that assigns users by namespace and re
       const asked = appOf(namespace, BRIEF);
       expect(await refusal(namespace, asked)).toContain(`only user ${ASSIGNED} may run here`);
       await namespace.kubectl.run(["annotate", "namespace", namespace.name, `${RANGE}=${ASSIGNED}/10000`]);
-      // lastcall's watch delivers the annotation after a moment.
-      await waitUntil({ what: "lastcall has the range", withinMs: 30_000, everyMs: 300 }, async () =>
+      // lastcall's watch delivers the annotation with a delay.
+      await waitUntil({ what: "lastcall has received the user range", withinMs: 30_000, everyMs: 300 }, async () =>
         (await refusal(namespace, asked)) === "" ? true : undefined,
       );
       const { pod, report, warnings } = await drainOne(namespace, asked);
@@ -51,7 +51,7 @@ describe.skipIf(!canAssign)(`in a cluster that assigns users by namespace and re
 
 const WITHOUT_US = { "lastcall.dev/inject": "disabled" };
 
-/** Waits until the validator refuses other users, and the assigner sets its own for a container without one. */
+/** Waits until the validator refuses other users, and the assigner sets the user of containers without one. */
 async function policiesHold(namespace: CaseNamespace): Promise<void> {
   await waitUntil({ what: "the policies on users are in force", withinMs: 60_000, everyMs: 300 }, async () => {
     const refused = (await refusal(namespace, appOf(namespace, WITHOUT_US, { runAsUser: 7 }))) !== "";

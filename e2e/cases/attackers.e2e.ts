@@ -1,4 +1,4 @@
-/** Pods of another namespace, without rights and secrets, attack every manager and the webhook during a rollout. */
+/** Tests a rollout while Pods of another namespace, without permissions and secrets, attack every manager and the webhook. */
 import type { CoreV1EventList, KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { afterAll, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
@@ -24,7 +24,7 @@ const SECONDS = 120;
 /** QoS Guaranteed, so that each manager has a CPU limit of 10m, its minimum. */
 const SIZE = { cpu: "300m", memory: "128Mi" };
 const SIZED = { container: { resources: { requests: SIZE, limits: SIZE } } };
-/** Required before the rollout, so that it starts under attack. Fewer would prove nothing. */
+/** Connections that are required before the rollout starts, so that it runs under attack. */
 const ENOUGH_ON_MANAGERS = 3_000;
 const ENOUGH_ON_WEBHOOK = 200;
 
@@ -76,7 +76,7 @@ async function attackedRollout(namespace: CaseNamespace, others: CaseNamespace) 
     try {
       await attacking(onManagers, ENOUGH_ON_MANAGERS);
       await attacking(onWebhook, ENOUGH_ON_WEBHOOK);
-      namespace.note("the attack is on, the rollout begins");
+      namespace.note("the attackers are connected, the rollout starts");
       await restartRollout(namespace);
       await namespace.settled(`app=${APP}`);
     } catch (error) {
@@ -96,7 +96,7 @@ async function attackedRollout(namespace: CaseNamespace, others: CaseNamespace) 
   };
 }
 
-/** Aims at every Pod of the app with an address, new ones from their first second. */
+/** Sets the addresses of all Pods of the app as targets every half second, so that new Pods are attacked at once. */
 function keepAiming(namespace: CaseNamespace, attackers: Attackers): { readonly stop: () => Promise<void> } {
   let isStopped = false;
   let last = "";
@@ -107,8 +107,8 @@ function keepAiming(namespace: CaseNamespace, attackers: Attackers): { readonly 
   };
   const all = (async () => {
     while (!isStopped) {
-      // An attacker that has exited cannot be aimed.
-      await aimOnce().catch((error: Error) => namespace.note(`not aimed: ${error.message}`));
+      // An attacker that has exited does not accept new targets.
+      await aimOnce().catch((error: Error) => namespace.note(`could not set the targets: ${error.message}`));
       await pauseMs(500);
     }
   })();
@@ -137,7 +137,7 @@ async function failedHooks(namespace: CaseNamespace): Promise<readonly string[]>
   return (await namespace.here.json<CoreV1EventList>(which)).items.map(({ message }) => message ?? "");
 }
 
-/** The manager's report of its drain. */
+/** Returns the outcome and the trigger of the manager's report. */
 function reported(manager: PodLog): string {
   const line = manager.lines().find((one) => one.includes('"drain report"'));
   if (line === undefined) return "no report";
@@ -145,7 +145,7 @@ function reported(manager: PodLog): string {
   return `${report.outcome} after ${report.trigger}`;
 }
 
-/** Restarts of the replicas, with their reasons. */
+/** Counts the restarts of the replicas, and lists their reasons. */
 async function lifeOf(namespace: CaseNamespace, replicas: readonly string[]) {
   const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
   const { items } = await namespace.kubectl.json<KubernetesListObject<V1Pod>>(where);

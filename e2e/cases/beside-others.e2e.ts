@@ -1,4 +1,4 @@
-/** Pods that a kubelet creates by itself, and a second webhook that changes Pods. */
+/** Tests static Pods, which the kubelet creates, and a second webhook that changes Pods. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V1Pod } from "@kubernetes/client-node";
@@ -26,19 +26,22 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
       writeFileSync(file, JSON.stringify(asked));
       try {
         const name = `${APP}-${node}`;
-        const mirror = await waitUntil({ what: "its mirror is ready", withinMs: 90_000, everyMs: 300 }, async () => {
-          const pod = await namespace.here.json<V1Pod>(["get", "pod", name]);
-          return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")
-            ? pod
-            : undefined;
-        });
+        const mirror = await waitUntil(
+          { what: "the mirror Pod is ready", withinMs: 90_000, everyMs: 300 },
+          async () => {
+            const pod = await namespace.here.json<V1Pod>(["get", "pod", name]);
+            return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")
+              ? pod
+              : undefined;
+          },
+        );
         expect(mirror.metadata?.annotations?.["kubernetes.io/config.mirror"]).toBeDefined();
         expect(mirror.metadata?.annotations?.["lastcall.dev/status"]).toBeUndefined();
         expect(mirror.spec?.initContainers ?? []).toEqual([]);
         expect(mirror.spec?.containers.map(({ name, lifecycle }) => [name, lifecycle])).toEqual([["app", undefined]]);
       } finally {
         rmSync(file);
-        await waitUntil({ what: "the static Pod is gone", withinMs: 90_000, everyMs: 300 }, async () =>
+        await waitUntil({ what: "the static Pod is deleted", withinMs: 90_000, everyMs: 300 }, async () =>
           (await namespace.pods()).length === 0 ? true : undefined,
         );
       }

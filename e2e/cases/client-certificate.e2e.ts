@@ -1,4 +1,4 @@
-/** Reviews are accepted only from an API server with a certificate of the client CA. */
+/** Tests that the webhook accepts reviews only from clients with a certificate of the client CA. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { afterAll, describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
@@ -12,7 +12,7 @@ import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.
 const suite = readSuite(process.env);
 const { webhookClientCa } = suite;
 const REASON =
-  webhookClientCa === undefined ? " (skipped: this cluster's API server shows none that is known here)" : "";
+  webhookClientCa === undefined ? " (skipped: the CA of this API server's client certificate is unknown)" : "";
 
 afterAll(() => install(suite));
 

@@ -1,4 +1,4 @@
-/** The ends of Pods other than by rollouts. */
+/** Tests terminations of Pods without a rollout: scale-down, node drain, late hooks, short grace periods. */
 import type { KubernetesListObject, V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -81,7 +81,7 @@ describe("no request fails under mixed load", () => {
         });
         const report = await drainReport(manager);
         namespace.keep("report.json", JSON.stringify(report, null, 2));
-        // One app hook alone could be a restart; the slices show the Pod's end before the manager's hook is called.
+        // The app's hook alone could be caused by a restart; the EndpointSlices show the termination before the manager's hook is called.
         expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
         expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 5_000);
@@ -154,14 +154,14 @@ describe("a single Pod", () => {
       const { requests, failed } = await servedWhileEnding(namespace);
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
-      // The clients stayed until the load was stopped, so traffic could become quiet only then.
+      // The clients send requests until the load is stopped, so the traffic is not quiet before.
       expect((await drainReport(manager)).milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
       await namespace.rolledOut(`deployment/${APP}`);
     });
   });
 });
 
-/** Deletes a Pod without Services on a node that starts the manager's hook 4 s late. `appMs`: from the deletion to the app's signal. */
+/** Deletes a Pod without Services on a node that starts the manager's hook 4 s late. `appMs` is the time from the deletion to the app's stop signal. */
 async function lateHook(namespace: CaseNamespace) {
   await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
   await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
@@ -191,18 +191,18 @@ function disruptionBudget(namespace: CaseNamespace): V1PodDisruptionBudget {
   };
 }
 
-/** A node that runs Pods of lastcall itself. */
+/** Returns a node that runs Pods of lastcall itself. */
 async function nodeOfWebhook({ kubectl }: CaseNamespace): Promise<string> {
   const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
   const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(where);
   // Pods of a just completed rollout are already terminating.
   const staying = items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
   const [node] = staying.map(({ spec }) => spec?.nodeName ?? "").sort();
-  if (node === undefined) throw new Error(`There is no Pod in ${RELEASE_NAMESPACE}.`);
+  if (node === undefined) throw new Error(`Namespace ${RELEASE_NAMESPACE} has no running Pod.`);
   return node;
 }
 
-/** Resolves with the time just before the request, once the API server has accepted it. */
+/** Deletes the Pod, and resolves with the time just before the request once the API server has accepted it. */
 async function deletePod(namespace: CaseNamespace, pod: string, graceSeconds?: number): Promise<number> {
   const beforeMs = Date.now();
   const grace = graceSeconds === undefined ? [] : [`--grace-period=${graceSeconds}`];
@@ -210,12 +210,12 @@ async function deletePod(namespace: CaseNamespace, pod: string, graceSeconds?: n
   return beforeMs;
 }
 
-/** The load ends well before the Pod's deadline, after which nothing would answer. */
+/** Runs load during a restart. The load ends well before the Pod's deadline, after which no Pod would answer. */
 async function servedWhileEnding(namespace: CaseNamespace): Promise<LoadSum> {
   const target = { host: await clusterIp(namespace, APP), port: 80 };
   const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
   await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
-  await waitUntil({ what: "the sole Pod is terminating", withinMs: 30_000 }, async () =>
+  await waitUntil({ what: "the only Pod is terminating", withinMs: 30_000 }, async () =>
     (await namespace.pods(`app=${APP}`)).some(({ metadata }) => metadata?.deletionTimestamp !== undefined)
       ? true
       : undefined,

@@ -1,4 +1,4 @@
-/** The manifests of the guides on a real API server, and on its nodes if their programs are available. */
+/** Tests the manifests of the guides on a real API server, and on its nodes if their programs are available. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { guideNamed } from "../../test/guides/manifests.ts";
@@ -54,13 +54,13 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
         const { status, complaint } = await namespace.kubectl.attempt(how, guideNamed(guide).manifest);
         expect(status).not.toBe(0);
         expect(complaint).toContain("ensure CRDs are installed first");
-        report(namespace, `${guide}: not applied. Its kinds come with its controller, which is not on this cluster.`);
+        report(namespace, `${guide}: not applied, because this cluster does not have the CRDs of its controller.`);
       }
     });
   });
 });
 
-/** The cluster has no mesh, but the mesh's annotations are tested. */
+/** The cluster has no mesh; the test covers the annotations for the mesh. */
 function meshed(guide: "istio" | "linkerd"): void {
   test(`${guide} runs unchanged, excludes the manager's port from the mesh, and loses no request at a deletion`, async () => {
     await onCluster(guide, "shop", async (namespace, running) => {

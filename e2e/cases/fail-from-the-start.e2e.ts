@@ -1,4 +1,4 @@
-/** A new cluster with `failurePolicy: Fail` in its values: no manual step, and no Pod is refused during the installation. */
+/** Tests a first installation with `failurePolicy: Fail`: it needs no manual step, and refuses no Pod meanwhile. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { install, OPT_IN, uninstall } from "../client/installation.ts";
@@ -38,7 +38,7 @@ test("an installation with failurePolicy Fail refuses Pods only while the webhoo
       (await asked().catch(() => undefined)) === undefined ? true : undefined,
     );
     await kubectlOf(suite).run(["delete", "mutatingwebhookconfiguration", "enforce.lastcall.dev"]);
-    await waitUntil({ what: "Pods are let in", withinMs: 30_000, everyMs: 500 }, async () =>
+    await waitUntil({ what: "Pods are admitted", withinMs: 30_000, everyMs: 500 }, async () =>
       (await asked().catch(() => undefined)) === undefined ? undefined : true,
     );
   });

@@ -1,4 +1,4 @@
-/** A manager's image that no node can pull: the first Pods wait, and later ones start without a manager. */
+/** Tests a manager's image that no node can pull: the first Pods wait, and later Pods start without a manager. */
 import { expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { install, OPT_IN } from "../client/installation.ts";

@@ -17,7 +17,7 @@ import { nameImage } from "../images/import-images.ts";
 
 const suite = readSuite(process.env);
 const kubectl = kubectlOf(suite);
-/** Pages with the commands. */
+/** Names in the documented commands. */
 const [RELEASE, NAMESPACE, SHOP] = ["lastcall", "lastcall", "shop"];
 
 // The images have the names of a release, which only the suite's own cluster can import.
@@ -27,7 +27,7 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
   beforeAll(async () => {
     await uninstall(suite);
     await nameAsReleased(suite);
-    await waitUntil({ what: "namespaces of other cases are gone", withinMs: 60_000, everyMs: 500 }, async () =>
+    await waitUntil({ what: "namespaces of other cases are deleted", withinMs: 60_000, everyMs: 500 }, async () =>
       (await kubectl.run(["get", "namespaces"])).includes("Terminating") ? undefined : true,
     );
     before = await everythingIn(kubectl);
@@ -69,7 +69,7 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
         }
       });
       expect(await everythingIn(kubectl)).toEqual(before);
-      // Injected Pods still drain; their successors are not injected.
+      // Injected Pods still drain; their replacements are not injected.
       await restartRollout(shop);
       await shop.settled(`app=${APP}`);
       expect((await shop.pods(`app=${APP}`)).map(isInjected)).toEqual([false, false]);
@@ -85,7 +85,7 @@ async function stepToFail(shop: CaseNamespace): Promise<void> {
   await untilEnforcing(suite);
 }
 
-/** Uninstalls while `Fail` is in force: the webhook must not be removed before its configuration. */
+/** Expects that the uninstallation refuses no Pod while `Fail` is in force: the webhook must not be removed before its configuration. */
 async function expectNoneBlocked(shop: CaseNamespace, work: () => Promise<void>): Promise<void> {
   await waitUntil({ what: "Pods are injected", withinMs: 30_000 }, async () =>
     (await wouldCreate(shop.here, [asked(shop)])).pods.every(isInjected) ? true : undefined,
@@ -113,7 +113,7 @@ function helm(args: readonly string[]): Promise<string> {
   return runDocumented(suite, ["helm", ...args, "--namespace", NAMESPACE].join(" "));
 }
 
-/** Excludes objects that change by themselves, belong to the case, or follow a Service. */
+/** Matches objects that the comparison excludes: they change by themselves, belong to the case, or follow a Service. */
 const PASSING =
   /^(Event|IPAddress|Lease|CertificateSigningRequest|PodMetrics|NodeMetrics) |^[A-Za-z]+ shop |^Namespace \S+ shop$/;
 
@@ -126,7 +126,7 @@ async function everythingIn({ run }: Kubectl): Promise<readonly string[]> {
   return [...new Set(lines.filter((line) => line !== "" && !PASSING.test(line)))].sort();
 }
 
-/** The image names after a push to a registry. */
+/** Tags the images with the names that they have after a push to a registry. */
 async function nameAsReleased(own: Suite): Promise<void> {
   for (const node of own.nodes) {
     for (const name of ["lastcall-webhook", "lastcall-manager"] as const) {

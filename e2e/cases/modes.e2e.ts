@@ -1,4 +1,4 @@
-/** The modes classic, with the manager as a regular container, and sleep, without a manager. */
+/** Tests the modes classic, with the manager as a regular container, and sleep, without a manager. */
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { injectedPods } from "../client/injected-pods.ts";

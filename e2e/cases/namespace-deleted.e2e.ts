@@ -1,4 +1,4 @@
-/** The release's namespace is deleted before the release, while the configuration fails closed. */
+/** Tests a deletion of the release's namespace before the release, with `failurePolicy: Fail`. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { documentedCommands, runDocumented } from "../client/documented-commands.ts";
@@ -23,14 +23,14 @@ const asked = (namespace: CaseNamespace) => barePod(namespace, "asked", [appCont
 
 const wouldDelete = () => kubectl.attempt(["delete", "namespace", RELEASE_NAMESPACE, "--dry-run=server"]);
 
-/** API servers apply deleted policies for another moment. */
+/** API servers still apply a deleted policy for a short time. */
 const untilAllowed = () =>
   waitUntil({ what: "the deletion is no longer refused", withinMs: 30_000, everyMs: 10 }, async () =>
     (await wouldDelete()).status === 0 ? true : undefined,
   );
 
 test("the API server refuses, with a remedy, to delete lastcall's namespace before its configuration", async () => {
-  // API servers apply new policies after a moment.
+  // API servers apply a new policy with a delay.
   const complaint = await waitUntil({ what: "the policy is in force", withinMs: 30_000, everyMs: 500 }, async () => {
     const { status, complaint: words } = await wouldDelete();
     return status === 0 ? undefined : words;
@@ -55,7 +55,7 @@ test("a forced deletion of lastcall's namespace makes Pods fail until the docume
       namespace.note(`$ ${command}`);
       namespace.note(await runDocumented(suite, command));
     }
-    await waitUntil({ what: "Pods are let in", withinMs: 30_000 }, async () =>
+    await waitUntil({ what: "Pods are admitted", withinMs: 30_000 }, async () =>
       (await wouldCreate(namespace.here, [asked(namespace)]).catch(() => undefined)) === undefined ? undefined : true,
     );
     await install(suite);

@@ -1,4 +1,4 @@
-/** Selectors, match conditions and the reporting policy on a real API server. */
+/** Tests selectors, match conditions and the reporting policy on a real API server. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -44,7 +44,7 @@ describe("the injection", () => {
         expect(answers.map(isInjected)).toEqual(
           combinations.map(({ label, annotation }) => expected(value, label, annotation)),
         );
-        // A Pod that opts out gets no warning; one that opts in only by annotation does.
+        // A Pod that opts in only by annotation gets a warning; a Pod that opts out does not.
         expect(warnings).toEqual(
           value === "enabled" ? [] : [expect.stringContaining(`annotation ${KEY}: Set it as a label`)],
         );

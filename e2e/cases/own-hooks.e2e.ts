@@ -1,4 +1,4 @@
-/** Containers with their own preStop hooks. */
+/** Tests containers with their own preStop hooks. */
 import type { V1Container, V1LifecycleHandler, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -17,7 +17,7 @@ const SPEAK = `require("node:fs").writeFileSync("/proc/1/fd/1", '{"atMs":' + Dat
 const EXEC: V1LifecycleHandler = { exec: { command: ["/usr/local/bin/node", "-e", SPEAK] } };
 const SLEEP: V1LifecycleHandler = { sleep: { seconds: 3 } };
 const NO_SLEEP: V1LifecycleHandler = { sleep: { seconds: 0 } };
-/** The image has no shell, so a sleeping hook that the drain replaces must not run. */
+/** The image has no shell, so this hook would fail; the manager's hook must replace it. */
 const SHELL_SLEEP: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
 /** Calls another container, which keeps running and observes the kubelet's connection. */
 const callTo = (at: number): V1LifecycleHandler => ({
@@ -107,7 +107,7 @@ function logsOf(namespace: CaseNamespace, containers: readonly string[]): Readon
   return Object.fromEntries(containers.map((name) => [name, followLog(namespace, "hooked", name)]));
 }
 
-/** The kubelet keeps the hook's connection open after the answer, as the demo's Pod runner does; the drain does not wait for it. */
+/** Expects that the kubelet does not close the hook's connection after the response, as in the demo's Pod runner. The drain does not wait for it. */
 async function expectKeptConnection(log: PodLog | undefined): Promise<void> {
   if (log === undefined) throw new Error("no log");
   await log.waitFor('"hook called"');

@@ -1,4 +1,4 @@
-/** Unusual Pods: each is injected, becomes ready, drains and ends. */
+/** Tests unusual Pods: each is injected, becomes ready, drains and terminates. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";

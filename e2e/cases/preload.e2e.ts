@@ -1,4 +1,4 @@
-/** The preload library, which closes kept-alive connections: on nodes that can mount images, and on others. */
+/** Tests the preload library, which closes kept-alive connections, on nodes that can mount images and on others. */
 import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";

@@ -1,4 +1,4 @@
-/** The relay on a real API server: managers receive the withdrawal of their Pods, and users see the results of drains. */
+/** Tests the relay on a real API server: managers receive the withdrawal of their Pods, and users see the results of drains. */
 import type { CoreV1Event, KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";

@@ -1,4 +1,4 @@
-/** Resources of a Pod and limits of its namespace, which the manager must not change. */
+/** Tests that the manager preserves the QoS class of its Pod and observes the limits of the namespace. */
 import type { KubernetesObject, V1Container, V1Pod, V1ResourceRequirements } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -116,7 +116,7 @@ describe("a ResourceQuota for every resource", () => {
 
 /** Waits until lastcall's watch has delivered a new LimitRange. */
 function untilWatched<T>(namespace: CaseNamespace, attempt: () => Promise<T | false>): Promise<T> {
-  const what = `lastcall has the LimitRange of ${namespace.name}`;
+  const what = `lastcall has received the LimitRange of ${namespace.name}`;
   return waitUntil({ what, withinMs: 30_000, everyMs: 300 }, async () => {
     const seen = await attempt();
     return seen === false ? undefined : seen;

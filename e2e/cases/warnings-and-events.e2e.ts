@@ -1,4 +1,4 @@
-/** Warnings in kubectl, Events on owners, counts in the metrics; and none of them for dry runs. */
+/** Tests warnings in kubectl, Events on owners and counts in the metrics, and that dry runs cause no Event and change no object. */
 import type {
   CoreV1Event,
   KubernetesListObject,
@@ -61,7 +61,7 @@ describe("a Pod on its node's network", () => {
         namespace.here,
         barePod(namespace, "by-hand", [container], { pod: { hostNetwork: true } }),
       );
-      // The decision, and the field that decided it.
+      // The first warning has the decision, the second the field that caused it.
       expect(warnings).toEqual([
         expect.stringContaining("not injected: with hostNetwork"),
         expect.stringContaining("spec.hostNetwork"),
@@ -110,7 +110,7 @@ describe("a dry run of an admission", () => {
   });
 });
 
-/** The exit status: 0 without a difference, 1 with one. */
+/** @param status the expected exit status: 0 without a difference, 1 with one */
 async function expectDiff(
   namespace: CaseNamespace,
   objects: readonly KubernetesObject[],
@@ -122,7 +122,7 @@ async function expectDiff(
   if (status === 1) expect(answer.output).toContain("/lastcall");
 }
 
-/** A Pod with the owner reference of another one, without its labels, so that the owner releases it. */
+/** A Pod with the owner reference of another Pod, but without its labels, so that the owner's controller releases it. */
 function ownedPod(
   namespace: CaseNamespace,
   sibling: V1Pod | undefined,
@@ -143,7 +143,7 @@ function bytesOf(namespace: CaseNamespace): Promise<string> {
 /** Waits for the controllers' last writes after a completed rollout. */
 function settledBytes(namespace: CaseNamespace): Promise<string> {
   let last = "";
-  return waitUntil({ what: "no one writes any more", withinMs: 60_000, everyMs: 2_000 }, async () => {
+  return waitUntil({ what: "the objects no longer change", withinMs: 60_000, everyMs: 2_000 }, async () => {
     const before = last;
     last = await bytesOf(namespace);
     return last === before ? last : undefined;
@@ -160,7 +160,7 @@ async function eventsOf(namespace: CaseNamespace): Promise<readonly CoreV1Event[
 }
 
 function eventOf(namespace: CaseNamespace, reason: string): Promise<CoreV1Event> {
-  return waitUntil({ what: `an Event ${reason} is there`, withinMs: 30_000, everyMs: 300 }, async () =>
+  return waitUntil({ what: `an Event ${reason} exists`, withinMs: 30_000, everyMs: 300 }, async () =>
     (await eventsOf(namespace)).find((event) => event.reason === reason),
   );
 }

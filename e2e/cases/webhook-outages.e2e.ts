@@ -1,4 +1,4 @@
-/** Outages and rollouts of the webhook: Pods still start, and with `Fail` a rollout refuses none. */
+/** Tests outages and rollouts of the webhook: Pods still start, and with `Fail` a rollout refuses no Pod. */
 import { afterAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { injectedPods } from "../client/injected-pods.ts";
@@ -56,11 +56,11 @@ describe("with failurePolicy Fail", () => {
       try {
         await inRelease(namespace, ["rollout", "restart", WEBHOOK]);
         await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=180s"]);
-        await waitUntil({ what: "only new replicas are there", withinMs: 90_000, everyMs: 300 }, async () => {
+        await waitUntil({ what: "only new replicas run", withinMs: 90_000, everyMs: 300 }, async () => {
           const all = await inRelease(namespace, ["get", "pods", "--output=jsonpath={.items[*].metadata.uid}"]);
           return before.some((uid) => all.includes(uid ?? "")) ? undefined : true;
         });
-        await waitUntil({ what: "enough Pods were asked for", withinMs: 60_000 }, () =>
+        await waitUntil({ what: "enough creations were requested", withinMs: 60_000 }, () =>
           creations.soFar() > ENOUGH ? true : undefined,
         );
       } finally {
@@ -87,7 +87,7 @@ describe("with failurePolicy Fail", () => {
         await create(namespace.here, barePod(namespace, "opted-out", [appContainer(namespace)], disabled));
         const windows = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
         await create(namespace.here, barePod(namespace, "windows", [appContainer(namespace)], windows));
-        // The replicas are never selected, so the webhook can always restart.
+        // The webhook's configuration does not match its own Pods, so it can always restart.
         await backAgain(namespace);
         expect((await create(namespace.here, pod)).pods.map(isInjected)).toEqual([true]);
       } finally {

@@ -20,7 +20,7 @@ const USER = "8737:8737";
 const ARGO = "github.com/argoproj/argo-workflows/v3";
 const MODULE = join(import.meta.dirname, "../modules/argo");
 
-/** The file names of its manifests, below `manifests`. */
+/** Paths of its CRDs and RBAC below the folder `manifests`. */
 const DEFINITIONS = "base/crds/minimal";
 const RIGHTS = [
   "base/workflow-controller/workflow-controller-sa.yaml",

@@ -1,4 +1,4 @@
-/** Runs attackers as Pods of their own namespace, without any rights. */
+/** Runs attackers as Pods of their own namespace, without permissions. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { type AttackCounts, type AttackerLine, CONTROL_PORT, sumOfCounts } from "../programs/attack-counts.ts";
 import type { CaseNamespace } from "./case-namespace.ts";

@@ -16,11 +16,11 @@ export type CaseNamespace = {
   readonly here: Kubectl;
   /** Applies manifests, by default into this namespace. */
   readonly apply: (manifests: string | readonly KubernetesObject[]) => Promise<void>;
-  /** Pods with the label, terminating ones included. */
+  /** Lists Pods with the label, including terminating Pods. */
   readonly pods: (selector?: string) => Promise<readonly V1Pod[]>;
   /** Waits for a rollout to be complete. */
   readonly rolledOut: (workload: string, withinSeconds?: number) => Promise<void>;
-  /** Waits until no Pod with the label is terminating: a rollout is complete before its old Pods are gone. */
+  /** Waits until no Pod with the label is terminating: a rollout is complete before its old Pods are deleted. */
   readonly settled: (selector?: string, withinSeconds?: number) => Promise<void>;
   /** Adds a line to the timeline. */
   readonly note: (line: string) => void;

@@ -19,7 +19,7 @@ export function documentedCommands(page: string, heading: string): readonly stri
     .split("\n")
     .map((line) => line.replace(/\s+#.*$/, "").trim());
   const commands = lines.filter((line) => /^(kubectl|helm) /.test(line));
-  if (commands.length === 0) throw new Error(`${page} shows no command of kubectl or helm below "${heading}".`);
+  if (commands.length === 0) throw new Error(`${page} has no kubectl or helm command below "${heading}".`);
   return commands;
 }
 
@@ -35,5 +35,5 @@ export async function runDocumented(suite: Suite, command: string, variables: Va
   return output;
 }
 
-/** Replacements of the page's placeholders. */
+/** Environment variables that replace the page's placeholders. */
 export type Variables = Readonly<Record<string, string>>;

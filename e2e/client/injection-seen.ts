@@ -14,7 +14,7 @@ export type InjectionSeen = {
 
 const MESH_PORTS = ["traffic.sidecar.istio.io/excludeInboundPorts", "config.linkerd.io/skip-inbound-ports"];
 
-/** A Pod or a Pod template. */
+/** Accepts a Pod or a Pod template. */
 export function injectionSeen({ metadata, spec }: Pick<V1Pod, "metadata" | "spec">): InjectionSeen {
   const containers = spec?.containers ?? [];
   const manager = [...(spec?.initContainers ?? []), ...containers].find(({ name }) => name === MANAGER);

@@ -22,9 +22,9 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 export type ManagerImage = "lastcall-manager" | "lastcall-manager-node";
 
 /**
- * Installs or upgrades lastcall, and waits until every earlier replica is gone and the API server gets
- * injections. Until then a kept-alive connection may lead to an earlier replica, and it receives configurations and the
- * Service's endpoints a moment after the replicas are ready.
+ * Installs or upgrades lastcall, and waits until every earlier replica is deleted and the API server calls the new ones.
+ * Until then a kept-alive connection of the API server may lead to an earlier replica; and the API server receives the
+ * webhook configuration and the Service's endpoints a moment after the replicas are ready.
  */
 export async function install(
   suite: Suite,
@@ -50,29 +50,29 @@ export async function install(
   if (values["failurePolicy"] === "Fail") await untilEnforcing(suite);
 }
 
-/** Waits until the replicas fail closed, after their proof of injection. */
+/** Waits until the replicas have set `failurePolicy: Fail`, which they do after a first injection. */
 export async function untilEnforcing(suite: Suite): Promise<void> {
-  await waitUntil({ what: "the release has closed itself", withinMs: 60_000, everyMs: 500 }, async () =>
+  await waitUntil({ what: "the release enforces failurePolicy Fail", withinMs: 60_000, everyMs: 500 }, async () =>
     (await enforcedPolicies(suite)) === "Fail Fail" ? true : undefined,
   );
 }
 
-/** The entries of the enforcing configuration; empty if it is not filled yet or missing. */
+/** Reads the failure policies of the enforcing configuration; empty if it has no entries yet or is missing. */
 export function enforcedPolicies(suite: Suite): Promise<string> {
   const path = "--output=jsonpath={.webhooks[*].failurePolicy}";
   const name = "mutatingwebhookconfiguration/enforce.lastcall.dev";
   return kubectlOf(suite).run(["get", name, "--ignore-not-found", path]);
 }
 
-/** Waits for restarted replicas: they are ready before the API server's node has their addresses. */
+/** Waits until the API server calls restarted replicas: they are ready before the API server's node has their addresses. */
 export async function untilInjecting(suite: Suite): Promise<void> {
-  await waitUntil({ what: "the API server asks for injection", withinMs: 30_000 }, async () => {
+  await waitUntil({ what: "the API server calls the webhook", withinMs: 30_000 }, async () => {
     const { pods } = await wouldCreate(kubectlOf(suite), [PROBE]);
     return pods.every(isInjected) ? true : undefined;
   });
 }
 
-/** A dry run of this Pod, which is never stored. */
+/** A Pod for dry runs, which is never stored. */
 const PROBE: V1Pod = {
   apiVersion: "v1",
   kind: "Pod",

@@ -6,7 +6,7 @@ import type { Suite } from "./suite.ts";
 export type Kubectl = {
   /** Returns standard output. Rejects with kubectl's error. */
   readonly run: (args: readonly string[], input?: string) => Promise<string>;
-  /** For commands that may fail: returns the exit status too. */
+  /** Runs a command that may fail, and returns its exit status too. */
   readonly attempt: (args: readonly string[], input?: string) => Promise<Attempt>;
   /** Returns the printed JSON, with the type that the caller expects. */
   readonly json: <T>(args: readonly string[], input?: string) => Promise<T>;

@@ -26,7 +26,7 @@ export async function startLoadOn(namespace: CaseNamespace, node: string, option
   const name = `load-${node}`;
   await namespace.apply([loadPod(namespace, name, node, options)]);
   await namespace.here.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=60s"]);
-  await waitUntil({ what: `the load client ${name} reaches its target`, withinMs: 60_000 }, async () =>
+  await waitUntil({ what: `the load client ${name} has reached its target`, withinMs: 60_000 }, async () =>
     (await namespace.here.run(["logs", name])).includes('"started"') ? true : undefined,
   );
   return {
@@ -65,7 +65,7 @@ function loadPod(namespace: CaseNamespace, name: string, node: string, options: 
   return {
     apiVersion: "v1",
     kind: "Pod",
-    // The client's own exit status is irrelevant.
+    // The client sends the load and is not under test, so it gets no manager.
     metadata: { name, namespace: namespace.name, labels: { "lastcall.dev/inject": "disabled", role: "load" } },
     spec: {
       nodeName: node,

@@ -17,7 +17,7 @@ export type OneDrain = {
   readonly deletedAtMs: number;
 };
 
-/** The trigger in a report of a deleted Pod: its own hook, or the relay's status, whichever is first. */
+/** Matches the trigger of a deleted Pod's drain: the manager's own hook or the relay's status, whichever is first. */
 export const THE_END = expect.stringMatching(/^(hook|relay)$/);
 
 /** @param whileItRuns checks of the case before the Pod is deleted */

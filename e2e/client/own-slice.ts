@@ -1,15 +1,15 @@
-/** Creates a Service without a selector, whose slice the case controls, so that it can lag arbitrarily. */
+/** Creates a Service without a selector; the case updates its EndpointSlice, so that the withdrawal can be arbitrarily late. */
 import type { V1EndpointConditions, V1EndpointSlice, V1Pod, V1Service } from "@kubernetes/client-node";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { nameOf } from "./injected-pods.ts";
 import { APP_PORT } from "./sample-app.ts";
 
 export type OwnSlice = {
-  /** Sets the conditions of its only endpoint. */
+  /** Sets the conditions of the only endpoint. */
   readonly set: (conditions: V1EndpointConditions) => Promise<void>;
 };
 
-/** The Pod is in the slice from the start. */
+/** Creates both; the Pod is a ready endpoint from the start. */
 export async function ownSlice(namespace: CaseNamespace, service: string, pod: V1Pod): Promise<OwnSlice> {
   const set = (conditions: V1EndpointConditions) =>
     namespace.apply([serviceOf(namespace, service), sliceOf(namespace, service, { pod, conditions })]);

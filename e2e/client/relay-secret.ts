@@ -21,20 +21,21 @@ export type Given = {
   readonly kid: string;
 };
 
-/** Returns the access that the next Pod would get. @throws if it would get none */
+/** Returns the relay's identity in the next Pod. @throws if the Pod would get none */
 export async function currentAccess(namespace: CaseNamespace): Promise<Given> {
   const { pods } = await wouldCreate(namespace.here, [barePod(namespace, "asked", [appContainer(namespace)])]);
   const [pod] = pods;
   const env = pod === undefined ? [] : (managerOf(pod).env ?? []);
   const valueIn = (name: string) => env.find((variable) => variable.name === name)?.value ?? "";
   const [name, kid = ""] = [valueIn("LASTCALL_RELAY_NAME"), valueIn("LASTCALL_RELAY_CREDENTIAL").split(".")[0]];
-  if (name === "" || kid === "") throw new Error(`A Pod of ${namespace.name} would be given no relay.`);
+  if (name === "" || kid === "")
+    throw new Error(`Namespace ${namespace.name}: new Pods get no server name or credential of a relay.`);
   return { name, kid };
 }
 
-/** Waits until all replicas inject a new identity; any of them may answer. */
+/** Waits until three dry runs, which different replicas may answer, inject the same new identity. */
 export function renewedAccess(namespace: CaseNamespace, before: Given): Promise<Given> {
-  return waitUntil({ what: "Pods are given another CA and key", withinMs: 90_000, everyMs: 500 }, async () => {
+  return waitUntil({ what: "new Pods get another CA and key", withinMs: 90_000, everyMs: 500 }, async () => {
     const several = [await currentAccess(namespace), await currentAccess(namespace), await currentAccess(namespace)];
     const [first] = several;
     const same = several.every(({ name, kid }) => name === first?.name && kid === first.kid);
@@ -43,14 +44,14 @@ export function renewedAccess(namespace: CaseNamespace, before: Given): Promise<
 }
 
 /**
- * Adds a CA and a key as a replica does when the current ones are old. They are backdated, since new ones would not be used
- * before the current ones: Pods get the CA that is valid longest, and a key signs an hour after its creation.
+ * Adds a CA and a key, as a replica does when the current ones are old. Their times are chosen so that they are used at
+ * once: Pods get the CA that expires last, and a key signs from an hour after its creation.
  */
 export async function renew(namespace: CaseNamespace): Promise<void> {
   const nowMs = Date.now();
   const generation = await IDENTITY_TOOLS.makeCa(nowMs + 24 * HOUR_MS, nowMs - HOUR_MS);
   if (generation.validUntilMs <= nowMs + CA_LIFE_MS)
-    throw new Error("the CA is not valid for longer than the present one");
+    throw new Error("the new CA does not expire later than the current one");
   const key = IDENTITY_TOOLS.makeKey(nowMs - 2 * HOUR_MS);
   const secret = await namespace.kubectl.json<V1Secret>(["get", ...SECRET]);
   const added = entriesOf({ generations: [generation], keys: [key] });
@@ -72,5 +73,5 @@ export async function lose(namespace: CaseNamespace): Promise<void> {
   });
 }
 
-/** The line in a replica's log. */
+/** Part of the line that a replica logs. */
 const LOST = "lost CAs that Pods pin";

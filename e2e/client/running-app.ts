@@ -15,7 +15,7 @@ export async function oneBehindService(namespace: CaseNamespace, options: Sample
   return listened(namespace);
 }
 
-/** The Pod that is not terminating. */
+/** Follows the logs of the Deployment's Pod that is not terminating. */
 export async function listened(namespace: CaseNamespace): Promise<Running> {
   const pods = await injectedPods(namespace, `app=${APP}`);
   const pod = pods.find(({ metadata }) => metadata?.deletionTimestamp === undefined);

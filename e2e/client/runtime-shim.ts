@@ -1,6 +1,6 @@
 /**
- * Delays the start of processes in one Pod by stopping the runtime's shim for a while. Processes that
- * run already, and the network, are not affected. Only on the suite's own cluster, whose processes are on this host.
+ * Delays the start of processes in one Pod by stopping the runtime's shim. Running processes and the network are not
+ * affected. It works only on the suite's own cluster, whose processes run on this host.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { V1Pod } from "@kubernetes/client-node";
@@ -14,7 +14,8 @@ export function stopShimOf(pod: V1Pod): StoppedShim {
   const inside = processes().find((pid) => textOf(pid, "cgroup").includes(`pod${uid}/`));
   const shim = inside === undefined ? undefined : ancestorNamed(inside, "containerd-shim");
   const identity = shim === undefined ? undefined : identityOf(shim);
-  if (identity === undefined) throw new Error(`No shim of Pod ${pod.metadata?.name} runs on this machine.`);
+  if (identity === undefined)
+    throw new Error(`Pod ${pod.metadata?.name} has no containerd-shim process on this machine.`);
   process.kill(identity.pid, "SIGSTOP");
   return {
     goOn: () => {

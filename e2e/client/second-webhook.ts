@@ -1,6 +1,6 @@
 /**
- * Another admission webhook on this host, which only the suite's own cluster reaches. Like an old webhook with
- * typed objects, it writes containers back without restartPolicy, a field that it does not have.
+ * Runs another admission webhook on this host, which only the suite's own cluster reaches. It removes restartPolicy from
+ * the manager, like an old webhook whose typed objects do not have this field.
  */
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -21,7 +21,7 @@ export type SecondWebhook = {
 
 type Review = { readonly request: { readonly uid: string; readonly object: V1Pod } };
 
-/** Registers it for the Pods of this namespace, after lastcall. Resolves once the API server calls it. */
+/** Registers the webhook for the Pods of this namespace, after lastcall's. Resolves once the API server calls it. */
 export async function startStripping(namespace: CaseNamespace): Promise<SecondWebhook> {
   let stripped = 0;
   const validity = { fromMs: Date.now() - 3_600_000, untilMs: Date.now() + 3_600_000 };
@@ -41,7 +41,7 @@ export async function startStripping(namespace: CaseNamespace): Promise<SecondWe
   const configuration = configurationFor(namespace.name, `https://${HOST_ADDRESS}:${port}/`, ca.cert);
   await namespace.kubectl.run(["create", "--filename=-"], JSON.stringify(configuration));
   const probe = barePod(namespace, "asked", [appContainer(namespace)]);
-  await waitUntil({ what: "the API server asks the second webhook", withinMs: 30_000 }, async () => {
+  await waitUntil({ what: "the API server calls the second webhook", withinMs: 30_000 }, async () => {
     await wouldCreate(namespace.here, [probe]);
     return stripped > 0 ? true : undefined;
   });

@@ -1,4 +1,4 @@
-/** Server-side dry runs of Pods, with the stored form and the warnings. */
+/** Creates Pods, also in server-side dry runs, and returns their stored form and the warnings. */
 import type { KubernetesListObject, KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import type { Kubectl } from "./kubectl.ts";
 import { MANAGER } from "./pod-log.ts";

@@ -1,6 +1,6 @@
 /**
- * Creates Pods at a steady rate over a few kept-alive connections, as server-side dry runs: complete admissions without
- * stored objects. The rate is that of the requests, however long the answers take.
+ * Creates Pods at a constant rate over a few kept-alive connections, as server-side dry runs: complete admissions without
+ * stored objects. Slow responses do not lower the rate of the requests.
  */
 import { Agent, type RequestOptions, request } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,9 +10,9 @@ import type { Suite } from "./suite.ts";
 
 export type CreationCounts = {
   readonly asked: number;
-  /** Refused, or not answered in time. */
+  /** Creations that were refused, or not answered in time. */
   readonly failed: number;
-  /** Admitted without injection. */
+  /** Creations that were admitted without injection. */
   readonly missed: number;
   /** The first failures, each with its time. */
   readonly failures: readonly string[];
@@ -67,7 +67,7 @@ export async function createSteadily(suite: Suite, plan: CreationPlan): Promise<
 
 type Fate = { readonly fate: "injected" | "missed" | "failed"; readonly why: string };
 
-/** Sends one dry run of the Pod. */
+/** Returns a function that sends one dry run of the Pod. */
 async function creator(suite: Suite, { namespace, pod }: CreationPlan): Promise<() => Promise<Fate>> {
   const config = new KubeConfig();
   config.loadFromFile(suite.kubeconfig);

@@ -57,7 +57,7 @@ export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): T
   };
 }
 
-/** Splits a stream of indented JSON documents: each ends with a line of one bracket. */
+/** Splits a stream of indented JSON documents: each ends with a line that is `}`. */
 export function documents<T>(onObject: (object: T) => void): (line: string) => void {
   let text = "";
   return (line) => {

@@ -5,7 +5,7 @@ import { APP } from "./sample-app.ts";
 
 export type LoadSum = { readonly requests: number; readonly failed: number };
 
-/** The load stops when the change is complete and every replaced Pod is gone. */
+/** Runs the change under load. The load stops when the change is complete and every replaced Pod is deleted. */
 export async function underLoad(
   namespace: CaseNamespace,
   happen: () => Promise<unknown>,
@@ -23,5 +23,5 @@ export async function restartRollout(namespace: CaseNamespace, workload = `deplo
   await namespace.rolledOut(workload);
 }
 
-/** Fewer requests would prove nothing. */
+/** With fewer requests a result without failures would be meaningless. */
 export const ENOUGH_REQUESTS = 100;

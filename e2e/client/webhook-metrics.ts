@@ -5,7 +5,7 @@ import { RELEASE_NAMESPACE } from "./release.ts";
 
 const COMPONENT = "app.kubernetes.io/component=webhook";
 
-/** Replicas that run and are not terminating. */
+/** Lists the replicas that run and are not terminating. */
 export async function webhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPACE): Promise<readonly V1Pod[]> {
   const which = ["--namespace", namespace, "get", "pods", `--selector=${COMPONENT}`];
   const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(which);
@@ -14,7 +14,7 @@ export async function webhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPAC
   );
 }
 
-/** The sums of samples of one name that contain all these texts, per replica. */
+/** Sums, per replica, the samples of one metric whose lines contain all the given texts. */
 export async function samplesOf(
   kubectl: Kubectl,
   name: string,

@@ -6,7 +6,7 @@ import { API_SERVER } from "./addresses.ts";
 
 export type ApiAnswer = { readonly status: number; readonly body: string };
 
-/** Sends a request as administrator. Rejects without an answer within 2 s. */
+/** Sends a GET as administrator. Rejects if no response arrives within 2 s. */
 export function askApi(path: string, pki: string): Promise<ApiAnswer> {
   const read = (name: string) => readFileSync(join(pki, name));
   const identity = { ca: read("ca.crt"), cert: read("admin.crt"), key: read("admin.key") };
@@ -19,7 +19,7 @@ export function askApi(path: string, pki: string): Promise<ApiAnswer> {
       answer.once("end", () => resolve({ status: answer.statusCode ?? 0, body }));
       answer.once("error", reject);
     });
-    call.once("timeout", () => call.destroy(new Error("no answer within 2 s")));
+    call.once("timeout", () => call.destroy(new Error("no response within 2 s")));
     call.once("error", reject);
     call.end();
   });
@@ -36,7 +36,7 @@ export type NodeState = {
 /** Lists the registered nodes. */
 export async function askNodes(pki: string): Promise<readonly NodeState[]> {
   const { status, body } = await askApi("/api/v1/nodes", pki);
-  if (status !== 200) throw new Error(`the API server answered ${status} about nodes`);
+  if (status !== 200) throw new Error(`the API server responded to GET /api/v1/nodes with ${status}`);
   const list: NodeList = JSON.parse(body);
   return list.items.map(({ metadata, status: state }) => {
     const ready = state.conditions?.find(({ type }) => type === "Ready");

@@ -56,7 +56,7 @@ function client(file: string, subject: string): Identity {
 const EC_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 const DAYS = ["-days", "30"];
 
-/** Writes all files into `folder`, which only its owner may read. With elliptic curves it takes half a second. */
+/** Writes all files into `folder`, which only its owner may read. It takes half a second, because most keys use elliptic curves. */
 export async function makeCertificates(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await Promise.all([CLUSTER_CA, WEBHOOK_CLIENT_CA].map((authority) => makeAuthority(authority, folder)));
@@ -102,7 +102,7 @@ async function certify(
   if (kubeconfig) writeFileSync(at("kubeconfig"), kubeconfigText(file, folder), { mode: 0o600 });
 }
 
-/** Random, since a counter file would serialise the signings. */
+/** Returns a fixed serial number for each identity; with a counter file openssl could not sign in parallel. */
 function serialOf(file: string): string {
   return String(1000 + IDENTITIES.findIndex((identity) => identity.file === file));
 }

@@ -1,16 +1,16 @@
-/** Programs and flags of the control plane. All run on n1, so that its proxy forwards the API server's webhook calls. */
+/** Defines the programs and flags of the control plane. All run on n1, so that its proxy forwards the API server's webhook calls. */
 import { join } from "node:path";
 import { API_SERVICE, NODES, SERVICE_NETWORK } from "./addresses.ts";
 import type { Component } from "./component.ts";
 import type { StateFolder } from "./state-folder.ts";
 import { writeAdmissionConfiguration } from "./webhook-client.ts";
 
-/** Folders. */
+/** The folders of the programs. */
 export type Programs = { readonly kubernetes: string; readonly containerd: string; readonly etcd: string };
 
 const ETCD = "http://127.0.0.1:2379";
 
-/** Programs that start together; the API server retries until etcd answers. */
+/** Returns the programs that start together first; the API server retries until etcd responds. */
 export function storeAndApi(programs: Programs, state: StateFolder): readonly Component[] {
   const pki = (name: string) => join(state.pki, name);
   return [
@@ -57,7 +57,7 @@ export function storeAndApi(programs: Programs, state: StateFolder): readonly Co
   ];
 }
 
-/** Programs that start once the API server answers. */
+/** Returns the programs that start once the API server is ready. */
 export function controllers(programs: Programs, state: StateFolder): readonly Component[] {
   const pki = (name: string) => join(state.pki, name);
   const identity = (name: string) =>
@@ -76,7 +76,7 @@ export function controllers(programs: Programs, state: StateFolder): readonly Co
         `--cluster-signing-cert-file=${pki("ca.crt")}`,
         `--cluster-signing-key-file=${pki("ca.key")}`,
         "--use-service-account-credentials",
-        // At the default of 20 requests a second the controllers start 5 s late, until when no namespace has a ServiceAccount.
+        // At the default of 20 requests a second the controllers start 5 s later, and until then namespaces get no ServiceAccount.
         "--kube-api-qps=1000",
         "--kube-api-burst=1000",
         "--leader-elect=false",

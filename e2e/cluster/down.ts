@@ -1,4 +1,4 @@
-/** Ends a cluster: its processes by PID and start time, then its network, cgroups and files. Without a cluster it does nothing. */
+/** Stops a cluster, if one exists: kills its processes by PID and start time, then removes its network, cgroups and files. */
 import { existsSync, rmSync } from "node:fs";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -8,7 +8,7 @@ import { disconnectHost } from "./namespaces.ts";
 import { readRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
-/** Returns whether there was a cluster. Call it under the lock. */
+/** Returns whether a cluster existed. The caller must hold the lock. */
 export async function bringDown(state: StateFolder): Promise<boolean> {
   const record = readRecord(state.record);
   // The end of the first process in the namespaces ends all others, and unshare with them.
@@ -33,6 +33,6 @@ function end(target: ProcessIdentity): void {
   try {
     process.kill(target.pid, "SIGKILL");
   } catch {
-    // The process has just ended by itself.
+    // The process exited after the check.
   }
 }

@@ -1,12 +1,12 @@
-/** Finds a cluster without its record, for example after a cleanup of /tmp, by the arguments of its processes. */
+/** Finds the processes of a cluster by their arguments, if its record is missing, for example after a cleanup of /tmp. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { childrenOf, identityOf, type ProcessIdentity } from "../host/process-identity.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 /**
- * Matches unshare, its script, this state folder, and a log on this file system: in another mount namespace the
- * same path is another folder of another cluster.
+ * Matches unshare processes with the cluster's script, this state folder, and a log on this file system: in another mount
+ * namespace the same path is the folder of another cluster.
  */
 export function findLostCluster(state: StateFolder): readonly ProcessIdentity[] {
   return readdirSync("/proc")

@@ -12,7 +12,7 @@ import type { StateFolder } from "./state-folder.ts";
 export type Namespaces = {
   readonly outer: ProcessIdentity;
   readonly init: ProcessIdentity;
-  /** Lets the first process continue. */
+  /** Makes the first process continue. */
   readonly go: () => void;
   /** Detaches the namespaces, which otherwise end with this process. */
   readonly stay: () => void;
@@ -42,7 +42,7 @@ export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
   return { outer, init, go: () => void child.stdin?.write("go\n"), stay: () => void child.stdin?.end("stay\n") };
 }
 
-/** Creates the veth pair before the namespaces continue. The host's end is deleted with theirs. */
+/** Creates the veth pair before the first process continues. The kernel deletes the host's end together with the other end. */
 export async function connectHost(init: ProcessIdentity): Promise<void> {
   await run("ip", ["link", "add", HOST_LINK, "type", "veth", "peer", "name", "lan0", "netns", String(init.pid)]);
   await run("ip", ["address", "add", `${HOST_ADDRESS}/24`, "dev", HOST_LINK]);
@@ -54,17 +54,18 @@ export async function connectHost(init: ProcessIdentity): Promise<void> {
 
 /** Reports whether the interface name or the networks are already in use on this host. */
 export async function hostConflict(): Promise<string | undefined> {
-  if ((await attempt("ip", ["link", "show", HOST_LINK])).status === 0) return `a network device ${HOST_LINK} exists`;
+  if ((await attempt("ip", ["link", "show", HOST_LINK])).status === 0)
+    return `the network device ${HOST_LINK} already exists`;
   for (const network of [`${HOST_ADDRESS}/24`, POD_NETWORK, SERVICE_NETWORK]) {
     const { output } = await attempt("ip", ["-o", "route", "show", "root", network]);
-    if (output.trim() !== "") return `this machine routes ${network} already: ${output.trim()}`;
+    if (output.trim() !== "") return `this machine already has a route to ${network}: ${output.trim()}`;
   }
   return undefined;
 }
 
 /** Deletes the host's end if it still exists. */
 export async function disconnectHost(): Promise<void> {
-  await waitUntil({ what: `the network device ${HOST_LINK} is gone`, withinMs: 10_000 }, async () => {
+  await waitUntil({ what: `the network device ${HOST_LINK} is deleted`, withinMs: 10_000 }, async () => {
     await attempt("ip", ["link", "delete", HOST_LINK]);
     return (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? undefined : true;
   });

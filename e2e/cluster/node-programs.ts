@@ -1,4 +1,4 @@
-/** Settings and flags of the container runtime, kubelet and proxy of one node. */
+/** Writes the settings of the container runtime, kubelet and proxy of one node, and defines their flags. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cniFolder } from "../host/requirements.ts";
@@ -49,7 +49,7 @@ function kubeletFlags(node: ClusterNode, state: StateFolder): readonly string[] 
   ];
 }
 
-/** Routed point-to-point links: with a bridge, answers between Pods of one node would bypass the address translation. */
+/** Uses routed point-to-point links: over a bridge, responses between Pods of one node would bypass the address translation. */
 function podNetwork(node: ClusterNode): unknown {
   const ipam = {
     type: "host-local",
@@ -67,7 +67,7 @@ function podNetwork(node: ClusterNode): unknown {
   };
 }
 
-/** Version 2 of the configuration, which containerd 2 converts. */
+/** Uses version 2 of the configuration format, which containerd 2 converts. */
 function containerdSettings(node: ClusterNode, programs: Programs, state: StateFolder): string {
   const run = `/run/containerd-${node.name}`;
   const cri = `plugins."io.containerd.grpc.v1.cri"`;
@@ -81,7 +81,7 @@ state = "${run}"
 [${cri}]
   sandbox_image = "${PAUSE_IMAGE}"
   disable_apparmor = true
-  # Without the right to lower it, the sandbox's score would keep every Pod from starting.
+  # Otherwise, without the right to lower oom_score_adj, the sandbox of every Pod would fail to start.
   restrict_oom_score_adj = true
 [${cri}.cni]
   bin_dir = "${cniFolder() ?? "/usr/lib/cni"}"
@@ -102,7 +102,7 @@ function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
   return {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
-    // Otherwise a kubelet refuses cgroup v1 from 1.35 on.
+    // From 1.35 on a kubelet refuses cgroup v1 by default.
     failCgroupV1: false,
     cgroupDriver: "cgroupfs",
     cgroupRoot: `/${CGROUP}/${node.name}`,
@@ -141,7 +141,7 @@ function proxySettings(node: ClusterNode, state: StateFolder): unknown {
     hostnameOverride: node.name,
     mode: "nftables",
     clusterCIDR: POD_NETWORK,
-    // These limits cannot be written in another network namespace than the host's.
+    // kube-proxy would fail to write these limits, which can be written only in the host's network namespace.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
   };
 }

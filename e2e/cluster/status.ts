@@ -34,10 +34,12 @@ export async function readStatus(state: StateFolder): Promise<ClusterStatus> {
 }
 
 export function statusLines(status: ClusterStatus): readonly string[] {
-  if (status.state === "down" || status.runsOn === undefined) return ["No cluster is up."];
+  if (status.state === "down" || status.runsOn === undefined) return ["No cluster is running."];
   const { kernel, cgroups, containerd, runc } = status.runsOn;
   return [
-    status.state === "up" ? "The cluster is up." : 'A cluster is broken; "cluster down" cleans up after it.',
+    status.state === "up"
+      ? "The cluster is running."
+      : 'The cluster is broken. Run "npm run cluster -- down" to remove it.',
     `Kubernetes ${status.kubernetes ?? "?"}, containerd ${containerd}, runc ${runc}, cgroups ${cgroups}, kernel ${kernel}, ${machineSize()}`,
     ...status.nodes.map(
       ({ name, ready, kubelet }) => `node ${name}: ${ready ? "ready" : "not ready"}, kubelet ${kubelet}`,

@@ -1,4 +1,4 @@
-/** Starts a cluster unless it is up. The next start cleans up after a failed or killed one. */
+/** Starts a cluster unless it is running. A start first removes the remains of a failed or killed start. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,21 +21,23 @@ import { prepareNode } from "./node-programs.ts";
 import { type ClusterRecord, isRunning, readRecord, writeRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
-/** Longer than any retry delay of a kubelet; a start takes about 5 s of it. */
+/** Exceeds the longest retry delay of a kubelet; a start takes about 5 s. */
 const LIMIT_MS = 180_000;
 
 export type UpOutcome = { readonly record: ClusterRecord; readonly wasUp: boolean };
 
-/** @throws with a message if the host lacks a requirement, or a cluster of another minor version is up. Call it under the lock. */
+/** The caller must hold the lock. @throws if a cluster of another minor version is running, or the cluster's network conflicts with the host's */
 export async function bringUp(minor: Minor, state: StateFolder, place: BuildPlace): Promise<UpOutcome> {
   const left = readRecord(state.record);
   if (left !== undefined && left.stage === "up" && isRunning(left)) {
     if (left.minor === minor) return { record: left, wasUp: true };
-    throw new Error(`A cluster of ${left.minor} is up; "cluster down" ends it, then ${minor} can come up.`);
+    throw new Error(
+      `A cluster of Kubernetes ${left.minor} is running. Run "npm run cluster -- down" before you start ${minor}.`,
+    );
   }
   await bringDown(state);
   const conflict = await hostConflict();
-  if (conflict !== undefined) throw new Error(`The cluster's network cannot be made: ${conflict}.`);
+  if (conflict !== undefined) throw new Error(`The cluster's network cannot be created: ${conflict}.`);
   const [kubernetes, containerd, etcd, pause] = [
     (await buildModule(`kubernetes-${minor}`, place)).binaries,
     (await buildModule("containerd", place)).binaries,
@@ -57,7 +59,7 @@ function keepLogs(state: StateFolder, print: BuildPlace["print"]): void {
   if (!existsSync(state.log)) return;
   rmSync(state.failedLog, { recursive: true, force: true });
   cpSync(state.log, state.failedLog, { recursive: true });
-  print(`The logs of the failed start: ${state.failedLog}`);
+  print(`Saved the logs of the failed start in ${state.failedLog}`);
 }
 
 type Beginning = {
@@ -82,7 +84,7 @@ async function begin({ minor, programs, state, pause, print }: Beginning): Promi
   await connectHost(init);
   go();
   const alive = <T>(check: Check<T>) => watched(init, state, check);
-  await waitUntil({ what: "the network is made", withinMs: 10_000, everyMs: 20 }, () =>
+  await waitUntil({ what: "the network is created", withinMs: 10_000, everyMs: 20 }, () =>
     alive(() => (existsSync(join(state.start, "open")) ? true : undefined)),
   );
   for (const component of storeAndApi(programs, state)) startComponent(component, state);
@@ -94,7 +96,7 @@ async function begin({ minor, programs, state, pause, print }: Beginning): Promi
   );
   printTime("the API server is ready");
   for (const component of controllers(programs, state)) startComponent(component, state);
-  // Not earlier: a kubelet doubles its delay after each failed request, up to two minutes.
+  // A kubelet doubles its delay after each failed request, up to two minutes, so it starts only after the API server is ready.
   for (const agent of nodes.flatMap(({ agents }) => agents)) startComponent(agent, state);
   await waitForNodes(state, alive);
   printTime(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
@@ -134,11 +136,11 @@ async function waitForNodes(state: StateFolder, alive: Alive): Promise<void> {
 }
 
 function notReady(name: string, nodes: readonly NodeState[], state: StateFolder): string {
-  const why = nodes.find((node) => node.name === name)?.why ?? "it has not registered";
-  return `${name} is not ready: ${why}. Its kubelet's log ends with:\n${logOf(state, `kubelet-${name}`)}`;
+  const why = nodes.find((node) => node.name === name)?.why ?? "the node has not registered";
+  return `${name} is not ready: ${why}. The kubelet's log ends with:\n${logOf(state, `kubelet-${name}`)}`;
 }
 
-/** A check that gives up when the namespaces are gone. */
+/** Runs the check. @throws if the first process of the namespaces has ended, which stops the wait */
 async function watched<T>(init: ProcessIdentity, state: StateFolder, check: Check<T>): Promise<T | undefined> {
   if (!isAlive(init)) throw new GivenUp(`The cluster's first process ended: ${logOf(state)}`);
   return check();

@@ -56,13 +56,13 @@ describe("a test cluster", () => {
     expect((await cluster("up")).status).toBe(0);
     const first = readRecord(state.record);
     const again = await cluster("up");
-    expect(again).toMatchObject({ status: 0, complaint: expect.stringContaining("It was up already.") });
+    expect(again).toMatchObject({ status: 0, complaint: expect.stringContaining("The cluster was already running.") });
     expect(readRecord(state.record)).toEqual(first);
   });
 
   test("is not replaced if it has another version of Kubernetes", async () => {
     const other = await cluster("up", "--kubernetes", "1.35");
-    expect(other).toMatchObject({ status: 1, complaint: expect.stringContaining('"cluster down" ends it') });
+    expect(other).toMatchObject({ status: 1, complaint: expect.stringContaining('"npm run cluster -- down"') });
     expect((await cluster("status")).status).toBe(0);
   });
 
@@ -75,7 +75,7 @@ describe("a test cluster", () => {
   test("starts once if two commands start it at the same time", async () => {
     const both = await Promise.all([cluster("up"), cluster("up")]);
     expect(both.map(({ status }) => status)).toEqual([0, 0]);
-    expect(both.filter(({ complaint }) => complaint.includes("It was up already."))).toHaveLength(1);
+    expect(both.filter(({ complaint }) => complaint.includes("The cluster was already running."))).toHaveLength(1);
     expect(processes().filter((line) => line.includes("namespace-init.sh") && line.includes("unshare"))).toHaveLength(
       1,
     );
@@ -84,7 +84,7 @@ describe("a test cluster", () => {
   test("is reported as broken if its first process was killed, and can be started again", async () => {
     expect((await cluster("up")).status).toBe(0);
     const record = readRecord(state.record);
-    if (record === undefined) throw new Error("a cluster that is up has no record");
+    if (record === undefined) throw new Error("the running cluster has no record");
     process.kill(record.init.pid, "SIGKILL");
     while (isAlive(record.outer)) await pause(20);
     const broken = await cluster("status");
@@ -103,7 +103,7 @@ test("a test cluster whose record is missing is found and stopped", async () => 
 });
 
 describe("a test cluster whose start is killed", () => {
-  // From before the first process to after the start of the nodes.
+  // The times range from before the first process to after the start of the nodes.
   test.for([300, 600, 1_000, 1_500, 2_500, 4_000])(
     "after %i ms is removed completely by the command down",
     async (ms) => {

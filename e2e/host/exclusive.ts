@@ -1,4 +1,4 @@
-/** A lock for one process of the host. The kernel releases it when the holder dies, so no lock is ever stale. */
+/** Locks a file for one process of the host. The kernel releases the lock when its holder exits, so a lock is never stale. */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,11 +1,11 @@
-/** Requirements of the host, with their Debian packages. */
+/** Finds missing requirements of the host, and installs their Debian packages. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { join } from "node:path";
 import { attempt, run } from "./run.ts";
 
 type Requirement = {
   readonly name: string;
-  /** The Debian package; without one the message has the remedy. */
+  /** The Debian package, or a remedy for a requirement without one. */
   readonly from: { readonly apt: string } | { readonly advice: string };
   readonly isThere: (path: readonly string[]) => boolean;
 };
@@ -46,7 +46,7 @@ const FOR_RUNNING = [
   },
 ];
 
-/** Administrators' folders, which some users lack in PATH. */
+/** Standard folders of programs; the PATH of some users does not contain the sbin folders. */
 export const SYSTEM_PATH: readonly string[] = [
   "/usr/local/sbin",
   "/usr/local/bin",
@@ -81,7 +81,7 @@ export function missingSentence(missing: Missing): string {
     ...(missing.apt.length === 0 ? [] : [`apt-get install ${missing.apt.join(" ")} (or add --install)`]),
     ...missing.advice,
   ];
-  return `This machine lacks ${missing.names.join(", ")}. What helps: ${repairs.join("; ")}.`;
+  return `Requirements are missing on this machine: ${missing.names.join(", ")}. Install them: ${repairs.join("; ")}.`;
 }
 
 /** Installs the missing Debian packages. Rejects with apt's error. */

@@ -8,15 +8,15 @@ export type RunOptions = {
 };
 
 /**
- * The arguments for a command that ends with this process, even if that is killed, so that no helper is left
- * behind. Only on Linux.
+ * Returns a command that the kernel kills when this process ends, even by SIGKILL, so that the program does not outlive
+ * it. On other systems than Linux it returns the program unchanged.
  */
 export function mortal(program: string, args: readonly string[]): readonly [string, readonly string[]] {
   if (process.platform !== "linux") return [program, args];
   return ["setpriv", ["--pdeathsig", "KILL", "--", program, ...args]];
 }
 
-/** Returns standard output. Rejects with the command, its status and the end of its standard error. */
+/** Runs a program that must succeed, and returns its standard output. Rejects with the command, its status and the end of its standard error. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { status, output, complaint } = await attempt(program, args, options);
   if (status === 0) return output;
@@ -25,7 +25,7 @@ export async function run(program: string, args: readonly string[], options: Run
 
 export type Attempt = { readonly status: number; readonly output: string; readonly complaint: string };
 
-/** The same for a program that may fail: returns its exit status, or 127 without the program. */
+/** Runs a program that may fail, and returns its exit status; 127 if the program does not exist. */
 export function attempt(program: string, args: readonly string[], options: RunOptions = {}): Promise<Attempt> {
   return new Promise((resolve) => {
     const [command, words] = mortal(program, args);

@@ -16,7 +16,7 @@ describe("a wait that repeats a check", () => {
 
   test("fails at its time limit with the name of the event and the last error", async () => {
     const check = () => Promise.reject(new Error("blue sky"));
-    await expect(waitUntil(soon, check)).rejects.toThrow(/until it rains\. Last: blue sky/);
+    await expect(waitUntil(soon, check)).rejects.toThrow(/until it rains\. Last error: blue sky/);
   });
 
   test("fails immediately if the check reports a permanent failure", async () => {

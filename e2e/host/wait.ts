@@ -1,4 +1,4 @@
-/** Waits until a check of external state passes. The only timers of the test cluster. */
+/** Waits until a check of external state passes. All timers of the test cluster are here. */
 import { setTimeout as pause } from "node:timers/promises";
 
 export type Wait = {
@@ -19,13 +19,13 @@ export async function waitUntil<T>(wait: Wait, check: Check<T>): Promise<T> {
     const { seen, words } = await checkOnce(check);
     if (seen !== undefined) return seen;
     if (performance.now() >= endMs) {
-      throw new Error(`Waited ${wait.withinMs / 1000} s in vain until ${wait.what}.${words}`);
+      throw new Error(`Timed out after ${wait.withinMs / 1000} s, waiting until ${wait.what}.${words}`);
     }
     await pause(wait.everyMs ?? 100);
   }
 }
 
-/** `undefined` means not yet. */
+/** Returns `undefined` if the condition is not met yet. */
 export type Check<T> = () => Promise<T | undefined> | T | undefined;
 
 /** Thrown by a check to stop waiting at once. */
@@ -36,11 +36,11 @@ async function checkOnce<T>(check: Check<T>): Promise<{ readonly seen: T | undef
     return { seen: await check(), words: "" };
   } catch (error) {
     if (error instanceof GivenUp) throw error;
-    return { seen: undefined, words: ` Last: ${error instanceof Error ? error.message : String(error)}` };
+    return { seen: undefined, words: ` Last error: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
-/** Lets time pass where there is no event to wait for. */
+/** Waits for a fixed time, if no event can be awaited. */
 export function pauseMs(ms: number): Promise<void> {
   return pause(ms);
 }

@@ -1,4 +1,4 @@
-/** Caches archives by content, so that an unchanged one is not written again. */
+/** Caches archives by content, so that an unchanged archive is not written again. */
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -18,7 +18,7 @@ import { dockerArchive, type Image } from "./docker-archive.ts";
 /** Archives that were not used for this long are deleted. */
 const KEPT_MS = 24 * 3600 * 1000;
 
-/** Writes the file by a rename, and returns its path. */
+/** Writes the archive under a temporary name, renames it, and returns its path. */
 export function writeArchive(images: readonly Image[], cache: string, nowMs: number): string {
   const parts = dockerArchive(images);
   const hash = createHash("sha256");

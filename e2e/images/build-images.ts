@@ -68,7 +68,7 @@ async function bundled(source: string): Promise<TarEntry> {
     logLevel: "error",
   });
   const [file] = outputFiles;
-  if (file === undefined) throw new Error(`esbuild made nothing of ${source}.`);
+  if (file === undefined) throw new Error(`esbuild wrote no output for ${source}.`);
   return { path: `app/${basename(source, ".ts")}.mjs`, mode: 0o644, content: file.contents };
 }
 

@@ -13,7 +13,9 @@ const LIMIT = 64 * 1024 * 1024;
 test("a program is packed with its linked libraries, above the given base layer", async () => {
   const cache = mkdtempSync(join(tmpdir(), "lastcall-archive-"));
   try {
-    const below = makeLayer([{ path: "below", mode: 0o644, content: new TextEncoder().encode("what lies below") }]);
+    const below = makeLayer([
+      { path: "below", mode: 0o644, content: new TextEncoder().encode("content of the base layer") },
+    ]);
     const packed = { name: "localhost/true:test", program: LINKED, user: "1:1", below: [below] };
     const archive = await programArchive([packed], cache, Date.now());
     const read = (path: string): Buffer => execFileSync("tar", ["-xOf", archive, path], { maxBuffer: LIMIT });

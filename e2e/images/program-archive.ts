@@ -6,7 +6,7 @@ import { type Layer, makeLayer } from "./docker-archive.ts";
 import { type Content, treeEntries } from "./file-tree.ts";
 
 export type PackedProgram = {
-  /** With a tag. */
+  /** The image's name with a tag. */
   readonly name: string;
   /** A file of the host; in the image it is in `/bin`, with the same name. */
   readonly program: string;
@@ -14,7 +14,7 @@ export type PackedProgram = {
   readonly user: string;
   /** The base layer, for example with a launcher. */
   readonly below?: readonly Layer[];
-  /** The program itself by default. */
+  /** By default it is the program itself. */
   readonly entrypoint?: readonly string[];
 };
 
@@ -30,7 +30,7 @@ export async function programArchive(packed: readonly PackedProgram[], cache: st
   return writeArchive(images, cache, nowMs);
 }
 
-/** Returns none for a statically linked program, for which ldd has its own exit status. */
+/** Lists the linked libraries. For a statically linked program, at which ldd fails, the list is empty. */
 async function librariesOf(program: string): Promise<readonly Content[]> {
   const { output } = await attempt("ldd", [program]);
   return [...output.matchAll(/(\/\S+) \(0x/g)].flatMap(([, path]) =>

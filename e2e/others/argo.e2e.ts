@@ -1,4 +1,4 @@
-/** Workflows with Argo's real controller and executor: steps end with their work, and serving steps are drained. */
+/** Tests workflows with Argo's real controller and executor: steps end with their work, and serving steps are drained. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { guideNamed } from "../../test/guides/manifests.ts";
@@ -54,7 +54,7 @@ describe("in an Argo workflow", () => {
       expect(managerOf(index).args).toContain("--completes");
       expect(isInjected(await podOfStep(namespace, "read"))).toBe(false);
       expect(await ended(namespace, name)).toMatchObject({ phase: "Succeeded" });
-      // Argo stops its daemon itself: no app hook runs, and nothing is drained.
+      // Argo stops its daemon step itself, so no hook of the app runs, and no drain starts.
       await expectLeft(namespace, nameOf(index));
     });
   });
@@ -150,7 +150,7 @@ function ended(namespace: CaseNamespace, name: string): Promise<NonNullable<Work
   });
 }
 
-/** Expects that the Pod ended by itself, and its manager soon after its work. */
+/** Expects that the Pod completed, and that its manager exited soon after its containers. */
 async function expectLeft(namespace: CaseNamespace, name: string): Promise<void> {
   const pod = await waitUntil({ what: `Pod ${name} has ended`, withinMs: 90_000, everyMs: 500 }, async () => {
     const seen = await namespace.here.json<V1Pod>(["get", "pod", name]);

@@ -1,4 +1,4 @@
-/** The gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in the Pods of their projects. */
+/** Tests the gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in the Pods of their projects. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V1Pod, V1Service } from "@kubernetes/client-node";
@@ -19,7 +19,7 @@ import { staticEnvoy } from "../programs/static-envoy.ts";
 const suite = readSuite(process.env);
 const MANAGED = join(import.meta.dirname, "../../test/golden/envoy-gateway-managed/input.yaml");
 const SERVICE = "gateway";
-/** The reason in a report whose driver counted requests, unlike one from sockets. */
+/** The reason in a report if the driver counted requests; a drain that ends by its sockets has another reason. */
 const COUNTED = "no request was active";
 
 beforeAll(() => giveGateways(suite), 1_200_000);
@@ -27,7 +27,7 @@ beforeAll(() => giveGateways(suite), 1_200_000);
 describe("the deletion of a Pod loses no request", () => {
   test("of Contour's Envoy, with the guide's manifest", async () => {
     const why = await guideRuns("contour", "projectcontour", { app: "envoy" }, 8080, "deployment/envoy");
-    // Uses the Unix socket, with the user that may write to it.
+    // The manager counts requests through Envoy's admin Unix socket, so it must run as a user that may write to it.
     expect(why).toContain(COUNTED);
   });
 
@@ -106,7 +106,7 @@ function givenByGuide(): Given {
   return read.spec.provider.kubernetes.envoyDeployment.pod;
 }
 
-/** In that Pod Envoy gets its configuration from the control plane, which a file replaces here. */
+/** Envoy gets its configuration as a flag, because the case has no control plane. */
 function managedPod(name: string, labels: Readonly<Record<string, string>>): V1Pod {
   const pod: V1Pod = parse(readFileSync(MANAGED, "utf8"));
   const given = givenByGuide();

@@ -1,9 +1,9 @@
-/** Counts of attackers by attack, and the protocol of their control port. */
+/** Defines the counts of attackers by attack, and the protocol of their control port. */
 import type { CrowdCounts } from "./crowd.ts";
 
 export type AttackCounts = Readonly<Record<string, CrowdCounts>>;
 
-/** Printed every second to standard output, and once more at the exit. */
+/** A line of standard output, printed every second and at the exit. */
 export type AttackerLine = {
   readonly at: string;
   readonly what: string;

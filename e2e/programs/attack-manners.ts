@@ -1,4 +1,4 @@
-/** Attacks of a Pod without rights and secrets on a reachable port. Numbers are per attacker's Pod. */
+/** Defines the attacks of a Pod without permissions and secrets on a reachable port. Numbers are per attacker's Pod. */
 import type { Socket } from "node:net";
 import type { Manner } from "./crowd.ts";
 
@@ -30,10 +30,10 @@ const head = (framing: string) =>
   `POST /mutate HTTP/1.1\r\nHost: lastcall-webhook\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`;
 const ONE_BYTE_CHUNKS = Buffer.from("1\r\n \r\n".repeat(13_000));
 const ENDLESS_HEADER = Buffer.from(`X-Header: ${"h".repeat(1_000)}\r\n`);
-/** As chunks that is 130 000 a second per connection: a server that keeps each runs out of memory in half a minute. */
+/** At this interval each connection sends 130 000 chunks a second: a server that stores every chunk runs out of memory in half a minute. */
 const WRITE_EVERY_MS = 100;
 
-/** Attacks on the webhook's Service over TLS: handshakes cost both sides, so rates are small. */
+/** Attacks on the webhook's Service over TLS. The rates are low, because handshakes cost CPU time on both sides. */
 export const ON_WEBHOOK: readonly Manner[] = [
   {
     name: "one-byte chunks without end",

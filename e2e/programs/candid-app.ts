@@ -1,5 +1,5 @@
 /**
- * An application that logs its lifecycle as JSON lines with times. It exits at SIGTERM at once, like most do.
+ * An application that logs its lifecycle as JSON lines with times. It exits at SIGTERM at once, like most applications.
  *
  * `/slow?ms=N` answers late; `/live` is a liveness probe that fails after `POST /sicken`; `POST /drain` and `GET /active`
  * are for the `http` driver; `/hook` is for its own preStop hook. The port comes from PORT.

@@ -8,7 +8,7 @@ export type Manner = {
   readonly perSecond: number;
   /** Behaviour of a connected client. */
   readonly misbehave: (socket: Socket) => void;
-  /** The client disconnects after this time; without it, it stays as long as the server allows. */
+  /** The client disconnects after this time; by default it stays connected until the server closes the connection. */
   readonly leavesAfterMs?: number;
 };
 
@@ -23,7 +23,7 @@ export type CrowdCounts = {
 
 export type Crowd = { readonly counts: () => CrowdCounts; readonly end: () => void };
 
-/** The interval at which a crowd opens the connections that its rate allows, closed ones included. */
+/** The interval at which new connections are opened, up to the limits of rate and number. */
 const TURN_MS = 20;
 
 /** @param dial opens one connection; `ready` is the event after which it is writable */

@@ -4,7 +4,7 @@ import type { ClientKind, RequestCounter } from "../../src/demo/load/load.ts";
 
 export type FailedRequest = { readonly at: string; readonly client: ClientKind; readonly kind: FailureKind };
 
-/** Enough for a pattern; the counts include all failures. */
+/** Only the first failures are recorded; the counts include all. */
 const MOST = 20;
 
 export function recordFailures(
