@@ -25,15 +25,15 @@ export type E2eOptions = {
   readonly registry: string;
   readonly tag: string;
   /** Arguments of vitest: parts of file names, `-t NAME`. */
-  readonly words: readonly string[];
+  readonly vitestArgs: readonly string[];
 };
 
-export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly message: string } {
-  const end = all.indexOf("--");
-  const own = end < 0 ? all : all.slice(0, end);
+export function readE2eOptions(args: readonly string[]): E2eOptions | { readonly message: string } {
+  const separatorIndex = args.indexOf("--");
+  const ownArgs = separatorIndex < 0 ? args : args.slice(0, separatorIndex);
   try {
     const { values, positionals } = parseArgs({
-      args: [...own],
+      args: [...ownArgs],
       allowPositionals: true,
       options: {
         kubernetes: { type: "string" },
@@ -71,7 +71,7 @@ export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly 
       context: values.context,
       registry: values.registry ?? "localhost",
       tag: values.tag ?? "test",
-      words: [...positionals, ...(end < 0 ? [] : all.slice(end + 1))],
+      vitestArgs: [...positionals, ...(separatorIndex < 0 ? [] : args.slice(separatorIndex + 1))],
     };
   } catch (error) {
     return { message: error instanceof Error ? error.message : String(error) };

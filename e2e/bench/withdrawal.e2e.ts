@@ -6,11 +6,11 @@
 import type { V1EndpointSlice, V1Pod } from "@kubernetes/client-node";
 import { expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods } from "../client/injected-pods.ts";
+import { expectInjectedPods } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { APP, APP_PORT, barePod, nodeContainer, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
-import { documents } from "../client/timeline.ts";
+import { splitDocuments } from "../client/timeline.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const BATCHES = 5;
@@ -34,9 +34,9 @@ test("a manager receives its Pod's withdrawal soon after the EndpointSlices chan
     const service = sampleApp(namespace).filter(({ kind }) => kind === "Service");
     await namespace.apply(service);
     const seen = new Map<string, number>();
-    const watch = namespace.here.follow(
+    const watch = namespace.kubectl.follow(
       ["get", "endpointslices", "--watch", "--output=json"],
-      documents<V1EndpointSlice>((slice) => noteWithdrawals(slice, seen)),
+      splitDocuments<V1EndpointSlice>((slice) => noteWithdrawals(slice, seen)),
     );
     const lags: number[] = [];
     let atOnce: number[] = [];
@@ -48,7 +48,7 @@ test("a manager receives its Pod's withdrawal soon after the EndpointSlices chan
       watch.kill();
     }
     const percentiles = percentilesOf(lags);
-    namespace.keep("lags.json", JSON.stringify({ percentiles, lags, atOnce }));
+    namespace.saveArtifact("lags.json", JSON.stringify({ percentiles, lags, atOnce }));
     const comparison = percentiles.p99 <= GOAL_MS ? "met" : "missed";
     const summary = `${A_SECOND} drains a second: ${JSON.stringify(percentiles)}; goal p99 ${GOAL_MS}: ${comparison}`;
     process.stdout.write(
@@ -78,11 +78,11 @@ async function lagsOf(namespace: CaseNamespace, batch: Batch, seen: ReadonlyMap<
   const names = Array.from({ length: PODS }, (_, at) => `${APP}-${batch.number}-${at}`);
   await namespace.apply(names.map((name) => barePod(namespace, name, [container], { annotations, labels: label })));
   const selector = `batch=${batch.number}`;
-  await namespace.here.run(["wait", "--for=condition=Ready", "pods", `--selector=${selector}`, "--timeout=240s"]);
-  const pods = await injectedPods(namespace, selector);
+  await namespace.kubectl.run(["wait", "--for=condition=Ready", "pods", `--selector=${selector}`, "--timeout=240s"]);
+  const pods = await expectInjectedPods(namespace, selector);
   for (let first = 0; first < PODS; first += batch.aSecond) {
     if (first > 0) await pauseMs(1_000);
-    await namespace.here.run(["delete", "pods", ...names.slice(first, first + batch.aSecond), "--wait=false"]);
+    await namespace.kubectl.run(["delete", "pods", ...names.slice(first, first + batch.aSecond), "--wait=false"]);
   }
   // Reading 40 logs earlier would take CPU time from the measured programs.
   await pauseMs(QUIET_MS);
@@ -90,7 +90,7 @@ async function lagsOf(namespace: CaseNamespace, batch: Batch, seen: ReadonlyMap<
     { what: "every manager has logged its withdrawal", withinMs: 120_000, everyMs: 2_000 },
     () => withdrawalTimes(namespace, selector),
   );
-  await namespace.here.run(["wait", "--for=delete", "pods", `--selector=${selector}`, "--timeout=120s"]);
+  await namespace.kubectl.run(["wait", "--for=delete", "pods", `--selector=${selector}`, "--timeout=120s"]);
   return pods.map(
     (pod) => (received.get(nameOf(pod)) ?? Number.NaN) - (seen.get(pod.metadata?.uid ?? "") ?? Number.NaN),
   );
@@ -102,7 +102,7 @@ async function withdrawalTimes(
   selector: string,
 ): Promise<ReadonlyMap<string, number> | undefined> {
   const all = ["--container=lastcall", "--timestamps", "--prefix", "--tail=-1", `--max-log-requests=${PODS}`];
-  const { output } = await namespace.here.attempt(["logs", `--selector=${selector}`, ...all]);
+  const { output } = await namespace.kubectl.attempt(["logs", `--selector=${selector}`, ...all]);
   const lines = output.split("\n");
   if (lines.filter((line) => line.includes('"drain report"')).length < PODS) return undefined;
   const times = new Map<string, number>();

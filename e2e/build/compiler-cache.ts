@@ -40,7 +40,7 @@ async function open(cache: string, name: string): Promise<Opened> {
 
 async function deleteAbandoned(cache: string): Promise<void> {
   const names = existsSync(cache) ? readdirSync(cache) : [];
-  for (const name of names.filter((one) => /^compiler-[^.]+$/.test(one))) {
+  for (const name of names.filter((name) => /^compiler-[^.]+$/.test(name))) {
     const folder = join(cache, name);
     const release = await tryLock(`${folder}.lock`);
     if (release !== undefined) await remove({ folder, release });

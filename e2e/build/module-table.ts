@@ -31,10 +31,10 @@ const KUBERNETES_PROGRAMS = [
 /** Without these an API server reports v0.0.0, which breaks charts with a `kubeVersion` and feature checks. */
 function versionFlags(version: string): readonly string[] {
   const [major = "", minor = ""] = version.split(".");
-  return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((place) => [
-    `-X ${place}.gitVersion=v${version}`,
-    `-X ${place}.gitMajor=${major}`,
-    `-X ${place}.gitMinor=${minor}`,
+  return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((importPath) => [
+    `-X ${importPath}.gitVersion=v${version}`,
+    `-X ${importPath}.gitMajor=${major}`,
+    `-X ${importPath}.gitMinor=${minor}`,
   ]);
 }
 

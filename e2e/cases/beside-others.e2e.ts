@@ -6,9 +6,9 @@ import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { drainOne, THE_END } from "../client/one-drain.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { APP, appContainer, barePod } from "../client/sample-app.ts";
-import { startStripping } from "../client/second-webhook.ts";
+import { startStrippingWebhook } from "../client/second-webhook.ts";
 import { readSuite } from "../client/suite.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -29,7 +29,7 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
         const mirror = await waitUntil(
           { what: "the mirror Pod is ready", withinMs: 90_000, everyMs: 300 },
           async () => {
-            const pod = await namespace.here.json<V1Pod>(["get", "pod", name]);
+            const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
             return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")
               ? pod
               : undefined;
@@ -50,10 +50,10 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
 
   test("restores, with a warning, a restartPolicy that a second webhook removes", async () => {
     await inNamespace(suite, "stripped", LABELS, async (namespace) => {
-      const second = await startStripping(namespace);
+      const second = await startStrippingWebhook(namespace);
       try {
         const annotations = { "lastcall.dev/drain-delay": "1s" };
-        const { pod, warnings, report } = await drainOne(
+        const { pod, warnings, report } = await createAndDrain(
           namespace,
           barePod(namespace, APP, [appContainer(namespace)], { annotations }),
         );
@@ -61,7 +61,7 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
         expect(managerOf(pod).restartPolicy).toBe("Always");
         expect(pod.spec?.initContainers).toHaveLength(1);
         expect(warnings.join("\n")).toContain("Another webhook removed restartPolicy: Always");
-        expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+        expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
       } finally {
         await second.close();
       }

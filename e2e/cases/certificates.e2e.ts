@@ -46,7 +46,7 @@ test("the webhook's CA is renewed 20 times, and none of 50 Pod creations a secon
         signers.push(await rotate(namespace, signers[at] ?? "", at % 2 === 0 ? "the Secret" : "its key"));
     } finally {
       const counts = await creations.stop();
-      namespace.keep("creations.json", JSON.stringify(counts, null, 2));
+      namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
       expect(counts).toMatchObject({ failed: 0, missed: 0, failures: [] });
       expect(counts.asked).toBeGreaterThan(ROTATIONS * PER_SECOND);
     }
@@ -126,10 +126,10 @@ describe("the webhook's ServiceAccount", () => {
       value: [{ apiVersion: "v1", kind: "Namespace", name: "default", uid: "1" }],
     },
   ])("is not allowed to $op $path", async (operation) => {
-    const { status, complaint } = await patched(operation);
+    const { status, stderr } = await patched(operation);
     expect(status).not.toBe(0);
     // The API server's own validation refuses duplicate names.
-    expect(complaint).toContain(
+    expect(stderr).toContain(
       operation.op === "copy"
         ? ""
         : "the webhook's service account may change only the caBundles of this configuration",
@@ -168,7 +168,7 @@ async function rotate(namespace: CaseNamespace, old: string, taken: "the Secret"
     const now = await signer();
     return now === "" || now === old ? undefined : now;
   });
-  namespace.note(`removed ${taken}; CA ${found} signs`);
+  namespace.addTimelineLine(`removed ${taken}; CA ${found} signs`);
   return found;
 }
 

@@ -5,7 +5,7 @@ import { install, OPT_IN, uninstall } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { appContainer, barePod } from "../client/sample-app.ts";
-import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { dryRunCreate, isInjected } from "../client/server-answer.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -19,14 +19,14 @@ afterAll(() => install(suite), 400_000);
 test("an installation with failurePolicy Fail refuses Pods only while the webhook is down and its configuration exists", async () => {
   await inNamespace(suite, "fail-from-the-start", { labels: OPT_IN }, async (namespace) => {
     const pod = barePod(namespace, "asked", [appContainer(namespace)]);
-    const asked = () => wouldCreate(namespace.here, [pod]);
+    const asked = () => dryRunCreate(namespace.kubectl, [pod]);
     const creations = await createSteadily(suite, { perSecond: 20, pod, namespace: namespace.name });
     try {
       await install(suite, FAIL);
       await install(suite, { ...FAIL, webhook: { timeoutSeconds: 6 } });
     } finally {
       const counts = await creations.stop();
-      namespace.keep("creations.json", JSON.stringify(counts, null, 2));
+      namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
       expect(counts).toMatchObject({ failed: 0 });
       expect(counts.missed).toBeGreaterThan(0);
     }

@@ -6,7 +6,7 @@ import { install, OPT_IN, uninstall } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { appContainer, barePod } from "../client/sample-app.ts";
-import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { dryRunCreate, isInjected } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
@@ -32,7 +32,7 @@ const untilAllowed = () =>
 test("the API server refuses, with a remedy, to delete lastcall's namespace before its configuration", async () => {
   // API servers apply a new policy with a delay.
   const complaint = await waitUntil({ what: "the policy is in force", withinMs: 30_000, everyMs: 500 }, async () => {
-    const { status, complaint: words } = await wouldDelete();
+    const { status, stderr: words } = await wouldDelete();
     return status === 0 ? undefined : words;
   });
   expect(complaint).toContain(`helm uninstall lastcall --namespace ${RELEASE_NAMESPACE}`);
@@ -48,17 +48,19 @@ test("a forced deletion of lastcall's namespace makes Pods fail until the docume
   await untilAllowed();
   await inNamespace(suite, "left-behind", { labels: OPT_IN }, async (namespace) => {
     await kubectl.run(["delete", "namespace", RELEASE_NAMESPACE, "--timeout=120s"]);
-    const refusal = await wouldCreate(namespace.here, [asked(namespace)]).catch(String);
-    namespace.note(`refused: ${refusal}`);
+    const refusal = await dryRunCreate(namespace.kubectl, [asked(namespace)]).catch(String);
+    namespace.addTimelineLine(`refused: ${refusal}`);
     expect(refusal).toContain('service "lastcall-webhook" not found');
     for (const command of documentedCommands("docs/operations.md", "## When lastcall's namespace was deleted")) {
-      namespace.note(`$ ${command}`);
-      namespace.note(await runDocumented(suite, command));
+      namespace.addTimelineLine(`$ ${command}`);
+      namespace.addTimelineLine(await runDocumented(suite, command));
     }
     await waitUntil({ what: "Pods are admitted", withinMs: 30_000 }, async () =>
-      (await wouldCreate(namespace.here, [asked(namespace)]).catch(() => undefined)) === undefined ? undefined : true,
+      (await dryRunCreate(namespace.kubectl, [asked(namespace)]).catch(() => undefined)) === undefined
+        ? undefined
+        : true,
     );
     await install(suite);
-    expect((await wouldCreate(namespace.here, [asked(namespace)])).pods.map(isInjected)).toEqual([true]);
+    expect((await dryRunCreate(namespace.kubectl, [asked(namespace)])).pods.map(isInjected)).toEqual([true]);
   });
 }, 400_000);

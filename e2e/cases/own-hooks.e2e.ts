@@ -2,9 +2,9 @@
 import type { V1Container, V1LifecycleHandler, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods, managerOf } from "../client/injected-pods.ts";
+import { expectInjectedPods, managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { followLog, metAtMs, type PodLog } from "../client/pod-log.ts";
+import { followLog, loggedAtMs, type PodLog } from "../client/pod-log.ts";
 import { barePod, nodeContainer } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 
@@ -79,8 +79,8 @@ async function start(
 ): Promise<V1Pod> {
   const containers = Object.entries(hooks).map(([name, hook], at) => container(namespace, name, FIRST_PORT + at, hook));
   await namespace.apply([barePod(namespace, "hooked", containers, { annotations })]);
-  await namespace.here.run(["wait", "--for=condition=Ready", "pod/hooked", "--timeout=90s"]);
-  const [pod] = await injectedPods(namespace);
+  await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/hooked", "--timeout=90s"]);
+  const [pod] = await expectInjectedPods(namespace);
   if (pod === undefined) throw new Error("no Pod");
   return pod;
 }
@@ -122,7 +122,10 @@ async function endPod(
 ): Promise<Readonly<Record<string, number>>> {
   await Promise.all(Object.values(logs).map((log) => log.waitFor("started")));
   const deletedAtMs = Date.now();
-  await namespace.here.run(["delete", "pod", "hooked", "--wait=false"]);
-  const times = Object.entries(logs).map(async ([name, log]) => [name, (await metAtMs(log, "SIGTERM")) - deletedAtMs]);
+  await namespace.kubectl.run(["delete", "pod", "hooked", "--wait=false"]);
+  const times = Object.entries(logs).map(async ([name, log]) => [
+    name,
+    (await loggedAtMs(log, "SIGTERM")) - deletedAtMs,
+  ]);
   return Object.fromEntries(await Promise.all(times));
 }

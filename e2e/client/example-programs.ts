@@ -1,11 +1,11 @@
 /** Maps the images of the examples to substitute programs on the suite's own nodes, or to the reason why no test runs them. */
 import { stateFolder } from "../cluster/state-folder.ts";
 import type { ImageName } from "../images/image-table.ts";
-import { nameImage } from "../images/import-images.ts";
+import { tagImage } from "../images/import-images.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
 /** Substitutes for the images of the reader's own programs in the examples. */
-export const STAND_INS: Readonly<Record<string, ImageName>> = {
+export const SUBSTITUTE_IMAGES: Readonly<Record<string, ImageName>> = {
   "registry.example/shop/web:1.4": "lastcall-example-app",
   "registry.example/shop/report:1.0": "lastcall-example-work",
   "registry.example/shop/import:1.0": "lastcall-example-work",
@@ -26,14 +26,15 @@ const CANNOT_RUN: Readonly<Record<string, string>> = {
 export async function nameExamplePrograms(suite: Suite): Promise<void> {
   for (const node of suite.nodes) {
     const socket = stateFolder().socketOf(node);
-    for (const [name, standIn] of Object.entries(STAND_INS)) await nameImage(socket, imageOf(suite, standIn), name);
+    for (const [name, substitute] of Object.entries(SUBSTITUTE_IMAGES))
+      await tagImage(socket, imageOf(suite, substitute), name);
   }
 }
 
 /** Returns the reasons why a Pod of these images cannot run, one per image; empty if it can. @throws for an unknown image */
-export function whyNotRun(images: readonly string[]): readonly string[] {
+export function reasonsNotRun(images: readonly string[]): readonly string[] {
   return [...new Set(images)].flatMap((image) => {
-    if (Object.hasOwn(STAND_INS, image)) return [];
+    if (Object.hasOwn(SUBSTITUTE_IMAGES, image)) return [];
     const [, reason] = Object.entries(CANNOT_RUN).find(([start]) => image.startsWith(start)) ?? [];
     if (reason === undefined)
       throw new Error(

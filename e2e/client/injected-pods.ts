@@ -4,7 +4,7 @@ import type { CaseNamespace } from "./case-namespace.ts";
 import { MANAGER } from "./pod-log.ts";
 
 /** @throws with the name of a Pod without a manager, or if there is no Pod. */
-export async function injectedPods(namespace: CaseNamespace, selector = ""): Promise<readonly V1Pod[]> {
+export async function expectInjectedPods(namespace: CaseNamespace, selector = ""): Promise<readonly V1Pod[]> {
   const pods = await namespace.pods(selector);
   if (pods.length === 0) throw new Error(`Namespace ${namespace.name} has no Pod with the label ${selector}.`);
   for (const pod of pods) managerOf(pod);

@@ -15,9 +15,9 @@ export type PodLog = {
 /** Follows the log of a running container until it exits or the namespace is deleted. */
 export function followLog(namespace: CaseNamespace, pod: string, container: string): PodLog {
   const lines: string[] = [];
-  const reader = namespace.here.follow(["logs", "--follow", `--container=${container}`, pod], (line) => {
+  const reader = namespace.kubectl.follow(["logs", "--follow", `--container=${container}`, pod], (line) => {
     lines.push(line);
-    namespace.note(`${container} of ${pod}: ${line}`);
+    namespace.addTimelineLine(`${container} of ${pod}: ${line}`);
   });
   return {
     lines: () => lines,
@@ -30,7 +30,7 @@ export function followLog(namespace: CaseNamespace, pod: string, container: stri
 }
 
 /** Waits until the test application has logged an event, and returns the time by the application's clock. */
-export async function metAtMs(log: PodLog, what: string, withinSeconds?: number): Promise<number> {
+export async function loggedAtMs(log: PodLog, what: string, withinSeconds?: number): Promise<number> {
   const line: { readonly atMs: number } = JSON.parse(await log.waitFor(`"${what}"`, withinSeconds));
   return line.atMs;
 }

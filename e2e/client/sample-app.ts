@@ -11,7 +11,7 @@ import type {
   V1StatefulSet,
 } from "@kubernetes/client-node";
 import type { CaseNamespace } from "./case-namespace.ts";
-import { restricted } from "./load.ts";
+import { restrictedSecurityContext } from "./load.ts";
 import { imageOf } from "./suite.ts";
 
 export const APP = "web";
@@ -96,7 +96,7 @@ export function nodeContainer(namespace: CaseNamespace, name: string, args: read
     image: imageOf(namespace.suite, "lastcall-test-app"),
     imagePullPolicy: "IfNotPresent",
     args: [...args],
-    securityContext: restricted(),
+    securityContext: restrictedSecurityContext(),
   };
 }
 

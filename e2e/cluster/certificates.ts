@@ -67,8 +67,8 @@ async function makeAuthority(file: string, folder: string): Promise<void> {
   const at = (ending: string) => join(folder, `${file}.${ending}`);
   const usage = "keyUsage=critical,keyCertSign,cRLSign,digitalSignature";
   const subject = `/CN=lastcall-test ${file}`;
-  const self = ["-x509", ...EC_KEY, "-keyout", at("key"), "-out", at("crt"), "-subj", subject, ...DAYS];
-  await run("openssl", ["req", ...self, "-addext", "basicConstraints=critical,CA:TRUE", "-addext", usage]);
+  const selfSigned = ["-x509", ...EC_KEY, "-keyout", at("key"), "-out", at("crt"), "-subj", subject, ...DAYS];
+  await run("openssl", ["req", ...selfSigned, "-addext", "basicConstraints=critical,CA:TRUE", "-addext", usage]);
 }
 
 async function certify(
@@ -79,20 +79,20 @@ async function certify(
   const extensions = [`subjectAltName=${names}`, "extendedKeyUsage=serverAuth,clientAuth", "keyUsage=digitalSignature"];
   writeFileSync(at("ext"), `${extensions.join("\n")}\n`);
   await run("openssl", ["req", ...EC_KEY, "-keyout", at("key"), "-out", at("csr"), "-subj", subject]);
-  const signer = [
+  const signerFlags = [
     "-CA",
     join(folder, `${authority}.crt`),
     "-CAkey",
     join(folder, `${authority}.key`),
     "-set_serial",
-    serialOf(file),
+    serialNumberOf(file),
   ];
   await run("openssl", [
     "x509",
     "-req",
     "-in",
     at("csr"),
-    ...signer,
+    ...signerFlags,
     "-out",
     at("crt"),
     ...DAYS,
@@ -103,7 +103,7 @@ async function certify(
 }
 
 /** Returns a fixed serial number for each identity; with a counter file openssl could not sign in parallel. */
-function serialOf(file: string): string {
+function serialNumberOf(file: string): string {
   return String(1000 + IDENTITIES.findIndex((identity) => identity.file === file));
 }
 

@@ -6,12 +6,12 @@ import type { StateFolder } from "./state-folder.ts";
 import { writeAdmissionConfiguration } from "./webhook-client.ts";
 
 /** The folders of the programs. */
-export type Programs = { readonly kubernetes: string; readonly containerd: string; readonly etcd: string };
+export type ProgramFolders = { readonly kubernetes: string; readonly containerd: string; readonly etcd: string };
 
 const ETCD = "http://127.0.0.1:2379";
 
 /** Returns the programs that start together first; the API server retries until etcd responds. */
-export function storeAndApi(programs: Programs, state: StateFolder): readonly Component[] {
+export function etcdAndApiServer(programs: ProgramFolders, state: StateFolder): readonly Component[] {
   const pki = (name: string) => join(state.pki, name);
   return [
     {
@@ -58,7 +58,7 @@ export function storeAndApi(programs: Programs, state: StateFolder): readonly Co
 }
 
 /** Returns the programs that start once the API server is ready. */
-export function controllers(programs: Programs, state: StateFolder): readonly Component[] {
+export function controllers(programs: ProgramFolders, state: StateFolder): readonly Component[] {
   const pki = (name: string) => join(state.pki, name);
   const identity = (name: string) =>
     ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"].map(

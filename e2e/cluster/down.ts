@@ -9,11 +9,11 @@ import { readRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 /** Returns whether a cluster existed. The caller must hold the lock. */
-export async function bringDown(state: StateFolder): Promise<boolean> {
+export async function stopCluster(state: StateFolder): Promise<boolean> {
   const record = readRecord(state.record);
   // The end of the first process in the namespaces ends all others, and unshare with them.
   const processes = record === undefined ? findLostCluster(state) : [record.init, record.outer];
-  for (const process of processes) end(process);
+  for (const process of processes) killProcess(process);
   for (const process of processes) {
     await waitUntil({ what: `process ${process.pid} has ended`, withinMs: 30_000, everyMs: 20 }, () =>
       isAlive(process) ? undefined : true,
@@ -28,7 +28,7 @@ export async function bringDown(state: StateFolder): Promise<boolean> {
   return existed || processes.length > 0;
 }
 
-function end(target: ProcessIdentity): void {
+function killProcess(target: ProcessIdentity): void {
   if (!isAlive(target)) return;
   try {
     process.kill(target.pid, "SIGKILL");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { cniFolder } from "../host/requirements.ts";
 import { CGROUP, type ClusterNode, DNS_SERVICE, POD_NETWORK, podNetworkOf } from "./addresses.ts";
 import type { Component } from "./component.ts";
-import type { Programs } from "./control-plane.ts";
+import type { ProgramFolders } from "./control-plane.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 export const PAUSE_IMAGE = "localhost/pause:1";
@@ -12,7 +12,7 @@ export const PAUSE_IMAGE = "localhost/pause:1";
 export type NodePrograms = { readonly runtime: Component; readonly agents: readonly Component[] };
 
 /** Writes the node's settings and returns its programs: the runtime starts first, the agents once the pause image is imported. */
-export function prepareNode(node: ClusterNode, programs: Programs, state: StateFolder): NodePrograms {
+export function prepareNode(node: ClusterNode, programs: ProgramFolders, state: StateFolder): NodePrograms {
   const folder = join(state.root, node.name);
   const at = (name: string) => join(folder, name);
   for (const name of ["cni", "kubelet", "pod-logs"]) mkdirSync(at(name), { recursive: true });
@@ -68,7 +68,7 @@ function podNetwork(node: ClusterNode): unknown {
 }
 
 /** Uses version 2 of the configuration format, which containerd 2 converts. */
-function containerdSettings(node: ClusterNode, programs: Programs, state: StateFolder): string {
+function containerdSettings(node: ClusterNode, programs: ProgramFolders, state: StateFolder): string {
   const run = `/run/containerd-${node.name}`;
   const cri = `plugins."io.containerd.grpc.v1.cri"`;
   return `version = 2

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Runs `work` while holding the lock on `file`; `onWait` is called once if another process holds it. */
-export async function exclusively<T>(file: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
+export async function withFileLock<T>(file: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
   let release = await acquire(file, ["--nonblock"]);
   if (release === undefined) {

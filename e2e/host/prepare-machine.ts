@@ -1,5 +1,5 @@
 /** Checks the requirements of a cluster before anything is started. */
-import { installMissing, missingRequirements, missingSentence } from "./requirements.ts";
+import { installMissingPackages, missingRequirements, missingRequirementsMessage } from "./requirements.ts";
 import { cgroupMode } from "./this-host.ts";
 
 export type Preparation = {
@@ -24,9 +24,9 @@ export async function prepareMachine({ install, path, print }: Preparation): Pro
   }
   const missing = missingRequirements(path);
   if (missing.names.length === 0) return;
-  if (!install || missing.apt.length === 0) throw new Error(missingSentence(missing));
+  if (!install || missing.apt.length === 0) throw new Error(missingRequirementsMessage(missing));
   print(`apt-get install ${missing.apt.join(" ")}`);
-  await installMissing(missing);
-  const still = missingRequirements(path);
-  if (still.names.length > 0) throw new Error(missingSentence(still));
+  await installMissingPackages(missing);
+  const stillMissing = missingRequirements(path);
+  if (stillMissing.names.length > 0) throw new Error(missingRequirementsMessage(stillMissing));
 }

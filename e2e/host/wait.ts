@@ -16,10 +16,10 @@ export type Wait = {
 export async function waitUntil<T>(wait: Wait, check: Check<T>): Promise<T> {
   const endMs = performance.now() + wait.withinMs;
   for (;;) {
-    const { seen, words } = await checkOnce(check);
-    if (seen !== undefined) return seen;
+    const { value, lastError } = await checkOnce(check);
+    if (value !== undefined) return value;
     if (performance.now() >= endMs) {
-      throw new Error(`Timed out after ${wait.withinMs / 1000} s, waiting until ${wait.what}.${words}`);
+      throw new Error(`Timed out after ${wait.withinMs / 1000} s, waiting until ${wait.what}.${lastError}`);
     }
     await pause(wait.everyMs ?? 100);
   }
@@ -29,14 +29,14 @@ export async function waitUntil<T>(wait: Wait, check: Check<T>): Promise<T> {
 export type Check<T> = () => Promise<T | undefined> | T | undefined;
 
 /** Thrown by a check to stop waiting at once. */
-export class GivenUp extends Error {}
+export class PermanentFailure extends Error {}
 
-async function checkOnce<T>(check: Check<T>): Promise<{ readonly seen: T | undefined; readonly words: string }> {
+async function checkOnce<T>(check: Check<T>): Promise<{ readonly value: T | undefined; readonly lastError: string }> {
   try {
-    return { seen: await check(), words: "" };
+    return { value: await check(), lastError: "" };
   } catch (error) {
-    if (error instanceof GivenUp) throw error;
-    return { seen: undefined, words: ` Last error: ${error instanceof Error ? error.message : String(error)}` };
+    if (error instanceof PermanentFailure) throw error;
+    return { value: undefined, lastError: ` Last error: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 

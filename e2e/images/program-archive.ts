@@ -13,18 +13,22 @@ export type PackedProgram = {
   /** User id and, after a colon, group id. */
   readonly user: string;
   /** The base layer, for example with a launcher. */
-  readonly below?: readonly Layer[];
+  readonly baseLayers?: readonly Layer[];
   /** By default it is the program itself. */
   readonly entrypoint?: readonly string[];
 };
 
 /** @param cache folder of archives. @returns the archive's path */
-export async function programArchive(packed: readonly PackedProgram[], cache: string, nowMs: number): Promise<string> {
+export async function programArchive(
+  programs: readonly PackedProgram[],
+  cache: string,
+  nowMs: number,
+): Promise<string> {
   const images = await Promise.all(
-    packed.map(async ({ name, program, user, below = [], entrypoint }) => {
+    programs.map(async ({ name, program, user, baseLayers = [], entrypoint }) => {
       const to = `/bin/${basename(program)}`;
       const layer = makeLayer(treeEntries([{ from: program, to }, ...(await librariesOf(program))]));
-      return { name, user, entrypoint: entrypoint ?? [to], layers: [...below, layer] };
+      return { name, user, entrypoint: entrypoint ?? [to], layers: [...baseLayers, layer] };
     }),
   );
   return writeArchive(images, cache, nowMs);

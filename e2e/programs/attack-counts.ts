@@ -1,7 +1,7 @@
 /** Defines the counts of attackers by attack, and the protocol of their control port. */
-import type { CrowdCounts } from "./crowd.ts";
+import type { ConnectionCounts } from "./crowd.ts";
 
-export type AttackCounts = Readonly<Record<string, CrowdCounts>>;
+export type AttackCounts = Readonly<Record<string, ConnectionCounts>>;
 
 /** A line of standard output, printed every second and at the exit. */
 export type AttackerLine = {
@@ -15,8 +15,8 @@ export type AttackerLine = {
 export const CONTROL_PORT = 9000;
 
 export function sumOfCounts(all: readonly AttackCounts[]): AttackCounts {
-  const names = new Set(all.flatMap((one) => Object.keys(one)));
-  const sum = (name: string, count: keyof CrowdCounts) =>
+  const names = new Set(all.flatMap((counts) => Object.keys(counts)));
+  const sum = (name: string, count: keyof ConnectionCounts) =>
     all.reduce((total, one) => total + (one[name]?.[count] ?? 0), 0);
   return Object.fromEntries(
     [...names].map((name) => [

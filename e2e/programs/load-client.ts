@@ -58,7 +58,7 @@ const failures = recordFailures(counter, () => Date.now());
 const stopping = new AbortController();
 process.once("SIGTERM", () => stopping.abort());
 
-await untilReached(host, numbers.port);
+await waitUntilReachable(host, numbers.port);
 const load = startLoad(shape, {
   clock: realClock,
   target: {
@@ -85,10 +85,10 @@ try {
 }
 
 /** Waits for the first connection: a node's proxy refuses connections to a new Service until it has received its endpoints, which is not a failure of a rollout. */
-async function untilReached(to: string, port: number): Promise<void> {
-  const giveUpMs = performance.now() + REACH_LIMIT_MS;
+async function waitUntilReachable(to: string, port: number): Promise<void> {
+  const deadlineMs = performance.now() + REACH_LIMIT_MS;
   while (!(await accepts(to, port))) {
-    if (performance.now() > giveUpMs)
+    if (performance.now() > deadlineMs)
       throw new Error(`${to}:${port} accepted no connection within ${REACH_LIMIT_MS} ms.`);
     await realClock.wait(50, stopping.signal);
   }
