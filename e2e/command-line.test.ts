@@ -14,16 +14,16 @@ describe("the arguments of the command cluster", () => {
 
   test.for([
     { title: "an unknown version", words: ["up", "--kubernetes", "1.34"], message: 'got "1.34", expected one of 1.37' },
-    { title: "an unknown command", words: ["reboot"], message: 'no command "reboot"' },
+    { title: "an unknown command", words: ["reboot"], message: 'Command "reboot" does not exist' },
     { title: "no command", words: [], message: "A command is missing" },
     { title: "an unknown flag", words: ["down", "--now"], message: "--now" },
     { title: "an extra argument", words: ["down", "n1"], message: 'got "n1"' },
     { title: "nothing to build", words: ["build"], message: "got no name" },
     { title: "an unknown module", words: ["build", "helm", "toString"], message: 'got "toString"' },
   ])("are refused with the reason: $title", ({ words, message }) => {
-    const read = readCommand(words);
-    expect(read).toMatchObject({ kind: "wrong" });
-    expect(JSON.stringify(read).replaceAll("\\", "")).toContain(message);
+    const command = readCommand(words);
+    expect(command).toMatchObject({ kind: "wrong" });
+    expect(JSON.stringify(command).replaceAll("\\", "")).toContain(message);
   });
 });
 
@@ -32,15 +32,19 @@ describe("the arguments of the command e2e", () => {
     expect(readE2eOptions(["--kubernetes", "1.36", "serving", "--", "-t", "a rollout"])).toMatchObject({
       minor: "1.36",
       context: undefined,
-      words: ["serving", "-t", "a rollout"],
+      vitestArgs: ["serving", "-t", "a rollout"],
     });
   });
 
   test("select the cases with other controllers only for the suite's own cluster", () => {
-    expect(readE2eOptions(["--others", "--", "argo"])).toMatchObject({ others: true, bench: false, words: ["argo"] });
+    expect(readE2eOptions(["--others", "--", "argo"])).toMatchObject({
+      others: true,
+      bench: false,
+      vitestArgs: ["argo"],
+    });
     expect(readE2eOptions(["serving"])).toMatchObject({ others: false });
-    const elsewhere = readE2eOptions(["--others", "--context", "kind", "--registry", "r.example"]);
-    expect(elsewhere).toMatchObject({ message: expect.stringContaining("--others") });
+    const withContext = readE2eOptions(["--others", "--context", "kind", "--registry", "r.example"]);
+    expect(withContext).toMatchObject({ message: expect.stringContaining("--others") });
   });
 
   test("select an existing cluster only together with a registry", () => {

@@ -4,13 +4,13 @@ import { GO_MODULES, isModuleName, KUBERNETES, type Minor, type ModuleName, NEWE
 
 export const USAGE = `usage: npm run cluster -- COMMAND
 
-  up [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install]   two nodes of a real Kubernetes on this machine
-  down                                        ends them and leaves nothing behind
-  status [--json]                             what is up, and its kubeconfig
-  images                                      packs this work tree's images and gives them to both nodes
+  up [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install]   starts a real Kubernetes of two nodes on this machine
+  down                                        stops it, and removes its files, cgroups and network devices
+  status [--json]                             prints the nodes and the kubeconfig
+  images                                      builds this work tree's images and imports them on both nodes
   build NAME...                               builds programs and prints their folders: ${Object.keys(GO_MODULES).join(", ")}
 
---install lets apt-get install what the machine lacks.`;
+--install installs missing Debian packages with apt-get.`;
 
 export type Command =
   | { readonly kind: "up"; readonly minor: Minor; readonly install: boolean }
@@ -21,20 +21,23 @@ export type Command =
   | { readonly kind: "help" }
   | { readonly kind: "wrong"; readonly message: string };
 
-export function readCommand(words: readonly string[]): Command {
-  const read = attemptParse(words);
-  if ("message" in read) return { kind: "wrong", message: read.message };
-  const [command, ...names] = read.positionals;
-  if (read.values.help === true || command === "help") return { kind: "help" };
+export function readCommand(args: readonly string[]): Command {
+  const parsed = attemptParse(args);
+  if ("message" in parsed) return { kind: "wrong", message: parsed.message };
+  const [command, ...names] = parsed.positionals;
+  if (parsed.values.help === true || command === "help") return { kind: "help" };
   if (command === "build") return buildCommand(names);
   if (names.length > 0)
-    return { kind: "wrong", message: `${command} takes no further word, got "${names.join(" ")}".` };
-  if (command === "up") return upCommand(read.values.kubernetes ?? NEWEST, read.values.install === true);
+    return { kind: "wrong", message: `${command}: got "${names.join(" ")}", expected no argument.` };
+  if (command === "up") return upCommand(parsed.values.kubernetes ?? NEWEST, parsed.values.install === true);
   if (command === "down" || command === "images") return { kind: command };
-  if (command === "status") return { kind: "status", json: read.values.json === true };
+  if (command === "status") return { kind: "status", json: parsed.values.json === true };
   return {
     kind: "wrong",
-    message: command === undefined ? "A command is missing." : `There is no command "${command}".`,
+    message:
+      command === undefined
+        ? "A command is missing."
+        : `Command "${command}" does not exist; expected one of up, down, status, images, build.`,
   };
 }
 
@@ -49,17 +52,20 @@ function upCommand(minor: string, install: boolean): Command {
 }
 
 function buildCommand(names: readonly string[]): Command {
-  const known = names.filter(isModuleName);
-  if (names.length > 0 && known.length === names.length) return { kind: "build", names: known };
-  const got = names.filter((name) => !isModuleName(name)).map((name) => `"${name}"`);
+  const validNames = names.filter(isModuleName);
+  if (names.length > 0 && validNames.length === names.length) return { kind: "build", names: validNames };
+  const invalidNames = names.filter((name) => !isModuleName(name)).map((name) => `"${name}"`);
   const expected = Object.keys(GO_MODULES).join(", ");
-  return { kind: "wrong", message: `build: got ${got.join(", ") || "no name"}, expected some of ${expected}.` };
+  return {
+    kind: "wrong",
+    message: `build: got ${invalidNames.join(", ") || "no name"}, expected one or more of ${expected}.`,
+  };
 }
 
-function attemptParse(words: readonly string[]) {
+function attemptParse(args: readonly string[]) {
   try {
     return parseArgs({
-      args: [...words],
+      args: [...args],
       allowPositionals: true,
       options: {
         kubernetes: { type: "string" },

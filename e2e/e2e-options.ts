@@ -3,13 +3,13 @@ import { parseArgs } from "node:util";
 import { KUBERNETES, type Minor, NEWEST } from "./build/module-table.ts";
 import { isMinor } from "./command-line.ts";
 
-export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install] [-- WORDS FOR VITEST]
-       npm run e2e -- --bench [--kubernetes …] [-- WORDS FOR VITEST]
-       npm run e2e -- --others [--kubernetes …] [-- WORDS FOR VITEST]
+export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install] [-- ARGUMENTS OF VITEST]
+       npm run e2e -- --bench [--kubernetes …] [-- ARGUMENTS OF VITEST]
+       npm run e2e -- --others [--kubernetes …] [-- ARGUMENTS OF VITEST]
        npm run e2e -- --harness
-       npm run e2e -- --context NAME --registry REGISTRY [--tag TAG] [-- WORDS FOR VITEST]
+       npm run e2e -- --context NAME --registry REGISTRY [--tag TAG] [-- ARGUMENTS OF VITEST]
 
---bench measures and prints, without a goal. --others runs cases beside programs of other projects, built or installed first: Argo Workflows, Envoy, nginx. --harness tests the cluster itself and needs that none is up. With --context the images are pulled from REGISTRY/lastcall-manager:TAG and so on; TAG defaults to "test".`;
+--bench runs the measurements and prints their results. --others runs cases beside programs of other projects, built or installed first: Argo Workflows, Envoy, nginx. --harness tests the cluster itself; stop a running cluster first. With --context the images are pulled from REGISTRY/lastcall-manager:TAG and so on; TAG defaults to "test".`;
 
 export type E2eOptions = {
   readonly minor: Minor;
@@ -25,15 +25,15 @@ export type E2eOptions = {
   readonly registry: string;
   readonly tag: string;
   /** Arguments of vitest: parts of file names, `-t NAME`. */
-  readonly words: readonly string[];
+  readonly vitestArgs: readonly string[];
 };
 
-export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly message: string } {
-  const end = all.indexOf("--");
-  const own = end < 0 ? all : all.slice(0, end);
+export function readE2eOptions(args: readonly string[]): E2eOptions | { readonly message: string } {
+  const separatorIndex = args.indexOf("--");
+  const ownArgs = separatorIndex < 0 ? args : args.slice(0, separatorIndex);
   try {
     const { values, positionals } = parseArgs({
-      args: [...own],
+      args: [...ownArgs],
       allowPositionals: true,
       options: {
         kubernetes: { type: "string" },
@@ -51,10 +51,16 @@ export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly 
       return { message: `--kubernetes: got "${minor}", expected one of ${Object.keys(KUBERNETES).join(", ")}.` };
     }
     if (values.others === true && values.context !== undefined) {
-      return { message: "--others needs the nodes of the suite's own cluster, which take images without a registry." };
+      return {
+        message:
+          "--others cannot be used with --context: its images are imported on the nodes of the suite's own cluster, without a registry.",
+      };
     }
     if ((values.context === undefined) !== (values.registry === undefined)) {
-      return { message: "--context and --registry belong together: the nodes must be able to pull the images." };
+      return {
+        message:
+          "--context and --registry must be set together: nodes of an existing cluster pull the images from the registry.",
+      };
     }
     return {
       minor,
@@ -65,7 +71,7 @@ export function readE2eOptions(all: readonly string[]): E2eOptions | { readonly 
       context: values.context,
       registry: values.registry ?? "localhost",
       tag: values.tag ?? "test",
-      words: [...positionals, ...(end < 0 ? [] : all.slice(end + 1))],
+      vitestArgs: [...positionals, ...(separatorIndex < 0 ? [] : args.slice(separatorIndex + 1))],
     };
   } catch (error) {
     return { message: error instanceof Error ? error.message : String(error) };

@@ -1,6 +1,6 @@
 /**
  * `npm run e2e`: runs `cases/` on a real cluster, one file after the other. Without `--context` it uses the cluster of
- * `npm run cluster`, which is stopped afterwards unless it was up before. Other arguments go to vitest.
+ * `npm run cluster`, which is stopped afterwards unless it was running before. Other arguments go to vitest.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -10,27 +10,27 @@ import { type Suite, suiteEnvironment } from "./client/suite.ts";
 import { stateFolder } from "./cluster/state-folder.ts";
 import { readStatus } from "./cluster/status.ts";
 import { E2E_USAGE, type E2eOptions, readE2eOptions } from "./e2e-options.ts";
-import { foreignSuite } from "./foreign-suite.ts";
+import { prepareForeignSuite } from "./foreign-suite.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
-import { alone, ownSuite } from "./own-suite.ts";
+import { runOneSuiteAtATime, runOnOwnCluster } from "./own-suite.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const print = (line: string): void => void process.stderr.write(`${line}\n`);
 const cache = cacheFolder(process.env);
-const place = { cache, compiled: compilerCache(cache, randomUUID()), print };
+const buildContext = { cache, goCache: compilerCache(cache, randomUUID()), print };
 
 type Environment = Readonly<Record<string, string>>;
 
 type Folder = "cases" | "bench" | "others" | "harness";
 
 /** Runs vitest with its output unchanged, and returns its exit status. */
-function runCases(folder: Folder, words: readonly string[], env: Environment): Promise<number> {
+function runCases(folder: Folder, vitestArgs: readonly string[], env: Environment): Promise<number> {
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
   const config = join(import.meta.dirname, "vitest.config.ts");
   return new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      [vitest, "run", "--config", config, "--dir", join(import.meta.dirname, folder), ...words],
+      [vitest, "run", "--config", config, "--dir", join(import.meta.dirname, folder), ...vitestArgs],
       {
         cwd: ROOT,
         env: { ...process.env, ...env },
@@ -48,7 +48,7 @@ function runCases(folder: Folder, words: readonly string[], env: Environment): P
   });
 }
 
-function folderOf({ bench, others }: E2eOptions): Folder {
+function chooseFolder({ bench, others }: E2eOptions): Folder {
   if (bench) return "bench";
   return others ? "others" : "cases";
 }
@@ -60,19 +60,22 @@ async function main(): Promise<number> {
     return 64;
   }
   if (options.harness) {
-    return alone(print, async () => {
-      if ((await readStatus(stateFolder())).state === "down") return runCases("harness", options.words, {});
-      print('A cluster is up, which these cases would stop. Run "npm run cluster -- down" first.');
+    return runOneSuiteAtATime(print, async () => {
+      if ((await readStatus(stateFolder())).state === "down") return runCases("harness", options.vitestArgs, {});
+      print('A running cluster would be stopped by these cases. Run "npm run cluster -- down" first.');
       return 1;
     });
   }
-  const run = (suite: Suite) => runCases(folderOf(options), options.words, suiteEnvironment(suite));
+  const run = (suite: Suite) => runCases(chooseFolder(options), options.vitestArgs, suiteEnvironment(suite));
   const artifacts = join(ROOT, "build/e2e");
   if (options.context !== undefined) {
-    return run(await foreignSuite({ ...options, context: options.context, artifacts, env: process.env, print }));
+    return run(await prepareForeignSuite({ ...options, context: options.context, artifacts, env: process.env, print }));
   }
   const path = (process.env["PATH"] ?? "").split(":");
-  return ownSuite({ minor: options.minor, install: options.install, root: ROOT, artifacts, path, place }, run);
+  return runOnOwnCluster(
+    { minor: options.minor, install: options.install, root: ROOT, artifacts, path, buildContext },
+    run,
+  );
 }
 
 try {
@@ -81,5 +84,5 @@ try {
   print(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 } finally {
-  await place.compiled.close();
+  await buildContext.goCache.close();
 }

@@ -6,7 +6,7 @@ import { kubectlOf } from "./client/kubectl.ts";
 import type { Suite } from "./client/suite.ts";
 import { IMAGE_NAMES } from "./images/image-table.ts";
 
-export type ForeignSuite = {
+export type ForeignSuiteOptions = {
   readonly context: string;
   readonly registry: string;
   readonly tag: string;
@@ -15,8 +15,15 @@ export type ForeignSuite = {
   readonly print: (line: string) => void;
 };
 
-/** @throws if kubectl of PATH cannot reach it, or fewer than two of its nodes are schedulable. */
-export async function foreignSuite({ context, registry, tag, artifacts, env, print }: ForeignSuite): Promise<Suite> {
+/** @throws if the kubectl in PATH cannot reach the cluster, or fewer than two of its nodes are schedulable. */
+export async function prepareForeignSuite({
+  context,
+  registry,
+  tag,
+  artifacts,
+  env,
+  print,
+}: ForeignSuiteOptions): Promise<Suite> {
   const base: Suite = {
     kubeconfig: env["KUBECONFIG"] ?? join(homedir(), ".kube/config"),
     context,
@@ -28,9 +35,11 @@ export async function foreignSuite({ context, registry, tag, artifacts, env, pri
     artifacts: join(artifacts, context.replaceAll(/[^A-Za-z0-9.-]/g, "-")),
   };
   const { items } = await kubectlOf(base).json<KubernetesListObject<V1Node>>(["get", "nodes"]);
-  const [first, second] = items.filter(takesPods).map((node) => node.metadata?.name ?? "");
+  const [first, second] = items.filter(isSchedulable).map((node) => node.metadata?.name ?? "");
   if (first === undefined || second === undefined) {
-    throw new Error(`The suite needs two nodes that take Pods; context ${context} has ${items.length} nodes in all.`);
+    throw new Error(
+      `Context ${context} has fewer than two schedulable nodes among its ${items.length} nodes. The suite needs two; uncordon nodes or remove their taints.`,
+    );
   }
   for (const { metadata, status } of items) {
     const { kubeletVersion, containerRuntimeVersion, kernelVersion } = status?.nodeInfo ?? {};
@@ -39,6 +48,6 @@ export async function foreignSuite({ context, registry, tag, artifacts, env, pri
   return { ...base, nodes: [first, second] };
 }
 
-function takesPods({ spec }: V1Node): boolean {
+function isSchedulable({ spec }: V1Node): boolean {
   return spec?.unschedulable !== true && !(spec?.taints ?? []).some(({ effect }) => effect !== "PreferNoSchedule");
 }

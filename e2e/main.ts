@@ -1,18 +1,18 @@
-/** `npm run cluster`: a real Kubernetes of two nodes on a bare host, for tests and experiments. */
+/** `npm run cluster`: starts, stops and inspects a real Kubernetes of two nodes on this host, for tests and experiments. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { buildModule } from "./build/build-module.ts";
 import { compilerCache } from "./build/compiler-cache.ts";
 import type { Minor, ModuleName } from "./build/module-table.ts";
-import { bringDown } from "./cluster/down.ts";
+import { stopCluster } from "./cluster/down.ts";
 import { stateFolder } from "./cluster/state-folder.ts";
 import { readStatus, statusLines } from "./cluster/status.ts";
-import { bringUp } from "./cluster/up.ts";
+import { ensureCluster } from "./cluster/up.ts";
 import { readCommand, USAGE } from "./command-line.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
-import { exclusively } from "./host/exclusive.ts";
+import { withFileLock } from "./host/exclusive.ts";
 import { prepareMachine } from "./host/prepare-machine.ts";
-import { giveImages } from "./images/give-images.ts";
+import { buildAndImportImages } from "./images/give-images.ts";
 
 /** Exit statuses: 0 success, 1 failure, 3 `status` without a usable cluster, 64 invalid arguments. */
 const EXIT = { done: 0, failed: 1, notUp: 3, usage: 64 } as const;
@@ -22,20 +22,20 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const ROOT = join(import.meta.dirname, "..");
 const state = stateFolder();
 const cache = cacheFolder(process.env);
-const place = { cache, compiled: compilerCache(cache, randomUUID()), print: report };
-const locked = <T>(work: () => Promise<T>) =>
-  exclusively(state.lock, work, () => report("Waiting for another command that uses the cluster."));
+const buildContext = { cache, goCache: compilerCache(cache, randomUUID()), print: report };
+const withClusterLock = <T>(work: () => Promise<T>) =>
+  withFileLock(state.lock, work, () => report("Waiting for another command that uses the cluster."));
 
 async function up(minor: Minor, install: boolean): Promise<number> {
   await prepareMachine({ install, path: (process.env["PATH"] ?? "").split(":"), print: report });
-  const { wasUp } = await locked(() => bringUp(minor, state, place));
-  if (wasUp) report("The cluster was already up.");
+  const { wasUp } = await withClusterLock(() => ensureCluster(minor, state, buildContext));
+  if (wasUp) report("The cluster was already running.");
   return status(false);
 }
 
 async function down(): Promise<number> {
-  const ended = await locked(() => bringDown(state));
-  report(ended ? "The cluster is down." : "No cluster was up.");
+  const ended = await withClusterLock(() => stopCluster(state));
+  report(ended ? "The cluster is stopped." : "No cluster was running.");
   return EXIT.done;
 }
 
@@ -49,20 +49,20 @@ async function status(json: boolean): Promise<number> {
 async function images(): Promise<number> {
   const read = await readStatus(state);
   if (read.state !== "up") {
-    report('No cluster is up. Run "npm run cluster -- up" first.');
+    report('No cluster is running. Run "npm run cluster -- up" first.');
     return EXIT.notUp;
   }
-  for (const name of Object.values(await giveImages(ROOT, state, place.cache))) print(name);
+  for (const name of Object.values(await buildAndImportImages(ROOT, state, buildContext.cache))) print(name);
   return EXIT.done;
 }
 
 async function build(names: readonly ModuleName[]): Promise<number> {
-  for (const name of names) print((await buildModule(name, place)).binaries);
+  for (const name of names) print((await buildModule(name, buildContext)).binaries);
   return EXIT.done;
 }
 
-async function main(words: readonly string[]): Promise<number> {
-  const command = readCommand(words);
+async function main(args: readonly string[]): Promise<number> {
+  const command = readCommand(args);
   switch (command.kind) {
     case "up":
       return up(command.minor, command.install);
@@ -91,5 +91,5 @@ try {
   report(error instanceof Error ? error.message : String(error));
   process.exitCode = EXIT.failed;
 } finally {
-  await place.compiled.close();
+  await buildContext.goCache.close();
 }

@@ -5,9 +5,9 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ["**/*.e2e.ts"],
-    // The harness's own cases have no cluster yet.
+    // The harness's own cases start their clusters themselves.
     globalSetup: process.env["LASTCALL_E2E"] === undefined ? [] : ["with-lastcall.ts"],
-    // With one cluster and two cores parallel cases would disturb each other.
+    // The cases share one cluster and two cores, so parallel cases would disturb each other.
     fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,

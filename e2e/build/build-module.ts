@@ -6,38 +6,41 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { exclusively } from "../host/exclusive.ts";
-import { mortal } from "../host/run.ts";
+import { withFileLock } from "../host/exclusive.ts";
+import { withParentDeathSignal } from "../host/run.ts";
 import type { CompilerCache } from "./compiler-cache.ts";
 import { completedModfile } from "./completed-source.ts";
 import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
 
 const MODULES = join(import.meta.dirname, "..", "modules");
 
-export type BuildPlace = {
+export type BuildContext = {
   /** The folder of finished builds. */
   readonly cache: string;
-  readonly compiled: CompilerCache;
+  readonly goCache: CompilerCache;
   readonly print: (line: string) => void;
 };
 
 /** Returns the folder with the module's programs, and builds them if they are not cached. Rejects with the end of Go's output. */
-export async function buildModule(name: ModuleName, place: BuildPlace): Promise<{ readonly binaries: string }> {
+export async function buildModule(
+  name: ModuleName,
+  buildContext: BuildContext,
+): Promise<{ readonly binaries: string }> {
   const module: GoModule = GO_MODULES[name];
-  const binaries = join(place.cache, "bin", `${name}-${buildKey(name, module)}`);
-  if (isWhole(binaries, module)) return { binaries };
-  const lock = join(place.cache, "lock", `${name}.lock`);
-  return exclusively(
+  const binaries = join(buildContext.cache, "bin", `${name}-${buildKey(name, module)}`);
+  if (isComplete(binaries, module)) return { binaries };
+  const lock = join(buildContext.cache, "lock", `${name}.lock`);
+  return withFileLock(
     lock,
     async () => {
-      if (!isWhole(binaries, module)) await compile({ name, module, binaries, place });
+      if (!isComplete(binaries, module)) await compile({ name, module, binaries, buildContext });
       return { binaries };
     },
-    () => place.print(`${name}: waiting for another process that builds it`),
+    () => buildContext.print(`${name}: waiting for another process that builds the same module`),
   );
 }
 
-function isWhole(binaries: string, module: GoModule): boolean {
+function isComplete(binaries: string, module: GoModule): boolean {
   return module.programs.every((program) => existsSync(join(binaries, program)));
 }
 
@@ -50,11 +53,13 @@ function buildKey(name: ModuleName, module: GoModule): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Go's version and target for this module: its go.mod may require a newer Go than the host's. */
+/** Returns Go's version and target for this module: its go.mod may require a newer Go than the host's. */
 function goVersion(name: ModuleName): string {
   const { status, stdout, error } = spawnSync("go", ["version"], { cwd: join(MODULES, name), encoding: "utf8" });
   if (status !== 0) {
-    throw new Error(`Go is needed to build ${name} and "go version" failed (${error?.message ?? `exit ${status}`}).`);
+    throw new Error(
+      `${name}: "go version" failed (${error?.message ?? `exit ${status}`}). Install Go from https://go.dev/dl to build the module.`,
+    );
   }
   return stdout.trim();
 }
@@ -63,19 +68,19 @@ type Compilation = {
   readonly name: ModuleName;
   readonly module: GoModule;
   readonly binaries: string;
-  readonly place: BuildPlace;
+  readonly buildContext: BuildContext;
 };
 
-async function compile({ name, module, binaries, place }: Compilation): Promise<void> {
+async function compile({ name, module, binaries, buildContext }: Compilation): Promise<void> {
   const started = Date.now();
-  place.print(`${name}: building ${module.programs.join(", ")}`);
+  buildContext.print(`${name}: building ${module.programs.join(", ")}`);
   // A compiler may outlive a killed build, so each build has its own folder.
-  for (const left of unfinishedOf(binaries)) rmSync(left, { recursive: true, force: true });
+  for (const abandoned of unfinishedOf(binaries)) rmSync(abandoned, { recursive: true, force: true });
   const unfinished = `${binaries}.unfinished-${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   const target = module.output === undefined ? `${unfinished}/` : join(unfinished, module.output);
   const flags = ["-trimpath", "-ldflags", ["-s", "-w", ...module.link].join(" "), "-o", target];
-  const compiled = await place.compiled.folder();
+  const compiled = await buildContext.goCache.folder();
   const scratch = join(compiled, "completed");
   const source =
     module.completion === undefined
@@ -86,7 +91,7 @@ async function compile({ name, module, binaries, place }: Compilation): Promise<
   renameSync(unfinished, binaries);
   const megabytes = module.programs.map((program) => statSync(join(binaries, program)).size / 1e6);
   const sum = Math.round(megabytes.reduce((all, one) => all + one, 0));
-  place.print(`${name}: built in ${Math.round((Date.now() - started) / 1000)} s, ${sum} MB`);
+  buildContext.print(`${name}: built in ${Math.round((Date.now() - started) / 1000)} s, ${sum} MB`);
 }
 
 function unfinishedOf(binaries: string): readonly string[] {
@@ -100,19 +105,19 @@ function unfinishedOf(binaries: string): readonly string[] {
 /** Runs Go at low priority, so that a build does not starve other programs. */
 function go(name: ModuleName, args: readonly string[], compiled: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const [command, words] = mortal("nice", ["-n", "15", "go", ...args]);
-    const child = spawn(command, words, {
+    const [command, commandArgs] = withParentDeathSignal("nice", ["-n", "15", "go", ...args]);
+    const child = spawn(command, commandArgs, {
       cwd: join(MODULES, name),
       env: { ...process.env, CGO_ENABLED: "0", GOCACHE: compiled, GOFLAGS: "-mod=readonly -buildvcs=false" },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    let complaint = "";
+    let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      complaint = (complaint + chunk).slice(-4000);
+      stderr = (stderr + chunk).slice(-4000);
     });
     child.once("error", reject);
     child.once("close", (status) =>
-      status === 0 ? resolve() : reject(new Error(`${name}: "go build" ended with ${status}:\n${complaint.trimEnd()}`)),
+      status === 0 ? resolve() : reject(new Error(`${name}: "go build" ended with ${status}:\n${stderr.trimEnd()}`)),
     );
   });
 }

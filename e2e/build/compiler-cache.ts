@@ -1,20 +1,20 @@
 /**
- * The Go build cache: large (4 GB for one Kubernetes) and useless afterwards. The builds of one process share
- * it, then it is deleted. A lock beside it shows whether its process is alive, independently of PID namespaces.
+ * Manages the Go build cache, which is large (4 GB for one Kubernetes) and not needed after the builds. The builds of one
+ * process share it, then it is deleted. A lock beside it shows in every PID namespace whether its process is running.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "../host/exclusive.ts";
 
 export type CompilerCache = {
-  /** Created at the first use, which also deletes the caches of killed builds. */
+  /** Creates the folder at the first call, which also deletes the caches of killed builds. */
   readonly folder: () => Promise<string>;
   readonly close: () => Promise<void>;
 };
 
 type Opened = { readonly folder: string; readonly release: () => Promise<void> };
 
-/** @param name unique among processes, for example random. */
+/** @param name unique among processes, for example random */
 export function compilerCache(cache: string, name: string): CompilerCache {
   let opened: Promise<Opened> | undefined;
   return {
@@ -33,14 +33,14 @@ async function open(cache: string, name: string): Promise<Opened> {
   const folder = join(cache, `compiler-${name}`);
   // Locked before the folder exists, so that a search for abandoned folders finds it locked.
   const release = await tryLock(`${folder}.lock`);
-  if (release === undefined) throw new Error(`Another process uses ${folder}.`);
+  if (release === undefined) throw new Error(`${folder} is locked by another process.`);
   mkdirSync(folder, { recursive: true });
   return { folder, release };
 }
 
 async function deleteAbandoned(cache: string): Promise<void> {
   const names = existsSync(cache) ? readdirSync(cache) : [];
-  for (const name of names.filter((one) => /^compiler-[^.]+$/.test(one))) {
+  for (const name of names.filter((name) => /^compiler-[^.]+$/.test(name))) {
     const folder = join(cache, name);
     const release = await tryLock(`${folder}.lock`);
     if (release !== undefined) await remove({ folder, release });

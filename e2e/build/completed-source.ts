@@ -9,7 +9,7 @@ import { join } from "node:path";
 export type Completion = {
   /** The module's path. */
   readonly module: string;
-  /** Below the folder of the go.mod, with the module's layout. */
+  /** The added files: a folder beside the go.mod, with the module's layout. */
   readonly files: string;
 };
 
@@ -23,8 +23,8 @@ export function completedModfile(completion: Completion, folder: string, scratch
   run("chmod", ["-R", "u+w", copy], folder);
   cpSync(join(folder, completion.files), copy, { recursive: true });
   const modfile = join(scratch, "go.mod");
-  const asked = readFileSync(join(folder, "go.mod"), "utf8");
-  writeFileSync(modfile, `${asked}\nreplace ${completion.module} => ${copy}\n`);
+  const originalModfile = readFileSync(join(folder, "go.mod"), "utf8");
+  writeFileSync(modfile, `${originalModfile}\nreplace ${completion.module} => ${copy}\n`);
   copyFileSync(join(folder, "go.sum"), join(scratch, "go.sum"));
   return modfile;
 }
@@ -35,8 +35,8 @@ export function sourceOf(module: string, folder: string): string {
   return run("go", ["list", "-m", "-f", "{{.Dir}}", module], folder).trim();
 }
 
-function run(program: string, words: readonly string[], cwd: string): string {
-  const { status, stdout, stderr, error } = spawnSync(program, words, { cwd, encoding: "utf8" });
+function run(program: string, args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, encoding: "utf8" });
   if (status === 0) return stdout;
-  throw new Error(`${program} ${words.join(" ")} ended with ${status}: ${error?.message ?? stderr.trim()}`);
+  throw new Error(`${program} ${args.join(" ")} ended with ${status}: ${error?.message ?? stderr.trim()}`);
 }

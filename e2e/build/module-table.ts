@@ -1,4 +1,4 @@
-/** The Go modules to build: their folders under `modules/`, packages and version flags. */
+/** Defines the Go modules to build: their folders under `modules/`, packages and version flags. */
 import type { Completion } from "./completed-source.ts";
 
 export type GoModule = {
@@ -31,10 +31,10 @@ const KUBERNETES_PROGRAMS = [
 /** Without these an API server reports v0.0.0, which breaks charts with a `kubeVersion` and feature checks. */
 function versionFlags(version: string): readonly string[] {
   const [major = "", minor = ""] = version.split(".");
-  return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((place) => [
-    `-X ${place}.gitVersion=v${version}`,
-    `-X ${place}.gitMajor=${major}`,
-    `-X ${place}.gitMinor=${minor}`,
+  return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((importPath) => [
+    `-X ${importPath}.gitVersion=v${version}`,
+    `-X ${importPath}.gitMajor=${major}`,
+    `-X ${importPath}.gitMinor=${minor}`,
   ]);
 }
 
@@ -52,7 +52,7 @@ export const GO_MODULES = {
   "kubernetes-1.37": kubernetes("1.37"),
   "kubernetes-1.36": kubernetes("1.36"),
   "kubernetes-1.35": kubernetes("1.35"),
-  // Debian's is 1.6, which cannot mount an image as a volume.
+  // Debian's containerd is 1.6, which cannot mount an image as a volume.
   containerd: {
     packages: CONTAINERD_PROGRAMS.map((program) => `github.com/containerd/containerd/v2/cmd/${program}`),
     programs: CONTAINERD_PROGRAMS,

@@ -1,11 +1,11 @@
-/** Clusters that assign users by namespace, as OpenShift does: the manager runs as the assigned user. */
+/** Tests the manager in clusters that assign users by namespace, as OpenShift does. */
 import type { KubernetesObject, V1Pod, V1SecurityContext } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
-import { drainOne, THE_END } from "../client/one-drain.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { APP, appContainer, barePod } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -15,7 +15,7 @@ const RANGE = "openshift.io/sa.scc.uid-range";
 const ASSIGNED = 1_000_620_000;
 const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 
-// Mutating admission policies exist from 1.36 on; earlier, the assigner would need another webhook.
+// Mutating admission policies exist from 1.36 on; before, only another webhook could assign users.
 const ASSIGNERS = ["get", "mutatingadmissionpolicies.v1.admissionregistration.k8s.io"];
 const canAssign = (await kubectlOf(suite).attempt(ASSIGNERS)).status === 0;
 const REASON = canAssign ? "" : " (skipped: this API server has no MutatingAdmissionPolicy v1)";
@@ -25,33 +25,33 @@ describe.skipIf(!canAssign)(`in a cluster that assigns users by namespace and re
     await withAssignedUsers("assigned-users", async (namespace) => {
       const asked = appOf(namespace, BRIEF);
       expect(await refusal(namespace, asked)).toContain(`only user ${ASSIGNED} may run here`);
-      await namespace.kubectl.run(["annotate", "namespace", namespace.name, `${RANGE}=${ASSIGNED}/10000`]);
-      // lastcall's watch delivers the annotation after a moment.
-      await waitUntil({ what: "lastcall has the range", withinMs: 30_000, everyMs: 300 }, async () =>
+      await namespace.clusterKubectl.run(["annotate", "namespace", namespace.name, `${RANGE}=${ASSIGNED}/10000`]);
+      // lastcall's watch delivers the annotation with a delay.
+      await waitUntil({ what: "lastcall has received the user range", withinMs: 30_000, everyMs: 300 }, async () =>
         (await refusal(namespace, asked)) === "" ? true : undefined,
       );
-      const { pod, report, warnings } = await drainOne(namespace, asked);
+      const { pod, report, warnings } = await createAndDrain(namespace, asked);
       expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED, runAsNonRoot: true });
       expect(warnings).toEqual([]);
-      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+      expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
     });
   });
 
   test("the manager runs and drains as the assigned user if an annotation leaves the user unset", async () => {
     await withAssignedUsers("assigned-users-set", async (namespace) => {
-      const { pod, report } = await drainOne(
+      const { pod, report } = await createAndDrain(
         namespace,
         appOf(namespace, { ...BRIEF, "lastcall.dev/run-as-user": "unset" }),
       );
       expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED });
-      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+      expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
     });
   });
 });
 
 const WITHOUT_US = { "lastcall.dev/inject": "disabled" };
 
-/** Waits until the validator refuses other users, and the assigner sets its own for a container without one. */
+/** Waits until the validator refuses other users, and the assigner sets the user of containers without one. */
 async function policiesHold(namespace: CaseNamespace): Promise<void> {
   await waitUntil({ what: "the policies on users are in force", withinMs: 60_000, everyMs: 300 }, async () => {
     const refused = (await refusal(namespace, appOf(namespace, WITHOUT_US, { runAsUser: 7 }))) !== "";
@@ -68,8 +68,8 @@ function appOf(namespace: CaseNamespace, annotations: Record<string, string>, us
 /** @returns the reason of the refusal; "" if the Pod is accepted */
 async function refusal(namespace: CaseNamespace, pod: V1Pod): Promise<string> {
   const asked = ["create", "--dry-run=server", "--filename=-"];
-  const { status, complaint } = await namespace.here.attempt(asked, JSON.stringify(pod));
-  return status === 0 ? "" : complaint;
+  const { status, stderr } = await namespace.kubectl.attempt(asked, JSON.stringify(pod));
+  return status === 0 ? "" : stderr;
 }
 
 async function withAssignedUsers(name: string, work: (namespace: CaseNamespace) => Promise<void>): Promise<void> {
@@ -81,7 +81,7 @@ async function withAssignedUsers(name: string, work: (namespace: CaseNamespace) 
       await work(namespace);
     } finally {
       for (const { kind, metadata } of policies)
-        await namespace.kubectl.run(["delete", kind ?? "", metadata?.name ?? "", "--ignore-not-found"]);
+        await namespace.clusterKubectl.run(["delete", kind ?? "", metadata?.name ?? "", "--ignore-not-found"]);
     }
   });
 }

@@ -1,10 +1,10 @@
-/** Pods of another namespace, without rights and secrets, attack every manager and the webhook during a rollout. */
+/** Tests a rollout while Pods of another namespace, without permissions and secrets, attack every manager and the webhook. */
 import type { CoreV1EventList, KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { afterAll, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
 import { type Attackers, connectionsOf, startAttackers } from "../client/attackers.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods, nameOf } from "../client/injected-pods.ts";
+import { expectInjectedPods, nameOf } from "../client/injected-pods.ts";
 import { install, OPT_IN } from "../client/installation.ts";
 import { followLog, MANAGER, type PodLog } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
@@ -24,7 +24,7 @@ const SECONDS = 120;
 /** QoS Guaranteed, so that each manager has a CPU limit of 10m, its minimum. */
 const SIZE = { cpu: "300m", memory: "128Mi" };
 const SIZED = { container: { resources: { requests: SIZE, limits: SIZE } } };
-/** Required before the rollout, so that it starts under attack. Fewer would prove nothing. */
+/** Connections that are required before the rollout starts, so that it runs under attack. */
 const ENOUGH_ON_MANAGERS = 3_000;
 const ENOUGH_ON_WEBHOOK = 200;
 
@@ -37,15 +37,15 @@ test("a rollout fails no request and no admission while Pods of another namespac
   await inNamespace(suite, "attacked", { labels: OPT_IN }, (namespace) =>
     inNamespace(suite, "attackers", { labels: RESTRICTED }, async (others) => {
       await namespace.apply(sampleApp(namespace, SIZED));
-      await namespace.rolledOut(`deployment/${APP}`);
-      const pods = await injectedPods(namespace, `app=${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      const pods = await expectInjectedPods(namespace, `app=${APP}`);
       const managers = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
-      const replicas = (await webhookPods(namespace.kubectl)).map(nameOf);
+      const replicas = (await webhookPods(namespace.clusterKubectl)).map(nameOf);
       const { creations, ...seen } = await attackedRollout(namespace, others);
       const { failures, ...admissions } = creations;
       const ends = managers.map(reported);
       const counts = { ...seen, admissions, ends, webhook: await lifeOf(namespace, replicas) };
-      namespace.keep("attacked.json", JSON.stringify({ ...counts, failures }, null, 2));
+      namespace.saveArtifact("attacked.json", JSON.stringify({ ...counts, failures }, null, 2));
       process.stdout.write(`${JSON.stringify({ ...counts, firstFailure: failures[0] }, null, 1)}\n`);
       expect(counts.requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(counts.admissions.asked).toBeGreaterThan(ENOUGH_REQUESTS);
@@ -72,13 +72,13 @@ async function attackedRollout(namespace: CaseNamespace, others: CaseNamespace) 
   let rollout = "complete";
   const attackAndRoll = async () => {
     const aiming = keepAiming(namespace, onManagers);
-    await onWebhook.aim([await addressOfWebhook(namespace)]);
+    await onWebhook.setTargets([await addressOfWebhook(namespace)]);
     try {
       await attacking(onManagers, ENOUGH_ON_MANAGERS);
       await attacking(onWebhook, ENOUGH_ON_WEBHOOK);
-      namespace.note("the attack is on, the rollout begins");
+      namespace.addTimelineLine("the attackers are connected, the rollout starts");
       await restartRollout(namespace);
-      await namespace.settled(`app=${APP}`);
+      await namespace.waitForTerminations(`app=${APP}`);
     } catch (error) {
       // The other results are reported even if this one fails.
       rollout = error instanceof Error ? error.message : String(error);
@@ -96,19 +96,19 @@ async function attackedRollout(namespace: CaseNamespace, others: CaseNamespace) 
   };
 }
 
-/** Aims at every Pod of the app with an address, new ones from their first second. */
+/** Sets the addresses of all Pods of the app as targets every half second, so that new Pods are attacked at once. */
 function keepAiming(namespace: CaseNamespace, attackers: Attackers): { readonly stop: () => Promise<void> } {
   let isStopped = false;
   let last = "";
   const aimOnce = async () => {
     const addresses = (await namespace.pods(`app=${APP}`)).flatMap(({ status }) => status?.podIP ?? []);
-    if (addresses.join() !== last) await attackers.aim(addresses);
+    if (addresses.join() !== last) await attackers.setTargets(addresses);
     last = addresses.join();
   };
   const all = (async () => {
     while (!isStopped) {
-      // An attacker that has exited cannot be aimed.
-      await aimOnce().catch((error: Error) => namespace.note(`not aimed: ${error.message}`));
+      // An attacker that has exited does not accept new targets.
+      await aimOnce().catch((error: Error) => namespace.addTimelineLine(`could not set the targets: ${error.message}`));
       await pauseMs(500);
     }
   })();
@@ -128,16 +128,16 @@ async function attacking(attackers: Attackers, enough: number): Promise<void> {
 
 function addressOfWebhook(namespace: CaseNamespace): Promise<string> {
   const where = ["--namespace", RELEASE_NAMESPACE, "get", "service", "lastcall-webhook"];
-  return namespace.kubectl.run([...where, "--output=jsonpath={.spec.clusterIP}"]);
+  return namespace.clusterKubectl.run([...where, "--output=jsonpath={.spec.clusterIP}"]);
 }
 
 /** The kubelets' Events for unanswered hooks. */
 async function failedHooks(namespace: CaseNamespace): Promise<readonly string[]> {
   const which = ["get", "events", "--field-selector=reason=FailedPreStopHook"];
-  return (await namespace.here.json<CoreV1EventList>(which)).items.map(({ message }) => message ?? "");
+  return (await namespace.kubectl.json<CoreV1EventList>(which)).items.map(({ message }) => message ?? "");
 }
 
-/** The manager's report of its drain. */
+/** Returns the outcome and the trigger of the manager's report. */
 function reported(manager: PodLog): string {
   const line = manager.lines().find((one) => one.includes('"drain report"'));
   if (line === undefined) return "no report";
@@ -145,10 +145,10 @@ function reported(manager: PodLog): string {
   return `${report.outcome} after ${report.trigger}`;
 }
 
-/** Restarts of the replicas, with their reasons. */
+/** Counts the restarts of the replicas, and lists their reasons. */
 async function lifeOf(namespace: CaseNamespace, replicas: readonly string[]) {
   const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
-  const { items } = await namespace.kubectl.json<KubernetesListObject<V1Pod>>(where);
+  const { items } = await namespace.clusterKubectl.json<KubernetesListObject<V1Pod>>(where);
   const containers = items
     .filter((pod) => replicas.includes(nameOf(pod)))
     .flatMap(({ status }) => status?.containerStatuses ?? []);

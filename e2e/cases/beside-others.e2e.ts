@@ -1,4 +1,4 @@
-/** Pods that a kubelet creates by itself, and a second webhook that changes Pods. */
+/** Tests static Pods, which the kubelet creates, and a second webhook that changes Pods. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V1Pod } from "@kubernetes/client-node";
@@ -6,9 +6,9 @@ import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { drainOne, THE_END } from "../client/one-drain.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { APP, appContainer, barePod } from "../client/sample-app.ts";
-import { startStripping } from "../client/second-webhook.ts";
+import { startStrippingWebhook } from "../client/second-webhook.ts";
 import { readSuite } from "../client/suite.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -26,19 +26,22 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
       writeFileSync(file, JSON.stringify(asked));
       try {
         const name = `${APP}-${node}`;
-        const mirror = await waitUntil({ what: "its mirror is ready", withinMs: 90_000, everyMs: 300 }, async () => {
-          const pod = await namespace.here.json<V1Pod>(["get", "pod", name]);
-          return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")
-            ? pod
-            : undefined;
-        });
+        const mirror = await waitUntil(
+          { what: "the mirror Pod is ready", withinMs: 90_000, everyMs: 300 },
+          async () => {
+            const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
+            return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")
+              ? pod
+              : undefined;
+          },
+        );
         expect(mirror.metadata?.annotations?.["kubernetes.io/config.mirror"]).toBeDefined();
         expect(mirror.metadata?.annotations?.["lastcall.dev/status"]).toBeUndefined();
         expect(mirror.spec?.initContainers ?? []).toEqual([]);
         expect(mirror.spec?.containers.map(({ name, lifecycle }) => [name, lifecycle])).toEqual([["app", undefined]]);
       } finally {
         rmSync(file);
-        await waitUntil({ what: "the static Pod is gone", withinMs: 90_000, everyMs: 300 }, async () =>
+        await waitUntil({ what: "the static Pod is deleted", withinMs: 90_000, everyMs: 300 }, async () =>
           (await namespace.pods()).length === 0 ? true : undefined,
         );
       }
@@ -47,10 +50,10 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
 
   test("restores, with a warning, a restartPolicy that a second webhook removes", async () => {
     await inNamespace(suite, "stripped", LABELS, async (namespace) => {
-      const second = await startStripping(namespace);
+      const second = await startStrippingWebhook(namespace);
       try {
         const annotations = { "lastcall.dev/drain-delay": "1s" };
-        const { pod, warnings, report } = await drainOne(
+        const { pod, warnings, report } = await createAndDrain(
           namespace,
           barePod(namespace, APP, [appContainer(namespace)], { annotations }),
         );
@@ -58,7 +61,7 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
         expect(managerOf(pod).restartPolicy).toBe("Always");
         expect(pod.spec?.initContainers).toHaveLength(1);
         expect(warnings.join("\n")).toContain("Another webhook removed restartPolicy: Always");
-        expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+        expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
       } finally {
         await second.close();
       }

@@ -1,4 +1,4 @@
-/** The CA of the replicas changes while Pods are created and the configuration fails closed; the account may change nothing else. */
+/** Tests renewals of the webhook's CA while Pods are created with `failurePolicy: Fail`, and the permissions of its ServiceAccount. */
 import { createHash } from "node:crypto";
 import type { V1MutatingWebhookConfiguration, V1Secret } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ const inRelease = ["--namespace", RELEASE_NAMESPACE];
 const WEBHOOK = "deployment/lastcall-webhook";
 const SECRET = [...inRelease, "secret", "lastcall-ca"];
 
-/** By default a minute and ten seconds: 20 changes would take half an hour. API servers receive a bundle within a second. */
+/** The defaults are one minute and ten seconds, with which 20 renewals would take half an hour. API servers receive a bundle within a second. */
 const QUICKER = { LASTCALL_CA_SETTLE: "3s", LASTCALL_CERTIFICATE_CHECK: "1s" };
 
 beforeAll(async () => {
@@ -46,12 +46,12 @@ test("the webhook's CA is renewed 20 times, and none of 50 Pod creations a secon
         signers.push(await rotate(namespace, signers[at] ?? "", at % 2 === 0 ? "the Secret" : "its key"));
     } finally {
       const counts = await creations.stop();
-      namespace.keep("creations.json", JSON.stringify(counts, null, 2));
+      namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
       expect(counts).toMatchObject({ failed: 0, missed: 0, failures: [] });
       expect(counts.asked).toBeGreaterThan(ROTATIONS * PER_SECOND);
     }
     expect(new Set(signers).size).toBe(ROTATIONS + 1);
-    await waitUntil({ what: "both replicas are trusted", withinMs: 60_000, everyMs: 500 }, async () =>
+    await waitUntil({ what: "both replicas report a caBundle in sync", withinMs: 60_000, everyMs: 500 }, async () =>
       (await samplesOf(kubectl, "lastcall_cabundle_in_sync")).join() === "1,1" ? true : undefined,
     );
   });
@@ -65,7 +65,7 @@ test("the webhook fills the caBundles of its configuration again after they were
   const operations = before.map((_, index) => ({ op: "remove", path: `/webhooks/${index}/clientConfig/caBundle` }));
   const patch = `--patch=${JSON.stringify(operations)}`;
   await kubectl.run(["patch", "mutatingwebhookconfiguration", name, "--type=json", patch]);
-  await waitUntil({ withinMs: 30_000, what: "the caBundles are back" }, async () => {
+  await waitUntil({ withinMs: 30_000, what: "the caBundles are filled" }, async () => {
     const bundles = await bundlesOf(name);
     return before.every((bundle, index) => bundle === bundles[index]) ? true : undefined;
   });
@@ -126,10 +126,10 @@ describe("the webhook's ServiceAccount", () => {
       value: [{ apiVersion: "v1", kind: "Namespace", name: "default", uid: "1" }],
     },
   ])("is not allowed to $op $path", async (operation) => {
-    const { status, complaint } = await patched(operation);
+    const { status, stderr } = await patched(operation);
     expect(status).not.toBe(0);
     // The API server's own validation refuses duplicate names.
-    expect(complaint).toContain(
+    expect(stderr).toContain(
       operation.op === "copy"
         ? ""
         : "the webhook's service account may change only the caBundles of this configuration",
@@ -168,11 +168,11 @@ async function rotate(namespace: CaseNamespace, old: string, taken: "the Secret"
     const now = await signer();
     return now === "" || now === old ? undefined : now;
   });
-  namespace.note(`${taken} was taken away; CA ${found} signs`);
+  namespace.addTimelineLine(`removed ${taken}; CA ${found} signs`);
   return found;
 }
 
-/** The first characters of the CA certificate's hash; empty without a signer. */
+/** Returns the first characters of the signing CA certificate's hash; empty if no CA can sign. */
 async function signer(): Promise<string> {
   const { status, output } = await kubectl.attempt(["get", ...SECRET, "--output=json"]);
   if (status !== 0) return "";

@@ -1,4 +1,4 @@
-/** Reviews are accepted only from an API server with a certificate of the client CA. */
+/** Tests that the webhook accepts reviews only from clients with a certificate of the client CA. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { afterAll, describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
@@ -12,7 +12,7 @@ import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.
 const suite = readSuite(process.env);
 const { webhookClientCa } = suite;
 const REASON =
-  webhookClientCa === undefined ? " (skipped: this cluster's API server shows none that is known here)" : "";
+  webhookClientCa === undefined ? " (skipped: the CA of this API server's client certificate is unknown)" : "";
 
 afterAll(() => install(suite));
 
@@ -20,13 +20,14 @@ describe.skipIf(webhookClientCa === undefined)(`a webhook that requires a client
   test("injects for the API server with the certificate, and refuses and counts other clients", async () => {
     await inNamespace(suite, "client-certificate", { labels: OPT_IN }, async (namespace) => {
       await install(suite, { failurePolicy: "Fail", webhook: { clientCA: webhookClientCa } });
-      const { kubectl } = namespace;
-      expect(sumOfSamples(await samplesOf(kubectl, REFUSED, [NO_CERTIFICATE]))).toBe(0);
-      const { pods } = await create(namespace.here, barePod(namespace, "asked", [appContainer(namespace)]));
+      const { clusterKubectl } = namespace;
+      expect(sumOfSamples(await samplesOf(clusterKubectl, REFUSED, [NO_CERTIFICATE]))).toBe(0);
+      const { pods } = await create(namespace.kubectl, barePod(namespace, "asked", [appContainer(namespace)]));
       expect(pods.map(isInjected)).toEqual([true]);
-      const replicas = await webhookPods(kubectl);
-      for (const replica of replicas) expect(await reviewWithoutCertificate(kubectl, replica)).toContain("Forbidden");
-      expect(sumOfSamples(await samplesOf(kubectl, REFUSED, [NO_CERTIFICATE]))).toBe(replicas.length);
+      const replicas = await webhookPods(clusterKubectl);
+      for (const replica of replicas)
+        expect(await reviewWithoutCertificate(clusterKubectl, replica)).toContain("Forbidden");
+      expect(sumOfSamples(await samplesOf(clusterKubectl, REFUSED, [NO_CERTIFICATE]))).toBe(replicas.length);
     });
   });
 });
@@ -38,7 +39,7 @@ const NO_CERTIFICATE = 'reason="no_certificate"';
 async function reviewWithoutCertificate(kubectl: Kubectl, { metadata, spec }: V1Pod): Promise<string> {
   const port = spec?.containers[0]?.ports?.[0]?.containerPort ?? 0;
   const path = `/api/v1/namespaces/${metadata?.namespace}/pods/https:${metadata?.name}:${port}/proxy/mutate`;
-  const { status, complaint } = await kubectl.attempt(["create", "--raw", path, "--filename=-"], "{}");
+  const { status, stderr } = await kubectl.attempt(["create", "--raw", path, "--filename=-"], "{}");
   expect(status).not.toBe(0);
-  return complaint;
+  return stderr;
 }

@@ -1,4 +1,4 @@
-/** Pods that run to completion: the manager must not delay it. */
+/** Tests that the manager does not delay the end of Pods that run to completion. */
 import type { KubernetesListObject, V1CronJob, V1Job, V1Pod, V1PodTemplateSpec } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -10,7 +10,7 @@ import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-/** The manager waits 2 s for the apps' hooks, times have whole seconds, and the kubelet needs a moment. */
+/** The manager waits 2 s for the apps' hooks, the times in a Pod's status are whole seconds, and the kubelet reacts with a delay. */
 const AT_MOST_LATER_MS = 10_000;
 
 describe("a Pod that runs to completion", () => {
@@ -26,7 +26,7 @@ describe("a Pod that runs to completion", () => {
         cronJob(namespace, optedIn),
       ]);
       for (const name of ["opted-in", "plain"])
-        await namespace.here.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=60s"]);
+        await namespace.kubectl.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=60s"]);
       expect(namesOf(await podOf(namespace, "plain"))).toEqual(["work"]);
       await expectOnTime(namespace, await podOf(namespace, "opted-in"));
       await expectOnTime(namespace, await podOf(namespace, await firstJobOf(namespace, "every-minute")));
@@ -43,10 +43,10 @@ async function expectOnTime(namespace: CaseNamespace, pod: V1Pod): Promise<void>
   expect(ended?.exitCode).toBe(0);
   expect(manager?.exitCode).toBe(0);
   const laterMs = Number(new Date(manager?.finishedAt ?? 0)) - Number(new Date(ended?.finishedAt ?? 0));
-  namespace.note(`the manager of ${name} ended ${laterMs} ms after the work`);
+  namespace.addTimelineLine(`the manager of ${name} ended ${laterMs} ms after the work`);
   expect(laterMs).toBeLessThanOrEqual(AT_MOST_LATER_MS);
-  // Without the app's hook the manager must not wait for traffic, not even briefly.
-  const output = await namespace.here.run(["logs", String(name), `--container=${MANAGER}`]);
+  // No hook of the app runs, so the manager must not wait for traffic.
+  const output = await namespace.kubectl.run(["logs", String(name), `--container=${MANAGER}`]);
   const report = output.split("\n").find((line) => line.includes('"drain report"'));
   expect(JSON.parse(report ?? "{}")).toMatchObject({ report: { outcome: "not-needed", trigger: "hook" } });
 }
@@ -54,7 +54,7 @@ async function expectOnTime(namespace: CaseNamespace, pod: V1Pod): Promise<void>
 /** The CronJob creates the Job at the next full minute. */
 function firstJobOf(namespace: CaseNamespace, cron: string): Promise<string> {
   return waitUntil({ what: `a Job of ${cron} is complete`, withinMs: 120_000, everyMs: 500 }, async () => {
-    const { items } = await namespace.here.json<KubernetesListObject<V1Job>>(["get", "jobs"]);
+    const { items } = await namespace.kubectl.json<KubernetesListObject<V1Job>>(["get", "jobs"]);
     const done = items.find(
       ({ metadata, status }) => metadata?.ownerReferences?.[0]?.name === cron && (status?.succeeded ?? 0) > 0,
     );

@@ -1,11 +1,11 @@
-/** The ends of Pods other than by rollouts. */
+/** Tests terminations of Pods without a rollout: scale-down, node drain, late hooks, short grace periods. */
 import type { KubernetesListObject, V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods, nameOf } from "../client/injected-pods.ts";
+import { expectInjectedPods, nameOf } from "../client/injected-pods.ts";
 import { install, OPT_IN } from "../client/installation.ts";
 import { clusterIp, startLoadOn, sumOf } from "../client/load.ts";
-import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
+import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { stopShimOf } from "../client/runtime-shim.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
@@ -20,11 +20,11 @@ describe("no request fails under mixed load", () => {
   test("when a Deployment is scaled down", async () => {
     await inNamespace(suite, "scale-down", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 3 }));
-      await namespace.rolledOut(`deployment/${APP}`);
-      await injectedPods(namespace, `app=${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      await expectInjectedPods(namespace, `app=${APP}`);
       const { requests, failed } = await underLoad(namespace, async () => {
-        await namespace.here.run(["scale", `deployment/${APP}`, "--replicas=1"]);
-        await namespace.here.run(["wait", "--for=jsonpath={.status.replicas}=1", `deployment/${APP}`]);
+        await namespace.kubectl.run(["scale", `deployment/${APP}`, "--replicas=1"]);
+        await namespace.kubectl.run(["wait", "--for=jsonpath={.status.replicas}=1", `deployment/${APP}`]);
       });
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
@@ -34,17 +34,17 @@ describe("no request fails under mixed load", () => {
   test("when kubectl drains a node that runs lastcall's own Pods", async () => {
     await inNamespace(suite, "node-drain", LABELS, async (namespace) => {
       await namespace.apply([...sampleApp(namespace), disruptionBudget(namespace)]);
-      await namespace.rolledOut(`deployment/${APP}`);
-      await injectedPods(namespace, `app=${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      await expectInjectedPods(namespace, `app=${APP}`);
       const node = await nodeOfWebhook(namespace);
       try {
         let evicted = "";
         const { requests, failed } = await underLoad(namespace, async () => {
           // The Pods of the load are not evicted.
           const words = ["drain", node, "--pod-selector=role!=load", "--timeout=150s"];
-          evicted = await namespace.kubectl.run(words);
+          evicted = await namespace.clusterKubectl.run(words);
         });
-        namespace.keep("drain.txt", evicted);
+        namespace.saveArtifact("drain.txt", evicted);
         expect(evicted).toMatch(/pod\/lastcall-.* evicted/);
         expect(evicted).toMatch(/pod\/web-.* evicted/);
         expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
@@ -52,7 +52,7 @@ describe("no request fails under mixed load", () => {
         const left = await namespace.pods(`app=${APP}`);
         expect(left.filter((pod) => pod.spec?.nodeName === node).map(nameOf)).toEqual([]);
       } finally {
-        await namespace.kubectl.run(["uncordon", node]);
+        await namespace.clusterKubectl.run(["uncordon", node]);
       }
     });
   });
@@ -63,8 +63,8 @@ describe("no request fails under mixed load", () => {
     async () => {
       await inNamespace(suite, "busy-node", LABELS, async (namespace) => {
         await namespace.apply(sampleApp(namespace));
-        await namespace.rolledOut(`deployment/${APP}`);
-        const [pod] = await injectedPods(namespace, `app=${APP}`);
+        await namespace.waitForRollout(`deployment/${APP}`);
+        const [pod] = await expectInjectedPods(namespace, `app=${APP}`);
         if (pod === undefined) throw new Error("no Pod");
         const [app, manager] = ["app", MANAGER].map((container) => followLog(namespace, nameOf(pod), container));
         if (app === undefined || manager === undefined) throw new Error("no logs");
@@ -75,16 +75,16 @@ describe("no request fails under mixed load", () => {
             deletedAtMs = await deletePod(namespace, nameOf(pod));
             await pauseMs(4_000);
           } finally {
-            shim.goOn();
+            shim.resume();
           }
-          await metAtMs(app, "SIGTERM", 60);
+          await loggedAtMs(app, "SIGTERM", 60);
         });
         const report = await drainReport(manager);
-        namespace.keep("report.json", JSON.stringify(report, null, 2));
-        // One app hook alone could be a restart; the slices show the Pod's end before the manager's hook is called.
+        namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
+        // The app's hook alone could be caused by a restart; the EndpointSlices show the termination before the manager's hook is called.
         expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
-        expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 5_000);
+        expect(await loggedAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 5_000);
         expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
         expect(failed).toBe(0);
       });
@@ -124,18 +124,18 @@ describe("if the relay has no permission to read Pods", () => {
   test("a Pod whose grace period is shorter than its drain ends then, with the outcome forced", async () => {
     await inNamespace(suite, "short-grace", LABELS, async (namespace) => {
       await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
-      await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
-      await injectedPods(namespace);
+      await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
+      await expectInjectedPods(namespace);
       const app = followLog(namespace, APP, "app");
       const manager = followLog(namespace, APP, MANAGER);
       await app.waitFor("started");
       const deletedAtMs = await deletePod(namespace, APP, 3);
-      expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 3_000);
+      expect(await loggedAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 3_000);
       const report = await drainReport(manager);
       expect(report).toMatchObject({ phase: "done", outcome: "forced", trigger: "hook" });
       // The grace period is shorter than the drain delay.
       expect(report.milliseconds.withdrawing).toBeLessThan(5_000);
-      await namespace.settled("", 30);
+      await namespace.waitForTerminations("", 30);
     });
   });
 });
@@ -145,8 +145,8 @@ describe("a single Pod", () => {
     await inNamespace(suite, "sole-pod", LABELS, async (namespace) => {
       const annotations = { "lastcall.dev/drain-timeout": "15s" };
       await namespace.apply(sampleApp(namespace, { replicas: 1, annotations, strategy: { type: "Recreate" } }));
-      await namespace.rolledOut(`deployment/${APP}`);
-      const [pod] = await injectedPods(namespace, `app=${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      const [pod] = await expectInjectedPods(namespace, `app=${APP}`);
       if (pod === undefined) throw new Error("no Pod");
       const app = followLog(namespace, nameOf(pod), "app");
       const manager = followLog(namespace, nameOf(pod), MANAGER);
@@ -154,18 +154,18 @@ describe("a single Pod", () => {
       const { requests, failed } = await servedWhileEnding(namespace);
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
-      // The clients stayed until the load was stopped, so traffic could become quiet only then.
+      // The clients send requests until the load is stopped, so the traffic is not quiet before.
       expect((await drainReport(manager)).milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
-      await namespace.rolledOut(`deployment/${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
     });
   });
 });
 
-/** Deletes a Pod without Services on a node that starts the manager's hook 4 s late. `appMs`: from the deletion to the app's signal. */
+/** Deletes a Pod without Services on a node that starts the manager's hook 4 s late. `appMs` is the time from the deletion to the app's stop signal. */
 async function lateHook(namespace: CaseNamespace) {
   await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
-  await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
-  const [pod] = await injectedPods(namespace);
+  await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
+  const [pod] = await expectInjectedPods(namespace);
   if (pod === undefined) throw new Error("no Pod");
   const app = followLog(namespace, APP, "app");
   const manager = followLog(namespace, APP, MANAGER);
@@ -176,10 +176,10 @@ async function lateHook(namespace: CaseNamespace) {
     deletedAtMs = await deletePod(namespace, APP);
     await pauseMs(4_000);
   } finally {
-    shim.goOn();
+    shim.resume();
   }
   const report = await drainReport(manager);
-  return { report, appMs: (await metAtMs(app, "SIGTERM")) - deletedAtMs };
+  return { report, appMs: (await loggedAtMs(app, "SIGTERM")) - deletedAtMs };
 }
 
 function disruptionBudget(namespace: CaseNamespace): V1PodDisruptionBudget {
@@ -191,31 +191,31 @@ function disruptionBudget(namespace: CaseNamespace): V1PodDisruptionBudget {
   };
 }
 
-/** A node that runs Pods of lastcall itself. */
-async function nodeOfWebhook({ kubectl }: CaseNamespace): Promise<string> {
+/** Returns a node that runs Pods of lastcall itself. */
+async function nodeOfWebhook({ clusterKubectl }: CaseNamespace): Promise<string> {
   const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
-  const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(where);
+  const { items } = await clusterKubectl.json<KubernetesListObject<V1Pod>>(where);
   // Pods of a just completed rollout are already terminating.
   const staying = items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
   const [node] = staying.map(({ spec }) => spec?.nodeName ?? "").sort();
-  if (node === undefined) throw new Error(`There is no Pod in ${RELEASE_NAMESPACE}.`);
+  if (node === undefined) throw new Error(`Namespace ${RELEASE_NAMESPACE} has no running Pod.`);
   return node;
 }
 
-/** Resolves with the time just before the request, once the API server has accepted it. */
+/** Deletes the Pod, and resolves with the time just before the request once the API server has accepted it. */
 async function deletePod(namespace: CaseNamespace, pod: string, graceSeconds?: number): Promise<number> {
   const beforeMs = Date.now();
   const grace = graceSeconds === undefined ? [] : [`--grace-period=${graceSeconds}`];
-  await namespace.here.run(["delete", "pod", pod, "--wait=false", ...grace]);
+  await namespace.kubectl.run(["delete", "pod", pod, "--wait=false", ...grace]);
   return beforeMs;
 }
 
-/** The load ends well before the Pod's deadline, after which nothing would answer. */
+/** Runs load during a restart. The load ends well before the Pod's deadline, after which no Pod would answer. */
 async function servedWhileEnding(namespace: CaseNamespace): Promise<LoadSum> {
   const target = { host: await clusterIp(namespace, APP), port: 80 };
   const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
-  await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
-  await waitUntil({ what: "the sole Pod is terminating", withinMs: 30_000 }, async () =>
+  await namespace.kubectl.run(["rollout", "restart", `deployment/${APP}`]);
+  await waitUntil({ what: "the only Pod is terminating", withinMs: 30_000 }, async () =>
     (await namespace.pods(`app=${APP}`)).some(({ metadata }) => metadata?.deletionTimestamp !== undefined)
       ? true
       : undefined,

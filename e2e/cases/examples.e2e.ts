@@ -1,4 +1,4 @@
-/** The manifests of the guides on a real API server, and on its nodes if their programs are available. */
+/** Tests the manifests of the guides on a real API server, and on its nodes if their programs are available. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { guideNamed } from "../../test/guides/manifests.ts";
@@ -6,7 +6,7 @@ import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { nameExamplePrograms } from "../client/example-programs.ts";
 import { applyGuide, expectRunning, namespaceLabels, report } from "../client/guide-on-cluster.ts";
 import { nameOf } from "../client/injected-pods.ts";
-import { keepDrain } from "../client/kept-drain.ts";
+import { saveDrain } from "../client/kept-drain.ts";
 import { clusterIp, startLoadOn } from "../client/load.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { readSuite } from "../client/suite.ts";
@@ -24,7 +24,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
   test("rabbitmq runs its consumers, and a deleted consumer ends immediately", async () => {
     await onCluster("rabbitmq", "orders", async (namespace, running) => {
       expect(running).toEqual(["Deployment/consumer"]);
-      await namespace.rolledOut("deployment/consumer");
+      await namespace.waitForRollout("deployment/consumer");
       await expectRunning(namespace, "rabbitmq", "Deployment/consumer", "app=consumer");
       expect(await deletedPod(namespace, "app=consumer", "rabbitmq")).toMatchObject({ outcome: "not-needed" });
     });
@@ -37,11 +37,11 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
     await onCluster("jobs", "shop", async (namespace, running) => {
       expect(running).toEqual(["Job/report", "Job/import"]);
       const byJob = "batch.kubernetes.io/job-name=import";
-      await namespace.here.run(["wait", "--for=condition=Ready", "pods", `--selector=${byJob}`, "--timeout=60s"]);
+      await namespace.kubectl.run(["wait", "--for=condition=Ready", "pods", `--selector=${byJob}`, "--timeout=60s"]);
       await expectRunning(namespace, "jobs", "Job/import", byJob);
       expect(await deletedPod(namespace, byJob, "jobs")).toMatchObject({ outcome: "drained" });
       for (const name of ["report", "import"])
-        await namespace.here.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=90s"]);
+        await namespace.kubectl.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=90s"]);
     });
   });
 
@@ -51,25 +51,25 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
     await inNamespace(suite, "unknown-kinds", {}, async (namespace) => {
       for (const guide of ["envoy-gateway", "argo-workflows"]) {
         const how = ["create", "--dry-run=server", "--filename=-"];
-        const { status, complaint } = await namespace.kubectl.attempt(how, guideNamed(guide).manifest);
+        const { status, stderr } = await namespace.clusterKubectl.attempt(how, guideNamed(guide).manifest);
         expect(status).not.toBe(0);
-        expect(complaint).toContain("ensure CRDs are installed first");
-        report(namespace, `${guide}: not applied. Its kinds come with its controller, which is not on this cluster.`);
+        expect(stderr).toContain("ensure CRDs are installed first");
+        report(namespace, `${guide}: not applied, because this cluster does not have the CRDs of its controller.`);
       }
     });
   });
 });
 
-/** The cluster has no mesh, but the mesh's annotations are tested. */
+/** The cluster has no mesh; the test covers the annotations for the mesh. */
 function meshed(guide: "istio" | "linkerd"): void {
   test(`${guide} runs unchanged, excludes the manager's port from the mesh, and loses no request at a deletion`, async () => {
     await onCluster(guide, "shop", async (namespace, running) => {
       expect(running).toEqual(["Deployment/web"]);
-      await namespace.rolledOut("deployment/web");
+      await namespace.waitForRollout("deployment/web");
       await expectRunning(namespace, guide, "Deployment/web", "app=web");
       const load = await startLoadOn(namespace, suite.nodes[0], { host: await clusterIp(namespace, "web"), port: 80 });
       const report = await deletedPod(namespace, "app=web", guide);
-      await namespace.settled("app=web");
+      await namespace.waitForTerminations("app=web");
       const { requests, failed } = await load.stop();
       expect(report).toMatchObject({ outcome: "drained" });
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
@@ -98,8 +98,8 @@ async function deletedPod(namespace: CaseNamespace, selector: string, guide: str
   const name = pod === undefined ? "" : nameOf(pod);
   const manager = followLog(namespace, name, MANAGER);
   await manager.waitFor("listening");
-  await namespace.here.run(["delete", "pod", name, "--wait=false"]);
+  await namespace.kubectl.run(["delete", "pod", name, "--wait=false"]);
   const report = await drainReport(manager, 90);
-  await keepDrain(namespace, guide, name);
+  await saveDrain(namespace, guide, name);
   return report;
 }

@@ -1,11 +1,11 @@
-/** A new cluster with `failurePolicy: Fail` in its values: no manual step, and no Pod is refused during the installation. */
+/** Tests a first installation with `failurePolicy: Fail`: it needs no manual step, and refuses no Pod meanwhile. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { install, OPT_IN, uninstall } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { appContainer, barePod } from "../client/sample-app.ts";
-import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { dryRunCreate, isInjected } from "../client/server-answer.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -19,14 +19,14 @@ afterAll(() => install(suite), 400_000);
 test("an installation with failurePolicy Fail refuses Pods only while the webhook is down and its configuration exists", async () => {
   await inNamespace(suite, "fail-from-the-start", { labels: OPT_IN }, async (namespace) => {
     const pod = barePod(namespace, "asked", [appContainer(namespace)]);
-    const asked = () => wouldCreate(namespace.here, [pod]);
+    const asked = () => dryRunCreate(namespace.kubectl, [pod]);
     const creations = await createSteadily(suite, { perSecond: 20, pod, namespace: namespace.name });
     try {
       await install(suite, FAIL);
       await install(suite, { ...FAIL, webhook: { timeoutSeconds: 6 } });
     } finally {
       const counts = await creations.stop();
-      namespace.keep("creations.json", JSON.stringify(counts, null, 2));
+      namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
       expect(counts).toMatchObject({ failed: 0 });
       expect(counts.missed).toBeGreaterThan(0);
     }
@@ -38,7 +38,7 @@ test("an installation with failurePolicy Fail refuses Pods only while the webhoo
       (await asked().catch(() => undefined)) === undefined ? true : undefined,
     );
     await kubectlOf(suite).run(["delete", "mutatingwebhookconfiguration", "enforce.lastcall.dev"]);
-    await waitUntil({ what: "Pods are let in", withinMs: 30_000, everyMs: 500 }, async () =>
+    await waitUntil({ what: "Pods are admitted", withinMs: 30_000, everyMs: 500 }, async () =>
       (await asked().catch(() => undefined)) === undefined ? undefined : true,
     );
   });

@@ -1,9 +1,9 @@
-/** A manager's image that no node can pull: the first Pods wait, and later ones start without a manager. */
+/** Tests a manager's image that no node can pull: the first Pods wait, and later Pods start without a manager. */
 import { expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { install, OPT_IN } from "../client/installation.ts";
 import { APP, appContainer, barePod } from "../client/sample-app.ts";
-import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { dryRunCreate, isInjected } from "../client/server-answer.ts";
 import { imageOf, readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
@@ -20,16 +20,16 @@ test("a namespace whose nodes cannot pull the manager's image gets Pods without 
       const answer = await waitUntil(
         { what: "the webhook has read the Events", withinMs: 120_000, everyMs: 1_000 },
         async () => {
-          const asked = await wouldCreate(namespace.here, [next]);
+          const asked = await dryRunCreate(namespace.kubectl, [next]);
           return asked.pods.some(isInjected) ? undefined : asked;
         },
       );
       expect(answer.warnings.join("\n")).toContain("nodes cannot pull the manager's image in this namespace");
       await namespace.apply([next]);
-      await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=90s"]);
+      await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=90s"]);
       await inNamespace(suite, "pullable", { labels: OPT_IN }, async (other) => {
         const elsewhere = barePod(other, APP, [appContainer(other)]);
-        expect((await wouldCreate(other.here, [elsewhere])).pods.map(isInjected)).toEqual([true]);
+        expect((await dryRunCreate(other.kubectl, [elsewhere])).pods.map(isInjected)).toEqual([true]);
       });
     });
   } finally {

@@ -3,21 +3,21 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VERSION } from "../../src/contract/version.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { documentedCommands, runDocumented } from "../client/documented-commands.ts";
-import { injectedPods } from "../client/injected-pods.ts";
-import { enforcedPolicies, install, OPT_IN, uninstall, untilEnforcing } from "../client/installation.ts";
+import { expectInjectedPods } from "../client/injected-pods.ts";
+import { install, OPT_IN, readEnforcedPolicies, uninstall, waitForEnforcement } from "../client/installation.ts";
 import { type Kubectl, kubectlOf } from "../client/kubectl.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
-import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { dryRunCreate, isInjected } from "../client/server-answer.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { imageOf, readSuite, type Suite } from "../client/suite.ts";
 import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
-import { nameImage } from "../images/import-images.ts";
+import { tagImage } from "../images/import-images.ts";
 
 const suite = readSuite(process.env);
 const kubectl = kubectlOf(suite);
-/** Pages with the commands. */
+/** Names in the documented commands. */
 const [RELEASE, NAMESPACE, SHOP] = ["lastcall", "lastcall", "shop"];
 
 // The images have the names of a release, which only the suite's own cluster can import.
@@ -27,7 +27,7 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
   beforeAll(async () => {
     await uninstall(suite);
     await nameAsReleased(suite);
-    await waitUntil({ what: "namespaces of other cases are gone", withinMs: 60_000, everyMs: 500 }, async () =>
+    await waitUntil({ what: "namespaces of other cases are deleted", withinMs: 60_000, everyMs: 500 }, async () =>
       (await kubectl.run(["get", "namespaces"])).includes("Terminating") ? undefined : true,
     );
     before = await everythingIn(kubectl);
@@ -43,13 +43,13 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
   test("install lastcall, test it, prevent failed requests, switch the failurePolicy, and remove lastcall completely", async () => {
     await inNamespace(suite, SHOP, {}, async (shop) => {
       await shop.apply(sampleApp(shop));
-      await shop.rolledOut(`deployment/${APP}`);
+      await shop.waitForRollout(`deployment/${APP}`);
       for (const command of documentedCommands("README.md", "## Install")) {
-        shop.note(`$ ${command}`);
-        shop.note(await runDocumented(suite, command, { REGISTRY: "localhost" }));
+        shop.addTimelineLine(`$ ${command}`);
+        shop.addTimelineLine(await runDocumented(suite, command, { REGISTRY: "localhost" }));
       }
-      await shop.settled(`app=${APP}`);
-      await injectedPods(shop, `app=${APP}`);
+      await shop.waitForTerminations(`app=${APP}`);
+      await expectInjectedPods(shop, `app=${APP}`);
       const { requests, failed } = await underLoad(shop, () => restartRollout(shop));
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
@@ -57,21 +57,21 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
       const secret = await caSecret();
       await stepToFail(shop);
       await helm(["rollback", RELEASE, "1", "--wait", "--timeout=120s"]);
-      expect(await enforcedPolicies(suite)).toBe("");
-      expect((await wouldCreate(shop.here, [asked(shop)])).pods.map(isInjected)).toEqual([true]);
+      expect(await readEnforcedPolicies(suite)).toBe("");
+      expect((await dryRunCreate(shop.kubectl, [asked(shop)])).pods.map(isInjected)).toEqual([true]);
       await stepToFail(shop);
       expect(await caSecret()).toBe(secret);
 
       await expectNoneBlocked(shop, async () => {
         for (const command of documentedCommands("docs/operations.md", "## Uninstall")) {
-          shop.note(`$ ${command}`);
+          shop.addTimelineLine(`$ ${command}`);
           await runDocumented(suite, command);
         }
       });
       expect(await everythingIn(kubectl)).toEqual(before);
-      // Injected Pods still drain; their successors are not injected.
+      // Injected Pods still drain; their replacements are not injected.
       await restartRollout(shop);
-      await shop.settled(`app=${APP}`);
+      await shop.waitForTerminations(`app=${APP}`);
       expect((await shop.pods(`app=${APP}`)).map(isInjected)).toEqual([false, false]);
     });
   });
@@ -79,23 +79,23 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
 
 async function stepToFail(shop: CaseNamespace): Promise<void> {
   for (const command of documentedCommands("docs/operations.md", "## Failing closed")) {
-    shop.note(`$ ${command}`);
+    shop.addTimelineLine(`$ ${command}`);
     await runDocumented(suite, command);
   }
-  await untilEnforcing(suite);
+  await waitForEnforcement(suite);
 }
 
-/** Uninstalls while `Fail` is in force: the webhook must not be removed before its configuration. */
+/** Expects that the uninstallation refuses no Pod while `Fail` is in force: the webhook must not be removed before its configuration. */
 async function expectNoneBlocked(shop: CaseNamespace, work: () => Promise<void>): Promise<void> {
   await waitUntil({ what: "Pods are injected", withinMs: 30_000 }, async () =>
-    (await wouldCreate(shop.here, [asked(shop)])).pods.every(isInjected) ? true : undefined,
+    (await dryRunCreate(shop.kubectl, [asked(shop)])).pods.every(isInjected) ? true : undefined,
   );
   const creations = await createSteadily(suite, { perSecond: 20, pod: asked(shop), namespace: shop.name });
   try {
     await work();
   } finally {
     const counts = await creations.stop();
-    shop.keep("creations.json", JSON.stringify(counts, null, 2));
+    shop.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
     expect([counts.failed, ...counts.failures.filter((line) => line.includes("Z failed: "))]).toEqual([0]);
     expect(counts.missed).toBeGreaterThan(0);
   }
@@ -113,7 +113,7 @@ function helm(args: readonly string[]): Promise<string> {
   return runDocumented(suite, ["helm", ...args, "--namespace", NAMESPACE].join(" "));
 }
 
-/** Excludes objects that change by themselves, belong to the case, or follow a Service. */
+/** Matches objects that the comparison excludes: they change by themselves, belong to the case, or follow a Service. */
 const PASSING =
   /^(Event|IPAddress|Lease|CertificateSigningRequest|PodMetrics|NodeMetrics) |^[A-Za-z]+ shop |^Namespace \S+ shop$/;
 
@@ -126,11 +126,11 @@ async function everythingIn({ run }: Kubectl): Promise<readonly string[]> {
   return [...new Set(lines.filter((line) => line !== "" && !PASSING.test(line)))].sort();
 }
 
-/** The image names after a push to a registry. */
+/** Tags the images with the names that they have after a push to a registry. */
 async function nameAsReleased(own: Suite): Promise<void> {
   for (const node of own.nodes) {
     for (const name of ["lastcall-webhook", "lastcall-manager"] as const) {
-      await nameImage(stateFolder().socketOf(node), imageOf(own, name), `localhost/${name}:${VERSION}`);
+      await tagImage(stateFolder().socketOf(node), imageOf(own, name), `localhost/${name}:${VERSION}`);
     }
   }
 }

@@ -1,7 +1,7 @@
-/** The modes classic, with the manager as a regular container, and sleep, without a manager. */
+/** Tests the modes classic, with the manager as a regular container, and sleep, without a manager. */
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
-import { injectedPods } from "../client/injected-pods.ts";
+import { expectInjectedPods } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { APP, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
@@ -14,8 +14,8 @@ describe("no request fails in a rollout under mixed load", () => {
   test("in mode classic, with the manager among the regular containers", async () => {
     await inNamespace(suite, "mode-classic", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { annotations: { "lastcall.dev/mode": "classic" } }));
-      await namespace.rolledOut(`deployment/${APP}`);
-      for (const { spec } of await injectedPods(namespace, `app=${APP}`)) {
+      await namespace.waitForRollout(`deployment/${APP}`);
+      for (const { spec } of await expectInjectedPods(namespace, `app=${APP}`)) {
         expect(spec?.initContainers ?? []).toEqual([]);
         expect(spec?.containers.map(({ name }) => name).sort()).toEqual(["app", "lastcall"]);
       }
@@ -29,7 +29,7 @@ describe("no request fails in a rollout under mixed load", () => {
     await inNamespace(suite, "mode-sleep", LABELS, async (namespace) => {
       const annotations = { "lastcall.dev/mode": "sleep", "lastcall.dev/drain-delay": "12s" };
       await namespace.apply(sampleApp(namespace, { annotations }));
-      await namespace.rolledOut(`deployment/${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
       for (const { spec } of await namespace.pods(`app=${APP}`)) {
         expect(spec?.containers.map(({ name }) => name)).toEqual(["app"]);
         expect(spec?.containers[0]?.lifecycle?.preStop).toEqual({ sleep: { seconds: 12 } });

@@ -1,4 +1,4 @@
-/** The release's namespace is deleted before the release, while the configuration fails closed. */
+/** Tests a deletion of the release's namespace before the release, with `failurePolicy: Fail`. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { documentedCommands, runDocumented } from "../client/documented-commands.ts";
@@ -6,7 +6,7 @@ import { install, OPT_IN, uninstall } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { appContainer, barePod } from "../client/sample-app.ts";
-import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { dryRunCreate, isInjected } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
@@ -23,16 +23,16 @@ const asked = (namespace: CaseNamespace) => barePod(namespace, "asked", [appCont
 
 const wouldDelete = () => kubectl.attempt(["delete", "namespace", RELEASE_NAMESPACE, "--dry-run=server"]);
 
-/** API servers apply deleted policies for another moment. */
+/** API servers still apply a deleted policy for a short time. */
 const untilAllowed = () =>
   waitUntil({ what: "the deletion is no longer refused", withinMs: 30_000, everyMs: 10 }, async () =>
     (await wouldDelete()).status === 0 ? true : undefined,
   );
 
 test("the API server refuses, with a remedy, to delete lastcall's namespace before its configuration", async () => {
-  // API servers apply new policies after a moment.
+  // API servers apply a new policy with a delay.
   const complaint = await waitUntil({ what: "the policy is in force", withinMs: 30_000, everyMs: 500 }, async () => {
-    const { status, complaint: words } = await wouldDelete();
+    const { status, stderr: words } = await wouldDelete();
     return status === 0 ? undefined : words;
   });
   expect(complaint).toContain(`helm uninstall lastcall --namespace ${RELEASE_NAMESPACE}`);
@@ -48,17 +48,19 @@ test("a forced deletion of lastcall's namespace makes Pods fail until the docume
   await untilAllowed();
   await inNamespace(suite, "left-behind", { labels: OPT_IN }, async (namespace) => {
     await kubectl.run(["delete", "namespace", RELEASE_NAMESPACE, "--timeout=120s"]);
-    const refusal = await wouldCreate(namespace.here, [asked(namespace)]).catch(String);
-    namespace.note(`refused: ${refusal}`);
+    const refusal = await dryRunCreate(namespace.kubectl, [asked(namespace)]).catch(String);
+    namespace.addTimelineLine(`refused: ${refusal}`);
     expect(refusal).toContain('service "lastcall-webhook" not found');
     for (const command of documentedCommands("docs/operations.md", "## When lastcall's namespace was deleted")) {
-      namespace.note(`$ ${command}`);
-      namespace.note(await runDocumented(suite, command));
+      namespace.addTimelineLine(`$ ${command}`);
+      namespace.addTimelineLine(await runDocumented(suite, command));
     }
-    await waitUntil({ what: "Pods are let in", withinMs: 30_000 }, async () =>
-      (await wouldCreate(namespace.here, [asked(namespace)]).catch(() => undefined)) === undefined ? undefined : true,
+    await waitUntil({ what: "Pods are admitted", withinMs: 30_000 }, async () =>
+      (await dryRunCreate(namespace.kubectl, [asked(namespace)]).catch(() => undefined)) === undefined
+        ? undefined
+        : true,
     );
     await install(suite);
-    expect((await wouldCreate(namespace.here, [asked(namespace)])).pods.map(isInjected)).toEqual([true]);
+    expect((await dryRunCreate(namespace.kubectl, [asked(namespace)])).pods.map(isInjected)).toEqual([true]);
   });
 }, 400_000);

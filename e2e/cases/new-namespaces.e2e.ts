@@ -1,4 +1,4 @@
-/** Namespaces and their first Pods created together, beside forged reviews. */
+/** Tests Pods that are created together with their namespace, while another client sends forged reviews. */
 import { Agent, request } from "node:https";
 import type { KubernetesListObject, V1Namespace, V1Pod, V1Service, V1ServiceAccount } from "@kubernetes/client-node";
 import { expect, test } from "vitest";
@@ -32,7 +32,7 @@ test.skipIf(suite.context !== undefined)(
       const posted = await flood.stop();
       const delayed = pods.filter((pod) => isInjected(pod) && JSON.stringify(pod.spec).includes("--drain-delay=7s"));
       process.stdout.write(
-        `${delayed.length} of ${NAMESPACES} first Pods have their namespace's annotations, beside ${posted} forged reviews\n`,
+        `${delayed.length} of ${NAMESPACES} first Pods have their namespace's annotations, during ${posted} forged reviews\n`,
       );
       expect(delayed).toHaveLength(NAMESPACES);
       expect(posted).toBeGreaterThan(NAMESPACES);
@@ -44,7 +44,7 @@ test.skipIf(suite.context !== undefined)(
   },
 );
 
-/** A Pod that is never scheduled, with its own account, since a new namespace has none for a moment. */
+/** The Pod is never scheduled. It has its own ServiceAccount, because the default one is created later than the namespace. */
 function namespaceWithPod(name: string): KubernetesListObject<V1Namespace | V1ServiceAccount | V1Pod> {
   const annotations = { "lastcall.dev/drain-delay": "7s" };
   const pod: V1Pod = {

@@ -1,11 +1,11 @@
-/** Selectors, match conditions and the reporting policy on a real API server. */
+/** Tests selectors, match conditions and the reporting policy on a real API server. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { appContainer, barePod } from "../client/sample-app.ts";
-import { isInjected, wouldCreate } from "../client/server-answer.ts";
+import { dryRunCreate, isInjected } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
@@ -40,11 +40,11 @@ describe("the injection", () => {
           INJECT_VALUES.map((annotation) => ({ label, annotation })),
         );
         const pods = combinations.map(({ label, annotation }) => podWith(namespace, label, annotation));
-        const { pods: answers, warnings } = await wouldCreate(namespace.here, pods);
+        const { pods: answers, warnings } = await dryRunCreate(namespace.kubectl, pods);
         expect(answers.map(isInjected)).toEqual(
           combinations.map(({ label, annotation }) => expected(value, label, annotation)),
         );
-        // A Pod that opts out gets no warning; one that opts in only by annotation does.
+        // A Pod that opts in only by annotation gets a warning; a Pod that opts out does not.
         expect(warnings).toEqual(
           value === "enabled" ? [] : [expect.stringContaining(`annotation ${KEY}: Set it as a label`)],
         );
@@ -57,7 +57,7 @@ describe("the injection", () => {
       for (const untouched of ["kube-system", "kube-public", "kube-node-lease", RELEASE_NAMESPACE]) {
         const pod = podWith(namespace, "enabled", undefined);
         const there = { ...pod, metadata: { ...pod.metadata, namespace: untouched } };
-        const { pods, warnings } = await wouldCreate(namespace.kubectl, [there]);
+        const { pods, warnings } = await dryRunCreate(namespace.clusterKubectl, [there]);
         expect([untouched, pods.map(isInjected), warnings]).toEqual([untouched, [false], []]);
       }
     });
@@ -91,7 +91,7 @@ describe("a Pod that is intentionally not injected", () => {
         ],
       ];
       for (const [pod, reason] of rows) {
-        const { pods, warnings } = await wouldCreate(namespace.here, [pod]);
+        const { pods, warnings } = await dryRunCreate(namespace.kubectl, [pod]);
         expect([pod.metadata?.name, pods[0]?.spec?.containers.length]).toEqual([
           pod.metadata?.name,
           pod.spec?.containers.length,
@@ -112,7 +112,7 @@ describe("a Pod that is intentionally not injected", () => {
       const pod = barePod(namespace, "sleeping", [appContainer(namespace)], {
         annotations: { "lastcall.dev/mode": "sleep" },
       });
-      const { pods, warnings } = await wouldCreate(namespace.here, [pod]);
+      const { pods, warnings } = await dryRunCreate(namespace.kubectl, [pod]);
       expect(pods[0]?.spec?.containers[0]?.lifecycle?.preStop?.sleep).toEqual({ seconds: 5 });
       expect(warnings).toEqual([]);
     });

@@ -1,10 +1,10 @@
-/** Containers with their own preStop hooks. */
+/** Tests containers with their own preStop hooks. */
 import type { V1Container, V1LifecycleHandler, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods, managerOf } from "../client/injected-pods.ts";
+import { expectInjectedPods, managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { followLog, metAtMs, type PodLog } from "../client/pod-log.ts";
+import { followLog, loggedAtMs, type PodLog } from "../client/pod-log.ts";
 import { barePod, nodeContainer } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 
@@ -17,7 +17,7 @@ const SPEAK = `require("node:fs").writeFileSync("/proc/1/fd/1", '{"atMs":' + Dat
 const EXEC: V1LifecycleHandler = { exec: { command: ["/usr/local/bin/node", "-e", SPEAK] } };
 const SLEEP: V1LifecycleHandler = { sleep: { seconds: 3 } };
 const NO_SLEEP: V1LifecycleHandler = { sleep: { seconds: 0 } };
-/** The image has no shell, so a sleeping hook that the drain replaces must not run. */
+/** The image has no shell, so this hook would fail; the manager's hook must replace it. */
 const SHELL_SLEEP: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
 /** Calls another container, which keeps running and observes the kubelet's connection. */
 const callTo = (at: number): V1LifecycleHandler => ({
@@ -79,8 +79,8 @@ async function start(
 ): Promise<V1Pod> {
   const containers = Object.entries(hooks).map(([name, hook], at) => container(namespace, name, FIRST_PORT + at, hook));
   await namespace.apply([barePod(namespace, "hooked", containers, { annotations })]);
-  await namespace.here.run(["wait", "--for=condition=Ready", "pod/hooked", "--timeout=90s"]);
-  const [pod] = await injectedPods(namespace);
+  await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/hooked", "--timeout=90s"]);
+  const [pod] = await expectInjectedPods(namespace);
   if (pod === undefined) throw new Error("no Pod");
   return pod;
 }
@@ -107,7 +107,7 @@ function logsOf(namespace: CaseNamespace, containers: readonly string[]): Readon
   return Object.fromEntries(containers.map((name) => [name, followLog(namespace, "hooked", name)]));
 }
 
-/** The kubelet keeps the hook's connection open after the answer, as the demo's Pod runner does; the drain does not wait for it. */
+/** Expects that the kubelet does not close the hook's connection after the response, as in the demo's Pod runner. The drain does not wait for it. */
 async function expectKeptConnection(log: PodLog | undefined): Promise<void> {
   if (log === undefined) throw new Error("no log");
   await log.waitFor('"hook called"');
@@ -122,7 +122,10 @@ async function endPod(
 ): Promise<Readonly<Record<string, number>>> {
   await Promise.all(Object.values(logs).map((log) => log.waitFor("started")));
   const deletedAtMs = Date.now();
-  await namespace.here.run(["delete", "pod", "hooked", "--wait=false"]);
-  const times = Object.entries(logs).map(async ([name, log]) => [name, (await metAtMs(log, "SIGTERM")) - deletedAtMs]);
+  await namespace.kubectl.run(["delete", "pod", "hooked", "--wait=false"]);
+  const times = Object.entries(logs).map(async ([name, log]) => [
+    name,
+    (await loggedAtMs(log, "SIGTERM")) - deletedAtMs,
+  ]);
   return Object.fromEntries(await Promise.all(times));
 }

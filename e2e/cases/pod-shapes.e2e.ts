@@ -1,11 +1,11 @@
-/** Unusual Pods: each is injected, becomes ready, drains and ends. */
+/** Tests unusual Pods: each is injected, becomes ready, drains and terminates. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { drainOne, THE_END } from "../client/one-drain.ts";
-import { followLog, metAtMs, type PodLog } from "../client/pod-log.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
+import { followLog, loggedAtMs, type PodLog } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { warningsIn } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
@@ -26,15 +26,15 @@ describe("in a namespace that enforces the restricted Pod Security level", () =>
     };
     await inNamespace(suite, "restricted", { labels: { ...OPT_IN, ...enforced } }, async (namespace) => {
       const objects = { apiVersion: "v1", kind: "List", items: sampleApp(namespace, { annotations: BRIEF }) };
-      const { status, complaint } = await namespace.here.attempt(["apply", "--filename=-"], JSON.stringify(objects));
-      expect([status, warningsIn(complaint)]).toEqual([0, []]);
-      await namespace.rolledOut(`deployment/${APP}`);
-      const { report, warnings } = await drainOne(
+      const { status, stderr } = await namespace.kubectl.attempt(["apply", "--filename=-"], JSON.stringify(objects));
+      expect([status, warningsIn(stderr)]).toEqual([0, []]);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      const { report, warnings } = await createAndDrain(
         namespace,
         barePod(namespace, "alone", [appContainer(namespace)], { annotations: BRIEF }),
       );
       expect(warnings).toEqual([]);
-      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+      expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
     });
   });
 });
@@ -45,7 +45,7 @@ describe("the token of the Pod's ServiceAccount", () => {
       await inNamespace(suite, `token-${mounts}`, LABELS, async (namespace) => {
         const pod = { automountServiceAccountToken: mounts };
         const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF, pod });
-        const { pod: ran, report } = await drainOne(namespace, asked);
+        const { pod: ran, report } = await createAndDrain(namespace, asked);
         const places = [managerOf(ran), ...(ran.spec?.containers ?? [])].map(({ name, volumeMounts }) => [
           name,
           (volumeMounts ?? []).map(({ mountPath }) => mountPath),
@@ -55,7 +55,7 @@ describe("the token of the Pod's ServiceAccount", () => {
           ["lastcall", expected],
           ["app", expected],
         ]);
-        expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+        expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
       });
     });
   }
@@ -69,14 +69,14 @@ describe("a Pod", () => {
         pod: { shareProcessNamespace: true },
       });
       const apps: PodLog[] = [];
-      const { report, deletedAtMs } = await drainOne(namespace, asked, async () => {
+      const { report, deletedAtMs } = await createAndDrain(namespace, asked, async () => {
         apps.push(followLog(namespace, APP, "app"));
         await apps[0]?.waitFor("started");
       });
-      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+      expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
       const [app] = apps;
       if (app === undefined) throw new Error("no log");
-      expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 1_000);
+      expect(await loggedAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 1_000);
     });
   });
 
@@ -91,7 +91,7 @@ describe("a Pod", () => {
           imagePullPolicy: "Never",
           securityContext: appContainer(namespace).securityContext ?? {},
         };
-        const { report, pod } = await drainOne(namespace, barePod(namespace, "static", [container]));
+        const { report, pod } = await createAndDrain(namespace, barePod(namespace, "static", [container]));
         expect(pod.spec?.containers[0]?.lifecycle?.preStop?.httpGet).toBeDefined();
         expect(report).toMatchObject({ outcome: "not-needed" });
       });
@@ -101,22 +101,22 @@ describe("a Pod", () => {
   test("with a read-only root file system accepts an ephemeral container, and drains", async () => {
     await inNamespace(suite, "debugged", LABELS, async (namespace) => {
       const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF });
-      const { report } = await drainOne(namespace, asked, async (pod) => {
+      const { report } = await createAndDrain(namespace, asked, async (pod) => {
         expect(managerOf(pod).securityContext?.readOnlyRootFilesystem).toBe(true);
         const image = pod.spec?.containers[0]?.image;
         const words = ["/usr/local/bin/node", "-e", "setTimeout(() => console.log('inspected'), 500)"];
-        await namespace.here.run([
+        await namespace.kubectl.run([
           ...["debug", `pod/${APP}`, "--container=visitor", `--image=${image}`, "--image-pull-policy=IfNotPresent"],
           ...["--profile=restricted", "--target=app", "--", ...words],
         ]);
         await waitUntil({ what: "the ephemeral container has finished", withinMs: 60_000, everyMs: 300 }, async () => {
-          const log = await namespace.here.attempt(["logs", APP, "--container=visitor"]);
+          const log = await namespace.kubectl.attempt(["logs", APP, "--container=visitor"]);
           return log.output.includes("inspected") ? true : undefined;
         });
-        const visited = await namespace.here.json<V1Pod>(["get", "pod", APP]);
+        const visited = await namespace.kubectl.json<V1Pod>(["get", "pod", APP]);
         expect(visited.spec?.initContainers).toEqual(pod.spec?.initContainers);
       });
-      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+      expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
     });
   });
 });
@@ -126,14 +126,18 @@ describe("kubectl logs and exec without a container name", () => {
     test(`reach the app in mode ${mode}`, async () => {
       await inNamespace(suite, `default-container-${mode}`, LABELS, async (namespace) => {
         const annotations = { ...BRIEF, "lastcall.dev/mode": mode };
-        await drainOne(namespace, barePod(namespace, APP, [appContainer(namespace)], { annotations }), async () => {
-          const logs = await namespace.here.attempt(["logs", APP]);
-          expect([logs.status, logs.complaint]).toEqual([0, ""]);
-          expect(logs.output).toContain('"started"');
-          const command = ["/usr/local/bin/node", "-p", "process.execPath"];
-          const exec = await namespace.here.attempt(["exec", APP, "--", ...command]);
-          expect([exec.status, exec.output.trim(), exec.complaint]).toEqual([0, "/usr/local/bin/node", ""]);
-        });
+        await createAndDrain(
+          namespace,
+          barePod(namespace, APP, [appContainer(namespace)], { annotations }),
+          async () => {
+            const logs = await namespace.kubectl.attempt(["logs", APP]);
+            expect([logs.status, logs.stderr]).toEqual([0, ""]);
+            expect(logs.output).toContain('"started"');
+            const command = ["/usr/local/bin/node", "-p", "process.execPath"];
+            const exec = await namespace.kubectl.attempt(["exec", APP, "--", ...command]);
+            expect([exec.status, exec.output.trim(), exec.stderr]).toEqual([0, "/usr/local/bin/node", ""]);
+          },
+        );
       });
     });
   }

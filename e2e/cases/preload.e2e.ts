@@ -1,4 +1,4 @@
-/** The preload library, which closes kept-alive connections: on nodes that can mount images, and on others. */
+/** Tests the preload library, which closes kept-alive connections, on nodes that can mount images and on others. */
 import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
@@ -9,9 +9,9 @@ import {
   reduceNode,
 } from "../../src/webhook/cluster/cluster-facts.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods, nameOf } from "../client/injected-pods.ts";
+import { expectInjectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { drainOne, THE_END } from "../client/one-drain.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
@@ -27,7 +27,7 @@ const PRELOAD = { ...TIMEOUT, "lastcall.dev/preload": "http1" };
 
 /** The version of a runtime that cannot mount images; `undefined` if all nodes can. */
 async function tooOld(namespace: CaseNamespace): Promise<string | undefined> {
-  const { items } = await namespace.kubectl.json<V1NodeList>(["get", "nodes"]);
+  const { items } = await namespace.clusterKubectl.json<V1NodeList>(["get", "nodes"]);
   const nodes = items.map((node) => reduceNode(JSON.parse(JSON.stringify(node))));
   const kubelet = lowestKubeletVersion(nodes) ?? "";
   const version = parseVersion(kubelet);
@@ -66,7 +66,7 @@ test.skipIf(suite.context !== undefined)(
       if (old !== undefined) return context.skip(`a node cannot mount images: ${old}`);
       const { securityContext = {} } = appContainer(namespace);
       const container = { name: "app", image: PAUSE_IMAGE, imagePullPolicy: "Never", securityContext };
-      const { pod, report } = await drainOne(
+      const { pod, report } = await createAndDrain(
         namespace,
         barePod(namespace, "static", [container], { annotations: PRELOAD }),
       );
@@ -82,10 +82,10 @@ describe("a Pod with the preload setting, if a node cannot mount images,", () =>
       const old = await tooOld(namespace);
       if (old === undefined) return context.skip("all nodes mount images");
       const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: PRELOAD });
-      const { pod, warnings, report } = await drainOne(namespace, asked);
+      const { pod, warnings, report } = await createAndDrain(namespace, asked);
       expect(warnings.join("\n")).toContain(old);
       expect(JSON.stringify(pod.spec)).not.toContain("preload");
-      expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+      expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
     });
   });
 });
@@ -98,11 +98,11 @@ async function rolledOver(
   annotations: Readonly<Record<string, string>>,
 ): Promise<RolledOver> {
   await namespace.apply(sampleApp(namespace, { annotations }));
-  await namespace.rolledOut(`deployment/${APP}`);
-  const pods: readonly V1Pod[] = await injectedPods(namespace, `app=${APP}`);
+  await namespace.waitForRollout(`deployment/${APP}`);
+  const pods: readonly V1Pod[] = await expectInjectedPods(namespace, `app=${APP}`);
   const managers = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
   const result = await underLoad(namespace, () => restartRollout(namespace), { endless: 6 });
   const reports = await Promise.all(managers.map((manager) => drainReport(manager, 90)));
-  namespace.keep("reports.json", JSON.stringify(reports, null, 2));
+  namespace.saveArtifact("reports.json", JSON.stringify(reports, null, 2));
   return { reports, requests: result.requests, failed: result.failed };
 }

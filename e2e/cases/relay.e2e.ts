@@ -1,16 +1,16 @@
-/** The relay on a real API server: managers receive the withdrawal of their Pods, and users see the results of drains. */
+/** Tests the relay on a real API server: managers receive the withdrawal of their Pods, and users see the results of drains. */
 import type { CoreV1Event, KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { lastcall } from "../client/command-line.ts";
-import { injectedPods, nameOf } from "../client/injected-pods.ts";
-import { OPT_IN, untilInjecting } from "../client/installation.ts";
-import { THE_END } from "../client/one-drain.ts";
-import { ownSlice } from "../client/own-slice.ts";
-import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
+import { runLastcall } from "../client/command-line.ts";
+import { expectInjectedPods, nameOf } from "../client/injected-pods.ts";
+import { OPT_IN, waitForInjection } from "../client/installation.ts";
+import { DELETION_TRIGGER } from "../client/one-drain.ts";
+import { createOwnSlice } from "../client/own-slice.ts";
+import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
-import { deleted, oneBehindService } from "../client/running-app.ts";
+import { deleteForReport, startBehindService } from "../client/running-app.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
@@ -24,29 +24,29 @@ const WEBHOOK = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"
 describe("a Pod that its Services withdraw at different times", () => {
   test("gets its stop signal after the last withdrawal, and its report has the time of the withdrawal", async () => {
     await inNamespace(suite, "relay-lag", LABELS, async (namespace) => {
-      const running = await oneBehindService(namespace, { annotations: BRIEF });
-      const slice = await ownSlice(namespace, "slow", running.pod);
-      const ended = deleted(namespace, running);
+      const running = await startBehindService(namespace, { annotations: BRIEF });
+      const slice = await createOwnSlice(namespace, "slow", running.pod);
+      const ended = deleteForReport(namespace, running);
       await running.manager.waitFor('"phase":"withdrawing"');
       const fromMs = Date.now();
       await pauseMs(8_000);
       expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
-      await slice.set({ ready: false, serving: true, terminating: true });
+      await slice.setConditions({ ready: false, serving: true, terminating: true });
       const report = await ended;
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(8_000);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(8_000);
-      expect(report.trigger).toEqual(THE_END);
-      expect(await metAtMs(running.app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
+      expect(report.trigger).toEqual(DELETION_TRIGGER);
+      expect(await loggedAtMs(running.app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
     });
   });
 
   test("gets its stop signal at the deadline if it is not withdrawn, and its report contains the Service's name", async () => {
     await inNamespace(suite, "relay-never", LABELS, async (namespace) => {
       const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "8s" };
-      const running = await oneBehindService(namespace, { annotations });
-      await ownSlice(namespace, "stuck", running.pod);
-      const report = await deleted(namespace, running);
+      const running = await startBehindService(namespace, { annotations });
+      await createOwnSlice(namespace, "stuck", running.pod);
+      const report = await deleteForReport(namespace, running);
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered", withdrawnAfterMs: -1 });
       expect(report.why).toContain("stuck");
     });
@@ -58,13 +58,13 @@ test("a Pod that the kubelet stops without a deletion waits only for its delay, 
     const pod = { activeDeadlineSeconds: 15, restartPolicy: "Always" };
     const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF, pod });
     await namespace.apply([asked]);
-    await namespace.here.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
-    const [ran] = await injectedPods(namespace);
+    await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
+    const [ran] = await expectInjectedPods(namespace);
     if (ran === undefined) throw new Error("no Pod");
-    await ownSlice(namespace, "unaware", ran);
+    await createOwnSlice(namespace, "unaware", ran);
     const manager = followLog(namespace, APP, MANAGER);
     const report = await drainReport(manager, 90);
-    namespace.keep("report.json", JSON.stringify(report, null, 2));
+    namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
     expect(report).toMatchObject({ outcome: "drained", relay: "still_in_rotation", withdrawnAfterMs: -1 });
     expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
     // The deadline of the drain is a minute away.
@@ -75,11 +75,11 @@ test("a Pod that the kubelet stops without a deletion waits only for its delay, 
 describe("if no relay is reachable", () => {
   test("drains end after their delay when the sockets are quiet, and report the failure", async () => {
     await inNamespace(suite, "relay-gone", LABELS, async (namespace) => {
-      const running = await oneBehindService(namespace, { annotations: BRIEF });
-      await namespace.kubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
+      const running = await startBehindService(namespace, { annotations: BRIEF });
+      await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
       try {
         await noWebhook(namespace);
-        const report = await deleted(namespace, running);
+        const report = await deleteForReport(namespace, running);
         expect(report).toMatchObject({ outcome: "drained", trigger: "hook", withdrawnAfterMs: -1 });
         expect(report.relay).toMatch(/^unknown: /);
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(1_000);
@@ -92,15 +92,15 @@ describe("if no relay is reachable", () => {
 
   test("a drain that waits for its withdrawal ends after its delay if every relay replica is gone", async () => {
     await inNamespace(suite, "relay-lost", LABELS, async (namespace) => {
-      const running = await oneBehindService(namespace, { annotations: BRIEF });
-      await ownSlice(namespace, "slow", running.pod);
-      const ended = deleted(namespace, running);
+      const running = await startBehindService(namespace, { annotations: BRIEF });
+      await createOwnSlice(namespace, "slow", running.pod);
+      const ended = deleteForReport(namespace, running);
       await running.manager.waitFor('"phase":"withdrawing"');
       await pauseMs(4_000);
       expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
       const kill = ["--grace-period=1", "--wait=false", "--selector=app.kubernetes.io/component=webhook"];
-      await namespace.kubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
-      await namespace.kubectl.run(["--namespace", RELEASE_NAMESPACE, "delete", "pods", ...kill]);
+      await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
+      await namespace.clusterKubectl.run(["--namespace", RELEASE_NAMESPACE, "delete", "pods", ...kill]);
       try {
         const report = await ended;
         expect(report).toMatchObject({ outcome: "drained" });
@@ -118,13 +118,15 @@ describe("for the users of a cluster", () => {
   test("the command line merges the relays' drains and draws one, and the Pod's owner has an Event", async () => {
     await inNamespace(suite, "relay-people", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: BRIEF }));
-      await namespace.rolledOut(`deployment/${APP}`);
-      const old = (await injectedPods(namespace, `app=${APP}`)).map(nameOf).sort();
-      const before = sumOfSamples(await samplesOf(namespace.kubectl, "lastcall_drains_total", ['outcome="drained"']));
-      await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
-      await namespace.rolledOut(`deployment/${APP}`);
-      await namespace.settled(`app=${APP}`);
-      const listed = await lastcall(suite, [
+      await namespace.waitForRollout(`deployment/${APP}`);
+      const old = (await expectInjectedPods(namespace, `app=${APP}`)).map(nameOf).sort();
+      const before = sumOfSamples(
+        await samplesOf(namespace.clusterKubectl, "lastcall_drains_total", ['outcome="drained"']),
+      );
+      await namespace.kubectl.run(["rollout", "restart", `deployment/${APP}`]);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      await namespace.waitForTerminations(`app=${APP}`);
+      const listed = await runLastcall(suite, [
         "drains",
         "-n",
         namespace.name,
@@ -133,19 +135,21 @@ describe("for the users of a cluster", () => {
         "--json",
       ]);
       const records: readonly DrainRecord[] = JSON.parse(listed.output).drains;
-      namespace.keep("drains.json", listed.output);
+      namespace.saveArtifact("drains.json", listed.output);
       expect(records.map(({ pod }) => pod).sort()).toEqual(old);
       expect(records.map(({ report }) => report.relay)).toEqual(old.map(() => "withdrawn"));
-      const after = sumOfSamples(await samplesOf(namespace.kubectl, "lastcall_drains_total", ['outcome="drained"']));
+      const after = sumOfSamples(
+        await samplesOf(namespace.clusterKubectl, "lastcall_drains_total", ['outcome="drained"']),
+      );
       expect(after - before).toBe(old.length);
       const where = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
-      const table = await lastcall(suite, ["drains", ...where]);
-      namespace.keep("drains.txt", table.output);
+      const table = await runLastcall(suite, ["drains", ...where]);
+      namespace.saveArtifact("drains.txt", table.output);
       for (const pod of old) expect(table.output).toContain(pod.slice(-5));
-      const drawn = await lastcall(suite, ["timeline", old[0] ?? "", ...where]);
-      namespace.keep("timeline-of-one.txt", drawn.output);
+      const drawn = await runLastcall(suite, ["timeline", old[0] ?? "", ...where]);
+      namespace.saveArtifact("timeline-of-one.txt", drawn.output);
       expect(drawn.output).toContain(old[0]);
-      const { items } = await namespace.here.json<KubernetesListObject<CoreV1Event>>(["get", "events"]);
+      const { items } = await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events"]);
       const recorded = items.filter(({ reason }) => reason === "Drained");
       expect(recorded.length).toBeGreaterThan(0);
       expect(new Set(recorded.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(["ReplicaSet"]));
@@ -160,14 +164,14 @@ describe("a relay with the default permission to read Pods", () => {
     await inNamespace(suite, "relay-grace", LABELS, async (namespace) => {
       const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "60s" };
       const pod = { terminationGracePeriodSeconds: 10 };
-      const running = await oneBehindService(namespace, { annotations, pod });
+      const running = await startBehindService(namespace, { annotations, pod });
       // The Pod stays in rotation, so the drain would last its complete minute.
-      await ownSlice(namespace, "stuck", running.pod);
+      await createOwnSlice(namespace, "stuck", running.pod);
       const beforeMs = Date.now();
-      const report = await deleted(namespace, running, "--grace-period=20");
+      const report = await deleteForReport(namespace, running, "--grace-period=20");
       // Of 20 s, 10 s are the app's and 2 s the margin.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
-      const signalledMs = (await metAtMs(running.app, "SIGTERM")) - beforeMs;
+      const signalledMs = (await loggedAtMs(running.app, "SIGTERM")) - beforeMs;
       expect(signalledMs).toBeGreaterThanOrEqual(7_000);
       expect(signalledMs).toBeLessThan(10_000 + 5_000);
     });
@@ -177,12 +181,12 @@ describe("a relay with the default permission to read Pods", () => {
 async function noWebhook(namespace: CaseNamespace): Promise<void> {
   const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
   await waitUntil({ what: "no webhook runs", withinMs: 90_000, everyMs: 500 }, async () =>
-    (await namespace.kubectl.json<KubernetesListObject<V1Pod>>(where)).items.length === 0 ? true : undefined,
+    (await namespace.clusterKubectl.json<KubernetesListObject<V1Pod>>(where)).items.length === 0 ? true : undefined,
   );
 }
 
 async function webhookBack(namespace: CaseNamespace): Promise<void> {
-  await namespace.kubectl.run(["scale", ...WEBHOOK, "--replicas=2"]);
-  await namespace.kubectl.run(["rollout", "status", ...WEBHOOK, "--timeout=120s"]);
-  await untilInjecting(suite);
+  await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=2"]);
+  await namespace.clusterKubectl.run(["rollout", "status", ...WEBHOOK, "--timeout=120s"]);
+  await waitForInjection(suite);
 }

@@ -1,12 +1,12 @@
-/** Resources of a Pod and limits of its namespace, which the manager must not change. */
+/** Tests that the manager preserves the QoS class of its Pod and observes the limits of the namespace. */
 import type { KubernetesObject, V1Container, V1Pod, V1ResourceRequirements } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { drainOne, THE_END } from "../client/one-drain.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
-import { wouldCreate } from "../client/server-answer.ts";
+import { dryRunCreate } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
@@ -25,10 +25,10 @@ describe("the QoS class", () => {
   ] as const) {
     test(`${qos} is unchanged on the Pod and on its node, and the manager has enough resources to drain`, async () => {
       await inNamespace(suite, `qos-${qos.toLowerCase()}`, LABELS, async (namespace) => {
-        const { pod, report, warnings } = await drainOne(namespace, sized(namespace, resources));
+        const { pod, report, warnings } = await createAndDrain(namespace, sized(namespace, resources));
         expect(pod.status?.qosClass).toBe(qos);
         expect(warnings).toEqual([]);
-        expect(report).toMatchObject({ outcome: "drained", trigger: THE_END });
+        expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
       });
     });
   }
@@ -37,13 +37,13 @@ describe("the QoS class", () => {
 describe("Pod-level resources", () => {
   test("include the manager if they are sufficient, otherwise the manager requests none and a problem is reported", async () => {
     await inNamespace(suite, "pod-level", LABELS, async (namespace) => {
-      const { pod, report, warnings } = await drainOne(namespace, sized(namespace, {}, { resources: EQUAL }));
+      const { pod, report, warnings } = await createAndDrain(namespace, sized(namespace, {}, { resources: EQUAL }));
       expect(pod.status?.qosClass).toBe("Guaranteed");
       expect(managerOf(pod).resources).not.toEqual({});
       expect(warnings).toEqual([]);
       expect(report).toMatchObject({ outcome: "drained" });
       const full = { requests: { cpu: "50m", memory: "64Mi" } };
-      const answer = await wouldCreate(namespace.here, [sized(namespace, full, { resources: full })]);
+      const answer = await dryRunCreate(namespace.kubectl, [sized(namespace, full, { resources: full })]);
       expect(answer.pods.map((one) => managerOf(one).resources)).toEqual([{}]);
       expect(answer.warnings.join("\n")).toContain("No room for");
     });
@@ -57,10 +57,10 @@ describe("a LimitRange", () => {
       await namespace.apply([limitRange(namespace, { min, max: { cpu: "1", memory: "512Mi" } })]);
       const asked = sized(namespace, UNEQUAL);
       await untilWatched(namespace, async () => {
-        const [pod] = (await wouldCreate(namespace.here, [asked])).pods;
+        const [pod] = (await dryRunCreate(namespace.kubectl, [asked])).pods;
         return pod !== undefined && managerOf(pod).resources?.requests?.["memory"] === min.memory;
       });
-      const { pod, report } = await drainOne(namespace, asked);
+      const { pod, report } = await createAndDrain(namespace, asked);
       expect(managerOf(pod).resources?.requests).toEqual(min);
       expect(report).toMatchObject({ outcome: "drained" });
     });
@@ -71,11 +71,11 @@ describe("a LimitRange", () => {
       await namespace.apply([limitRange(namespace, { max: { cpu: "1", memory: "8Mi" } })]);
       const asked = sized(namespace, { limits: { cpu: "100m", memory: "8Mi" } });
       const answer = await untilWatched(namespace, async () => {
-        const { status, complaint } = await namespace.here.attempt(
+        const { status, stderr } = await namespace.kubectl.attempt(
           ["create", "--dry-run=server", "--filename=-"],
           JSON.stringify(asked),
         );
-        return status === 0 ? complaint : false;
+        return status === 0 ? stderr : false;
       });
       expect(answer).toContain("a LimitRange of the namespace leaves no room for the manager");
     });
@@ -85,7 +85,7 @@ describe("a LimitRange", () => {
     await inNamespace(suite, "limit-range-defaults", LABELS, async (namespace) => {
       const amounts = { cpu: "50m", memory: "64Mi" };
       await namespace.apply([limitRange(namespace, { default: amounts, defaultRequest: amounts })]);
-      const { pod, report } = await drainOne(namespace, sized(namespace, {}));
+      const { pod, report } = await createAndDrain(namespace, sized(namespace, {}));
       expect(pod.status?.qosClass).toBe("Guaranteed");
       expect(report).toMatchObject({ outcome: "drained" });
     });
@@ -106,7 +106,7 @@ describe("a ResourceQuota for every resource", () => {
       await namespace.apply([quota]);
       for (const resources of [EQUAL, UNEQUAL]) {
         await namespace.apply(sampleApp(namespace, { container: { resources }, annotations: BRIEF }));
-        await namespace.rolledOut(`deployment/${APP}`);
+        await namespace.waitForRollout(`deployment/${APP}`);
         const pods = await namespace.pods(`app=${APP}`);
         for (const pod of pods.filter(({ metadata }) => metadata?.deletionTimestamp === undefined)) managerOf(pod);
       }
@@ -116,7 +116,7 @@ describe("a ResourceQuota for every resource", () => {
 
 /** Waits until lastcall's watch has delivered a new LimitRange. */
 function untilWatched<T>(namespace: CaseNamespace, attempt: () => Promise<T | false>): Promise<T> {
-  const what = `lastcall has the LimitRange of ${namespace.name}`;
+  const what = `lastcall has received the LimitRange of ${namespace.name}`;
   return waitUntil({ what, withinMs: 30_000, everyMs: 300 }, async () => {
     const seen = await attempt();
     return seen === false ? undefined : seen;

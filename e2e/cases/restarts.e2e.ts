@@ -1,11 +1,11 @@
-/** A container that restarts while its Pod stays must not cause a drain. */
+/** Tests that the restart of a container in a running Pod causes no drain. */
 import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods } from "../client/injected-pods.ts";
+import { expectInjectedPods } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { THE_END } from "../client/one-drain.ts";
-import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
+import { DELETION_TRIGGER } from "../client/one-drain.ts";
+import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { APP_PORT, appContainer, barePod, nodeContainer } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -28,11 +28,11 @@ describe("an app that fails its liveness probe", () => {
         barePod(namespace, "with", [container], { annotations: HTTP_DRIVER, labels: { injected: "yes" } }),
         barePod(namespace, "without", [container], { labels: disabled }),
       ]);
-      await namespace.here.run(["wait", "--for=condition=Ready", "pod/with", "pod/without", "--timeout=60s"]);
-      await injectedPods(namespace, "injected=yes");
+      await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/with", "pod/without", "--timeout=60s"]);
+      await expectInjectedPods(namespace, "injected=yes");
       const manager = followLog(namespace, "with", MANAGER);
       const [without, withIt] = await Promise.all([endsAfterMs(namespace, "without"), endsAfterMs(namespace, "with")]);
-      namespace.note(`SIGTERM after ${withIt} ms with and ${without} ms without lastcall`);
+      namespace.addTimelineLine(`SIGTERM after ${withIt} ms with and ${without} ms without lastcall`);
       expect(withIt - without).toBeLessThanOrEqual(6_000);
 
       const restarted = JSON.parse(await manager.waitFor('"restarted"'));
@@ -40,12 +40,12 @@ describe("an app that fails its liveness probe", () => {
       await restartsOf(namespace, "with", "app", 1);
       const app = followLog(namespace, "with", "app");
       await app.waitFor("started");
-      const before = await namespace.here.run(["logs", "with", "--container=app", "--previous"]);
+      const before = await namespace.kubectl.run(["logs", "with", "--container=app", "--previous"]);
       expect(before).toContain("SIGTERM");
       expect(before).not.toContain("drain requested");
 
-      await namespace.here.run(["delete", "pod", "with", "--wait=false"]);
-      expect(await drainReport(manager)).toMatchObject({ outcome: "drained", trigger: THE_END });
+      await namespace.kubectl.run(["delete", "pod", "with", "--wait=false"]);
+      expect(await drainReport(manager)).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
       await app.ended;
       expect(app.lines().filter((line) => line.includes("drain requested"))).toHaveLength(1);
     });
@@ -59,14 +59,14 @@ describe("an app in a crash loop", () => {
         barePod(namespace, "crashing", [nodeContainer(namespace, "app", ["-e", "process.exit(1)"])]),
       ]);
       await restartsOf(namespace, "crashing", "app", 2);
-      const [pod] = await injectedPods(namespace);
+      const [pod] = await expectInjectedPods(namespace);
       expect(statusOf(pod, MANAGER)).toMatchObject({ restartCount: 0 });
       expect(statusOf(pod, MANAGER)?.state?.running).toBeDefined();
       const manager = followLog(namespace, "crashing", MANAGER);
       await manager.waitFor("listening");
-      await namespace.here.run(["delete", "pod", "crashing", "--wait=false"]);
+      await namespace.kubectl.run(["delete", "pod", "crashing", "--wait=false"]);
       expect(await drainReport(manager)).toMatchObject({ outcome: "not-needed" });
-      await namespace.settled("", 30);
+      await namespace.waitForTerminations("", 30);
     });
   });
 });
@@ -76,14 +76,14 @@ async function endsAfterMs(namespace: CaseNamespace, pod: string): Promise<numbe
   const app = followLog(namespace, pod, "app");
   await app.waitFor("started");
   const sicken = `fetch("http://127.0.0.1:${APP_PORT}/sicken", { method: "POST" })`;
-  await namespace.here.run(["exec", pod, "--container=app", "--", "/usr/local/bin/node", "-e", sicken]);
-  const failedAtMs = await metAtMs(app, "failed its liveness probe");
-  return (await metAtMs(app, "SIGTERM")) - failedAtMs;
+  await namespace.kubectl.run(["exec", pod, "--container=app", "--", "/usr/local/bin/node", "-e", sicken]);
+  const failedAtMs = await loggedAtMs(app, "failed its liveness probe");
+  return (await loggedAtMs(app, "SIGTERM")) - failedAtMs;
 }
 
 async function restartsOf(namespace: CaseNamespace, pod: string, container: string, count: number): Promise<void> {
   await waitUntil({ what: `${container} of ${pod} was restarted ${count} times`, withinMs: 90_000 }, async () => {
-    const found = await namespace.here.json<V1Pod>(["get", "pod", pod]);
+    const found = await namespace.kubectl.json<V1Pod>(["get", "pod", pod]);
     return (statusOf(found, container)?.restartCount ?? 0) >= count ? true : undefined;
   });
 }

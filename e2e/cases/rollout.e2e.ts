@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
-import { injectedPods } from "../client/injected-pods.ts";
+import { expectInjectedPods } from "../client/injected-pods.ts";
 import { install, OPT_IN } from "../client/installation.ts";
 import { APP, sampleApp, sampleStatefulSet } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
@@ -19,8 +19,8 @@ describe("no request fails in a rollout across two nodes under mixed load", () =
   test("with the native manager", async () => {
     await inNamespace(suite, "rollout", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace));
-      await namespace.rolledOut(`deployment/${APP}`);
-      for (const pod of await injectedPods(namespace, `app=${APP}`)) {
+      await namespace.waitForRollout(`deployment/${APP}`);
+      for (const pod of await expectInjectedPods(namespace, `app=${APP}`)) {
         expect(pod.spec?.initContainers?.map(({ name }) => name)).toEqual(["lastcall"]);
       }
       const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace));
@@ -32,8 +32,8 @@ describe("no request fails in a rollout across two nodes under mixed load", () =
   test("of a StatefulSet, whose Pods terminate before their replacements start", async () => {
     await inNamespace(suite, "rollout-stateful", LABELS, async (namespace) => {
       await namespace.apply(sampleStatefulSet(namespace));
-      await namespace.rolledOut(`statefulset/${APP}`);
-      await injectedPods(namespace, `app=${APP}`);
+      await namespace.waitForRollout(`statefulset/${APP}`);
+      await expectInjectedPods(namespace, `app=${APP}`);
       const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace, `statefulset/${APP}`));
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
@@ -43,8 +43,8 @@ describe("no request fails in a rollout across two nodes under mixed load", () =
   test("with endless clients if the app can disconnect the clients", async () => {
     await inNamespace(suite, "rollout-endless", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { annotations: HTTP_DRIVER }));
-      await namespace.rolledOut(`deployment/${APP}`);
-      await injectedPods(namespace, `app=${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      await expectInjectedPods(namespace, `app=${APP}`);
       const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace), { endless: 6 });
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
@@ -58,8 +58,8 @@ describe("no request fails in a rollout across two nodes under mixed load", () =
       await install(suite, {}, "lastcall-manager-node");
       await inNamespace(suite, "rollout-node", LABELS, async (namespace) => {
         await namespace.apply(sampleApp(namespace));
-        await namespace.rolledOut(`deployment/${APP}`);
-        for (const pod of await injectedPods(namespace, `app=${APP}`)) {
+        await namespace.waitForRollout(`deployment/${APP}`);
+        for (const pod of await expectInjectedPods(namespace, `app=${APP}`)) {
           expect(pod.spec?.initContainers?.[0]?.image).toContain("lastcall-manager-node");
         }
         const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace));

@@ -1,4 +1,4 @@
-/** `helm test`: its proof, and its message if Pods cannot start with a manager. */
+/** Tests `helm test`: its success, and its error if Pods cannot start with a manager. */
 import { expect, test } from "vitest";
 import { helm, install } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";

@@ -10,7 +10,7 @@ describe("the test cluster", () => {
   test("serves a Deployment of two Pods on both nodes through its ClusterIP to clients on both nodes", async () => {
     await inNamespace(suite, "serving", {}, async (namespace) => {
       await namespace.apply(sampleApp(namespace));
-      await namespace.rolledOut(`deployment/${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
       const pods = await namespace.pods(`app=${APP}`);
       expect(new Set(pods.map((pod) => pod.spec?.nodeName)).size).toBe(2);
       const target = { host: await clusterIp(namespace, APP), port: 80 };
@@ -24,12 +24,12 @@ describe("the test cluster", () => {
   test("fails requests in a rollout without lastcall, which is the problem that lastcall solves", async () => {
     await inNamespace(suite, "fault-shown", {}, async (namespace) => {
       await namespace.apply(sampleApp(namespace));
-      await namespace.rolledOut(`deployment/${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
       const target = { host: await clusterIp(namespace, APP), port: 80 };
       const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
-      await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
-      await namespace.rolledOut(`deployment/${APP}`);
-      await namespace.settled();
+      await namespace.kubectl.run(["rollout", "restart", `deployment/${APP}`]);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      await namespace.waitForTerminations();
       const { requests, failed } = sumOf(await Promise.all(loads.map((load) => load.stop())));
       expect(requests).toBeGreaterThan(100);
       expect(failed).toBeGreaterThan(0);

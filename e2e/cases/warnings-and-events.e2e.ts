@@ -1,4 +1,4 @@
-/** Warnings in kubectl, Events on owners, counts in the metrics; and none of them for dry runs. */
+/** Tests warnings in kubectl, Events on owners and counts in the metrics, and that dry runs cause no Event and change no object. */
 import type {
   CoreV1Event,
   KubernetesListObject,
@@ -9,10 +9,10 @@ import type {
 } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods, managerOf } from "../client/injected-pods.ts";
+import { expectInjectedPods, managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { APP, appContainer, barePod, nodeContainer, sampleApp } from "../client/sample-app.ts";
-import { create, wouldCreate } from "../client/server-answer.ts";
+import { create, dryRunCreate } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
@@ -25,7 +25,7 @@ describe("an invalid value of an annotation", () => {
   test("is replaced by the default, with a warning for the client and an Event on the Pod's owner", async () => {
     await inNamespace(suite, "bad-value", LABELS, async (namespace) => {
       const { pods, warnings } = await create(
-        namespace.here,
+        namespace.kubectl,
         barePod(namespace, "by-hand", [appContainer(namespace)], { annotations: BAD }),
       );
       expect(warnings.join("\n")).toMatch(/^lastcall: pod by-hand, lastcall\.dev\/drain-timeout: .*"90"/);
@@ -40,8 +40,8 @@ describe("an invalid value of an annotation", () => {
       });
       expect(event.message).toContain('"90"');
       expect(event.involvedObject.name).toMatch(new RegExp(`^${APP}-`));
-      await namespace.rolledOut(`deployment/${APP}`);
-      for (const pod of await injectedPods(namespace, `app=${APP}`)) {
+      await namespace.waitForRollout(`deployment/${APP}`);
+      for (const pod of await expectInjectedPods(namespace, `app=${APP}`)) {
         expect(managerOf(pod).args).toContain("--drain-timeout=60s");
       }
     });
@@ -52,16 +52,16 @@ describe("a Pod on its node's network", () => {
   test("runs unchanged, and the warning, the Event and the metrics contain the reason", async () => {
     await inNamespace(suite, "host-network", LABELS, async (namespace) => {
       const counted = () =>
-        samplesOf(namespace.kubectl, "lastcall_admissions_total", ['reason="host_network"', 'dry_run="false"']);
+        samplesOf(namespace.clusterKubectl, "lastcall_admissions_total", ['reason="host_network"', 'dry_run="false"']);
       const before = sumOfSamples(await counted());
       // Any free port, so that two Pods do not collide on a node.
       const env = [{ name: "PORT", value: "0" }];
       const container = { ...nodeContainer(namespace, "app", ["/app/candid-app.mjs"]), env };
       const { warnings } = await create(
-        namespace.here,
+        namespace.kubectl,
         barePod(namespace, "by-hand", [container], { pod: { hostNetwork: true } }),
       );
-      // The decision, and the field that decided it.
+      // The first warning has the decision, the second the field that caused it.
       expect(warnings).toEqual([
         expect.stringContaining("not injected: with hostNetwork"),
         expect.stringContaining("spec.hostNetwork"),
@@ -71,8 +71,8 @@ describe("a Pod on its node's network", () => {
       const event = await eventOf(namespace, "NotInjected");
       expect(event).toMatchObject({ type: "Warning", involvedObject: { kind: "ReplicaSet" } });
       expect(event.message).toContain("(host_network)");
-      await namespace.rolledOut(`deployment/${APP}`);
-      await namespace.here.run(["wait", "--for=condition=Ready", "pod/by-hand", "--timeout=60s"]);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/by-hand", "--timeout=60s"]);
       for (const { spec } of await namespace.pods()) {
         expect(spec?.initContainers ?? []).toEqual([]);
         expect(spec?.containers.map(({ name }) => name)).toEqual(["app"]);
@@ -86,17 +86,17 @@ describe("a dry run of an admission", () => {
   test("or of kubectl diff writes no Event and changes no stored object", async () => {
     await inNamespace(suite, "no-trace", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 1 }));
-      await namespace.rolledOut(`deployment/${APP}`);
-      const [running] = await injectedPods(namespace, `app=${APP}`);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      const [running] = await expectInjectedPods(namespace, `app=${APP}`);
       const before = await settledBytes(namespace);
       // Without the dry run both would be Events on the owner.
       const pods = [{ hostNetwork: true }, {}].map((pod, at) => ownedPod(namespace, running, `asked-${at}`, pod));
-      expect((await wouldCreate(namespace.here, pods)).pods).toHaveLength(2);
+      expect((await dryRunCreate(namespace.kubectl, pods)).pods).toHaveLength(2);
       await expectDiff(namespace, sampleApp(namespace, { replicas: 1 }), 0);
       await expectDiff(namespace, [barePod(namespace, "new", [appContainer(namespace)])], 1);
-      await namespace.here.run(["apply", "--dry-run=server", "--filename=-"], JSON.stringify(pods[1]));
+      await namespace.kubectl.run(["apply", "--dry-run=server", "--filename=-"], JSON.stringify(pods[1]));
       // Events are written asynchronously in order, so the Event of a real creation comes after those of earlier requests.
-      await create(namespace.here, ownedPod(namespace, running, "meant", { hostNetwork: true }));
+      await create(namespace.kubectl, ownedPod(namespace, running, "meant", { hostNetwork: true }));
       await eventOf(namespace, "NotInjected");
       await pauseMs(1_000);
       const events = (await eventsOf(namespace)).filter(({ source }) => source?.component === "lastcall");
@@ -110,19 +110,19 @@ describe("a dry run of an admission", () => {
   });
 });
 
-/** The exit status: 0 without a difference, 1 with one. */
+/** @param status the expected exit status: 0 without a difference, 1 with one */
 async function expectDiff(
   namespace: CaseNamespace,
   objects: readonly KubernetesObject[],
   status: 0 | 1,
 ): Promise<void> {
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
-  const answer = await namespace.here.attempt(["diff", "--server-side", "--force-conflicts", "--filename=-"], list);
-  expect([answer.status, answer.complaint]).toEqual([status, ""]);
+  const answer = await namespace.kubectl.attempt(["diff", "--server-side", "--force-conflicts", "--filename=-"], list);
+  expect([answer.status, answer.stderr]).toEqual([status, ""]);
   if (status === 1) expect(answer.output).toContain("/lastcall");
 }
 
-/** A Pod with the owner reference of another one, without its labels, so that the owner releases it. */
+/** A Pod with the owner reference of another Pod, but without its labels, so that the owner's controller releases it. */
 function ownedPod(
   namespace: CaseNamespace,
   sibling: V1Pod | undefined,
@@ -137,13 +137,13 @@ function ownedPod(
 }
 
 function bytesOf(namespace: CaseNamespace): Promise<string> {
-  return namespace.here.run(["get", "deployments,replicasets,pods", "--output=json", "--show-managed-fields"]);
+  return namespace.kubectl.run(["get", "deployments,replicasets,pods", "--output=json", "--show-managed-fields"]);
 }
 
 /** Waits for the controllers' last writes after a completed rollout. */
 function settledBytes(namespace: CaseNamespace): Promise<string> {
   let last = "";
-  return waitUntil({ what: "no one writes any more", withinMs: 60_000, everyMs: 2_000 }, async () => {
+  return waitUntil({ what: "the objects no longer change", withinMs: 60_000, everyMs: 2_000 }, async () => {
     const before = last;
     last = await bytesOf(namespace);
     return last === before ? last : undefined;
@@ -156,11 +156,11 @@ function withoutPod(list: string, name: string): readonly unknown[] {
 }
 
 async function eventsOf(namespace: CaseNamespace): Promise<readonly CoreV1Event[]> {
-  return (await namespace.here.json<KubernetesListObject<CoreV1Event>>(["get", "events"])).items;
+  return (await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events"])).items;
 }
 
 function eventOf(namespace: CaseNamespace, reason: string): Promise<CoreV1Event> {
-  return waitUntil({ what: `an Event ${reason} is there`, withinMs: 30_000, everyMs: 300 }, async () =>
+  return waitUntil({ what: `an Event ${reason} exists`, withinMs: 30_000, everyMs: 300 }, async () =>
     (await eventsOf(namespace)).find((event) => event.reason === reason),
   );
 }

@@ -1,8 +1,8 @@
-/** Outages and rollouts of the webhook: Pods still start, and with `Fail` a rollout refuses none. */
+/** Tests outages and rollouts of the webhook: Pods still start, and with `Fail` a rollout refuses no Pod. */
 import { afterAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods } from "../client/injected-pods.ts";
-import { install, OPT_IN, untilInjecting } from "../client/installation.ts";
+import { expectInjectedPods } from "../client/injected-pods.ts";
+import { install, OPT_IN, waitForInjection } from "../client/installation.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { create, isInjected } from "../client/server-answer.ts";
@@ -29,18 +29,18 @@ describe("if the webhook is unreachable", () => {
           (await inRelease(namespace, ["get", "pods", "--output=name"])) === "" ? true : undefined,
         );
         await namespace.apply(sampleApp(namespace));
-        await namespace.rolledOut(`deployment/${APP}`);
+        await namespace.waitForRollout(`deployment/${APP}`);
         expect((await namespace.pods(`app=${APP}`)).map(isInjected)).toEqual([false, false]);
-        const { warnings } = await create(namespace.here, barePod(namespace, "by-hand", [appContainer(namespace)]));
+        const { warnings } = await create(namespace.kubectl, barePod(namespace, "by-hand", [appContainer(namespace)]));
         expect(warnings.join("\n")).toContain(MISSED);
       } finally {
         await backAgain(namespace);
       }
-      await namespace.here.run(["rollout", "restart", `deployment/${APP}`]);
-      await namespace.rolledOut(`deployment/${APP}`);
-      await namespace.settled(`app=${APP}`);
-      await injectedPods(namespace, `app=${APP}`);
-      const { warnings } = await create(namespace.here, barePod(namespace, "again", [appContainer(namespace)]));
+      await namespace.kubectl.run(["rollout", "restart", `deployment/${APP}`]);
+      await namespace.waitForRollout(`deployment/${APP}`);
+      await namespace.waitForTerminations(`app=${APP}`);
+      await expectInjectedPods(namespace, `app=${APP}`);
+      const { warnings } = await create(namespace.kubectl, barePod(namespace, "again", [appContainer(namespace)]));
       expect(warnings).toEqual([]);
     });
   });
@@ -50,22 +50,22 @@ describe("with failurePolicy Fail", () => {
   test("all Pods are created and injected at 50 a second during a rollout of the webhook", async () => {
     await inNamespace(suite, "webhook-rollout", LABELS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
-      const before = (await webhookPods(namespace.kubectl)).map(({ metadata }) => metadata?.uid);
+      const before = (await webhookPods(namespace.clusterKubectl)).map(({ metadata }) => metadata?.uid);
       const pod = barePod(namespace, "asked", [appContainer(namespace)]);
       const creations = await createSteadily(suite, { perSecond: 50, pod, namespace: namespace.name });
       try {
         await inRelease(namespace, ["rollout", "restart", WEBHOOK]);
         await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=180s"]);
-        await waitUntil({ what: "only new replicas are there", withinMs: 90_000, everyMs: 300 }, async () => {
+        await waitUntil({ what: "only new replicas run", withinMs: 90_000, everyMs: 300 }, async () => {
           const all = await inRelease(namespace, ["get", "pods", "--output=jsonpath={.items[*].metadata.uid}"]);
           return before.some((uid) => all.includes(uid ?? "")) ? undefined : true;
         });
-        await waitUntil({ what: "enough Pods were asked for", withinMs: 60_000 }, () =>
-          creations.soFar() > ENOUGH ? true : undefined,
+        await waitUntil({ what: "enough creations were requested", withinMs: 60_000 }, () =>
+          creations.countSoFar() > ENOUGH ? true : undefined,
         );
       } finally {
         const counts = await creations.stop();
-        namespace.keep("creations.json", JSON.stringify(counts, null, 2));
+        namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
         expect(counts).toMatchObject({ failed: 0, missed: 0, failures: [] });
       }
     });
@@ -79,17 +79,17 @@ describe("with failurePolicy Fail", () => {
         const pod = barePod(namespace, "by-hand", [appContainer(namespace)]);
         const words = await waitUntil({ what: "a Pod is refused", withinMs: 90_000, everyMs: 500 }, async () => {
           const how = ["create", "--dry-run=server", "--filename=-"];
-          const { status, complaint } = await namespace.here.attempt(how, JSON.stringify(pod));
-          return status === 0 ? undefined : complaint;
+          const { status, stderr } = await namespace.kubectl.attempt(how, JSON.stringify(pod));
+          return status === 0 ? undefined : stderr;
         });
         expect(words).toContain("namespace.drain.lastcall.dev");
         const disabled = { labels: { "lastcall.dev/inject": "disabled" } };
-        await create(namespace.here, barePod(namespace, "opted-out", [appContainer(namespace)], disabled));
+        await create(namespace.kubectl, barePod(namespace, "opted-out", [appContainer(namespace)], disabled));
         const windows = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
-        await create(namespace.here, barePod(namespace, "windows", [appContainer(namespace)], windows));
-        // The replicas are never selected, so the webhook can always restart.
+        await create(namespace.kubectl, barePod(namespace, "windows", [appContainer(namespace)], windows));
+        // The webhook's configuration does not match its own Pods, so it can always restart.
         await backAgain(namespace);
-        expect((await create(namespace.here, pod)).pods.map(isInjected)).toEqual([true]);
+        expect((await create(namespace.kubectl, pod)).pods.map(isInjected)).toEqual([true]);
       } finally {
         await backAgain(namespace);
       }
@@ -105,23 +105,23 @@ describe("a real API server", () => {
       const small = barePod(namespace, "small", [appContainer(namespace)]);
       const large = barePod(namespace, "large", [{ ...appContainer(namespace), env }]);
       for (const pod of [small, large]) {
-        expect((await create(namespace.here, pod)).pods.map(isInjected)).toEqual([true]);
+        expect((await create(namespace.kubectl, pod)).pods.map(isInjected)).toEqual([true]);
       }
       expect(await refusedWithoutLength(namespace)).toBe(refusedBefore);
     });
   });
 });
 
-async function refusedWithoutLength({ kubectl }: CaseNamespace): Promise<number> {
+async function refusedWithoutLength({ clusterKubectl: kubectl }: CaseNamespace): Promise<number> {
   return sumOfSamples(await samplesOf(kubectl, "lastcall_requests_refused_total", ['reason="without_length"']));
 }
 
 async function backAgain(namespace: CaseNamespace): Promise<void> {
   await inRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
   await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
-  await untilInjecting(suite);
+  await waitForInjection(suite);
 }
 
 function inRelease(namespace: CaseNamespace, args: readonly string[]): Promise<string> {
-  return namespace.kubectl.run(["--namespace", RELEASE_NAMESPACE, ...args]);
+  return namespace.clusterKubectl.run(["--namespace", RELEASE_NAMESPACE, ...args]);
 }

@@ -20,9 +20,9 @@ const USER = "8737:8737";
 const ARGO = "github.com/argoproj/argo-workflows/v3";
 const MODULE = join(import.meta.dirname, "../modules/argo");
 
-/** The file names of its manifests, below `manifests`. */
-const DEFINITIONS = "base/crds/minimal";
-const RIGHTS = [
+/** Paths of its CRDs and RBAC below the folder `manifests`. */
+const CRDS = "base/crds/minimal";
+const RBAC = [
   "base/workflow-controller/workflow-controller-sa.yaml",
   "namespace-install/workflow-controller-rbac/workflow-controller-role.yaml",
   "namespace-install/workflow-controller-rbac/workflow-controller-rolebinding.yaml",
@@ -31,20 +31,20 @@ const RIGHTS = [
 ];
 
 /** Builds both programs unless they are cached, and imports them on the nodes. */
-export async function giveArgo(suite: Suite): Promise<void> {
+export async function importArgoImages(suite: Suite): Promise<void> {
   const cache = cacheFolder(process.env);
-  const compiled = compilerCache(cache, randomUUID());
+  const goCache = compilerCache(cache, randomUUID());
   try {
     const print = (line: string) => void process.stderr.write(`${line}\n`);
-    const { binaries } = await buildModule("argo", { cache, compiled, print });
-    const packed = [
+    const { binaries } = await buildModule("argo", { cache, goCache, print });
+    const programs = [
       { name: CONTROLLER, program: join(binaries, "workflow-controller"), user: USER },
       { name: EXECUTOR, program: join(binaries, "argoexec"), user: USER },
     ];
-    const file = await programArchive(packed, cache, Date.now());
+    const file = await programArchive(programs, cache, Date.now());
     for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
   } finally {
-    await compiled.close();
+    await goCache.close();
   }
 }
 
@@ -53,22 +53,27 @@ export type Entrypoints = Readonly<Record<string, readonly string[]>>;
 /** @param entrypoints entrypoints of images whose steps have no command, for which the controller would query a registry */
 export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoints): Promise<void> {
   const manifests = join(sourceOf(ARGO, MODULE), "manifests");
-  const definitions = join(manifests, DEFINITIONS);
-  await namespace.kubectl.run(["apply", "--server-side", `--kustomize=${definitions}`]);
-  await namespace.kubectl.run(["wait", "--for=condition=Established", "crd/workflows.argoproj.io", "--timeout=60s"]);
-  for (const file of RIGHTS) await namespace.apply(readFileSync(join(manifests, file), "utf8"));
-  await namespace.apply([settings(entrypoints), controller()]);
-  await namespace.rolledOut("deployment/workflow-controller");
+  const definitions = join(manifests, CRDS);
+  await namespace.clusterKubectl.run(["apply", "--server-side", `--kustomize=${definitions}`]);
+  await namespace.clusterKubectl.run([
+    "wait",
+    "--for=condition=Established",
+    "crd/workflows.argoproj.io",
+    "--timeout=60s",
+  ]);
+  for (const file of RBAC) await namespace.apply(readFileSync(join(manifests, file), "utf8"));
+  await namespace.apply([controllerConfig(entrypoints), controllerDeployment()]);
+  await namespace.waitForRollout("deployment/workflow-controller");
 }
 
 /** Deletes workflows first, while the controller can still remove their finalizers. */
 export async function stopArgo(namespace: CaseNamespace): Promise<void> {
-  await namespace.here.attempt(["delete", "workflows.argoproj.io", "--all", "--timeout=60s"]);
-  const definitions = join(sourceOf(ARGO, MODULE), "manifests", DEFINITIONS);
-  await namespace.kubectl.run(["delete", "--ignore-not-found", `--kustomize=${definitions}`, "--timeout=60s"]);
+  await namespace.kubectl.attempt(["delete", "workflows.argoproj.io", "--all", "--timeout=60s"]);
+  const definitions = join(sourceOf(ARGO, MODULE), "manifests", CRDS);
+  await namespace.clusterKubectl.run(["delete", "--ignore-not-found", `--kustomize=${definitions}`, "--timeout=60s"]);
 }
 
-function settings(entrypoints: Entrypoints): V1ConfigMap {
+function controllerConfig(entrypoints: Entrypoints): V1ConfigMap {
   const images = Object.entries(entrypoints).map(([image, entrypoint]) => [image, { entrypoint }]);
   return {
     apiVersion: "v1",
@@ -78,7 +83,7 @@ function settings(entrypoints: Entrypoints): V1ConfigMap {
   };
 }
 
-function controller(): KubernetesObject & V1Deployment {
+function controllerDeployment(): KubernetesObject & V1Deployment {
   const labels = { app: "workflow-controller" };
   return {
     apiVersion: "apps/v1",

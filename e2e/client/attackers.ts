@@ -1,8 +1,8 @@
-/** Runs attackers as Pods of their own namespace, without any rights. */
+/** Runs attackers as Pods of their own namespace, without permissions. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { type AttackCounts, type AttackerLine, CONTROL_PORT, sumOfCounts } from "../programs/attack-counts.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
-import { restricted } from "./load.ts";
+import { restrictedSecurityContext } from "./load.ts";
 import { imageOf } from "./suite.ts";
 
 export type AttackPlan = {
@@ -16,7 +16,7 @@ export type AttackPlan = {
 
 export type Attackers = {
   /** Sets the attacked addresses. */
-  readonly aim: (addresses: readonly string[]) => Promise<void>;
+  readonly setTargets: (addresses: readonly string[]) => Promise<void>;
   /** The counts of all attackers by attack, at most a second old. */
   readonly counts: () => Promise<AttackCounts>;
 };
@@ -28,18 +28,23 @@ export async function startAttackers(namespace: CaseNamespace, plan: AttackPlan)
   );
   await namespace.apply(pods);
   const names = pods.map(({ metadata }) => metadata?.name ?? "");
-  await namespace.here.run(["wait", "--for=condition=Ready", "--timeout=60s", ...names.map((one) => `pod/${one}`)]);
+  await namespace.kubectl.run([
+    "wait",
+    "--for=condition=Ready",
+    "--timeout=60s",
+    ...names.map((name) => `pod/${name}`),
+  ]);
   // Uses the API server's proxy, which works on any cluster.
   const control = (name: string) => `/api/v1/namespaces/${namespace.name}/pods/${name}:${CONTROL_PORT}/proxy/`;
   return {
-    aim: async (addresses) => {
+    setTargets: async (addresses) => {
       const list = JSON.stringify(addresses);
       await Promise.all(
-        names.map((name) => namespace.kubectl.run(["create", "--raw", control(name), "--filename=-"], list)),
+        names.map((name) => namespace.clusterKubectl.run(["create", "--raw", control(name), "--filename=-"], list)),
       );
     },
     counts: async () => {
-      const logs = await Promise.all(names.map((name) => namespace.here.run(["logs", name, "--tail=1"])));
+      const logs = await Promise.all(names.map((name) => namespace.kubectl.run(["logs", name, "--tail=1"])));
       return sumOfCounts(logs.map((log): AttackCounts => (JSON.parse(log) as AttackerLine).counts));
     },
   };
@@ -69,7 +74,7 @@ function attackerPod(namespace: CaseNamespace, name: string, node: string, plan:
           // All attackers together use at most one core of the shared host.
           resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { cpu: "150m", memory: "1Gi" } },
           readinessProbe: { httpGet: { path: "/", port: CONTROL_PORT }, periodSeconds: 1 },
-          securityContext: restricted(),
+          securityContext: restrictedSecurityContext(),
         },
       ],
     },

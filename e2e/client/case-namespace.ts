@@ -11,21 +11,21 @@ export type CaseNamespace = {
   readonly name: string;
   readonly suite: Suite;
   /** kubectl without `--namespace`, for cluster-scoped objects. */
-  readonly kubectl: Kubectl;
+  readonly clusterKubectl: Kubectl;
   /** kubectl in this namespace. */
-  readonly here: Kubectl;
+  readonly kubectl: Kubectl;
   /** Applies manifests, by default into this namespace. */
   readonly apply: (manifests: string | readonly KubernetesObject[]) => Promise<void>;
-  /** Pods with the label, terminating ones included. */
+  /** Lists Pods with the label, including terminating Pods. */
   readonly pods: (selector?: string) => Promise<readonly V1Pod[]>;
   /** Waits for a rollout to be complete. */
-  readonly rolledOut: (workload: string, withinSeconds?: number) => Promise<void>;
-  /** Waits until no Pod with the label is terminating: a rollout is complete before its old Pods are gone. */
-  readonly settled: (selector?: string, withinSeconds?: number) => Promise<void>;
+  readonly waitForRollout: (workload: string, withinSeconds?: number) => Promise<void>;
+  /** Waits until no Pod with the label is terminating: a rollout is complete before its old Pods are deleted. */
+  readonly waitForTerminations: (selector?: string, withinSeconds?: number) => Promise<void>;
   /** Adds a line to the timeline. */
-  readonly note: (line: string) => void;
+  readonly addTimelineLine: (line: string) => void;
   /** Writes a file to the case's artifacts. */
-  readonly keep: (file: string, content: string) => void;
+  readonly saveArtifact: (file: string, content: string) => void;
 };
 
 export type NamespaceOptions = {
@@ -41,56 +41,70 @@ export async function inNamespace(
   options: NamespaceOptions,
   work: (namespace: CaseNamespace) => Promise<void>,
 ): Promise<void> {
-  const kubectl = kubectlOf(suite);
+  const clusterKubectl = kubectlOf(suite);
   const folder = join(suite.artifacts, name);
   mkdirSync(folder, { recursive: true });
-  await deleteNamespace(kubectl, name);
-  await makeNamespace(kubectl, name, options.labels ?? {});
-  const timeline = recordTimeline({ kubectl, namespace: name, depth: options.timeline ?? "logs" });
-  const keep = (file: string, content: string) => writeFileSync(join(folder, file), content);
+  await deleteNamespace(clusterKubectl, name);
+  await createNamespace(clusterKubectl, name, options.labels ?? {});
+  const timeline = recordTimeline({ kubectl: clusterKubectl, namespace: name, depth: options.timeline ?? "logs" });
+  const saveArtifact = (file: string, content: string) => writeFileSync(join(folder, file), content);
   try {
-    await work(caseNamespace({ suite, kubectl, name, note: timeline.note, keep }));
-    timeline.note("the case passed");
+    await work(
+      createCaseNamespace({
+        suite,
+        clusterKubectl,
+        name,
+        addTimelineLine: timeline.addTimelineLine,
+        saveArtifact,
+      }),
+    );
+    timeline.addTimelineLine("the case passed");
   } catch (error) {
-    timeline.note(`the case failed: ${error instanceof Error ? error.message : String(error)}`);
+    timeline.addTimelineLine(`the case failed: ${error instanceof Error ? error.message : String(error)}`);
     throw error;
   } finally {
-    const pods = await kubectl.attempt(["--namespace", name, "get", "pods", "--output=yaml"]);
-    keep("pods.yaml", pods.output);
-    keep("timeline.txt", `${(await timeline.end()).join("\n")}\n`);
+    const pods = await clusterKubectl.attempt(["--namespace", name, "get", "pods", "--output=yaml"]);
+    saveArtifact("pods.yaml", pods.output);
+    saveArtifact("timeline.txt", `${(await timeline.end()).join("\n")}\n`);
     // A namespace takes 5 s to be deleted, and no other case uses this one.
-    await deleteNamespace(kubectl, name, "--wait=false");
+    await deleteNamespace(clusterKubectl, name, "--wait=false");
   }
 }
 
-type Making = Pick<CaseNamespace, "suite" | "kubectl" | "name" | "note" | "keep">;
+type NamespaceParts = Pick<CaseNamespace, "suite" | "clusterKubectl" | "name" | "addTimelineLine" | "saveArtifact">;
 
-function caseNamespace({ suite, kubectl, name, note, keep }: Making): CaseNamespace {
-  const within = (args: readonly string[]) => ["--namespace", name, ...args];
-  const here: Kubectl = {
-    run: (args, input) => kubectl.run(within(args), input),
-    attempt: (args, input) => kubectl.attempt(within(args), input),
-    json: (args, input) => kubectl.json(within(args), input),
-    follow: (args, onLine) => kubectl.follow(within(args), onLine),
+function createCaseNamespace({
+  suite,
+  clusterKubectl,
+  name,
+  addTimelineLine,
+  saveArtifact,
+}: NamespaceParts): CaseNamespace {
+  const withNamespace = (args: readonly string[]) => ["--namespace", name, ...args];
+  const namespacedKubectl: Kubectl = {
+    run: (args, input) => clusterKubectl.run(withNamespace(args), input),
+    attempt: (args, input) => clusterKubectl.attempt(withNamespace(args), input),
+    json: (args, input) => clusterKubectl.json(withNamespace(args), input),
+    follow: (args, onLine) => clusterKubectl.follow(withNamespace(args), onLine),
   };
   const pods = async (selector = "") =>
-    (await here.json<KubernetesListObject<V1Pod>>(["get", "pods", `--selector=${selector}`])).items;
+    (await namespacedKubectl.json<KubernetesListObject<V1Pod>>(["get", "pods", `--selector=${selector}`])).items;
   return {
     name,
     suite,
-    kubectl,
-    here,
+    clusterKubectl,
+    kubectl: namespacedKubectl,
     pods,
-    note,
-    keep,
+    addTimelineLine,
+    saveArtifact,
     apply: async (manifests) => {
       const text = typeof manifests === "string" ? manifests : JSON.stringify(listOf(manifests));
-      await here.run(["apply", "--server-side", "--force-conflicts", "--filename=-"], text);
+      await namespacedKubectl.run(["apply", "--server-side", "--force-conflicts", "--filename=-"], text);
     },
-    rolledOut: async (workload, withinSeconds = 120) => {
-      await here.run(["rollout", "status", workload, `--timeout=${withinSeconds}s`]);
+    waitForRollout: async (workload, withinSeconds = 120) => {
+      await namespacedKubectl.run(["rollout", "status", workload, `--timeout=${withinSeconds}s`]);
     },
-    settled: async (selector = "", withinSeconds = 180) => {
+    waitForTerminations: async (selector = "", withinSeconds = 180) => {
       const what = `no Pod of ${name} is terminating`;
       await waitUntil({ what, withinMs: withinSeconds * 1000, everyMs: 500 }, async () =>
         (await pods(selector)).some((pod) => pod.metadata?.deletionTimestamp !== undefined) ? undefined : true,
@@ -104,7 +118,11 @@ function listOf(objects: readonly KubernetesObject[]): unknown {
 }
 
 /** Waits for the namespace's ServiceAccount, without which Pods are refused. */
-async function makeNamespace(kubectl: Kubectl, name: string, labels: Readonly<Record<string, string>>): Promise<void> {
+async function createNamespace(
+  kubectl: Kubectl,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+): Promise<void> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
   await kubectl.run(["create", "--filename=-"], JSON.stringify(namespace));
   await waitUntil({ what: `namespace ${name} has a ServiceAccount`, withinMs: 30_000 }, async () =>

@@ -5,13 +5,13 @@ import type { Suite } from "./suite.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
 
-export type Output = { readonly output: string; readonly complaint: string };
+export type CommandOutput = { readonly output: string; readonly stderr: string };
 
 /** @throws with its output if it fails */
-export async function lastcall(suite: Suite, args: readonly string[]): Promise<Output> {
+export async function runLastcall(suite: Suite, args: readonly string[]): Promise<CommandOutput> {
   const context = suite.context === undefined ? [] : ["--context", suite.context];
-  const words = [...args, "--kubeconfig", suite.kubeconfig, ...context];
-  const { status, output, complaint } = await attempt(process.execPath, [PROGRAM, ...words]);
-  if (status !== 0) throw new Error(`lastcall ${args.join(" ")} ended with ${status}: ${complaint.trim()}`);
-  return { output, complaint };
+  const allArgs = [...args, "--kubeconfig", suite.kubeconfig, ...context];
+  const { status, output, stderr } = await attempt(process.execPath, [PROGRAM, ...allArgs]);
+  if (status !== 0) throw new Error(`lastcall ${args.join(" ")} ended with ${status}: ${stderr.trim()}`);
+  return { output, stderr };
 }

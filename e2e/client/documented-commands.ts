@@ -9,9 +9,9 @@ const ROOT = join(import.meta.dirname, "../..");
 /** Returns the lines of the code blocks below a heading, up to the next heading of its level. @throws if there are none */
 export function documentedCommands(page: string, heading: string): readonly string[] {
   const text = readFileSync(join(ROOT, page), "utf8");
-  const [, after] = text.split(`\n${heading}\n`);
+  const [, afterHeading] = text.split(`\n${heading}\n`);
   const level = heading.slice(0, heading.indexOf(" ") + 1);
-  const section = (after ?? "").split(`\n${level}`)[0] ?? "";
+  const section = (afterHeading ?? "").split(`\n${level}`)[0] ?? "";
   const blocks = [...section.matchAll(/^```[a-z]*\n(.*?)^```$/gms)].map(([, block]) => block ?? "");
   const lines = blocks
     .join("\n")
@@ -19,7 +19,7 @@ export function documentedCommands(page: string, heading: string): readonly stri
     .split("\n")
     .map((line) => line.replace(/\s+#.*$/, "").trim());
   const commands = lines.filter((line) => /^(kubectl|helm) /.test(line));
-  if (commands.length === 0) throw new Error(`${page} shows no command of kubectl or helm below "${heading}".`);
+  if (commands.length === 0) throw new Error(`${page} has no kubectl or helm command below "${heading}".`);
   return commands;
 }
 
@@ -27,13 +27,13 @@ export function documentedCommands(page: string, heading: string): readonly stri
 export async function runDocumented(suite: Suite, command: string, variables: Variables = {}): Promise<string> {
   const tools = [suite.kubectl, suite.helm].map((tool) => dirname(tool)).join(delimiter);
   const env = { ...process.env, PATH: `${tools}${delimiter}${process.env["PATH"]}`, KUBECONFIG: suite.kubeconfig };
-  const { status, output, complaint } = await attempt("bash", ["-c", command], {
+  const { status, output, stderr } = await attempt("bash", ["-c", command], {
     cwd: ROOT,
     env: { ...env, ...variables },
   });
-  if (status !== 0) throw new Error(`${command} ended with ${status}: ${complaint.trim()} ${output.trim()}`);
+  if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr.trim()} ${output.trim()}`);
   return output;
 }
 
-/** Replacements of the page's placeholders. */
+/** Environment variables that replace the page's placeholders. */
 export type Variables = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { GUIDE_NAMES, guideNamed } from "../../test/guides/manifests.ts";
-import { STAND_INS, whyNotRun } from "./example-programs.ts";
+import { reasonsNotRun, SUBSTITUTE_IMAGES } from "./example-programs.ts";
 
 /** The images of Pods, those of other controllers' kinds included. */
 const NAMED = GUIDE_NAMES.flatMap((name) =>
@@ -13,15 +13,15 @@ test("every image of the examples has a substitute program or a reason why no te
   const images = NAMED.filter((image) => !OF_WORKFLOWS.test(image));
   expect(images.length).toBeGreaterThan(0);
   for (const image of images) {
-    const reasons = whyNotRun([image, image]);
-    expect([image, reasons.length]).toEqual([image, Object.hasOwn(STAND_INS, image) ? 0 : 1]);
+    const reasons = reasonsNotRun([image, image]);
+    expect([image, reasons.length]).toEqual([image, Object.hasOwn(SUBSTITUTE_IMAGES, image) ? 0 : 1]);
   }
 });
 
 test("every substitute program replaces an image of an example", () => {
-  for (const image of Object.keys(STAND_INS)) expect(NAMED).toContain(image);
+  for (const image of Object.keys(SUBSTITUTE_IMAGES)) expect(NAMED).toContain(image);
 });
 
 test("an image without a substitute program is reported by its name", () => {
-  expect(() => whyNotRun(["registry.example/new:1"])).toThrow("registry.example/new:1");
+  expect(() => reasonsNotRun(["registry.example/new:1"])).toThrow("registry.example/new:1");
 });

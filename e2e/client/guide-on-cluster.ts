@@ -1,13 +1,13 @@
-/** Applies the manifest of a guide: dry runs for every Pod, and real objects if their programs can run. */
+/** Applies the manifest of a guide: every Pod in a dry run, and real objects if their programs can run. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { expect } from "vitest";
-import { lastcall as inProcess } from "../../test/cli/run-lastcall.ts";
+import { lastcall as runInProcess } from "../../test/cli/run-lastcall.ts";
 import { documentsOf, type ExamplePod, guideNamed, podsOf } from "../../test/guides/manifests.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
-import { whyNotRun } from "./example-programs.ts";
-import { type InjectionSeen, injectionSeen } from "./injection-seen.ts";
-import { wouldCreate } from "./server-answer.ts";
+import { reasonsNotRun } from "./example-programs.ts";
+import { type InjectionSummary, summarizeInjection } from "./injection-seen.ts";
+import { dryRunCreate } from "./server-answer.ts";
 
 type PodShape = Pick<V1Pod, "metadata" | "spec">;
 
@@ -21,65 +21,65 @@ export function namespaceLabels(guide: string): Readonly<Record<string, string>>
  * Creates every Pod of the manifest in a dry run, then applies the objects whose images are available, and the
  * others in a dry run with a reason.
  *
- * @param given additional images of the nodes
+ * @param availableImages additional images of the nodes
  * @returns the names of running objects, such as `Deployment/web`.
  */
 export async function applyGuide(
   namespace: CaseNamespace,
   guide: string,
-  given: readonly string[] = [],
+  availableImages: readonly string[] = [],
 ): Promise<readonly string[]> {
   const { manifest } = guideNamed(guide);
-  const expected = await expectedOf(manifest);
+  const expected = await expectedInjections(manifest);
   const pods = podsOf(manifest);
   const objects = objectsOf(guide);
   const settings = objects.filter(({ kind }) => kind === "Namespace" || kind === "Service");
   if (settings.length > 0) await namespace.apply(settings);
-  await makeAccounts(namespace, pods);
+  await createServiceAccounts(namespace, pods);
   for (const pod of pods) await expectInjected(namespace, pod, expected.get(pod.owner));
   const running: string[] = [];
   for (const pod of pods) {
     const object = objects.find(({ kind, metadata }) => `${kind}/${metadata?.name}` === pod.owner);
-    const missing = whyNotRun(imagesOf(pod).filter((image) => !given.includes(image)));
+    const missing = reasonsNotRun(imagesOf(pod).filter((image) => !availableImages.includes(image)));
     if (missing.length === 0) {
       await namespace.apply(object === undefined ? [] : [object]);
       running.push(pod.owner);
       continue;
     }
-    report(namespace, `${guide}: ${pod.owner} is only asked for in a dry run. ${missing.join("; ")}.`);
-    const dry = ["apply", "--server-side", "--dry-run=server", "--filename=-"];
-    await namespace.here.run(dry, JSON.stringify(object));
+    report(namespace, `${guide}: ${pod.owner} is applied only in a dry run. ${missing.join("; ")}.`);
+    const dryRun = ["apply", "--server-side", "--dry-run=server", "--filename=-"];
+    await namespace.kubectl.run(dryRun, JSON.stringify(object));
   }
   return running;
 }
 
-/** Expects that the running Pods equal the dry run's. @throws if there is none */
+/** Expects that running Pods exist and are injected as the command line injects them. */
 export async function expectRunning(namespace: CaseNamespace, guide: string, owner: string, selector: string) {
-  const expected = (await expectedOf(guideNamed(guide).manifest)).get(owner);
+  const expected = (await expectedInjections(guideNamed(guide).manifest)).get(owner);
   const pods = await namespace.pods(selector);
   expect(pods.length).toBeGreaterThan(0);
-  for (const pod of pods) expect(injectionSeen(pod)).toEqual(expected);
+  for (const pod of pods) expect(summarizeInjection(pod)).toEqual(expected);
 }
 
 /** Prints the line and adds it to the case's timeline. */
 export function report(namespace: CaseNamespace, line: string): void {
-  namespace.note(line);
+  namespace.addTimelineLine(line);
   process.stderr.write(`${line}\n`);
 }
 
-/** The webhook's watch delivers a namespace's annotations after a moment. */
-async function expectInjected(namespace: CaseNamespace, example: ExamplePod, expected: InjectionSeen | undefined) {
+/** Repeats the dry run, because the webhook's watch delivers a namespace's annotations with a delay. */
+async function expectInjected(namespace: CaseNamespace, example: ExamplePod, expected: InjectionSummary | undefined) {
   const what = `the webhook injects the Pod of ${example.owner} as the command line does`;
   await waitUntil({ what, withinMs: 30_000, everyMs: 300 }, async () => {
-    const { pods } = await wouldCreate(namespace.here, [asPod(example)]);
-    expect(pods.map(injectionSeen)).toEqual([expected]);
+    const { pods } = await dryRunCreate(namespace.kubectl, [asPod(example)]);
+    expect(pods.map(summarizeInjection)).toEqual([expected]);
     return true;
   });
 }
 
-async function expectedOf(manifest: string): Promise<ReadonlyMap<string, InjectionSeen>> {
-  const { out } = await inProcess(["inject"], { "-": manifest });
-  return new Map(podsOf(out).map(({ owner, pod }) => [owner, injectionSeen(pod as PodShape)]));
+async function expectedInjections(manifest: string): Promise<ReadonlyMap<string, InjectionSummary>> {
+  const { out } = await runInProcess(["inject"], { "-": manifest });
+  return new Map(podsOf(out).map(({ owner, pod }) => [owner, summarizeInjection(pod as PodShape)]));
 }
 
 function asPod({ owner, pod }: ExamplePod): V1Pod {
@@ -88,10 +88,10 @@ function asPod({ owner, pod }: ExamplePod): V1Pod {
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name }, ...(spec === undefined ? {} : { spec }) };
 }
 
-/** Creates missing service accounts, which the guide's project would install, since Pods without them are refused. */
-async function makeAccounts(namespace: CaseNamespace, pods: readonly ExamplePod[]): Promise<void> {
-  const named = pods.flatMap(({ pod }) => (pod as PodShape).spec?.serviceAccountName ?? []);
-  for (const name of new Set(named)) await namespace.here.run(["create", "serviceaccount", name]);
+/** Creates the ServiceAccounts that the guide's project would install: without them the API server refuses the Pods. */
+async function createServiceAccounts(namespace: CaseNamespace, pods: readonly ExamplePod[]): Promise<void> {
+  const accountNames = pods.flatMap(({ pod }) => (pod as PodShape).spec?.serviceAccountName ?? []);
+  for (const name of new Set(accountNames)) await namespace.kubectl.run(["create", "serviceaccount", name]);
 }
 
 function imagesOf({ pod }: ExamplePod): readonly string[] {

@@ -4,9 +4,9 @@ import type { CaseNamespace } from "./case-namespace.ts";
 import { MANAGER } from "./pod-log.ts";
 
 /** @throws with the name of a Pod without a manager, or if there is no Pod. */
-export async function injectedPods(namespace: CaseNamespace, selector = ""): Promise<readonly V1Pod[]> {
+export async function expectInjectedPods(namespace: CaseNamespace, selector = ""): Promise<readonly V1Pod[]> {
   const pods = await namespace.pods(selector);
-  if (pods.length === 0) throw new Error(`There is no Pod with ${selector} in ${namespace.name}.`);
+  if (pods.length === 0) throw new Error(`Namespace ${namespace.name} has no Pod with the label ${selector}.`);
   for (const pod of pods) managerOf(pod);
   return pods;
 }
@@ -15,7 +15,7 @@ export async function injectedPods(namespace: CaseNamespace, selector = ""): Pro
 export function managerOf(pod: V1Pod): V1Container {
   const all = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
   const manager = all.find(({ name }) => name === MANAGER);
-  if (manager === undefined) throw new Error(`Pod ${pod.metadata?.name} was not injected.`);
+  if (manager === undefined) throw new Error(`Pod ${pod.metadata?.name} has no manager.`);
   return manager;
 }
 

@@ -2,7 +2,7 @@
 import type { V1Container, V1Pod } from "@kubernetes/client-node";
 import { MANAGER } from "./pod-log.ts";
 
-export type InjectionSeen = {
+export type InjectionSummary = {
   readonly graceSeconds: number | undefined;
   /** The manager's flags; empty without a manager. */
   readonly flags: readonly string[];
@@ -14,8 +14,8 @@ export type InjectionSeen = {
 
 const MESH_PORTS = ["traffic.sidecar.istio.io/excludeInboundPorts", "config.linkerd.io/skip-inbound-ports"];
 
-/** A Pod or a Pod template. */
-export function injectionSeen({ metadata, spec }: Pick<V1Pod, "metadata" | "spec">): InjectionSeen {
+/** Accepts a Pod or a Pod template. */
+export function summarizeInjection({ metadata, spec }: Pick<V1Pod, "metadata" | "spec">): InjectionSummary {
   const containers = spec?.containers ?? [];
   const manager = [...(spec?.initContainers ?? []), ...containers].find(({ name }) => name === MANAGER);
   return {

@@ -7,7 +7,7 @@ import { attempt } from "../host/run.ts";
 import { waitUntil } from "../host/wait.ts";
 import { kubectlOf } from "./kubectl.ts";
 import { RELEASE, RELEASE_NAMESPACE } from "./release.ts";
-import { isInjected, wouldCreate } from "./server-answer.ts";
+import { dryRunCreate, isInjected } from "./server-answer.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
 /** The label that opts a namespace in. */
@@ -22,9 +22,9 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 export type ManagerImage = "lastcall-manager" | "lastcall-manager-node";
 
 /**
- * Installs or upgrades lastcall, and waits until every earlier replica is gone and the API server gets
- * injections. Until then a kept-alive connection may lead to an earlier replica, and it receives configurations and the
- * Service's endpoints a moment after the replicas are ready.
+ * Installs or upgrades lastcall, and waits until every earlier replica is deleted and the API server calls the new ones.
+ * Until then a kept-alive connection of the API server may lead to an earlier replica; and the API server receives the
+ * webhook configuration and the Service's endpoints a moment after the replicas are ready.
  */
 export async function install(
   suite: Suite,
@@ -36,8 +36,8 @@ export async function install(
   const file = join(folder, "values.json");
   writeFileSync(file, JSON.stringify({ ...values, image: imageValues(suite, manager, managerValues) }));
   try {
-    const how = ["--create-namespace", "--wait", "--timeout=180s", `--values=${file}`, "--reset-values"];
-    await helm(suite, ["upgrade", "--install", RELEASE, CHART, ...how]);
+    const flags = ["--create-namespace", "--wait", "--timeout=180s", `--values=${file}`, "--reset-values"];
+    await helm(suite, ["upgrade", "--install", RELEASE, CHART, ...flags]);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -46,33 +46,33 @@ export async function install(
     const { items } = await kubectlOf(suite).json<KubernetesListObject<V1Pod>>(where);
     return items.some(({ metadata }) => metadata?.deletionTimestamp !== undefined) ? undefined : true;
   });
-  await untilInjecting(suite);
-  if (values["failurePolicy"] === "Fail") await untilEnforcing(suite);
+  await waitForInjection(suite);
+  if (values["failurePolicy"] === "Fail") await waitForEnforcement(suite);
 }
 
-/** Waits until the replicas fail closed, after their proof of injection. */
-export async function untilEnforcing(suite: Suite): Promise<void> {
-  await waitUntil({ what: "the release has closed itself", withinMs: 60_000, everyMs: 500 }, async () =>
-    (await enforcedPolicies(suite)) === "Fail Fail" ? true : undefined,
+/** Waits until the replicas have set `failurePolicy: Fail`, which they do after a first injection. */
+export async function waitForEnforcement(suite: Suite): Promise<void> {
+  await waitUntil({ what: "the release enforces failurePolicy Fail", withinMs: 60_000, everyMs: 500 }, async () =>
+    (await readEnforcedPolicies(suite)) === "Fail Fail" ? true : undefined,
   );
 }
 
-/** The entries of the enforcing configuration; empty if it is not filled yet or missing. */
-export function enforcedPolicies(suite: Suite): Promise<string> {
+/** Reads the failure policies of the enforcing configuration; empty if it has no entries yet or is missing. */
+export function readEnforcedPolicies(suite: Suite): Promise<string> {
   const path = "--output=jsonpath={.webhooks[*].failurePolicy}";
   const name = "mutatingwebhookconfiguration/enforce.lastcall.dev";
   return kubectlOf(suite).run(["get", name, "--ignore-not-found", path]);
 }
 
-/** Waits for restarted replicas: they are ready before the API server's node has their addresses. */
-export async function untilInjecting(suite: Suite): Promise<void> {
-  await waitUntil({ what: "the API server asks for injection", withinMs: 30_000 }, async () => {
-    const { pods } = await wouldCreate(kubectlOf(suite), [PROBE]);
+/** Waits until the API server calls restarted replicas: they are ready before the API server's node has their addresses. */
+export async function waitForInjection(suite: Suite): Promise<void> {
+  await waitUntil({ what: "the API server calls the webhook", withinMs: 30_000 }, async () => {
+    const { pods } = await dryRunCreate(kubectlOf(suite), [PROBE]);
     return pods.every(isInjected) ? true : undefined;
   });
 }
 
-/** A dry run of this Pod, which is never stored. */
+/** A Pod for dry runs, which is never stored. */
 const PROBE: V1Pod = {
   apiVersion: "v1",
   kind: "Pod",
@@ -89,18 +89,18 @@ export async function uninstall(suite: Suite): Promise<void> {
 export async function helm(suite: Suite, args: readonly string[]): Promise<string> {
   const context = suite.context === undefined ? [] : [`--kube-context=${suite.context}`];
   const where = [`--kubeconfig=${suite.kubeconfig}`, ...context, `--namespace=${RELEASE_NAMESPACE}`];
-  const { status, output, complaint } = await attempt(suite.helm, [...args, ...where]);
-  if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${complaint.trim()}`);
+  const { status, output, stderr } = await attempt(suite.helm, [...args, ...where]);
+  if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${stderr.trim()}`);
   return output;
 }
 
-function imageValues(suite: Suite, manager: ManagerImage, others: ChartValues): ChartValues {
-  const webhook = placeOf(imageOf(suite, "lastcall-webhook"));
-  return { webhook, manager: { ...placeOf(imageOf(suite, manager)), ...others } };
+function imageValues(suite: Suite, manager: ManagerImage, otherValues: ChartValues): ChartValues {
+  const webhook = splitImageName(imageOf(suite, "lastcall-webhook"));
+  return { webhook, manager: { ...splitImageName(imageOf(suite, manager)), ...otherValues } };
 }
 
 /** Splits `localhost/lastcall-webhook:test` into the chart's values. */
-function placeOf(image: string): { readonly repository: string; readonly tag: string } {
+function splitImageName(image: string): { readonly repository: string; readonly tag: string } {
   const colon = image.lastIndexOf(":");
   return { repository: image.slice(0, colon), tag: image.slice(colon + 1) };
 }

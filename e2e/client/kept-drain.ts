@@ -2,21 +2,21 @@
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
-import { lastcall } from "./command-line.ts";
+import { runLastcall } from "./command-line.ts";
 import { RELEASE_NAMESPACE } from "./release.ts";
 
-/** Saves `NAME.drain.json` among the case's artifacts. @throws if no replica has the drain within 15 s */
-export async function keepDrain(namespace: CaseNamespace, name: string, pod: string): Promise<DrainRecord> {
+/** Saves `NAME.drain.json` among the case's artifacts. @throws if no replica has recorded the drain within 15 s */
+export async function saveDrain(namespace: CaseNamespace, name: string, pod: string): Promise<DrainRecord> {
   const where = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE, "--json"];
   const record = await waitUntil(
-    { what: `the drain of ${pod} is remembered`, withinMs: 15_000, everyMs: 500 },
+    { what: `a replica has the drain of ${pod}`, withinMs: 15_000, everyMs: 500 },
     async () => {
       const { drains }: { readonly drains: readonly DrainRecord[] } = JSON.parse(
-        (await lastcall(namespace.suite, ["drains", ...where])).output,
+        (await runLastcall(namespace.suite, ["drains", ...where])).output,
       );
       return drains.find((drain) => drain.pod === pod);
     },
   );
-  namespace.keep(`${name}.drain.json`, `${JSON.stringify(record, null, 2)}\n`);
+  namespace.saveArtifact(`${name}.drain.json`, `${JSON.stringify(record, null, 2)}\n`);
   return record;
 }

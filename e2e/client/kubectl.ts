@@ -1,12 +1,12 @@
 /** Runs kubectl against the suite's cluster, as users do. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { type Attempt, attempt, mortal } from "../host/run.ts";
+import { type Attempt, attempt, withParentDeathSignal } from "../host/run.ts";
 import type { Suite } from "./suite.ts";
 
 export type Kubectl = {
   /** Returns standard output. Rejects with kubectl's error. */
   readonly run: (args: readonly string[], input?: string) => Promise<string>;
-  /** For commands that may fail: returns the exit status too. */
+  /** Runs a command that may fail, and returns its exit status too. */
   readonly attempt: (args: readonly string[], input?: string) => Promise<Attempt>;
   /** Returns the printed JSON, with the type that the caller expects. */
   readonly json: <T>(args: readonly string[], input?: string) => Promise<T>;
@@ -15,31 +15,31 @@ export type Kubectl = {
 };
 
 export function kubectlOf(suite: Suite): Kubectl {
-  const whole = (args: readonly string[]) => [
+  const withContext = (args: readonly string[]) => [
     `--kubeconfig=${suite.kubeconfig}`,
     ...(suite.context === undefined ? [] : [`--context=${suite.context}`]),
     ...args,
   ];
   const run = async (args: readonly string[], input?: string) => {
-    const { status, output, complaint } = await attempt(
+    const { status, output, stderr } = await attempt(
       suite.kubectl,
-      whole(args),
+      withContext(args),
       input === undefined ? {} : { input },
     );
     if (status === 0) return output;
-    throw new Error(`kubectl ${args.join(" ")} ended with ${status}: ${complaint.trim()}`);
+    throw new Error(`kubectl ${args.join(" ")} ended with ${status}: ${stderr.trim()}`);
   };
   return {
     run,
-    attempt: (args, input) => attempt(suite.kubectl, whole(args), input === undefined ? {} : { input }),
+    attempt: (args, input) => attempt(suite.kubectl, withContext(args), input === undefined ? {} : { input }),
     json: async (args, input) => JSON.parse(await run([...args, "--output=json"], input)),
     follow: (args, onLine) => {
-      const [command, words] = mortal(suite.kubectl, whole(args));
-      const child = spawn(command, words, { stdio: ["ignore", "pipe", "ignore"] });
-      let rest = "";
+      const [command, commandArgs] = withParentDeathSignal(suite.kubectl, withContext(args));
+      const child = spawn(command, commandArgs, { stdio: ["ignore", "pipe", "ignore"] });
+      let partialLine = "";
       child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-        const lines = (rest + chunk).split("\n");
-        rest = lines.pop() ?? "";
+        const lines = (partialLine + chunk).split("\n");
+        partialLine = lines.pop() ?? "";
         lines.forEach(onLine);
       });
       return child;

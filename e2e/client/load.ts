@@ -25,23 +25,23 @@ export type RunningLoad = {
 export async function startLoadOn(namespace: CaseNamespace, node: string, options: LoadOptions): Promise<RunningLoad> {
   const name = `load-${node}`;
   await namespace.apply([loadPod(namespace, name, node, options)]);
-  await namespace.here.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=60s"]);
-  await waitUntil({ what: `the load client ${name} reaches its target`, withinMs: 60_000 }, async () =>
-    (await namespace.here.run(["logs", name])).includes('"started"') ? true : undefined,
+  await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=60s"]);
+  await waitUntil({ what: `the load client ${name} has reached its target`, withinMs: 60_000 }, async () =>
+    (await namespace.kubectl.run(["logs", name])).includes('"started"') ? true : undefined,
   );
   return {
     stop: async () => {
-      const end = "process.kill(1, 'SIGTERM')";
-      await namespace.here.run(["exec", name, "--", "/usr/local/bin/node", "-e", end]);
+      const script = "process.kill(1, 'SIGTERM')";
+      await namespace.kubectl.run(["exec", name, "--", "/usr/local/bin/node", "-e", script]);
       await waitUntil({ what: `the load client ${name} has ended`, withinMs: 60_000 }, async () => {
-        const pod = await namespace.here.json<V1Pod>(["get", "pod", name]);
+        const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
         return pod.status?.phase === "Succeeded" ? true : undefined;
       });
-      const log = await namespace.here.run(["logs", name]);
+      const log = await namespace.kubectl.run(["logs", name]);
       const result: LoadResult = JSON.parse(log.trim().split("\n").at(-1) ?? "");
-      namespace.keep(`${name}.json`, `${JSON.stringify(result, null, 2)}\n`);
+      namespace.saveArtifact(`${name}.json`, `${JSON.stringify(result, null, 2)}\n`);
       for (const { at, client, kind } of result.failures)
-        namespace.note(`${name}, ${at}: ${client} request failed: ${kind}`);
+        namespace.addTimelineLine(`${name}, ${at}: ${client} request failed: ${kind}`);
       return result;
     },
   };
@@ -57,7 +57,7 @@ export function sumOf(results: readonly LoadResult[]): { readonly requests: numb
 
 /** The address of a Service of the namespace. */
 export async function clusterIp(namespace: CaseNamespace, service: string): Promise<string> {
-  return namespace.here.run(["get", "service", service, "--output=jsonpath={.spec.clusterIP}"]);
+  return namespace.kubectl.run(["get", "service", service, "--output=jsonpath={.spec.clusterIP}"]);
 }
 
 function loadPod(namespace: CaseNamespace, name: string, node: string, options: LoadOptions): V1Pod {
@@ -65,7 +65,7 @@ function loadPod(namespace: CaseNamespace, name: string, node: string, options: 
   return {
     apiVersion: "v1",
     kind: "Pod",
-    // The client's own exit status is irrelevant.
+    // The client sends the load and is not under test, so it gets no manager.
     metadata: { name, namespace: namespace.name, labels: { "lastcall.dev/inject": "disabled", role: "load" } },
     spec: {
       nodeName: node,
@@ -77,7 +77,7 @@ function loadPod(namespace: CaseNamespace, name: string, node: string, options: 
           image: imageOf(namespace.suite, "lastcall-test-app"),
           imagePullPolicy: "IfNotPresent",
           args: ["/app/load-client.mjs", ...Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)],
-          securityContext: restricted(),
+          securityContext: restrictedSecurityContext(),
         },
       ],
     },
@@ -85,7 +85,7 @@ function loadPod(namespace: CaseNamespace, name: string, node: string, options: 
 }
 
 /** The security context that a restricted namespace requires of every container. */
-export function restricted() {
+export function restrictedSecurityContext() {
   return {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,

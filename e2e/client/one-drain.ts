@@ -7,7 +7,7 @@ import { managerOf } from "./injected-pods.ts";
 import { drainReport, followLog, MANAGER } from "./pod-log.ts";
 import { create } from "./server-answer.ts";
 
-export type OneDrain = {
+export type DrainedPod = {
   /** The running Pod. */
   readonly pod: V1Pod;
   /** The warnings of its creation. */
@@ -17,26 +17,26 @@ export type OneDrain = {
   readonly deletedAtMs: number;
 };
 
-/** The trigger in a report of a deleted Pod: its own hook, or the relay's status, whichever is first. */
-export const THE_END = expect.stringMatching(/^(hook|relay)$/);
+/** Matches the trigger of a deleted Pod's drain: the manager's own hook or the relay's status, whichever is first. */
+export const DELETION_TRIGGER = expect.stringMatching(/^(hook|relay)$/);
 
-/** @param whileItRuns checks of the case before the Pod is deleted */
-export async function drainOne(
+/** @param checkRunningPod checks of the case before the Pod is deleted */
+export async function createAndDrain(
   namespace: CaseNamespace,
-  asked: V1Pod,
-  whileItRuns: (pod: V1Pod) => Promise<void> = async () => {},
-): Promise<OneDrain> {
-  const name = asked.metadata?.name ?? "";
-  const { warnings } = await create(namespace.here, asked);
-  await namespace.here.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=90s"]);
-  const pod = await namespace.here.json<V1Pod>(["get", "pod", name]);
+  manifest: V1Pod,
+  checkRunningPod: (pod: V1Pod) => Promise<void> = async () => {},
+): Promise<DrainedPod> {
+  const name = manifest.metadata?.name ?? "";
+  const { warnings } = await create(namespace.kubectl, manifest);
+  await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=90s"]);
+  const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
   managerOf(pod);
   const manager = followLog(namespace, name, MANAGER);
   await manager.waitFor("listening");
-  await whileItRuns(pod);
+  await checkRunningPod(pod);
   const deletedAtMs = Date.now();
-  await namespace.here.run(["delete", "pod", name, "--wait=false"]);
+  await namespace.kubectl.run(["delete", "pod", name, "--wait=false"]);
   const report = await drainReport(manager);
-  await namespace.here.run(["wait", "--for=delete", `pod/${name}`, "--timeout=90s"]);
+  await namespace.kubectl.run(["wait", "--for=delete", `pod/${name}`, "--timeout=90s"]);
   return { pod, warnings, report, deletedAtMs };
 }

@@ -1,20 +1,20 @@
-/** Creates a Service without a selector, whose slice the case controls, so that it can lag arbitrarily. */
+/** Creates a Service without a selector; the case updates its EndpointSlice, so that the withdrawal can be arbitrarily late. */
 import type { V1EndpointConditions, V1EndpointSlice, V1Pod, V1Service } from "@kubernetes/client-node";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { nameOf } from "./injected-pods.ts";
 import { APP_PORT } from "./sample-app.ts";
 
 export type OwnSlice = {
-  /** Sets the conditions of its only endpoint. */
-  readonly set: (conditions: V1EndpointConditions) => Promise<void>;
+  /** Sets the conditions of the only endpoint. */
+  readonly setConditions: (conditions: V1EndpointConditions) => Promise<void>;
 };
 
-/** The Pod is in the slice from the start. */
-export async function ownSlice(namespace: CaseNamespace, service: string, pod: V1Pod): Promise<OwnSlice> {
-  const set = (conditions: V1EndpointConditions) =>
+/** Creates both; the Pod is a ready endpoint from the start. */
+export async function createOwnSlice(namespace: CaseNamespace, service: string, pod: V1Pod): Promise<OwnSlice> {
+  const setConditions = (conditions: V1EndpointConditions) =>
     namespace.apply([serviceOf(namespace, service), sliceOf(namespace, service, { pod, conditions })]);
-  await set({ ready: true, serving: true, terminating: false });
-  return { set };
+  await setConditions({ ready: true, serving: true, terminating: false });
+  return { setConditions };
 }
 
 function serviceOf(namespace: CaseNamespace, name: string): V1Service {
@@ -26,9 +26,9 @@ function serviceOf(namespace: CaseNamespace, name: string): V1Service {
   };
 }
 
-type Offer = { readonly pod: V1Pod; readonly conditions: V1EndpointConditions };
+type EndpointState = { readonly pod: V1Pod; readonly conditions: V1EndpointConditions };
 
-function sliceOf(namespace: CaseNamespace, service: string, { pod, conditions }: Offer): V1EndpointSlice {
+function sliceOf(namespace: CaseNamespace, service: string, { pod, conditions }: EndpointState): V1EndpointSlice {
   return {
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",

@@ -12,12 +12,12 @@ export type PodLog = {
   readonly ended: Promise<unknown>;
 };
 
-/** The container must be running. The follower ends with it, at the latest with the namespace. */
+/** Follows the log of a running container until it exits or the namespace is deleted. */
 export function followLog(namespace: CaseNamespace, pod: string, container: string): PodLog {
   const lines: string[] = [];
-  const reader = namespace.here.follow(["logs", "--follow", `--container=${container}`, pod], (line) => {
+  const reader = namespace.kubectl.follow(["logs", "--follow", `--container=${container}`, pod], (line) => {
     lines.push(line);
-    namespace.note(`${container} of ${pod}: ${line}`);
+    namespace.addTimelineLine(`${container} of ${pod}: ${line}`);
   });
   return {
     lines: () => lines,
@@ -29,13 +29,13 @@ export function followLog(namespace: CaseNamespace, pod: string, container: stri
   };
 }
 
-/** The time at which the candid app logged this, by its own clock. */
-export async function metAtMs(log: PodLog, what: string, withinSeconds?: number): Promise<number> {
+/** Waits until the test application has logged an event, and returns the time by the application's clock. */
+export async function loggedAtMs(log: PodLog, what: string, withinSeconds?: number): Promise<number> {
   const line: { readonly atMs: number } = JSON.parse(await log.waitFor(`"${what}"`, withinSeconds));
   return line.atMs;
 }
 
-/** The manager's drain report. */
+/** Waits for the manager's drain report. */
 export async function drainReport(manager: PodLog, withinSeconds?: number): Promise<DrainReport> {
   const line: { readonly report: DrainReport } = JSON.parse(await manager.waitFor('"drain report"', withinSeconds));
   return line.report;

@@ -2,22 +2,22 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
-import { injectedPods, nameOf } from "./injected-pods.ts";
+import { expectInjectedPods, nameOf } from "./injected-pods.ts";
 import { drainReport, followLog, MANAGER, type PodLog } from "./pod-log.ts";
 import { APP, type SampleOptions, sampleApp } from "./sample-app.ts";
 
-export type Running = { readonly pod: V1Pod; readonly app: PodLog; readonly manager: PodLog };
+export type RunningApp = { readonly pod: V1Pod; readonly app: PodLog; readonly manager: PodLog };
 
 /** @throws if its Pod has no manager */
-export async function oneBehindService(namespace: CaseNamespace, options: SampleOptions): Promise<Running> {
+export async function startBehindService(namespace: CaseNamespace, options: SampleOptions): Promise<RunningApp> {
   await namespace.apply(sampleApp(namespace, { replicas: 1, ...options }));
-  await namespace.rolledOut(`deployment/${APP}`);
-  return listened(namespace);
+  await namespace.waitForRollout(`deployment/${APP}`);
+  return followApp(namespace);
 }
 
-/** The Pod that is not terminating. */
-export async function listened(namespace: CaseNamespace): Promise<Running> {
-  const pods = await injectedPods(namespace, `app=${APP}`);
+/** Follows the logs of the Deployment's Pod that is not terminating. */
+export async function followApp(namespace: CaseNamespace): Promise<RunningApp> {
+  const pods = await expectInjectedPods(namespace, `app=${APP}`);
   const pod = pods.find(({ metadata }) => metadata?.deletionTimestamp === undefined);
   if (pod === undefined) throw new Error("no Pod");
   const app = followLog(namespace, nameOf(pod), "app");
@@ -27,13 +27,13 @@ export async function listened(namespace: CaseNamespace): Promise<Running> {
 }
 
 /** @param flags flags of the deletion */
-export async function deleted(
+export async function deleteForReport(
   namespace: CaseNamespace,
-  { pod, manager }: Running,
+  { pod, manager }: RunningApp,
   ...flags: readonly string[]
 ): Promise<DrainReport> {
-  await namespace.here.run(["delete", "pod", nameOf(pod), "--wait=false", ...flags]);
+  await namespace.kubectl.run(["delete", "pod", nameOf(pod), "--wait=false", ...flags]);
   const report = await drainReport(manager, 90);
-  namespace.keep("report.json", JSON.stringify(report, null, 2));
+  namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
   return report;
 }

@@ -1,4 +1,4 @@
-/** The application of the cases: it exits at SIGTERM at once, even with open requests, and logs its lifecycle. */
+/** Builds manifests of the application of the cases, which logs its lifecycle and exits at SIGTERM at once, even with open requests. */
 import type {
   KubernetesObject,
   V1Container,
@@ -11,7 +11,7 @@ import type {
   V1StatefulSet,
 } from "@kubernetes/client-node";
 import type { CaseNamespace } from "./case-namespace.ts";
-import { restricted } from "./load.ts";
+import { restrictedSecurityContext } from "./load.ts";
 import { imageOf } from "./suite.ts";
 
 export const APP = "web";
@@ -89,14 +89,14 @@ export function appContainer(namespace: CaseNamespace, changes: Partial<V1Contai
   };
 }
 
-/** Node with the case's arguments, such as `["-e", "setTimeout(() => {}, 2000)"]`. */
+/** A container that runs Node with the given arguments, such as `["-e", "setTimeout(() => {}, 2000)"]`. */
 export function nodeContainer(namespace: CaseNamespace, name: string, args: readonly string[]): V1Container {
   return {
     name,
     image: imageOf(namespace.suite, "lastcall-test-app"),
     imagePullPolicy: "IfNotPresent",
     args: [...args],
-    securityContext: restricted(),
+    securityContext: restrictedSecurityContext(),
   };
 }
 

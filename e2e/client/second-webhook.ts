@@ -1,6 +1,6 @@
 /**
- * Another admission webhook on this host, which only the suite's own cluster reaches. Like an old webhook with
- * typed objects, it writes containers back without restartPolicy, a field that it does not have.
+ * Runs another admission webhook on this host, which only the suite's own cluster reaches. It removes restartPolicy from
+ * the manager, like an old webhook whose typed objects do not have this field.
  */
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ import { HOST_ADDRESS } from "../cluster/addresses.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { appContainer, barePod } from "./sample-app.ts";
-import { wouldCreate } from "./server-answer.ts";
+import { dryRunCreate } from "./server-answer.ts";
 
 export type SecondWebhook = {
   /** The number of Pods from which it removed the field. */
@@ -21,8 +21,8 @@ export type SecondWebhook = {
 
 type Review = { readonly request: { readonly uid: string; readonly object: V1Pod } };
 
-/** Registers it for the Pods of this namespace, after lastcall. Resolves once the API server calls it. */
-export async function startStripping(namespace: CaseNamespace): Promise<SecondWebhook> {
+/** Registers the webhook for the Pods of this namespace, after lastcall's. Resolves once the API server calls it. */
+export async function startStrippingWebhook(namespace: CaseNamespace): Promise<SecondWebhook> {
   let stripped = 0;
   const validity = { fromMs: Date.now() - 3_600_000, untilMs: Date.now() + 3_600_000 };
   const ca = await makeCaPair("second webhook", validity);
@@ -33,23 +33,27 @@ export async function startStripping(namespace: CaseNamespace): Promise<SecondWe
     if (patch.length > 0) stripped += 1;
     const { uid } = review.request;
     const encoded = Buffer.from(JSON.stringify(patch)).toString("base64");
-    const answer = { uid, allowed: true, patchType: "JSONPatch", patch: encoded };
+    const admission = { uid, allowed: true, patchType: "JSONPatch", patch: encoded };
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: answer }));
+    response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: admission }));
   });
-  const port = await listening(server);
+  const port = await listen(server);
   const configuration = configurationFor(namespace.name, `https://${HOST_ADDRESS}:${port}/`, ca.cert);
-  await namespace.kubectl.run(["create", "--filename=-"], JSON.stringify(configuration));
+  await namespace.clusterKubectl.run(["create", "--filename=-"], JSON.stringify(configuration));
   const probe = barePod(namespace, "asked", [appContainer(namespace)]);
-  await waitUntil({ what: "the API server asks the second webhook", withinMs: 30_000 }, async () => {
-    await wouldCreate(namespace.here, [probe]);
+  await waitUntil({ what: "the API server calls the second webhook", withinMs: 30_000 }, async () => {
+    await dryRunCreate(namespace.kubectl, [probe]);
     return stripped > 0 ? true : undefined;
   });
   stripped = 0;
   return {
     stripped: () => stripped,
     close: async () => {
-      await namespace.kubectl.run(["delete", "mutatingwebhookconfiguration", configuration.metadata?.name ?? ""]);
+      await namespace.clusterKubectl.run([
+        "delete",
+        "mutatingwebhookconfiguration",
+        configuration.metadata?.name ?? "",
+      ]);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
@@ -64,7 +68,7 @@ function strippingPatch(pod: V1Pod): readonly unknown[] {
   );
 }
 
-function listening(server: Server): Promise<number> {
+function listen(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, HOST_ADDRESS, () => resolve((server.address() as AddressInfo).port));

@@ -1,6 +1,6 @@
 /**
- * Creates Pods at a steady rate over a few kept-alive connections, as server-side dry runs: complete admissions without
- * stored objects. The rate is that of the requests, however long the answers take.
+ * Creates Pods at a constant rate over a few kept-alive connections, as server-side dry runs: complete admissions without
+ * stored objects. Slow responses do not lower the rate of the requests.
  */
 import { Agent, type RequestOptions, request } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,16 +10,16 @@ import type { Suite } from "./suite.ts";
 
 export type CreationCounts = {
   readonly asked: number;
-  /** Refused, or not answered in time. */
+  /** Creations that were refused, or not answered in time. */
   readonly failed: number;
-  /** Admitted without injection. */
+  /** Creations that were admitted without injection. */
   readonly missed: number;
   /** The first failures, each with its time. */
   readonly failures: readonly string[];
 };
 
 export type SteadyCreations = {
-  readonly soFar: () => number;
+  readonly countSoFar: () => number;
   /** Stops, and resolves when all requests are answered. */
   readonly stop: () => Promise<CreationCounts>;
 };
@@ -27,21 +27,21 @@ export type SteadyCreations = {
 export type CreationPlan = { readonly perSecond: number; readonly pod: V1Pod; readonly namespace: string };
 
 const CONNECTIONS = 5;
-const ANSWER_LIMIT_MS = 35_000;
-const REMEMBERED_FAILURES = 20;
+const RESPONSE_TIMEOUT_MS = 35_000;
+const MAX_FAILURES = 20;
 
 export async function createSteadily(suite: Suite, plan: CreationPlan): Promise<SteadyCreations> {
-  const ask = await creator(suite, plan);
+  const createOnce = await createRequester(suite, plan);
   const failures: string[] = [];
   let asked = 0;
   const counts = { failed: 0, missed: 0 };
   let isStopped = false;
-  const one = async (): Promise<void> => {
+  const createAndCount = async (): Promise<void> => {
     const startedAt = new Date().toISOString();
-    const { fate, why } = await ask();
-    if (fate === "injected") return;
-    counts[fate] += 1;
-    if (failures.length < REMEMBERED_FAILURES) failures.push(`${startedAt} ${fate}: ${why}`);
+    const { outcome, why } = await createOnce();
+    if (outcome === "injected") return;
+    counts[outcome] += 1;
+    if (failures.length < MAX_FAILURES) failures.push(`${startedAt} ${outcome}: ${why}`);
   };
   const all = (async () => {
     const running = new Set<Promise<void>>();
@@ -50,13 +50,13 @@ export async function createSteadily(suite: Suite, plan: CreationPlan): Promise<
       const dueMs = startMs + (asked * 1_000) / plan.perSecond;
       await pause(Math.max(0, dueMs - performance.now()));
       asked += 1;
-      const creation = one().finally(() => running.delete(creation));
+      const creation = createAndCount().finally(() => running.delete(creation));
       running.add(creation);
     }
     await Promise.all(running);
   })();
   return {
-    soFar: () => asked,
+    countSoFar: () => asked,
     stop: async () => {
       isStopped = true;
       await all;
@@ -65,10 +65,13 @@ export async function createSteadily(suite: Suite, plan: CreationPlan): Promise<
   };
 }
 
-type Fate = { readonly fate: "injected" | "missed" | "failed"; readonly why: string };
+type CreationOutcome = { readonly outcome: "injected" | "missed" | "failed"; readonly why: string };
 
-/** Sends one dry run of the Pod. */
-async function creator(suite: Suite, { namespace, pod }: CreationPlan): Promise<() => Promise<Fate>> {
+/** Returns a function that sends one dry run of the Pod. */
+async function createRequester(
+  suite: Suite,
+  { namespace, pod }: CreationPlan,
+): Promise<() => Promise<CreationOutcome>> {
   const config = new KubeConfig();
   config.loadFromFile(suite.kubeconfig);
   if (suite.context !== undefined) config.setCurrentContext(suite.context);
@@ -81,23 +84,27 @@ async function creator(suite: Suite, { namespace, pod }: CreationPlan): Promise<
   const headers = { ...identity.headers, "content-type": "application/json" };
   return async () => {
     try {
-      const answer = await post(url, { ...identity, method: "POST", agent, headers, timeout: ANSWER_LIMIT_MS }, body);
-      if (answer.status !== 201) return { fate: "failed", why: `${answer.status} ${answer.text.slice(0, 400)}` };
+      const answer = await post(
+        url,
+        { ...identity, method: "POST", agent, headers, timeout: RESPONSE_TIMEOUT_MS },
+        body,
+      );
+      if (answer.status !== 201) return { outcome: "failed", why: `${answer.status} ${answer.text.slice(0, 400)}` };
       return {
-        fate: isInjected(JSON.parse(answer.text)) ? "injected" : "missed",
+        outcome: isInjected(JSON.parse(answer.text)) ? "injected" : "missed",
         why: `warnings: ${answer.warning ?? "none"}`,
       };
     } catch (error) {
-      return { fate: "failed", why: error instanceof Error ? error.message : String(error) };
+      return { outcome: "failed", why: error instanceof Error ? error.message : String(error) };
     }
   };
 }
 
-type HttpAnswer = { readonly status: number; readonly text: string; readonly warning: string | undefined };
+type HttpResponse = { readonly status: number; readonly text: string; readonly warning: string | undefined };
 
-function post(url: string, options: RequestOptions, body: string): Promise<HttpAnswer> {
+function post(url: string, options: RequestOptions, body: string): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const call = request(url, options, (answer) => {
+    const clientRequest = request(url, options, (answer) => {
       let text = "";
       answer.setEncoding("utf8").on("data", (chunk: string) => {
         text += chunk;
@@ -106,8 +113,8 @@ function post(url: string, options: RequestOptions, body: string): Promise<HttpA
       answer.once("end", () => resolve({ status: answer.statusCode ?? 0, text, warning }));
       answer.once("error", reject);
     });
-    call.once("timeout", () => call.destroy(new Error(`no answer within ${ANSWER_LIMIT_MS} ms`)));
-    call.once("error", reject);
-    call.end(body);
+    clientRequest.once("timeout", () => clientRequest.destroy(new Error(`no answer within ${RESPONSE_TIMEOUT_MS} ms`)));
+    clientRequest.once("error", reject);
+    clientRequest.end(body);
   });
 }

@@ -25,13 +25,13 @@ export function suiteEnvironment(suite: Suite): Readonly<Record<string, string>>
 /** @throws if the cases were not started by `npm run e2e`. */
 export function readSuite(env: Readonly<Record<string, string | undefined>>): Suite {
   const text = env[VARIABLE];
-  if (text === undefined) throw new Error('Cases on a cluster are started by "npm run e2e".');
+  if (text === undefined) throw new Error('The variable LASTCALL_E2E is not set. Run the cases with "npm run e2e".');
   return JSON.parse(text);
 }
 
-/** @throws with the image's name if it could not be built. */
+/** @throws with the image's name if it was not built. */
 export function imageOf(suite: Suite, name: ImageName): string {
   const image = suite.images[name];
-  if (image === undefined) throw new Error(`There is no image ${name}: what it carries was not there to be packed.`);
+  if (image === undefined) throw new Error(`Image ${name} was not built for this suite.`);
   return image;
 }

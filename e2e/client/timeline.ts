@@ -4,7 +4,7 @@ import type { CoreV1Event, V1ContainerStatus, V1Pod } from "@kubernetes/client-n
 import type { Kubectl } from "./kubectl.ts";
 
 export type Timeline = {
-  readonly note: (line: string) => void;
+  readonly addTimelineLine: (line: string) => void;
   /** Stops watching and returns the lines by time. */
   readonly end: () => Promise<readonly string[]>;
 };
@@ -22,54 +22,54 @@ const MANAGER = "lastcall";
 export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): Timeline {
   const lines: string[] = [];
   const add = (at: string, line: string) => void lines.push(`${at} ${line}`);
-  const note = (line: string) => add(new Date().toISOString(), line);
-  const here = ["--namespace", namespace];
-  const followed = new Map<string, ChildProcess>();
-  const last = new Map<string, string>();
+  const addLine = (line: string) => add(new Date().toISOString(), line);
+  const inNamespace = ["--namespace", namespace];
+  const logReaders = new Map<string, ChildProcess>();
+  const lastStates = new Map<string, string>();
 
   const onPod = (pod: V1Pod) => {
     const name = pod.metadata?.name ?? "";
     const state = describePod(pod);
-    if (last.get(name) !== state) note(`pod ${name}: ${state}`);
-    last.set(name, state);
-    if (depth === "logs" && !followed.has(name) && managerRuns(pod)) {
-      const logs = [...here, "logs", "--follow", "--timestamps", `--container=${MANAGER}`, name];
+    if (lastStates.get(name) !== state) addLine(`pod ${name}: ${state}`);
+    lastStates.set(name, state);
+    if (depth === "logs" && !logReaders.has(name) && managerRuns(pod)) {
+      const logs = [...inNamespace, "logs", "--follow", "--timestamps", `--container=${MANAGER}`, name];
       const reader = kubectl.follow(logs, (line) => {
         const space = line.indexOf(" ");
         add(line.slice(0, space), `manager of ${name}: ${line.slice(space + 1)}`);
       });
-      followed.set(name, reader);
+      logReaders.set(name, reader);
     }
   };
   const watches = [
-    kubectl.follow([...here, "get", "pods", "--watch", "--output=json"], documents<V1Pod>(onPod)),
+    kubectl.follow([...inNamespace, "get", "pods", "--watch", "--output=json"], splitDocuments<V1Pod>(onPod)),
     kubectl.follow(
-      [...here, "get", "events", "--watch", "--output=json"],
-      documents<CoreV1Event>((event) => note(`event ${describeEvent(event)}`)),
+      [...inNamespace, "get", "events", "--watch", "--output=json"],
+      splitDocuments<CoreV1Event>((event) => addLine(`event ${describeEvent(event)}`)),
     ),
   ];
   return {
-    note,
+    addTimelineLine: addLine,
     end: async () => {
-      await Promise.all([...watches, ...followed.values()].map(ended));
+      await Promise.all([...watches, ...logReaders.values()].map(stopProcess));
       return [...lines].sort();
     },
   };
 }
 
-/** Splits a stream of indented JSON documents: each ends with a line of one bracket. */
-export function documents<T>(onObject: (object: T) => void): (line: string) => void {
+/** Splits a stream of indented JSON documents: each ends with a line that is `}`. */
+export function splitDocuments<T>(onObject: (object: T) => void): (line: string) => void {
   let text = "";
   return (line) => {
     text += `${line}\n`;
     if (line !== "}") return;
-    const whole = text;
+    const json = text;
     text = "";
-    onObject(JSON.parse(whole));
+    onObject(JSON.parse(json));
   };
 }
 
-function ended(child: ChildProcess): Promise<void> {
+function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     child.once("close", () => resolve());
@@ -98,12 +98,12 @@ function describePod(pod: V1Pod): string {
 }
 
 function describeContainer({ name, state, restartCount, ready }: V1ContainerStatus): string {
-  const again = restartCount > 0 ? ` (restart ${restartCount})` : "";
-  if (state?.running !== undefined) return `${name} running${ready ? "" : ", not ready"}${again}`;
+  const restarts = restartCount > 0 ? ` (restart ${restartCount})` : "";
+  if (state?.running !== undefined) return `${name} running${ready ? "" : ", not ready"}${restarts}`;
   if (state?.terminated !== undefined) {
-    return `${name} ended with ${state.terminated.exitCode} (${state.terminated.reason ?? "no reason"})${again}`;
+    return `${name} ended with ${state.terminated.exitCode} (${state.terminated.reason ?? "no reason"})${restarts}`;
   }
-  return `${name} waiting (${state?.waiting?.reason ?? "no reason"})${again}`;
+  return `${name} waiting (${state?.waiting?.reason ?? "no reason"})${restarts}`;
 }
 
 function describeEvent({ type, reason, message, involvedObject }: CoreV1Event): string {

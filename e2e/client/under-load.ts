@@ -5,23 +5,23 @@ import { APP } from "./sample-app.ts";
 
 export type LoadSum = { readonly requests: number; readonly failed: number };
 
-/** The load stops when the change is complete and every replaced Pod is gone. */
+/** Runs the change under load. The load stops when the change is complete and every replaced Pod is deleted. */
 export async function underLoad(
   namespace: CaseNamespace,
-  happen: () => Promise<unknown>,
+  change: () => Promise<unknown>,
   flags: NonNullable<LoadOptions["flags"]> = {},
 ): Promise<LoadSum> {
   const target = { host: await clusterIp(namespace, APP), port: 80, flags };
   const loads = await Promise.all(namespace.suite.nodes.map((node) => startLoadOn(namespace, node, target)));
-  await happen();
-  await namespace.settled(`app=${APP}`);
+  await change();
+  await namespace.waitForTerminations(`app=${APP}`);
   return sumOf(await Promise.all(loads.map((load) => load.stop())));
 }
 
 export async function restartRollout(namespace: CaseNamespace, workload = `deployment/${APP}`): Promise<void> {
-  await namespace.here.run(["rollout", "restart", workload]);
-  await namespace.rolledOut(workload);
+  await namespace.kubectl.run(["rollout", "restart", workload]);
+  await namespace.waitForRollout(workload);
 }
 
-/** Fewer requests would prove nothing. */
+/** With fewer requests a result without failures would be meaningless. */
 export const ENOUGH_REQUESTS = 100;

@@ -5,32 +5,32 @@ import { RELEASE_NAMESPACE } from "./release.ts";
 
 const COMPONENT = "app.kubernetes.io/component=webhook";
 
-/** Replicas that run and are not terminating. */
+/** Lists the replicas that run and are not terminating. */
 export async function webhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPACE): Promise<readonly V1Pod[]> {
-  const which = ["--namespace", namespace, "get", "pods", `--selector=${COMPONENT}`];
-  const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(which);
+  const args = ["--namespace", namespace, "get", "pods", `--selector=${COMPONENT}`];
+  const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(args);
   return items.filter(
     ({ metadata, status }) => metadata?.deletionTimestamp === undefined && status?.phase === "Running",
   );
 }
 
-/** The sums of samples of one name that contain all these texts, per replica. */
+/** Sums, per replica, the samples of one metric whose lines contain all the parts. */
 export async function samplesOf(
   kubectl: Kubectl,
   name: string,
-  words: readonly string[] = [],
+  parts: readonly string[] = [],
 ): Promise<readonly number[]> {
-  const texts = await Promise.all((await webhookPods(kubectl)).map((pod) => metricsOf(kubectl, pod)));
-  return texts.flatMap((text) => {
+  const metrics = await Promise.all((await webhookPods(kubectl)).map((pod) => metricsOf(kubectl, pod)));
+  return metrics.flatMap((text) => {
     const lines = text
       .split("\n")
-      .filter((line) => line.startsWith(name) && words.every((word) => line.includes(word)));
+      .filter((line) => line.startsWith(name) && parts.every((part) => line.includes(part)));
     return lines.length === 0 ? [] : [lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0)];
   });
 }
 
 export function sumOfSamples(samples: readonly number[]): number {
-  return samples.reduce((sum, one) => sum + one, 0);
+  return samples.reduce((sum, sample) => sum + sample, 0);
 }
 
 function metricsOf(kubectl: Kubectl, { metadata, spec }: V1Pod): Promise<string> {

@@ -1,4 +1,4 @@
-/** Names and addresses of the cluster. All are in its own network namespaces, except one end of a veth pair. */
+/** Defines the names and addresses of the cluster. All are in its own network namespaces, except one end of a veth pair. */
 
 export const NODES = [
   { name: "n1", number: 1, address: "10.77.0.11" },
@@ -20,5 +20,5 @@ export function podNetworkOf(node: ClusterNode): string {
   return `10.244.${node.number}.0/24`;
 }
 
-/** The parent of every Pod's cgroup, without other members. */
+/** The parent of every Pod's cgroup; it has no other members. */
 export const CGROUP = "lastcall-cluster";

@@ -4,24 +4,24 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { API_SERVER } from "./addresses.ts";
 
-export type ApiAnswer = { readonly status: number; readonly body: string };
+export type ApiResponse = { readonly status: number; readonly body: string };
 
-/** Sends a request as administrator. Rejects without an answer within 2 s. */
-export function askApi(path: string, pki: string): Promise<ApiAnswer> {
+/** Sends a GET as administrator. Rejects if no response arrives within 2 s. */
+export function requestApi(path: string, pki: string): Promise<ApiResponse> {
   const read = (name: string) => readFileSync(join(pki, name));
   const identity = { ca: read("ca.crt"), cert: read("admin.crt"), key: read("admin.key") };
   return new Promise((resolve, reject) => {
-    const call = request(`${API_SERVER}${path}`, { ...identity, agent: false, timeout: 2_000 }, (answer) => {
+    const apiRequest = request(`${API_SERVER}${path}`, { ...identity, agent: false, timeout: 2_000 }, (response) => {
       let body = "";
-      answer.setEncoding("utf8").on("data", (chunk: string) => {
+      response.setEncoding("utf8").on("data", (chunk: string) => {
         body += chunk;
       });
-      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, body }));
-      answer.once("error", reject);
+      response.once("end", () => resolve({ status: response.statusCode ?? 0, body }));
+      response.once("error", reject);
     });
-    call.once("timeout", () => call.destroy(new Error("no answer within 2 s")));
-    call.once("error", reject);
-    call.end();
+    apiRequest.once("timeout", () => apiRequest.destroy(new Error("no response within 2 s")));
+    apiRequest.once("error", reject);
+    apiRequest.end();
   });
 }
 
@@ -34,9 +34,9 @@ export type NodeState = {
 };
 
 /** Lists the registered nodes. */
-export async function askNodes(pki: string): Promise<readonly NodeState[]> {
-  const { status, body } = await askApi("/api/v1/nodes", pki);
-  if (status !== 200) throw new Error(`the API server answered ${status} about nodes`);
+export async function listNodes(pki: string): Promise<readonly NodeState[]> {
+  const { status, body } = await requestApi("/api/v1/nodes", pki);
+  if (status !== 200) throw new Error(`the API server responded to GET /api/v1/nodes with ${status}`);
   const list: NodeList = JSON.parse(body);
   return list.items.map(({ metadata, status: state }) => {
     const ready = state.conditions?.find(({ type }) => type === "Ready");

@@ -56,7 +56,7 @@ function client(file: string, subject: string): Identity {
 const EC_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 const DAYS = ["-days", "30"];
 
-/** Writes all files into `folder`, which only its owner may read. With elliptic curves it takes half a second. */
+/** Writes all files into `folder`, which only its owner may read. It takes half a second, because most keys use elliptic curves. */
 export async function makeCertificates(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await Promise.all([CLUSTER_CA, WEBHOOK_CLIENT_CA].map((authority) => makeAuthority(authority, folder)));
@@ -67,8 +67,8 @@ async function makeAuthority(file: string, folder: string): Promise<void> {
   const at = (ending: string) => join(folder, `${file}.${ending}`);
   const usage = "keyUsage=critical,keyCertSign,cRLSign,digitalSignature";
   const subject = `/CN=lastcall-test ${file}`;
-  const self = ["-x509", ...EC_KEY, "-keyout", at("key"), "-out", at("crt"), "-subj", subject, ...DAYS];
-  await run("openssl", ["req", ...self, "-addext", "basicConstraints=critical,CA:TRUE", "-addext", usage]);
+  const selfSigned = ["-x509", ...EC_KEY, "-keyout", at("key"), "-out", at("crt"), "-subj", subject, ...DAYS];
+  await run("openssl", ["req", ...selfSigned, "-addext", "basicConstraints=critical,CA:TRUE", "-addext", usage]);
 }
 
 async function certify(
@@ -79,20 +79,20 @@ async function certify(
   const extensions = [`subjectAltName=${names}`, "extendedKeyUsage=serverAuth,clientAuth", "keyUsage=digitalSignature"];
   writeFileSync(at("ext"), `${extensions.join("\n")}\n`);
   await run("openssl", ["req", ...EC_KEY, "-keyout", at("key"), "-out", at("csr"), "-subj", subject]);
-  const signer = [
+  const signerFlags = [
     "-CA",
     join(folder, `${authority}.crt`),
     "-CAkey",
     join(folder, `${authority}.key`),
     "-set_serial",
-    serialOf(file),
+    serialNumberOf(file),
   ];
   await run("openssl", [
     "x509",
     "-req",
     "-in",
     at("csr"),
-    ...signer,
+    ...signerFlags,
     "-out",
     at("crt"),
     ...DAYS,
@@ -102,8 +102,8 @@ async function certify(
   if (kubeconfig) writeFileSync(at("kubeconfig"), kubeconfigText(file, folder), { mode: 0o600 });
 }
 
-/** Random, since a counter file would serialise the signings. */
-function serialOf(file: string): string {
+/** Returns a fixed serial number for each identity; with a counter file openssl could not sign in parallel. */
+function serialNumberOf(file: string): string {
   return String(1000 + IDENTITIES.findIndex((identity) => identity.file === file));
 }
 

@@ -8,8 +8,8 @@ import { CGROUP, NODES } from "./addresses.ts";
 const CONTROLLERS = ["cpu", "cpuacct", "cpuset", "memory", "pids", "devices", "freezer", "blkio", "systemd"];
 
 /**
- * By default all Pods together would have the CPU weight of one process (1024), less than on any real node:
- * beside a dozen compilers a hook took 14 s to start.
+ * The CPU weight of all Pods together. The default (1024) equals that of one process and is lower than on any real node:
+ * while a dozen compilers ran, a hook took 14 s to start.
  */
 const POD_WEIGHT = 32 * 1024;
 
@@ -30,7 +30,7 @@ export function makeCgroups(): void {
   }
 }
 
-/** Removes the cgroups bottom-up once their processes have ended; the kernel may need a moment. */
+/** Removes the cgroups bottom-up, and repeats it until the kernel has released their ended processes. */
 export async function removeCgroups(): Promise<void> {
   await waitUntil({ what: `the cgroups ${CGROUP} are empty`, withinMs: 10_000 }, () => {
     // Container runtimes create cgroups in more hierarchies, the unified one included.

@@ -14,23 +14,23 @@ export type Component = {
   readonly restarts?: boolean;
 };
 
-/** Not `ip netns exec`, which mounts /sys again and hides the cgroups. */
+/** `ip netns exec` cannot be used, because it mounts /sys again and hides the cgroups. */
 const ENTER_N2 = ["nsenter", "--net=/run/netns/n2", "--uts=/run/uts-n2"];
 
-/** Starts it through the first process of the namespaces, without this process' environment. */
+/** Starts a program through the first process of the namespaces, without the environment of this process. */
 export function startComponent(component: Component, state: StateFolder): void {
-  const enter = component.node === "n2" ? ENTER_N2 : [];
+  const enterNamespace = component.node === "n2" ? ENTER_N2 : [];
   const environment = ["env", "-i", `PATH=${SYSTEM_PATH.join(":")}`, `HOME=${state.root}`];
-  const command = [...environment, ...enter, component.program, ...component.flags].map(quoted).join(" ");
-  const log = quoted(join(state.log, `${component.name}.log`));
+  const command = [...environment, ...enterNamespace, component.program, ...component.flags].map(shellQuote).join(" ");
+  const log = shellQuote(join(state.log, `${component.name}.log`));
   mkdirSync(state.log, { recursive: true });
   const script = join(state.start, `${component.name}.sh`);
-  const runs = `${command} >>${log} 2>&1 </dev/null`;
-  writeFileSync(script, component.restarts ? `while :; do ${runs}; sleep 1; done\n` : `exec ${runs}\n`);
-  // A line this short is written to a pipe atomically.
+  const commandLine = `${command} >>${log} 2>&1 </dev/null`;
+  writeFileSync(script, component.restarts ? `while :; do ${commandLine}; sleep 1; done\n` : `exec ${commandLine}\n`);
+  // Writes of at most PIPE_BUF (4096) bytes to a pipe are atomic.
   writeFileSync(join(state.start, "queue"), `${script}\n`, { flag: "r+" });
 }
 
-function quoted(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

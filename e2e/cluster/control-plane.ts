@@ -1,17 +1,17 @@
-/** Programs and flags of the control plane. All run on n1, so that its proxy forwards the API server's webhook calls. */
+/** Defines the programs and flags of the control plane. All run on n1, so that its proxy forwards the API server's webhook calls. */
 import { join } from "node:path";
 import { API_SERVICE, NODES, SERVICE_NETWORK } from "./addresses.ts";
 import type { Component } from "./component.ts";
 import type { StateFolder } from "./state-folder.ts";
 import { writeAdmissionConfiguration } from "./webhook-client.ts";
 
-/** Folders. */
-export type Programs = { readonly kubernetes: string; readonly containerd: string; readonly etcd: string };
+/** The folders of the programs. */
+export type ProgramFolders = { readonly kubernetes: string; readonly containerd: string; readonly etcd: string };
 
 const ETCD = "http://127.0.0.1:2379";
 
-/** Programs that start together; the API server retries until etcd answers. */
-export function storeAndApi(programs: Programs, state: StateFolder): readonly Component[] {
+/** Returns the programs that start together first; the API server retries until etcd responds. */
+export function etcdAndApiServer(programs: ProgramFolders, state: StateFolder): readonly Component[] {
   const pki = (name: string) => join(state.pki, name);
   return [
     {
@@ -57,8 +57,8 @@ export function storeAndApi(programs: Programs, state: StateFolder): readonly Co
   ];
 }
 
-/** Programs that start once the API server answers. */
-export function controllers(programs: Programs, state: StateFolder): readonly Component[] {
+/** Returns the programs that start once the API server is ready. */
+export function controllers(programs: ProgramFolders, state: StateFolder): readonly Component[] {
   const pki = (name: string) => join(state.pki, name);
   const identity = (name: string) =>
     ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"].map(
@@ -76,7 +76,7 @@ export function controllers(programs: Programs, state: StateFolder): readonly Co
         `--cluster-signing-cert-file=${pki("ca.crt")}`,
         `--cluster-signing-key-file=${pki("ca.key")}`,
         "--use-service-account-credentials",
-        // At the default of 20 requests a second the controllers start 5 s late, until when no namespace has a ServiceAccount.
+        // At the default of 20 requests a second the controllers start 5 s later, and until then namespaces get no ServiceAccount.
         "--kube-api-qps=1000",
         "--kube-api-burst=1000",
         "--leader-elect=false",

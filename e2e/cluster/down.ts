@@ -1,4 +1,4 @@
-/** Ends a cluster: its processes by PID and start time, then its network, cgroups and files. Without a cluster it does nothing. */
+/** Stops a cluster, if one exists: kills its processes by PID and start time, then removes its network, cgroups and files. */
 import { existsSync, rmSync } from "node:fs";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -8,12 +8,12 @@ import { disconnectHost } from "./namespaces.ts";
 import { readRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
-/** Returns whether there was a cluster. Call it under the lock. */
-export async function bringDown(state: StateFolder): Promise<boolean> {
+/** Returns whether a cluster existed. The caller must hold the lock. */
+export async function stopCluster(state: StateFolder): Promise<boolean> {
   const record = readRecord(state.record);
   // The end of the first process in the namespaces ends all others, and unshare with them.
   const processes = record === undefined ? findLostCluster(state) : [record.init, record.outer];
-  for (const process of processes) end(process);
+  for (const process of processes) killProcess(process);
   for (const process of processes) {
     await waitUntil({ what: `process ${process.pid} has ended`, withinMs: 30_000, everyMs: 20 }, () =>
       isAlive(process) ? undefined : true,
@@ -28,11 +28,11 @@ export async function bringDown(state: StateFolder): Promise<boolean> {
   return existed || processes.length > 0;
 }
 
-function end(target: ProcessIdentity): void {
+function killProcess(target: ProcessIdentity): void {
   if (!isAlive(target)) return;
   try {
     process.kill(target.pid, "SIGKILL");
   } catch {
-    // The process has just ended by itself.
+    // The process exited after the check.
   }
 }

@@ -1,30 +1,28 @@
-/** Finds a cluster without its record, for example after a cleanup of /tmp, by the arguments of its processes. */
+/** Finds the processes of a cluster by their arguments, if its record is missing, for example after a cleanup of /tmp. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { childrenOf, identityOf, type ProcessIdentity } from "../host/process-identity.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 /**
- * Matches unshare, its script, this state folder, and a log on this file system: in another mount namespace the
- * same path is another folder of another cluster.
+ * Matches unshare processes with the cluster's script, this state folder, and a log on this file system: in another mount
+ * namespace the same path is the folder of another cluster.
  */
 export function findLostCluster(state: StateFolder): readonly ProcessIdentity[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
     .map(Number)
-    .filter((pid) => isOurs(wordsOf(pid), state) && writesBeside(pid, state))
+    .filter((pid) => isClusterProcess(readArguments(pid), state) && logsToSameFileSystem(pid, state))
     .flatMap((pid) => [...childrenOf(pid), pid])
     .flatMap((pid) => identityOf(pid) ?? []);
 }
 
-function isOurs(words: readonly string[], state: StateFolder): boolean {
-  return (
-    words[0] === "unshare" && words.some((word) => word.endsWith("/namespace-init.sh")) && words.includes(state.root)
-  );
+function isClusterProcess(args: readonly string[], state: StateFolder): boolean {
+  return args[0] === "unshare" && args.some((arg) => arg.endsWith("/namespace-init.sh")) && args.includes(state.root);
 }
 
 /** The log stays open after the folder is deleted, and identifies the file system. */
-function writesBeside(pid: number, state: StateFolder): boolean {
+function logsToSameFileSystem(pid: number, state: StateFolder): boolean {
   try {
     return statSync(`/proc/${pid}/fd/1`).dev === statSync(dirname(state.root)).dev;
   } catch {
@@ -32,7 +30,7 @@ function writesBeside(pid: number, state: StateFolder): boolean {
   }
 }
 
-function wordsOf(pid: number): readonly string[] {
+function readArguments(pid: number): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   } catch {

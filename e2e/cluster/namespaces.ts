@@ -5,17 +5,17 @@ import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { childrenOf, identityOf, isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { attempt, run } from "../host/run.ts";
-import { GivenUp, waitUntil } from "../host/wait.ts";
+import { PermanentFailure, waitUntil } from "../host/wait.ts";
 import { HOST_ADDRESS, HOST_LINK, NODES, POD_NETWORK, SERVICE_NETWORK } from "./addresses.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 export type Namespaces = {
   readonly outer: ProcessIdentity;
   readonly init: ProcessIdentity;
-  /** Lets the first process continue. */
-  readonly go: () => void;
+  /** Makes the first process continue. */
+  readonly continueInit: () => void;
   /** Detaches the namespaces, which otherwise end with this process. */
-  readonly stay: () => void;
+  readonly detach: () => void;
 };
 
 const INIT = join(import.meta.dirname, "namespace-init.sh");
@@ -34,15 +34,20 @@ export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
   await once(child, "spawn");
   child.unref();
   const outer = identityOf(child.pid ?? 0);
-  if (outer === undefined) throw new Error(`unshare ended at once: ${logOf(state)}`);
+  if (outer === undefined) throw new Error(`unshare ended at once: ${readLogTail(state)}`);
   const init = await waitUntil({ what: "the namespaces are open", withinMs: 10_000, everyMs: 10 }, () => {
-    if (!isAlive(outer)) throw new GivenUp(`unshare ended at once: ${logOf(state)}`);
+    if (!isAlive(outer)) throw new PermanentFailure(`unshare ended at once: ${readLogTail(state)}`);
     return childrenOf(outer.pid).map(identityOf)[0];
   });
-  return { outer, init, go: () => void child.stdin?.write("go\n"), stay: () => void child.stdin?.end("stay\n") };
+  return {
+    outer,
+    init,
+    continueInit: () => void child.stdin?.write("go\n"),
+    detach: () => void child.stdin?.end("stay\n"),
+  };
 }
 
-/** Creates the veth pair before the namespaces continue. The host's end is deleted with theirs. */
+/** Creates the veth pair before the first process continues. The kernel deletes the host's end together with the other end. */
 export async function connectHost(init: ProcessIdentity): Promise<void> {
   await run("ip", ["link", "add", HOST_LINK, "type", "veth", "peer", "name", "lan0", "netns", String(init.pid)]);
   await run("ip", ["address", "add", `${HOST_ADDRESS}/24`, "dev", HOST_LINK]);
@@ -53,24 +58,25 @@ export async function connectHost(init: ProcessIdentity): Promise<void> {
 }
 
 /** Reports whether the interface name or the networks are already in use on this host. */
-export async function hostConflict(): Promise<string | undefined> {
-  if ((await attempt("ip", ["link", "show", HOST_LINK])).status === 0) return `a network device ${HOST_LINK} exists`;
+export async function findHostConflict(): Promise<string | undefined> {
+  if ((await attempt("ip", ["link", "show", HOST_LINK])).status === 0)
+    return `the network device ${HOST_LINK} already exists`;
   for (const network of [`${HOST_ADDRESS}/24`, POD_NETWORK, SERVICE_NETWORK]) {
     const { output } = await attempt("ip", ["-o", "route", "show", "root", network]);
-    if (output.trim() !== "") return `this machine routes ${network} already: ${output.trim()}`;
+    if (output.trim() !== "") return `this machine already has a route to ${network}: ${output.trim()}`;
   }
   return undefined;
 }
 
 /** Deletes the host's end if it still exists. */
 export async function disconnectHost(): Promise<void> {
-  await waitUntil({ what: `the network device ${HOST_LINK} is gone`, withinMs: 10_000 }, async () => {
+  await waitUntil({ what: `the network device ${HOST_LINK} is deleted`, withinMs: 10_000 }, async () => {
     await attempt("ip", ["link", "delete", HOST_LINK]);
     return (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? undefined : true;
   });
 }
 
-export function logOf(state: StateFolder, name = "namespaces"): string {
+export function readLogTail(state: StateFolder, name = "namespaces"): string {
   try {
     return readFileSync(join(state.log, `${name}.log`), "utf8")
       .trim()

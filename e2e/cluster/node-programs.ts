@@ -1,10 +1,10 @@
-/** Settings and flags of the container runtime, kubelet and proxy of one node. */
+/** Writes the settings of the container runtime, kubelet and proxy of one node, and defines their flags. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cniFolder } from "../host/requirements.ts";
 import { CGROUP, type ClusterNode, DNS_SERVICE, POD_NETWORK, podNetworkOf } from "./addresses.ts";
 import type { Component } from "./component.ts";
-import type { Programs } from "./control-plane.ts";
+import type { ProgramFolders } from "./control-plane.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 export const PAUSE_IMAGE = "localhost/pause:1";
@@ -12,7 +12,7 @@ export const PAUSE_IMAGE = "localhost/pause:1";
 export type NodePrograms = { readonly runtime: Component; readonly agents: readonly Component[] };
 
 /** Writes the node's settings and returns its programs: the runtime starts first, the agents once the pause image is imported. */
-export function prepareNode(node: ClusterNode, programs: Programs, state: StateFolder): NodePrograms {
+export function prepareNode(node: ClusterNode, programs: ProgramFolders, state: StateFolder): NodePrograms {
   const folder = join(state.root, node.name);
   const at = (name: string) => join(folder, name);
   for (const name of ["cni", "kubelet", "pod-logs"]) mkdirSync(at(name), { recursive: true });
@@ -49,7 +49,7 @@ function kubeletFlags(node: ClusterNode, state: StateFolder): readonly string[] 
   ];
 }
 
-/** Routed point-to-point links: with a bridge, answers between Pods of one node would bypass the address translation. */
+/** Uses routed point-to-point links: over a bridge, responses between Pods of one node would bypass the address translation. */
 function podNetwork(node: ClusterNode): unknown {
   const ipam = {
     type: "host-local",
@@ -67,8 +67,8 @@ function podNetwork(node: ClusterNode): unknown {
   };
 }
 
-/** Version 2 of the configuration, which containerd 2 converts. */
-function containerdSettings(node: ClusterNode, programs: Programs, state: StateFolder): string {
+/** Uses version 2 of the configuration format, which containerd 2 converts. */
+function containerdSettings(node: ClusterNode, programs: ProgramFolders, state: StateFolder): string {
   const run = `/run/containerd-${node.name}`;
   const cri = `plugins."io.containerd.grpc.v1.cri"`;
   return `version = 2
@@ -81,7 +81,7 @@ state = "${run}"
 [${cri}]
   sandbox_image = "${PAUSE_IMAGE}"
   disable_apparmor = true
-  # Without the right to lower it, the sandbox's score would keep every Pod from starting.
+  # Otherwise, without the right to lower oom_score_adj, the sandbox of every Pod would fail to start.
   restrict_oom_score_adj = true
 [${cri}.cni]
   bin_dir = "${cniFolder() ?? "/usr/lib/cni"}"
@@ -102,7 +102,7 @@ function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
   return {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
-    // Otherwise a kubelet refuses cgroup v1 from 1.35 on.
+    // From 1.35 on a kubelet refuses cgroup v1 by default.
     failCgroupV1: false,
     cgroupDriver: "cgroupfs",
     cgroupRoot: `/${CGROUP}/${node.name}`,
@@ -141,7 +141,7 @@ function proxySettings(node: ClusterNode, state: StateFolder): unknown {
     hostnameOverride: node.name,
     mode: "nftables",
     clusterCIDR: POD_NETWORK,
-    // These limits cannot be written in another network namespace than the host's.
+    // kube-proxy would fail to write these limits, which can be written only in the host's network namespace.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
   };
 }

@@ -9,13 +9,13 @@ const folder = mkdtempSync(join(tmpdir(), "lastcall-record-"));
 const file = join(folder, "cluster.json");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const me = identityOf(process.pid) ?? { pid: 0, startTicks: 0 };
+const ownIdentity = identityOf(process.pid) ?? { pid: 0, startTicks: 0 };
 const record: ClusterRecord = {
   stage: "up",
   minor: "1.37",
   binaries: "/nowhere",
-  outer: me,
-  init: me,
+  outer: ownIdentity,
+  init: ownIdentity,
   host: { kernel: "6", cgroups: "v1", containerd: "1.6.20", runc: "1.1.5" },
 };
 
@@ -27,7 +27,7 @@ describe("the stored record of a test cluster", () => {
 
   test("is not the record of a running cluster if other processes reuse its PIDs", () => {
     expect(isRunning(record)).toBe(true);
-    expect(isRunning({ ...record, init: { ...me, startTicks: me.startTicks + 1 } })).toBe(false);
+    expect(isRunning({ ...record, init: { ...ownIdentity, startTicks: ownIdentity.startTicks + 1 } })).toBe(false);
   });
 
   test.for(["", "{", "null", "[]", '{"outer":{"pid":"1"},"init":{"pid":1}}', '{"outer":1,"init":2,"binaries":"x"}'])(

@@ -1,17 +1,18 @@
-/** The record of a running cluster, with which another process can use it and end exactly its processes. */
+/** Stores the record of a cluster, from which other processes read its programs and the processes to stop. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Minor } from "../build/module-table.ts";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import type { Host } from "../host/this-host.ts";
 
 export type ClusterRecord = {
-  /** `starting` is left behind by a failed start. */
+  /** A killed start leaves the value `starting`. */
   readonly stage: "starting" | "up";
   readonly minor: Minor;
-  /** The folder of the used Kubernetes programs. */
+  /** The folder of the Kubernetes programs. */
   readonly binaries: string;
-  /** The unshare process on the host, whose end ends everything, and the first process in the namespaces. */
+  /** The unshare process on the host; its end stops the whole cluster. */
   readonly outer: ProcessIdentity;
+  /** The first process in the namespaces. */
   readonly init: ProcessIdentity;
   readonly host: Host;
 };
@@ -34,7 +35,7 @@ export function isRunning(record: ClusterRecord): boolean {
   return isAlive(record.outer) && isAlive(record.init);
 }
 
-/** Validates the record, so that no incomplete one ends a wrong process. */
+/** Validates the record, so that an incomplete record cannot cause the end of an unrelated process. */
 function isRecord(value: unknown): value is ClusterRecord {
   return (
     isObject(value) && isIdentity(value["outer"]) && isIdentity(value["init"]) && typeof value["binaries"] === "string"

@@ -1,4 +1,4 @@
-/** The paths of a cluster's state. One cluster per user and host, since its addresses are fixed. */
+/** Defines the paths of a cluster's state. A user can run one cluster per host, since its addresses are fixed. */
 import { userInfo } from "node:os";
 import { join } from "node:path";
 
@@ -7,7 +7,7 @@ export type StateFolder = {
   readonly record: string;
   /** Held while the cluster starts or stops. */
   readonly lock: string;
-  /** Held while a suite runs on it. */
+  /** Held while a suite runs on the cluster. */
   readonly suiteLock: string;
   readonly log: string;
   /** The logs of the last failed start. */
@@ -15,14 +15,14 @@ export type StateFolder = {
   readonly pki: string;
   readonly start: string;
   readonly kubeconfig: string;
-  /** The client of the running containerd. */
+  /** The command-line client of containerd. */
   readonly ctr: string;
   readonly socketOf: (node: string) => string;
   /** The folder of the node's static Pods. */
   readonly staticPodsOf: (node: string) => string;
 };
 
-/** In /tmp, because a socket's path is limited to 107 characters. The locks are beside it and outlive the cluster. */
+/** The folder is in /tmp, because a socket's path is limited to 107 characters. The locks are beside it and outlive the cluster. */
 export function stateFolder(): StateFolder {
   const root = `/tmp/lastcall-cluster-${userInfo().username}`;
   return {

@@ -1,7 +1,7 @@
 /** Reports the state of the cluster, as text and JSON. */
 import { KUBERNETES } from "../build/module-table.ts";
 import { machineSize } from "../host/this-host.ts";
-import { askApi, askNodes, type NodeState } from "./api-request.ts";
+import { listNodes, type NodeState, requestApi } from "./api-request.ts";
 import { type ClusterRecord, isRunning, readRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
@@ -18,26 +18,28 @@ export type ClusterStatus = {
 export async function readStatus(state: StateFolder): Promise<ClusterStatus> {
   const record = readRecord(state.record);
   if (record === undefined) return { state: "down", nodes: [] };
-  const known = {
+  const details = {
     kubernetes: KUBERNETES[record.minor],
     kubeconfig: state.kubeconfig,
     kubectl: `${record.binaries}/kubectl`,
     runsOn: record.host,
   };
-  if (!isRunning(record) || record.stage !== "up") return { state: "broken", nodes: [], ...known };
+  if (!isRunning(record) || record.stage !== "up") return { state: "broken", nodes: [], ...details };
   try {
-    const ready = (await askApi("/readyz", state.pki)).status === 200;
-    return { state: ready ? "up" : "broken", nodes: await askNodes(state.pki), ...known };
+    const ready = (await requestApi("/readyz", state.pki)).status === 200;
+    return { state: ready ? "up" : "broken", nodes: await listNodes(state.pki), ...details };
   } catch {
-    return { state: "broken", nodes: [], ...known };
+    return { state: "broken", nodes: [], ...details };
   }
 }
 
 export function statusLines(status: ClusterStatus): readonly string[] {
-  if (status.state === "down" || status.runsOn === undefined) return ["No cluster is up."];
+  if (status.state === "down" || status.runsOn === undefined) return ["No cluster is running."];
   const { kernel, cgroups, containerd, runc } = status.runsOn;
   return [
-    status.state === "up" ? "The cluster is up." : 'A cluster is broken; "cluster down" cleans up after it.',
+    status.state === "up"
+      ? "The cluster is running."
+      : 'The cluster is broken. Run "npm run cluster -- down" to remove it.',
     `Kubernetes ${status.kubernetes ?? "?"}, containerd ${containerd}, runc ${runc}, cgroups ${cgroups}, kernel ${kernel}, ${machineSize()}`,
     ...status.nodes.map(
       ({ name, ready, kubelet }) => `node ${name}: ${ready ? "ready" : "not ready"}, kubelet ${kubelet}`,

@@ -1,106 +1,114 @@
-/** Starts a cluster unless it is up. The next start cleans up after a failed or killed one. */
+/** Starts a cluster unless it is running. A start first removes the remains of a failed or killed start. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type BuildPlace, buildModule } from "../build/build-module.ts";
+import { type BuildContext, buildModule } from "../build/build-module.ts";
 import type { Minor } from "../build/module-table.ts";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { describeHost } from "../host/this-host.ts";
-import { type Check, GivenUp, waitUntil } from "../host/wait.ts";
+import { type Check, PermanentFailure, waitUntil } from "../host/wait.ts";
 import { importImages } from "../images/import-images.ts";
 import { pauseArchive } from "../images/pause-image.ts";
 import { NODES } from "./addresses.ts";
-import { askApi, askNodes, type NodeState } from "./api-request.ts";
+import { listNodes, type NodeState, requestApi } from "./api-request.ts";
 import { makeCertificates } from "./certificates.ts";
 import { makeCgroups } from "./cgroups.ts";
 import { startComponent } from "./component.ts";
-import { controllers, type Programs, storeAndApi } from "./control-plane.ts";
-import { bringDown } from "./down.ts";
-import { connectHost, hostConflict, logOf, openNamespaces } from "./namespaces.ts";
+import { controllers, etcdAndApiServer, type ProgramFolders } from "./control-plane.ts";
+import { stopCluster } from "./down.ts";
+import { connectHost, findHostConflict, openNamespaces, readLogTail } from "./namespaces.ts";
 import { prepareNode } from "./node-programs.ts";
 import { type ClusterRecord, isRunning, readRecord, writeRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
-/** Longer than any retry delay of a kubelet; a start takes about 5 s of it. */
+/** Exceeds the longest retry delay of a kubelet; a start takes about 5 s. */
 const LIMIT_MS = 180_000;
 
 export type UpOutcome = { readonly record: ClusterRecord; readonly wasUp: boolean };
 
-/** @throws with a message if the host lacks a requirement, or a cluster of another minor version is up. Call it under the lock. */
-export async function bringUp(minor: Minor, state: StateFolder, place: BuildPlace): Promise<UpOutcome> {
-  const left = readRecord(state.record);
-  if (left !== undefined && left.stage === "up" && isRunning(left)) {
-    if (left.minor === minor) return { record: left, wasUp: true };
-    throw new Error(`A cluster of ${left.minor} is up; "cluster down" ends it, then ${minor} can come up.`);
+/** The caller must hold the lock. @throws if a cluster of another minor version is running, or the cluster's network conflicts with the host's */
+export async function ensureCluster(minor: Minor, state: StateFolder, buildContext: BuildContext): Promise<UpOutcome> {
+  const previous = readRecord(state.record);
+  if (previous !== undefined && previous.stage === "up" && isRunning(previous)) {
+    if (previous.minor === minor) return { record: previous, wasUp: true };
+    throw new Error(
+      `A cluster of Kubernetes ${previous.minor} is running. Run "npm run cluster -- down" before you start ${minor}.`,
+    );
   }
-  await bringDown(state);
-  const conflict = await hostConflict();
-  if (conflict !== undefined) throw new Error(`The cluster's network cannot be made: ${conflict}.`);
+  await stopCluster(state);
+  const conflict = await findHostConflict();
+  if (conflict !== undefined) throw new Error(`The cluster's network cannot be created: ${conflict}.`);
   const [kubernetes, containerd, etcd, pause] = [
-    (await buildModule(`kubernetes-${minor}`, place)).binaries,
-    (await buildModule("containerd", place)).binaries,
-    (await buildModule("etcd", place)).binaries,
-    pauseArchive((await buildModule("pause", place)).binaries, place.cache, Date.now()),
+    (await buildModule(`kubernetes-${minor}`, buildContext)).binaries,
+    (await buildModule("containerd", buildContext)).binaries,
+    (await buildModule("etcd", buildContext)).binaries,
+    pauseArchive((await buildModule("pause", buildContext)).binaries, buildContext.cache, Date.now()),
   ];
   try {
-    const record = await begin({ minor, programs: { kubernetes, containerd, etcd }, state, pause, print: place.print });
+    const record = await startCluster({
+      minor,
+      programs: { kubernetes, containerd, etcd },
+      state,
+      pause,
+      print: buildContext.print,
+    });
     return { record, wasUp: false };
   } catch (error) {
-    keepLogs(state, place.print);
-    await bringDown(state);
+    saveLogs(state, buildContext.print);
+    await stopCluster(state);
     throw error;
   }
 }
 
 /** Moves the logs out of the cluster's folder, and replaces those of an earlier failure. */
-function keepLogs(state: StateFolder, print: BuildPlace["print"]): void {
+function saveLogs(state: StateFolder, print: BuildContext["print"]): void {
   if (!existsSync(state.log)) return;
   rmSync(state.failedLog, { recursive: true, force: true });
   cpSync(state.log, state.failedLog, { recursive: true });
-  print(`The logs of the failed start: ${state.failedLog}`);
+  print(`Saved the logs of the failed start in ${state.failedLog}`);
 }
 
-type Beginning = {
+type StartOptions = {
   readonly minor: Minor;
-  readonly programs: Programs;
+  readonly programs: ProgramFolders;
   readonly state: StateFolder;
   /** The archive of the pause image. */
   readonly pause: string;
   readonly print: (line: string) => void;
 };
 
-async function begin({ minor, programs, state, pause, print }: Beginning): Promise<ClusterRecord> {
+async function startCluster({ minor, programs, state, pause, print }: StartOptions): Promise<ClusterRecord> {
   const startedMs = performance.now();
   const printTime = (line: string) => print(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
   prepareFolder(state);
   symlinkSync(join(programs.containerd, "ctr"), state.ctr);
   const [host] = await Promise.all([describeHost(programs.containerd), makeCertificates(state.pki)]);
-  const { outer, init, go, stay } = await openNamespaces(state);
+  const { outer, init, continueInit, detach } = await openNamespaces(state);
   const record: ClusterRecord = { stage: "starting", minor, binaries: programs.kubernetes, outer, init, host };
   writeRecord(state.record, record);
   makeCgroups();
   await connectHost(init);
-  go();
-  const alive = <T>(check: Check<T>) => watched(init, state, check);
-  await waitUntil({ what: "the network is made", withinMs: 10_000, everyMs: 20 }, () =>
-    alive(() => (existsSync(join(state.start, "open")) ? true : undefined)),
+  continueInit();
+  const whileInitRuns = <T>(check: Check<T>) => checkWhileInitRuns(init, state, check);
+  await waitUntil({ what: "the network is created", withinMs: 10_000, everyMs: 20 }, () =>
+    whileInitRuns(() => (existsSync(join(state.start, "open")) ? true : undefined)),
   );
-  for (const component of storeAndApi(programs, state)) startComponent(component, state);
+  for (const component of etcdAndApiServer(programs, state)) startComponent(component, state);
   const nodes = NODES.map((node) => ({ node, ...prepareNode(node, programs, state) }));
   for (const { runtime } of nodes) startComponent(runtime, state);
   await Promise.all(nodes.map(({ node }) => importImages([pause], state.socketOf(node.name))));
   await waitUntil({ what: "the API server is ready", withinMs: LIMIT_MS }, () =>
-    alive(async () => ((await askApi("/readyz", state.pki)).status === 200 ? true : undefined)),
+    whileInitRuns(async () => ((await requestApi("/readyz", state.pki)).status === 200 ? true : undefined)),
   );
   printTime("the API server is ready");
   for (const component of controllers(programs, state)) startComponent(component, state);
-  // Not earlier: a kubelet doubles its delay after each failed request, up to two minutes.
+  // A kubelet doubles its delay after each failed request, up to two minutes, so it starts only after the API server is ready.
   for (const agent of nodes.flatMap(({ agents }) => agents)) startComponent(agent, state);
-  await waitForNodes(state, alive);
+  await waitForNodes(state, whileInitRuns);
   printTime(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
   const up: ClusterRecord = { ...record, stage: "up" };
   writeRecord(state.record, up);
-  stay();
+  detach();
   return up;
 }
 
@@ -113,33 +121,37 @@ function prepareFolder(state: StateFolder): void {
   execFileSync("mkfifo", [join(state.start, "queue")]);
 }
 
-type Alive = <T>(check: Check<T>) => Promise<T | undefined>;
+type CheckWhileInitRuns = <T>(check: Check<T>) => Promise<T | undefined>;
 
 /** Waits until Pods can be created: the nodes are ready and untainted, and the namespace has its ServiceAccount. */
-async function waitForNodes(state: StateFolder, alive: Alive): Promise<void> {
+async function waitForNodes(state: StateFolder, whileInitRuns: CheckWhileInitRuns): Promise<void> {
   await waitUntil({ what: "both nodes are ready", withinMs: LIMIT_MS }, () =>
-    alive(async () => {
-      const nodes = await askNodes(state.pki);
+    whileInitRuns(async () => {
+      const nodes = await listNodes(state.pki);
       const missing = NODES.map(({ name }) => name).filter((name) => !nodes.find((node) => node.name === name)?.ready);
       if (missing.length === 0) return true;
-      throw new Error(missing.map((name) => notReady(name, nodes, state)).join("\n"));
+      throw new Error(missing.map((name) => describeUnreadyNode(name, nodes, state)).join("\n"));
     }),
   );
   await waitUntil({ what: "the namespace default has a ServiceAccount", withinMs: LIMIT_MS }, () =>
-    alive(async () => {
-      const { status } = await askApi("/api/v1/namespaces/default/serviceaccounts/default", state.pki);
+    whileInitRuns(async () => {
+      const { status } = await requestApi("/api/v1/namespaces/default/serviceaccounts/default", state.pki);
       return status === 200 ? true : undefined;
     }),
   );
 }
 
-function notReady(name: string, nodes: readonly NodeState[], state: StateFolder): string {
-  const why = nodes.find((node) => node.name === name)?.why ?? "it has not registered";
-  return `${name} is not ready: ${why}. Its kubelet's log ends with:\n${logOf(state, `kubelet-${name}`)}`;
+function describeUnreadyNode(name: string, nodes: readonly NodeState[], state: StateFolder): string {
+  const why = nodes.find((node) => node.name === name)?.why ?? "the node has not registered";
+  return `${name} is not ready: ${why}. The kubelet's log ends with:\n${readLogTail(state, `kubelet-${name}`)}`;
 }
 
-/** A check that gives up when the namespaces are gone. */
-async function watched<T>(init: ProcessIdentity, state: StateFolder, check: Check<T>): Promise<T | undefined> {
-  if (!isAlive(init)) throw new GivenUp(`The cluster's first process ended: ${logOf(state)}`);
+/** Runs the check. @throws if the first process of the namespaces has ended, which stops the wait */
+async function checkWhileInitRuns<T>(
+  init: ProcessIdentity,
+  state: StateFolder,
+  check: Check<T>,
+): Promise<T | undefined> {
+  if (!isAlive(init)) throw new PermanentFailure(`The cluster's first process ended: ${readLogTail(state)}`);
   return check();
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { WEBHOOK_CLIENT } from "./certificates.ts";
 
-/** @returns the file for `--admission-control-config-file`. JSON is YAML. */
+/** Writes the files as JSON, which is valid YAML. @returns the file for `--admission-control-config-file` */
 export function writeAdmissionConfiguration(pki: string): string {
   const [configuration, kubeconfig] = [join(pki, "admission.yaml"), join(pki, "webhooks.kubeconfig")];
   const user = {

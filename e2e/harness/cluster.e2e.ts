@@ -16,12 +16,12 @@ import { waitUntil } from "../host/wait.ts";
 const MAIN = join(import.meta.dirname, "../main.ts");
 const state = stateFolder();
 
-function cluster(...words: readonly string[]): Promise<Attempt> {
-  return attempt(process.execPath, [MAIN, ...words]);
+function runClusterCommand(...args: readonly string[]): Promise<Attempt> {
+  return attempt(process.execPath, [MAIN, ...args]);
 }
 
 /** Lists remains of a cluster on the host; empty after its end. */
-async function leftovers(): Promise<readonly string[]> {
+async function listLeftovers(): Promise<readonly string[]> {
   const link = (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? [HOST_LINK] : [];
   const cgroups = readdirSync(CGROUP_ROOT)
     .map((controller) => join(CGROUP_ROOT, controller, CGROUP))
@@ -30,11 +30,11 @@ async function leftovers(): Promise<readonly string[]> {
   const mounts = readFileSync("/proc/mounts", "utf8")
     .split("\n")
     .filter((line) => line.includes(`${state.root}/`));
-  return [...link, ...cgroups, ...files, ...mounts, ...processes()];
+  return [...link, ...cgroups, ...files, ...mounts, ...listClusterProcesses()];
 }
 
 /** Lists processes with the state folder among their arguments, besides its lock. */
-function processes(): readonly string[] {
+function listClusterProcesses(): readonly string[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
     .flatMap((pid) => {
@@ -48,62 +48,62 @@ function processes(): readonly string[] {
 }
 
 afterAll(async () => {
-  await cluster("down");
+  await runClusterCommand("down");
 });
 
 describe("a test cluster", () => {
   test("is reused if it is running", async () => {
-    expect((await cluster("up")).status).toBe(0);
+    expect((await runClusterCommand("up")).status).toBe(0);
     const first = readRecord(state.record);
-    const again = await cluster("up");
-    expect(again).toMatchObject({ status: 0, complaint: expect.stringContaining("It was up already.") });
+    const again = await runClusterCommand("up");
+    expect(again).toMatchObject({ status: 0, stderr: expect.stringContaining("The cluster was already running.") });
     expect(readRecord(state.record)).toEqual(first);
   });
 
   test("is not replaced if it has another version of Kubernetes", async () => {
-    const other = await cluster("up", "--kubernetes", "1.35");
-    expect(other).toMatchObject({ status: 1, complaint: expect.stringContaining('"cluster down" ends it') });
-    expect((await cluster("status")).status).toBe(0);
+    const other = await runClusterCommand("up", "--kubernetes", "1.35");
+    expect(other).toMatchObject({ status: 1, stderr: expect.stringContaining('"npm run cluster -- down"') });
+    expect((await runClusterCommand("status")).status).toBe(0);
   });
 
   test("leaves no process, file or network device after its end", async () => {
-    expect((await cluster("down")).status).toBe(0);
-    expect(await leftovers()).toEqual([]);
-    expect((await cluster("status")).status).toBe(3);
+    expect((await runClusterCommand("down")).status).toBe(0);
+    expect(await listLeftovers()).toEqual([]);
+    expect((await runClusterCommand("status")).status).toBe(3);
   });
 
   test("starts once if two commands start it at the same time", async () => {
-    const both = await Promise.all([cluster("up"), cluster("up")]);
+    const both = await Promise.all([runClusterCommand("up"), runClusterCommand("up")]);
     expect(both.map(({ status }) => status)).toEqual([0, 0]);
-    expect(both.filter(({ complaint }) => complaint.includes("It was up already."))).toHaveLength(1);
-    expect(processes().filter((line) => line.includes("namespace-init.sh") && line.includes("unshare"))).toHaveLength(
-      1,
-    );
+    expect(both.filter(({ stderr }) => stderr.includes("The cluster was already running."))).toHaveLength(1);
+    expect(
+      listClusterProcesses().filter((line) => line.includes("namespace-init.sh") && line.includes("unshare")),
+    ).toHaveLength(1);
   });
 
   test("is reported as broken if its first process was killed, and can be started again", async () => {
-    expect((await cluster("up")).status).toBe(0);
+    expect((await runClusterCommand("up")).status).toBe(0);
     const record = readRecord(state.record);
-    if (record === undefined) throw new Error("a cluster that is up has no record");
+    if (record === undefined) throw new Error("the running cluster has no record");
     process.kill(record.init.pid, "SIGKILL");
     while (isAlive(record.outer)) await pause(20);
-    const broken = await cluster("status");
+    const broken = await runClusterCommand("status");
     expect(broken).toMatchObject({ status: 3, output: expect.stringContaining("broken") });
-    expect((await cluster("up")).status).toBe(0);
-    expect((await cluster("down")).status).toBe(0);
-    expect(await leftovers()).toEqual([]);
+    expect((await runClusterCommand("up")).status).toBe(0);
+    expect((await runClusterCommand("down")).status).toBe(0);
+    expect(await listLeftovers()).toEqual([]);
   });
 });
 
 test("a test cluster whose record is missing is found and stopped", async () => {
-  expect((await cluster("up")).status).toBe(0);
+  expect((await runClusterCommand("up")).status).toBe(0);
   rmSync(state.record);
-  expect((await cluster("down")).status).toBe(0);
-  expect(await leftovers()).toEqual([]);
+  expect((await runClusterCommand("down")).status).toBe(0);
+  expect(await listLeftovers()).toEqual([]);
 });
 
 describe("a test cluster whose start is killed", () => {
-  // From before the first process to after the start of the nodes.
+  // The times range from before the first process to after the start of the nodes.
   test.for([300, 600, 1_000, 1_500, 2_500, 4_000])(
     "after %i ms is removed completely by the command down",
     async (ms) => {
@@ -112,10 +112,10 @@ describe("a test cluster whose start is killed", () => {
       up.kill("SIGKILL");
       // No process survives, even without a cleanup.
       await waitUntil({ what: "all processes have ended", withinMs: 10_000 }, () =>
-        processes().length === 0 ? true : undefined,
+        listClusterProcesses().length === 0 ? true : undefined,
       );
-      expect((await cluster("down")).status).toBe(0);
-      expect(await leftovers()).toEqual([]);
+      expect((await runClusterCommand("down")).status).toBe(0);
+      expect(await listLeftovers()).toEqual([]);
     },
   );
 
@@ -123,8 +123,8 @@ describe("a test cluster whose start is killed", () => {
     const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
     await pause(2_000);
     up.kill("SIGKILL");
-    expect((await cluster("up")).status).toBe(0);
-    expect((await cluster("down")).status).toBe(0);
-    expect(await leftovers()).toEqual([]);
+    expect((await runClusterCommand("up")).status).toBe(0);
+    expect((await runClusterCommand("down")).status).toBe(0);
+    expect(await listLeftovers()).toEqual([]);
   });
 });

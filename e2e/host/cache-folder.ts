@@ -1,4 +1,4 @@
-/** The folder of cached builds, which is not in the repository: binaries by the hash of their inputs. */
+/** Locates the cache of builds, which is outside the repository; its folders are named by a hash of their inputs. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { exclusively } from "./exclusive.ts";
+import { withFileLock } from "./exclusive.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-lock-"));
 const file = join(folder, "lock");
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ignore = () => {};
 
 /** A promise with its resolve function. */
-function signal() {
+function createSignal() {
   let resolve = () => {};
   const promise = new Promise<void>((done) => {
     resolve = done;
@@ -24,9 +24,9 @@ function signal() {
 describe("the lock of the host", () => {
   test("is given to one process at a time, and a wait for the lock is reported", async () => {
     const order: string[] = [];
-    const first = signal();
-    const started = signal();
-    const one = exclusively(
+    const first = createSignal();
+    const started = createSignal();
+    const firstHolder = withFileLock(
       file,
       async () => {
         started.resolve();
@@ -36,27 +36,27 @@ describe("the lock of the host", () => {
       ignore,
     );
     await started.promise;
-    const waits = signal();
-    const other = exclusively(file, async () => void order.push("second in"), waits.resolve);
-    await waits.promise;
+    const waitStarted = createSignal();
+    const secondHolder = withFileLock(file, async () => void order.push("second in"), waitStarted.resolve);
+    await waitStarted.promise;
     first.resolve();
-    await Promise.all([one, other]);
+    await Promise.all([firstHolder, secondHolder]);
     expect(order).toEqual(["first done", "second in"]);
   });
 
   test("is released after work that failed", async () => {
-    await expect(exclusively(file, () => Promise.reject(new Error("no luck")), ignore)).rejects.toThrow("no luck");
-    expect(await exclusively(file, () => Promise.resolve("in"), ignore)).toBe("in");
+    await expect(withFileLock(file, () => Promise.reject(new Error("no luck")), ignore)).rejects.toThrow("no luck");
+    expect(await withFileLock(file, () => Promise.resolve("in"), ignore)).toBe("in");
   });
 
   test("is released if its process was killed", async () => {
-    const source = `import { exclusively } from ${JSON.stringify(join(import.meta.dirname, "exclusive.ts"))};
-      await exclusively(${JSON.stringify(file)}, () => { console.log("held"); return new Promise(() => setInterval(() => {}, 1000)); }, () => {});`;
+    const source = `import { withFileLock } from ${JSON.stringify(join(import.meta.dirname, "exclusive.ts"))};
+      await withFileLock(${JSON.stringify(file)}, () => { console.log("held"); return new Promise(() => setInterval(() => {}, 1000)); }, () => {});`;
     const holder = spawn(process.execPath, ["--input-type=module", "-e", source], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await once(holder.stdout, "data");
     holder.kill("SIGKILL");
-    expect(await exclusively(file, () => Promise.resolve("in"), ignore)).toBe("in");
+    expect(await withFileLock(file, () => Promise.resolve("in"), ignore)).toBe("in");
   });
 });

@@ -1,10 +1,10 @@
-/** A lock for one process of the host. The kernel releases it when the holder dies, so no lock is ever stale. */
+/** Locks a file for one process of the host. The kernel releases the lock when its holder exits, so a lock is never stale. */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Runs `work` while holding the lock on `file`; `onWait` is called once if another process holds it. */
-export async function exclusively<T>(file: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
+export async function withFileLock<T>(file: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
   let release = await acquire(file, ["--nonblock"]);
   if (release === undefined) {

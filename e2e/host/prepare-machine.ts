@@ -1,5 +1,5 @@
 /** Checks the requirements of a cluster before anything is started. */
-import { installMissing, missingRequirements, missingSentence } from "./requirements.ts";
+import { installMissingPackages, missingRequirements, missingRequirementsMessage } from "./requirements.ts";
 import { cgroupMode } from "./this-host.ts";
 
 export type Preparation = {
@@ -12,19 +12,21 @@ export type Preparation = {
 /** @throws with the missing requirements and a remedy. */
 export async function prepareMachine({ install, path, print }: Preparation): Promise<void> {
   if (process.platform !== "linux" || process.getuid?.() !== 0) {
-    throw new Error("A cluster needs Linux and root: kubelets make cgroups, mounts and network namespaces.");
+    throw new Error(
+      "This machine is not Linux, or this process is not root. A cluster needs both: its kubelets create cgroups, mounts and network namespaces.",
+    );
   }
   const cgroups = cgroupMode();
   if (cgroups !== "v1") {
     throw new Error(
-      `Only cgroups v1 (or hybrid) are supported here, this machine has ${cgroups}. Use a cluster of your own instead: npm run e2e -- --context NAME --registry REGISTRY.`,
+      `This machine has cgroups ${cgroups}, and only v1 (or hybrid) is supported. Use an existing cluster: npm run e2e -- --context NAME --registry REGISTRY.`,
     );
   }
   const missing = missingRequirements(path);
   if (missing.names.length === 0) return;
-  if (!install || missing.apt.length === 0) throw new Error(missingSentence(missing));
+  if (!install || missing.apt.length === 0) throw new Error(missingRequirementsMessage(missing));
   print(`apt-get install ${missing.apt.join(" ")}`);
-  await installMissing(missing);
-  const still = missingRequirements(path);
-  if (still.names.length > 0) throw new Error(missingSentence(still));
+  await installMissingPackages(missing);
+  const stillMissing = missingRequirements(path);
+  if (stillMissing.names.length > 0) throw new Error(missingRequirementsMessage(stillMissing));
 }

@@ -15,8 +15,8 @@ describe("the identity of a process", () => {
   });
 
   test("differs from the identity of another process with the same PID", () => {
-    const mine = identityOf(process.pid);
-    expect(isAlive({ pid: process.pid, startTicks: (mine?.startTicks ?? 0) - 1 })).toBe(false);
+    const ownIdentity = identityOf(process.pid);
+    expect(isAlive({ pid: process.pid, startTicks: (ownIdentity?.startTicks ?? 0) - 1 })).toBe(false);
   });
 
   test("is undefined if no process has the PID", () => {

@@ -7,7 +7,7 @@ export type ProcessIdentity = {
   readonly startTicks: number;
 };
 
-/** `undefined` without such a process, or for a zombie. */
+/** Returns `undefined` if no process has the PID, or if the process is a zombie. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const fields = statFields(pid);
   const startTicks = Number(fields[19]);
@@ -18,12 +18,12 @@ export function isAlive(process: ProcessIdentity): boolean {
   return identityOf(process.pid)?.startTicks === process.startTicks;
 }
 
-/** Returns 0 without such a process or without a parent. */
+/** Returns the PID of the parent; 0 if no process has the PID, or the process has no parent. */
 export function parentOf(pid: number): number {
   return Number(statFields(pid)[1] ?? 0);
 }
 
-/** The direct children of a single-threaded process. */
+/** Lists the direct children of a single-threaded process. */
 export function childrenOf(pid: number): readonly number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
@@ -33,7 +33,7 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** Fields after the name, which may contain spaces and brackets: state first, start time twentieth. */
+/** Returns the fields of `stat` after the name, which may contain spaces and brackets: first the state, as the twentieth the start time. */
 function statFields(pid: number): readonly string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

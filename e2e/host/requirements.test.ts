@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { missingSentence } from "./requirements.ts";
+import { missingRequirementsMessage } from "./requirements.ts";
 
 describe("the message about missing requirements", () => {
   test("contains the names of Debian packages, and a remedy for other requirements", () => {
-    const sentence = missingSentence({ names: ["go", "runc"], apt: ["runc"], advice: ["Go from its site"] });
+    const sentence = missingRequirementsMessage({ names: ["go", "runc"], apt: ["runc"], advice: ["Go from its site"] });
     expect(sentence).toBe(
-      "This machine lacks go, runc. What helps: apt-get install runc (or add --install); Go from its site.",
+      "Requirements are missing on this machine: go, runc. Install them: apt-get install runc (or add --install); Go from its site.",
     );
   });
 });

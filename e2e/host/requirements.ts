@@ -1,19 +1,19 @@
-/** Requirements of the host, with their Debian packages. */
+/** Finds missing requirements of the host, and installs their Debian packages. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { join } from "node:path";
 import { attempt, run } from "./run.ts";
 
 type Requirement = {
   readonly name: string;
-  /** The Debian package; without one the message has the remedy. */
+  /** The Debian package, or a remedy for a requirement without one. */
   readonly from: { readonly apt: string } | { readonly advice: string };
-  readonly isThere: (path: readonly string[]) => boolean;
+  readonly isInstalled: (path: readonly string[]) => boolean;
 };
 
 const program = (name: string, apt: string): Requirement => ({
   name,
   from: { apt },
-  isThere: (path) => path.some((folder) => isExecutable(join(folder, name))),
+  isInstalled: (path) => path.some((folder) => isExecutable(join(folder, name))),
 });
 
 /** Folders of network plugins in distributions and projects. */
@@ -42,11 +42,11 @@ const FOR_RUNNING = [
   {
     name: `CNI plugins ${CNI_PLUGINS.join(", ")}`,
     from: { apt: "containernetworking-plugins" },
-    isThere: () => cniFolder() !== undefined,
+    isInstalled: () => cniFolder() !== undefined,
   },
 ];
 
-/** Administrators' folders, which some users lack in PATH. */
+/** Standard folders of programs; the PATH of some users does not contain the sbin folders. */
 export const SYSTEM_PATH: readonly string[] = [
   "/usr/local/sbin",
   "/usr/local/bin",
@@ -60,15 +60,17 @@ export function cniFolder(): string | undefined {
   return CNI_FOLDERS.find((folder) => CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin))));
 }
 
-export type Missing = {
+export type MissingRequirements = {
   readonly names: readonly string[];
   readonly apt: readonly string[];
   readonly advice: readonly string[];
 };
 
 /** @param path folders of PATH. */
-export function missingRequirements(path: readonly string[]): Missing {
-  const missing = [...FOR_BUILDING, ...FOR_RUNNING].filter((one) => !one.isThere([...path, ...SYSTEM_PATH]));
+export function missingRequirements(path: readonly string[]): MissingRequirements {
+  const missing = [...FOR_BUILDING, ...FOR_RUNNING].filter(
+    (requirement) => !requirement.isInstalled([...path, ...SYSTEM_PATH]),
+  );
   return {
     names: missing.map((one) => one.name),
     apt: [...new Set(missing.flatMap(({ from }) => ("apt" in from ? [from.apt] : [])))],
@@ -76,16 +78,16 @@ export function missingRequirements(path: readonly string[]): Missing {
   };
 }
 
-export function missingSentence(missing: Missing): string {
-  const repairs = [
+export function missingRequirementsMessage(missing: MissingRequirements): string {
+  const remedies = [
     ...(missing.apt.length === 0 ? [] : [`apt-get install ${missing.apt.join(" ")} (or add --install)`]),
     ...missing.advice,
   ];
-  return `This machine lacks ${missing.names.join(", ")}. What helps: ${repairs.join("; ")}.`;
+  return `Requirements are missing on this machine: ${missing.names.join(", ")}. Install them: ${remedies.join("; ")}.`;
 }
 
 /** Installs the missing Debian packages. Rejects with apt's error. */
-export async function installMissing(missing: Missing): Promise<void> {
+export async function installMissingPackages(missing: MissingRequirements): Promise<void> {
   if (missing.apt.length === 0) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   await attempt("apt-get", ["update", "-qq"], { env });

@@ -31,7 +31,7 @@ describe("the call of an external program", () => {
       childrenOf(runner.pid ?? 0).find((pid) => readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n"),
     );
     runner.kill("SIGKILL");
-    const gone = () => (identityOf(child) === undefined ? true : undefined);
-    expect(await waitUntil({ what: "the program has ended", withinMs: 5_000 }, gone)).toBe(true);
+    const hasEnded = () => (identityOf(child) === undefined ? true : undefined);
+    expect(await waitUntil({ what: "the program has ended", withinMs: 5_000 }, hasEnded)).toBe(true);
   });
 });

@@ -8,44 +8,44 @@ export type RunOptions = {
 };
 
 /**
- * The arguments for a command that ends with this process, even if that is killed, so that no helper is left
- * behind. Only on Linux.
+ * Returns a command that the kernel kills when this process ends, even by SIGKILL, so that the program does not outlive
+ * it. On other systems than Linux it returns the program unchanged.
  */
-export function mortal(program: string, args: readonly string[]): readonly [string, readonly string[]] {
+export function withParentDeathSignal(program: string, args: readonly string[]): readonly [string, readonly string[]] {
   if (process.platform !== "linux") return [program, args];
   return ["setpriv", ["--pdeathsig", "KILL", "--", program, ...args]];
 }
 
-/** Returns standard output. Rejects with the command, its status and the end of its standard error. */
+/** Runs a program that must succeed, and returns its standard output. Rejects with the command, its status and the end of its standard error. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
-  const { status, output, complaint } = await attempt(program, args, options);
+  const { status, output, stderr } = await attempt(program, args, options);
   if (status === 0) return output;
-  throw new Error(`${[program, ...args].join(" ")} ended with ${status}: ${complaint.trim().slice(-2000)}`);
+  throw new Error(`${[program, ...args].join(" ")} ended with ${status}: ${stderr.trim().slice(-2000)}`);
 }
 
-export type Attempt = { readonly status: number; readonly output: string; readonly complaint: string };
+export type Attempt = { readonly status: number; readonly output: string; readonly stderr: string };
 
-/** The same for a program that may fail: returns its exit status, or 127 without the program. */
+/** Runs a program that may fail, and returns its exit status; 127 if the program does not exist. */
 export function attempt(program: string, args: readonly string[], options: RunOptions = {}): Promise<Attempt> {
   return new Promise((resolve) => {
-    const [command, words] = mortal(program, args);
-    const child = spawn(command, words, {
+    const [command, commandArgs] = withParentDeathSignal(program, args);
+    const child = spawn(command, commandArgs, {
       cwd: options.cwd,
       env: options.env ?? process.env,
       stdio: ["pipe", "pipe", "pipe"],
     });
     let output = "";
-    let complaint = "";
+    let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       output += chunk;
     });
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      complaint += chunk;
+      stderr += chunk;
     });
     // A program may exit without reading its input.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
-    child.once("error", (error) => resolve({ status: 127, output, complaint: error.message }));
-    child.once("close", (status) => resolve({ status: status ?? 128, output, complaint }));
+    child.once("error", (error) => resolve({ status: 127, output, stderr: error.message }));
+    child.once("close", (status) => resolve({ status: status ?? 128, output, stderr }));
   });
 }

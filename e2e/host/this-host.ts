@@ -34,7 +34,7 @@ export async function describeHost(containerd: string): Promise<Host> {
   };
 }
 
-/** Memory and processors, to explain a slow run. */
+/** Describes the memory and the processors, which explain a slow run. */
 export function machineSize(): string {
   const memory = /MemTotal: +([0-9]+) kB/.exec(readFileSync("/proc/meminfo", "utf8"))?.[1] ?? "0";
   const processors = readFileSync("/proc/cpuinfo", "utf8").match(/^processor/gm)?.length ?? 0;

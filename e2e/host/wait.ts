@@ -1,4 +1,4 @@
-/** Waits until a check of external state passes. The only timers of the test cluster. */
+/** Waits until a check of external state passes. All timers of the test cluster are here. */
 import { setTimeout as pause } from "node:timers/promises";
 
 export type Wait = {
@@ -16,31 +16,31 @@ export type Wait = {
 export async function waitUntil<T>(wait: Wait, check: Check<T>): Promise<T> {
   const endMs = performance.now() + wait.withinMs;
   for (;;) {
-    const { seen, words } = await checkOnce(check);
-    if (seen !== undefined) return seen;
+    const { value, lastError } = await checkOnce(check);
+    if (value !== undefined) return value;
     if (performance.now() >= endMs) {
-      throw new Error(`Waited ${wait.withinMs / 1000} s in vain until ${wait.what}.${words}`);
+      throw new Error(`Timed out after ${wait.withinMs / 1000} s, waiting until ${wait.what}.${lastError}`);
     }
     await pause(wait.everyMs ?? 100);
   }
 }
 
-/** `undefined` means not yet. */
+/** Returns `undefined` if the condition is not met yet. */
 export type Check<T> = () => Promise<T | undefined> | T | undefined;
 
 /** Thrown by a check to stop waiting at once. */
-export class GivenUp extends Error {}
+export class PermanentFailure extends Error {}
 
-async function checkOnce<T>(check: Check<T>): Promise<{ readonly seen: T | undefined; readonly words: string }> {
+async function checkOnce<T>(check: Check<T>): Promise<{ readonly value: T | undefined; readonly lastError: string }> {
   try {
-    return { seen: await check(), words: "" };
+    return { value: await check(), lastError: "" };
   } catch (error) {
-    if (error instanceof GivenUp) throw error;
-    return { seen: undefined, words: ` Last: ${error instanceof Error ? error.message : String(error)}` };
+    if (error instanceof PermanentFailure) throw error;
+    return { value: undefined, lastError: ` Last error: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
-/** Lets time pass where there is no event to wait for. */
+/** Waits for a fixed time, if no event can be awaited. */
 export function pauseMs(ms: number): Promise<void> {
   return pause(ms);
 }

@@ -1,4 +1,4 @@
-/** Caches archives by content, so that an unchanged one is not written again. */
+/** Caches archives by content, so that an unchanged archive is not written again. */
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -16,9 +16,9 @@ import { join } from "node:path";
 import { dockerArchive, type Image } from "./docker-archive.ts";
 
 /** Archives that were not used for this long are deleted. */
-const KEPT_MS = 24 * 3600 * 1000;
+const MAX_UNUSED_MS = 24 * 3600 * 1000;
 
-/** Writes the file by a rename, and returns its path. */
+/** Writes the archive under a temporary name, renames it, and returns its path. */
 export function writeArchive(images: readonly Image[], cache: string, nowMs: number): string {
   const parts = dockerArchive(images);
   const hash = createHash("sha256");
@@ -33,7 +33,7 @@ export function writeArchive(images: readonly Image[], cache: string, nowMs: num
   }
   const unfinished = `${file}.${process.pid}`;
   const out = openSync(unfinished, "w");
-  for (const part of parts) writeWhole(out, part);
+  for (const part of parts) writeFully(out, part);
   closeSync(out);
   renameSync(unfinished, file);
   return file;
@@ -42,10 +42,11 @@ export function writeArchive(images: readonly Image[], cache: string, nowMs: num
 function deleteOld(folder: string, nowMs: number): void {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);
-    if ((statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? nowMs) < nowMs - KEPT_MS) rmSync(file, { force: true });
+    if ((statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? nowMs) < nowMs - MAX_UNUSED_MS)
+      rmSync(file, { force: true });
   }
 }
 
-function writeWhole(out: number, part: Uint8Array): void {
-  for (let at = 0; at < part.length; ) at += writeSync(out, part, at);
+function writeFully(out: number, part: Uint8Array): void {
+  for (let offset = 0; offset < part.length; ) offset += writeSync(out, part, offset);
 }

@@ -36,29 +36,29 @@ export async function buildImages(root: string, cache: string, registry = "local
   };
 }
 
-type Making = { readonly root: string; readonly registry: string; readonly node: Layer };
+type ImageContext = { readonly root: string; readonly registry: string; readonly node: Layer };
 
-async function makeImage(name: ImageName, { root, registry, node }: Making): Promise<Image> {
+async function makeImage(name: ImageName, { root, registry, node }: ImageContext): Promise<Image> {
   const row: ImageRow = IMAGES[name];
   const contents: readonly Content[] = row.contents.map(({ from, to }) => ({ from: join(root, from), to }));
-  const bundles = await Promise.all(row.bundles.map((source) => bundled(join(root, source))));
-  const own = makeLayer([...treeEntries(contents), ...folderOf(bundles), ...bundles]);
+  const bundles = await Promise.all(row.bundles.map((source) => bundleEntry(join(root, source))));
+  const ownLayer = makeLayer([...treeEntries(contents), ...folderOf(bundles), ...bundles]);
   return {
     name: `${registry}/${name}:${TAG}`,
     user: USER,
     entrypoint: row.entrypoint,
     env: ["NODE_ENV=production"],
-    layers: row.base === "node" ? [node, own] : [own],
+    layers: row.base === "node" ? [node, ownLayer] : [ownLayer],
   };
 }
 
 /** Bundles one program of the tests into `/app`, as its own layer. @param source its file */
 export async function bundleLayer(source: string): Promise<Layer> {
-  const entry = await bundled(source);
+  const entry = await bundleEntry(source);
   return makeLayer([...folderOf([entry]), entry]);
 }
 
-async function bundled(source: string): Promise<TarEntry> {
+async function bundleEntry(source: string): Promise<TarEntry> {
   const { outputFiles } = await bundle({
     entryPoints: [source],
     bundle: true,
@@ -68,7 +68,7 @@ async function bundled(source: string): Promise<TarEntry> {
     logLevel: "error",
   });
   const [file] = outputFiles;
-  if (file === undefined) throw new Error(`esbuild made nothing of ${source}.`);
+  if (file === undefined) throw new Error(`esbuild wrote no output for ${source}.`);
   return { path: `app/${basename(source, ".ts")}.mjs`, mode: 0o644, content: file.contents };
 }
 

@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import { type TarEntry, tarParts } from "./tar.ts";
 
-/** A layer; an image lists the lowest first. Images share the bytes of a common layer in the file and on the nodes. */
+/** A layer. Images with a common layer share its bytes in the archive and on the nodes. */
 export type Layer = { readonly digest: string; readonly tar: readonly Uint8Array[] };
 
 export type ImageSettings = {
-  /** With a tag other than `latest`, which is always pulled. */
+  /** The name with a tag; not `latest`, which kubelets always pull. */
   readonly name: string;
   /** User id and, after a colon, group id. */
   readonly user: string;
@@ -14,6 +14,7 @@ export type ImageSettings = {
   readonly env?: readonly string[];
 };
 
+/** An image; its lowest layer is first. */
 export type Image = ImageSettings & { readonly layers: readonly Layer[] };
 
 export function makeLayer(entries: readonly TarEntry[]): Layer {
@@ -21,7 +22,7 @@ export function makeLayer(entries: readonly TarEntry[]): Layer {
   return { digest: sha256(tar), tar };
 }
 
-/** The parts of the archive in order. */
+/** Returns the parts of the archive in order. */
 export function dockerArchive(images: readonly Image[]): readonly Uint8Array[] {
   const layers = new Map(images.flatMap((image) => image.layers.map((layer) => [layer.digest, layer])));
   const configs = images.map((image) => ({ image, json: Buffer.from(JSON.stringify(configOf(image))) }));
@@ -53,7 +54,7 @@ function configOf(image: Image): unknown {
   };
 }
 
-/** Node's architecture names in the terms of image registries. */
+/** Architecture names of image registries by those of Node. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 function sha256(parts: readonly Uint8Array[]): string {

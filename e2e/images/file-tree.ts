@@ -31,7 +31,7 @@ function parentsOf(path: string): readonly string[] {
   return names.map((_, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** Keeps only the executable bit: the other mode bits depend on the checkout. */
+/** Preserves only the executable bit: the other mode bits depend on the checkout. */
 function modeOf(file: string): number {
   return (statSync(file).mode & 0o100) === 0 ? 0o644 : 0o755;
 }

@@ -29,8 +29,8 @@ describe.each([
   });
 
   test("starts the same program with the same user as the image that the tests build", () => {
-    const words = row.entrypoint.map((word) => JSON.stringify(word)).join(", ");
-    expect(stageOf(target)).toContain(`ENTRYPOINT [${words}]`);
+    const quotedArgs = row.entrypoint.map((word) => JSON.stringify(word)).join(", ");
+    expect(stageOf(target)).toContain(`ENTRYPOINT [${quotedArgs}]`);
     expect(stageOf(target)).toContain(`USER ${USER}`);
     expect(stageOf(target)[0]).toMatch(row.base === "scratch" ? /^FROM scratch AS / : /^FROM \$\{NODE_IMAGE\} AS /);
   });

@@ -1,4 +1,4 @@
-/** The contents of each image; the Dockerfile's targets have the same. */
+/** Defines the contents of each image, which equal those of the Dockerfile's targets. */
 import type { Content } from "./file-tree.ts";
 
 export type ImageRow = {
@@ -11,7 +11,7 @@ export type ImageRow = {
   readonly entrypoint: readonly string[];
 };
 
-/** The unprivileged user of every container here. */
+/** The unprivileged user of every image. */
 export const USER = "65532:65532";
 export const NODE = "/usr/local/bin/node";
 

@@ -16,6 +16,6 @@ export async function importImages(files: readonly string[], socket: string): Pr
 }
 
 /** Adds a second name to an imported image. */
-export async function nameImage(socket: string, image: string, name: string): Promise<void> {
+export async function tagImage(socket: string, image: string, name: string): Promise<void> {
   await run(stateFolder().ctr, ["--address", socket, ...CRI, "images", "tag", "--force", image, name]);
 }

@@ -1,4 +1,4 @@
-/** Packs Node with its linked libraries, as the only base of an image. */
+/** Packs Node with its linked libraries as the base layer of images. */
 import { join } from "node:path";
 import { run } from "../host/run.ts";
 import { type Layer, makeLayer } from "./docker-archive.ts";

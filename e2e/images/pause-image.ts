@@ -1,4 +1,4 @@
-/** Builds the image of the container that holds a Pod's namespaces. */
+/** Builds the image of the sandbox container, which keeps a Pod's namespaces open. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PAUSE_IMAGE } from "../cluster/node-programs.ts";

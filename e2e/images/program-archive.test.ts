@@ -13,13 +13,15 @@ const LIMIT = 64 * 1024 * 1024;
 test("a program is packed with its linked libraries, above the given base layer", async () => {
   const cache = mkdtempSync(join(tmpdir(), "lastcall-archive-"));
   try {
-    const below = makeLayer([{ path: "below", mode: 0o644, content: new TextEncoder().encode("what lies below") }]);
-    const packed = { name: "localhost/true:test", program: LINKED, user: "1:1", below: [below] };
+    const baseLayer = makeLayer([
+      { path: "below", mode: 0o644, content: new TextEncoder().encode("content of the base layer") },
+    ]);
+    const packed = { name: "localhost/true:test", program: LINKED, user: "1:1", baseLayers: [baseLayer] };
     const archive = await programArchive([packed], cache, Date.now());
     const read = (path: string): Buffer => execFileSync("tar", ["-xOf", archive, path], { maxBuffer: LIMIT });
     const [{ Config, Layers }] = JSON.parse(read("manifest.json").toString());
     expect(JSON.parse(read(Config).toString()).config).toMatchObject({ Entrypoint: ["/bin/true"], User: "1:1" });
-    expect(Layers[0]).toBe(`${below.digest}.tar`);
+    expect(Layers[0]).toBe(`${baseLayer.digest}.tar`);
     const inside = execFileSync("tar", ["-tf", "-"], { input: read(Layers[1]) }).toString();
     expect(inside.split("\n")).toContain("bin/true");
     expect(inside).toMatch(/^lib\S*\.so\S*$/m);

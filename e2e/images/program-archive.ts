@@ -6,31 +6,35 @@ import { type Layer, makeLayer } from "./docker-archive.ts";
 import { type Content, treeEntries } from "./file-tree.ts";
 
 export type PackedProgram = {
-  /** With a tag. */
+  /** The image's name with a tag. */
   readonly name: string;
   /** A file of the host; in the image it is in `/bin`, with the same name. */
   readonly program: string;
   /** User id and, after a colon, group id. */
   readonly user: string;
   /** The base layer, for example with a launcher. */
-  readonly below?: readonly Layer[];
-  /** The program itself by default. */
+  readonly baseLayers?: readonly Layer[];
+  /** By default it is the program itself. */
   readonly entrypoint?: readonly string[];
 };
 
 /** @param cache folder of archives. @returns the archive's path */
-export async function programArchive(packed: readonly PackedProgram[], cache: string, nowMs: number): Promise<string> {
+export async function programArchive(
+  programs: readonly PackedProgram[],
+  cache: string,
+  nowMs: number,
+): Promise<string> {
   const images = await Promise.all(
-    packed.map(async ({ name, program, user, below = [], entrypoint }) => {
+    programs.map(async ({ name, program, user, baseLayers = [], entrypoint }) => {
       const to = `/bin/${basename(program)}`;
       const layer = makeLayer(treeEntries([{ from: program, to }, ...(await librariesOf(program))]));
-      return { name, user, entrypoint: entrypoint ?? [to], layers: [...below, layer] };
+      return { name, user, entrypoint: entrypoint ?? [to], layers: [...baseLayers, layer] };
     }),
   );
   return writeArchive(images, cache, nowMs);
 }
 
-/** Returns none for a statically linked program, for which ldd has its own exit status. */
+/** Lists the linked libraries. For a statically linked program, at which ldd fails, the list is empty. */
 async function librariesOf(program: string): Promise<readonly Content[]> {
   const { output } = await attempt("ldd", [program]);
   return [...output.matchAll(/(\/\S+) \(0x/g)].flatMap(([, path]) =>

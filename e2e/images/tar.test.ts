@@ -9,7 +9,7 @@ import { tarParts } from "./tar.ts";
 const folder = mkdtempSync(join(tmpdir(), "lastcall-tar-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function unpacked(parts: readonly Uint8Array[]): string {
+function extract(parts: readonly Uint8Array[]): string {
   const file = join(folder, "archive.tar");
   writeFileSync(file, Buffer.concat(parts));
   execFileSync("tar", ["-xf", file, "-C", folder]);
@@ -19,7 +19,7 @@ function unpacked(parts: readonly Uint8Array[]): string {
 describe("a tar archive", () => {
   test("is extracted by tar to the same files, contents and modes", () => {
     const long = `${"folder/".repeat(20)}file`;
-    const into = unpacked(
+    const extracted = extract(
       tarParts([
         { path: "bin", mode: 0o755, content: undefined },
         { path: "bin/run", mode: 0o755, content: Buffer.from("#!/bin/true") },
@@ -27,10 +27,10 @@ describe("a tar archive", () => {
         { path: long, mode: 0o644, content: Buffer.alloc(1000, 7) },
       ]),
     );
-    expect(readFileSync(join(into, "bin/run"), "utf8")).toBe("#!/bin/true");
-    expect(statSync(join(into, "bin/run")).mode & 0o777).toBe(0o755);
-    expect(statSync(join(into, "empty")).size).toBe(0);
-    expect(readFileSync(join(into, long))).toEqual(Buffer.alloc(1000, 7));
+    expect(readFileSync(join(extracted, "bin/run"), "utf8")).toBe("#!/bin/true");
+    expect(statSync(join(extracted, "bin/run")).mode & 0o777).toBe(0o755);
+    expect(statSync(join(extracted, "empty")).size).toBe(0);
+    expect(readFileSync(join(extracted, long))).toEqual(Buffer.alloc(1000, 7));
   });
 
   test("consists of complete blocks for any contents", () => {

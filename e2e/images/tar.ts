@@ -1,7 +1,7 @@
 /** Writes reproducible tar archives (ustar): without owners and times, entries in the given order. Pure. */
 
 export type TarEntry = {
-  /** Without a leading slash; at most 255 bytes, split at a slash within the last 100. */
+  /** The path without a leading slash; at most 255 bytes, with a slash at which the last 100 bytes or fewer can be split off. */
   readonly path: string;
   readonly mode: number;
   /** A folder has no content. */

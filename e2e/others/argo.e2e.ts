@@ -1,19 +1,19 @@
-/** Workflows with Argo's real controller and executor: steps end with their work, and serving steps are drained. */
+/** Tests workflows with Argo's real controller and executor: steps end with their work, and serving steps are drained. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { guideNamed } from "../../test/guides/manifests.ts";
-import { giveArgo, startArgo, stopArgo } from "../client/argo.ts";
+import { importArgoImages, startArgo, stopArgo } from "../client/argo.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { injectedPods, managerOf, nameOf } from "../client/injected-pods.ts";
+import { expectInjectedPods, managerOf, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { keepDrain } from "../client/kept-drain.ts";
-import { drainReport, followLog, MANAGER, metAtMs } from "../client/pod-log.ts";
+import { saveDrain } from "../client/kept-drain.ts";
+import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { isInjected } from "../client/server-answer.ts";
 import { imageOf, readSuite } from "../client/suite.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
 import { IMAGES } from "../images/image-table.ts";
-import { nameImage } from "../images/import-images.ts";
+import { tagImage } from "../images/import-images.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "crawl";
@@ -38,11 +38,11 @@ type WorkflowNode = {
 };
 
 beforeAll(async () => {
-  await giveArgo(suite);
+  await importArgoImages(suite);
   for (const node of suite.nodes) {
     const socket = stateFolder().socketOf(node);
-    await nameImage(socket, imageOf(suite, "lastcall-example-app"), INDEX);
-    await nameImage(socket, imageOf(suite, "lastcall-example-work"), READER);
+    await tagImage(socket, imageOf(suite, "lastcall-example-app"), INDEX);
+    await tagImage(socket, imageOf(suite, "lastcall-example-work"), READER);
   }
 }, 1_800_000);
 
@@ -54,7 +54,7 @@ describe("in an Argo workflow", () => {
       expect(managerOf(index).args).toContain("--completes");
       expect(isInjected(await podOfStep(namespace, "read"))).toBe(false);
       expect(await ended(namespace, name)).toMatchObject({ phase: "Succeeded" });
-      // Argo stops its daemon itself: no app hook runs, and nothing is drained.
+      // Argo stops its daemon step itself, so no hook of the app runs, and no drain starts.
       await expectLeft(namespace, nameOf(index));
     });
   });
@@ -70,7 +70,7 @@ describe("in an Argo workflow", () => {
       ]);
       expect(outputs).toContainEqual(["make", ["42"]]);
       expect(outputs).toContainEqual(["use", ["42 again"]]);
-      const [make] = await injectedPods(namespace, "step=make");
+      const [make] = await expectInjectedPods(namespace, "step=make");
       await expectLeft(namespace, make === undefined ? "" : nameOf(make));
     });
   });
@@ -85,12 +85,12 @@ describe("in an Argo workflow", () => {
       const manager = followLog(namespace, pod, MANAGER);
       await Promise.all([app.waitFor("started"), manager.waitFor("listening")]);
       const fromMs = Date.now();
-      await namespace.here.run(["delete", "workflow", name, "--wait=false"]);
+      await namespace.kubectl.run(["delete", "workflow", name, "--wait=false"]);
       const report = await drainReport(manager, 90);
       expect(report).toMatchObject({ outcome: "drained" });
-      expect(await metAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 5_000);
-      await keepDrain(namespace, "argo-workflows", pod);
-      await namespace.here.run(["wait", "--for=delete", `pod/${pod}`, "--timeout=60s"]);
+      expect(await loggedAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 5_000);
+      await saveDrain(namespace, "argo-workflows", pod);
+      await namespace.kubectl.run(["wait", "--for=delete", `pod/${pod}`, "--timeout=60s"]);
     });
   });
 
@@ -100,7 +100,7 @@ describe("in an Argo workflow", () => {
       await podOfStep(namespace, "read");
       const pod = nameOf(await podOfStep(namespace, "index"));
       const terminate = `--patch=${JSON.stringify({ spec: { shutdown: "Terminate" } })}`;
-      await namespace.here.run(["patch", "workflow", name, "--type=merge", terminate]);
+      await namespace.kubectl.run(["patch", "workflow", name, "--type=merge", terminate]);
       expect(await ended(namespace, name)).toMatchObject({ phase: "Failed" });
       await expectLeft(namespace, pod);
     });
@@ -118,10 +118,10 @@ function withArgo(work: (namespace: CaseNamespace) => Promise<void>): Promise<vo
     try {
       await work(namespace);
     } finally {
-      const argo = await namespace.here.attempt(["logs", "deployment/workflow-controller"]);
-      namespace.keep("controller.txt", argo.output);
-      const workflows = await namespace.here.attempt(["get", "workflows.argoproj.io", "--output=yaml"]);
-      namespace.keep("workflows.yaml", workflows.output);
+      const argo = await namespace.kubectl.attempt(["logs", "deployment/workflow-controller"]);
+      namespace.saveArtifact("controller.txt", argo.output);
+      const workflows = await namespace.kubectl.attempt(["get", "workflows.argoproj.io", "--output=yaml"]);
+      namespace.saveArtifact("workflows.yaml", workflows.output);
       await stopArgo(namespace);
     }
   });
@@ -129,7 +129,7 @@ function withArgo(work: (namespace: CaseNamespace) => Promise<void>): Promise<vo
 
 /** Returns the workflow's name. */
 async function submitted(namespace: CaseNamespace, manifest: string): Promise<string> {
-  const made = await namespace.here.run(["create", "--filename=-", "--output=name"], manifest);
+  const made = await namespace.kubectl.run(["create", "--filename=-", "--output=name"], manifest);
   return made.trim().split("/").at(-1) ?? "";
 }
 
@@ -145,15 +145,15 @@ function podOfStep(namespace: CaseNamespace, step: string): Promise<V1Pod> {
 
 function ended(namespace: CaseNamespace, name: string): Promise<NonNullable<Workflow["status"]>> {
   return waitUntil({ what: `workflow ${name} has ended`, withinMs: 180_000, everyMs: 500 }, async () => {
-    const { status } = await namespace.here.json<Workflow>(["get", "workflow", name]);
+    const { status } = await namespace.kubectl.json<Workflow>(["get", "workflow", name]);
     return ["Succeeded", "Failed", "Error"].includes(status?.phase ?? "") ? status : undefined;
   });
 }
 
-/** Expects that the Pod ended by itself, and its manager soon after its work. */
+/** Expects that the Pod completed, and that its manager exited soon after its containers. */
 async function expectLeft(namespace: CaseNamespace, name: string): Promise<void> {
   const pod = await waitUntil({ what: `Pod ${name} has ended`, withinMs: 90_000, everyMs: 500 }, async () => {
-    const seen = await namespace.here.json<V1Pod>(["get", "pod", name]);
+    const seen = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
     return ["Succeeded", "Failed"].includes(seen.status?.phase ?? "") ? seen : undefined;
   });
   const last = Math.max(
@@ -162,7 +162,7 @@ async function expectLeft(namespace: CaseNamespace, name: string): Promise<void>
   const manager = pod.status?.initContainerStatuses?.find((status) => status.name === MANAGER)?.state?.terminated;
   expect(manager?.exitCode).toBe(0);
   const laterMs = Number(new Date(manager?.finishedAt ?? 0)) - last;
-  namespace.note(`the manager of ${name} ended ${laterMs} ms after the step's containers`);
+  namespace.addTimelineLine(`the manager of ${name} ended ${laterMs} ms after the step's containers`);
   expect(laterMs).toBeLessThanOrEqual(AT_MOST_LATER_MS);
 }
 

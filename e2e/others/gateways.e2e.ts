@@ -1,4 +1,4 @@
-/** The gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in the Pods of their projects. */
+/** Tests the gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in the Pods of their projects. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V1Pod, V1Service } from "@kubernetes/client-node";
@@ -6,10 +6,10 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { documentsOf, guideNamed } from "../../test/guides/manifests.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { GATEWAY_IMAGES, giveGateways } from "../client/gateways.ts";
+import { GATEWAY_IMAGES, importGatewayImages } from "../client/gateways.ts";
 import { applyGuide, expectRunning, namespaceLabels } from "../client/guide-on-cluster.ts";
 import { managerOf, nameOf } from "../client/injected-pods.ts";
-import { keepDrain } from "../client/kept-drain.ts";
+import { saveDrain } from "../client/kept-drain.ts";
 import { clusterIp, startLoadOn } from "../client/load.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { readSuite } from "../client/suite.ts";
@@ -19,15 +19,15 @@ import { staticEnvoy } from "../programs/static-envoy.ts";
 const suite = readSuite(process.env);
 const MANAGED = join(import.meta.dirname, "../../test/golden/envoy-gateway-managed/input.yaml");
 const SERVICE = "gateway";
-/** The reason in a report whose driver counted requests, unlike one from sockets. */
+/** The reason in a report if the driver counted requests; a drain that ends by its sockets has another reason. */
 const COUNTED = "no request was active";
 
-beforeAll(() => giveGateways(suite), 1_200_000);
+beforeAll(() => importGatewayImages(suite), 1_200_000);
 
 describe("the deletion of a Pod loses no request", () => {
   test("of Contour's Envoy, with the guide's manifest", async () => {
     const why = await guideRuns("contour", "projectcontour", { app: "envoy" }, 8080, "deployment/envoy");
-    // Uses the Unix socket, with the user that may write to it.
+    // The manager counts requests through Envoy's admin Unix socket, so it must run as a user that may write to it.
     expect(why).toContain(COUNTED);
   });
 
@@ -40,7 +40,7 @@ describe("the deletion of a Pod loses no request", () => {
     await inNamespace(suite, "envoy-gateway-system", {}, async (namespace) => {
       const labels = { app: "envoy" };
       await namespace.apply([behind(labels, 8080), ...["proxy-0", "proxy-1"].map((name) => managedPod(name, labels))]);
-      await namespace.here.run(["wait", "--for=condition=Ready", "pods", "--selector=app=envoy", "--timeout=90s"]);
+      await namespace.kubectl.run(["wait", "--for=condition=Ready", "pods", "--selector=app=envoy", "--timeout=90s"]);
       expect(await expectNoLoss(namespace, "envoy-gateway", "app=envoy")).toContain(COUNTED);
     });
   });
@@ -58,7 +58,7 @@ async function guideRuns(
     const running = await applyGuide(namespace, guide, Object.values(GATEWAY_IMAGES));
     expect(running.map((owner) => owner.toLowerCase())).toEqual([workload]);
     await namespace.apply([behind(labels, port)]);
-    await namespace.rolledOut(workload);
+    await namespace.waitForRollout(workload);
     const [[label, value] = ["", ""]] = Object.entries(labels);
     const selector = `${label}=${value}`;
     await expectRunning(namespace, guide, running[0] ?? "", selector);
@@ -76,12 +76,12 @@ async function expectNoLoss(namespace: CaseNamespace, guide: string, selector: s
   await manager.waitFor("listening");
   const target = { host: await clusterIp(namespace, SERVICE), port: 80 };
   const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
-  await namespace.here.run(["delete", "pod", name, "--wait=false"]);
+  await namespace.kubectl.run(["delete", "pod", name, "--wait=false"]);
   const report = await drainReport(manager, 120);
-  await keepDrain(namespace, guide, name);
-  await namespace.settled(selector);
+  await saveDrain(namespace, guide, name);
+  await namespace.waitForTerminations(selector);
   const results = await Promise.all(loads.map((load) => load.stop()));
-  namespace.note(`${guide}: ${report.outcome}, ${report.why}`);
+  namespace.addTimelineLine(`${guide}: ${report.outcome}, ${report.why}`);
   expect(results.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(ENOUGH_REQUESTS);
   expect(results.map(({ failed }) => failed)).toEqual([0, 0]);
   expect(report).toMatchObject({ outcome: "drained" });
@@ -106,7 +106,7 @@ function givenByGuide(): Given {
   return read.spec.provider.kubernetes.envoyDeployment.pod;
 }
 
-/** In that Pod Envoy gets its configuration from the control plane, which a file replaces here. */
+/** Envoy gets its configuration as a flag, because the case has no control plane. */
 function managedPod(name: string, labels: Readonly<Record<string, string>>): V1Pod {
   const pod: V1Pod = parse(readFileSync(MANAGED, "utf8"));
   const given = givenByGuide();

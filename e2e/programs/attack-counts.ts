@@ -1,9 +1,9 @@
-/** Counts of attackers by attack, and the protocol of their control port. */
-import type { CrowdCounts } from "./crowd.ts";
+/** Defines the counts of attackers by attack, and the protocol of their control port. */
+import type { ConnectionCounts } from "./crowd.ts";
 
-export type AttackCounts = Readonly<Record<string, CrowdCounts>>;
+export type AttackCounts = Readonly<Record<string, ConnectionCounts>>;
 
-/** Printed every second to standard output, and once more at the exit. */
+/** A line of standard output, printed every second and at the exit. */
 export type AttackerLine = {
   readonly at: string;
   readonly what: string;
@@ -15,8 +15,8 @@ export type AttackerLine = {
 export const CONTROL_PORT = 9000;
 
 export function sumOfCounts(all: readonly AttackCounts[]): AttackCounts {
-  const names = new Set(all.flatMap((one) => Object.keys(one)));
-  const sum = (name: string, count: keyof CrowdCounts) =>
+  const names = new Set(all.flatMap((counts) => Object.keys(counts)));
+  const sum = (name: string, count: keyof ConnectionCounts) =>
     all.reduce((total, one) => total + (one[name]?.[count] ?? 0), 0);
   return Object.fromEntries(
     [...names].map((name) => [

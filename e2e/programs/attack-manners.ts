@@ -1,77 +1,77 @@
-/** Attacks of a Pod without rights and secrets on a reachable port. Numbers are per attacker's Pod. */
+/** Defines the attacks of a Pod without permissions and secrets on a reachable port. Numbers are per attacker's Pod. */
 import type { Socket } from "node:net";
-import type { Manner } from "./crowd.ts";
+import type { Attack } from "./crowd.ts";
 
 /**
  * Attacks on a manager's port. Four attackers open 440 silent connections, and 500 a second: a manager that
  * evicts old connections for new ones fails at 400, and with a CPU limit of 10m at 200 a second.
  */
-export const ON_MANAGER: readonly Manner[] = [
-  { name: "silent", atOnce: 110, perSecond: 40, misbehave: () => {} },
+export const MANAGER_ATTACKS: readonly Attack[] = [
+  { name: "silent", maxOpen: 110, perSecond: 40, attack: () => {} },
   {
     name: "half a request",
-    atOnce: 40,
+    maxOpen: 40,
     perSecond: 25,
-    misbehave: (socket) => void socket.write("GET /guessed/prestop/app HTTP/1.1\r\nHost: "),
+    attack: (socket) => void socket.write("GET /guessed/prestop/app HTTP/1.1\r\nHost: "),
   },
-  { name: "connects and leaves", atOnce: 40, perSecond: 40, misbehave: () => {}, leavesAfterMs: 0 },
+  { name: "connects and leaves", maxOpen: 40, perSecond: 40, attack: () => {}, disconnectsAfterMs: 0 },
   {
     name: "wrong token",
-    atOnce: 40,
+    maxOpen: 40,
     perSecond: 20,
-    leavesAfterMs: 1_000,
-    misbehave: (socket) => void socket.write("GET /guessed/prestop/app HTTP/1.1\r\nHost: manager\r\n\r\n"),
+    disconnectsAfterMs: 1_000,
+    attack: (socket) => void socket.write("GET /guessed/prestop/app HTTP/1.1\r\nHost: manager\r\n\r\n"),
   },
 ];
 
 /** Just below the webhook's body limit. */
 const LARGE_BODY_BYTES = 7 * 1024 * 1024;
-const head = (framing: string) =>
+const requestHead = (framing: string) =>
   `POST /mutate HTTP/1.1\r\nHost: lastcall-webhook\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`;
 const ONE_BYTE_CHUNKS = Buffer.from("1\r\n \r\n".repeat(13_000));
 const ENDLESS_HEADER = Buffer.from(`X-Header: ${"h".repeat(1_000)}\r\n`);
-/** As chunks that is 130 000 a second per connection: a server that keeps each runs out of memory in half a minute. */
+/** At this interval each connection sends 130 000 chunks a second: a server that stores every chunk runs out of memory in half a minute. */
 const WRITE_EVERY_MS = 100;
 
-/** Attacks on the webhook's Service over TLS: handshakes cost both sides, so rates are small. */
-export const ON_WEBHOOK: readonly Manner[] = [
+/** Attacks on the webhook's Service over TLS. The rates are low, because handshakes cost CPU time on both sides. */
+export const WEBHOOK_ATTACKS: readonly Attack[] = [
   {
     name: "one-byte chunks without end",
-    atOnce: 3,
+    maxOpen: 3,
     perSecond: 2,
-    misbehave: (socket) => {
-      socket.write(head("Transfer-Encoding: chunked"));
+    attack: (socket) => {
+      socket.write(requestHead("Transfer-Encoding: chunked"));
       writeWithoutEnd(socket, ONE_BYTE_CHUNKS, WRITE_EVERY_MS);
     },
   },
   {
     name: "parked bodies",
-    atOnce: 40,
+    maxOpen: 40,
     perSecond: 3,
-    misbehave: (socket) => {
-      socket.write(head(`Content-Length: ${LARGE_BODY_BYTES}`));
+    attack: (socket) => {
+      socket.write(requestHead(`Content-Length: ${LARGE_BODY_BYTES}`));
       socket.write(Buffer.alloc(LARGE_BODY_BYTES - 1, " "));
     },
   },
   {
     name: "slow bodies",
-    atOnce: 40,
+    maxOpen: 40,
     perSecond: 5,
-    misbehave: (socket) => {
-      socket.write(head("Content-Length: 100000"));
+    attack: (socket) => {
+      socket.write(requestHead("Content-Length: 100000"));
       writeWithoutEnd(socket, Buffer.from(" "), 1_000);
     },
   },
   {
     name: "headers without end",
-    atOnce: 3,
+    maxOpen: 3,
     perSecond: 2,
-    misbehave: (socket) => {
+    attack: (socket) => {
       socket.write("POST /mutate HTTP/1.1\r\nHost: lastcall-webhook\r\n");
       writeWithoutEnd(socket, ENDLESS_HEADER, WRITE_EVERY_MS);
     },
   },
-  { name: "idle", atOnce: 200, perSecond: 15, misbehave: () => {} },
+  { name: "idle", maxOpen: 200, perSecond: 15, attack: () => {} },
 ];
 
 /** Writes for as long as the server reads. */

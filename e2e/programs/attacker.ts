@@ -8,39 +8,39 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { parseArgs } from "node:util";
 import { type AttackCounts, type AttackerLine, CONTROL_PORT, sumOfCounts } from "./attack-counts.ts";
-import { ON_MANAGER, ON_WEBHOOK } from "./attack-manners.ts";
-import { type Crowd, startCrowd } from "./crowd.ts";
+import { MANAGER_ATTACKS, WEBHOOK_ATTACKS } from "./attack-manners.ts";
+import { type RunningAttack, startAttack } from "./crowd.ts";
 
 const { values } = parseArgs({
   options: { on: { type: "string" }, port: { type: "string" }, seconds: { type: "string" } },
 });
 const isManager = values.on === "manager";
 const port = Number(values.port);
-const manners = isManager ? ON_MANAGER : ON_WEBHOOK;
+const attacks = isManager ? MANAGER_ATTACKS : WEBHOOK_ATTACKS;
 
-/** The crowds and their counts, for every address that was attacked. */
-const attacked = new Map<string, readonly { readonly name: string; readonly crowd: Crowd }[]>();
+/** The attacks on every address that was a target; their counts remain after they end. */
+const attacked = new Map<string, readonly { readonly name: string; readonly running: RunningAttack }[]>();
 let targets: readonly string[] = [];
 
-function aim(addresses: readonly string[]): void {
-  for (const gone of targets.filter((one) => !addresses.includes(one)))
-    for (const { crowd } of attacked.get(gone) ?? []) crowd.end();
+function setTargets(addresses: readonly string[]): void {
+  for (const removed of targets.filter((one) => !addresses.includes(one)))
+    for (const { running } of attacked.get(removed) ?? []) running.end();
   for (const host of addresses.filter((one) => !attacked.has(one)))
     attacked.set(
       host,
-      manners.map((manner) => ({ name: manner.name, crowd: startCrowd(manner, () => dialled(host)) })),
+      attacks.map((attack) => ({ name: attack.name, running: startAttack(attack, () => connectTo(host)) })),
     );
   targets = addresses;
 }
 
-function dialled(host: string) {
+function connectTo(host: string) {
   if (isManager) return { socket: connect({ host, port }), ready: "connect" };
   // The attacker does not verify the server.
   return { socket: connectTls({ host, port, rejectUnauthorized: false }), ready: "secureConnect" };
 }
 
 function counts(): AttackCounts {
-  return sumOfCounts([...attacked.values()].flat().map(({ name, crowd }) => ({ [name]: crowd.counts() })));
+  return sumOfCounts([...attacked.values()].flat().map(({ name, running }) => ({ [name]: running.counts() })));
 }
 
 function print(what: string): void {
@@ -49,14 +49,14 @@ function print(what: string): void {
 }
 
 function end(): void {
-  aim([]);
+  setTargets([]);
   print("ended");
   process.exit(0);
 }
 
 const control = createServer(async (request, response) => {
   if (request.method === "POST") {
-    aim(JSON.parse(await text(request)));
+    setTargets(JSON.parse(await text(request)));
     print("aims");
   }
   response.end();

@@ -1,5 +1,5 @@
 /**
- * An application that logs its lifecycle as JSON lines with times. It exits at SIGTERM at once, like most do.
+ * An application that logs its lifecycle as JSON lines with times. It exits at SIGTERM at once, like most applications.
  *
  * `/slow?ms=N` answers late; `/live` is a liveness probe that fails after `POST /sicken`; `POST /drain` and `GET /active`
  * are for the `http` driver; `/hook` is for its own preStop hook. The port comes from PORT.
@@ -7,8 +7,8 @@
 import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 
-let sick = false;
-let draining = false;
+let isSick = false;
+let isDraining = false;
 let active = 0;
 
 function log(what: string, more: object = {}): void {
@@ -22,12 +22,12 @@ const server = createServer(async (request, response) => {
       response.end("ok\n");
       return;
     case "GET /live":
-      if (sick) log("failed its liveness probe");
-      response.statusCode = sick ? 500 : 200;
+      if (isSick) log("failed its liveness probe");
+      response.statusCode = isSick ? 500 : 200;
       response.end();
       return;
     case "POST /sicken":
-      sick = true;
+      isSick = true;
       response.end();
       return;
     case "GET /active":
@@ -35,7 +35,7 @@ const server = createServer(async (request, response) => {
       return;
     case "POST /drain":
       log("drain requested");
-      draining = true;
+      isDraining = true;
       response.end();
       return;
     case "GET /hook":
@@ -49,7 +49,7 @@ const server = createServer(async (request, response) => {
         active -= 1;
       });
       await wait(url.pathname === "/slow" ? Number(url.searchParams.get("ms") ?? "0") : 5);
-      if (draining) response.setHeader("Connection", "close");
+      if (isDraining) response.setHeader("Connection", "close");
       response.end("hello\n");
   }
 });

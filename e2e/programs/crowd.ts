@@ -1,18 +1,18 @@
 /** Opens misbehaving connections of one kind, at a limited number and rate, and reopens closed ones. */
 import type { Socket } from "node:net";
 
-export type Manner = {
+export type Attack = {
   readonly name: string;
   /** Limits of open connections, and of new ones per second. */
-  readonly atOnce: number;
+  readonly maxOpen: number;
   readonly perSecond: number;
   /** Behaviour of a connected client. */
-  readonly misbehave: (socket: Socket) => void;
-  /** The client disconnects after this time; without it, it stays as long as the server allows. */
-  readonly leavesAfterMs?: number;
+  readonly attack: (socket: Socket) => void;
+  /** The client disconnects after this time; by default it stays connected until the server closes the connection. */
+  readonly disconnectsAfterMs?: number;
 };
 
-export type CrowdCounts = {
+export type ConnectionCounts = {
   readonly opened: number;
   readonly connected: number;
   /** Connections that received at least one byte. */
@@ -21,46 +21,50 @@ export type CrowdCounts = {
   readonly closedByServer: number;
 };
 
-export type Crowd = { readonly counts: () => CrowdCounts; readonly end: () => void };
+export type RunningAttack = { readonly counts: () => ConnectionCounts; readonly end: () => void };
 
-/** The interval at which a crowd opens the connections that its rate allows, closed ones included. */
-const TURN_MS = 20;
+/** The interval at which new connections are opened, up to the limits of rate and number. */
+const INTERVAL_MS = 20;
 
 /** @param dial opens one connection; `ready` is the event after which it is writable */
-export function startCrowd(manner: Manner, dial: () => { readonly socket: Socket; readonly ready: string }): Crowd {
+export function startAttack(
+  attack: Attack,
+  dial: () => { readonly socket: Socket; readonly ready: string },
+): RunningAttack {
   const counts = { opened: 0, connected: 0, answered: 0, closedByServer: 0 };
   const open = new Set<Socket>();
   let allowed = 0;
-  const turn = setInterval(() => {
-    allowed = Math.min(manner.perSecond, allowed + (manner.perSecond * TURN_MS) / 1_000);
-    for (; allowed >= 1 && open.size < manner.atOnce; allowed -= 1) begin();
-  }, TURN_MS);
+  const timer = setInterval(() => {
+    allowed = Math.min(attack.perSecond, allowed + (attack.perSecond * INTERVAL_MS) / 1_000);
+    for (; allowed >= 1 && open.size < attack.maxOpen; allowed -= 1) openConnection();
+  }, INTERVAL_MS);
   return {
     counts: () => ({ ...counts }),
     end: () => {
-      clearInterval(turn);
+      clearInterval(timer);
       for (const socket of open) socket.destroy();
     },
   };
 
-  function begin(): void {
+  function openConnection(): void {
     const { socket, ready } = dial();
     let isConnected = false;
-    let leaves = false;
-    let leaving: NodeJS.Timeout | undefined;
+    let isDisconnecting = false;
+    let disconnectTimer: NodeJS.Timeout | undefined;
     open.add(socket);
     counts.opened += 1;
-    const leave = () => {
-      leaves = true;
+    const disconnect = () => {
+      isDisconnecting = true;
       socket.destroy();
     };
     socket.once(ready, () => {
       isConnected = true;
       counts.connected += 1;
-      if (manner.leavesAfterMs === 0) leave();
+      if (attack.disconnectsAfterMs === 0) disconnect();
       else {
-        if (manner.leavesAfterMs !== undefined) leaving = setTimeout(leave, manner.leavesAfterMs);
-        manner.misbehave(socket);
+        if (attack.disconnectsAfterMs !== undefined)
+          disconnectTimer = setTimeout(disconnect, attack.disconnectsAfterMs);
+        attack.attack(socket);
       }
     });
     socket.once("data", () => {
@@ -68,9 +72,9 @@ export function startCrowd(manner: Manner, dial: () => { readonly socket: Socket
     });
     socket.on("error", () => {});
     socket.once("close", () => {
-      clearTimeout(leaving);
+      clearTimeout(disconnectTimer);
       open.delete(socket);
-      if (isConnected && !leaves) counts.closedByServer += 1;
+      if (isConnected && !isDisconnecting) counts.closedByServer += 1;
     });
   }
 }

@@ -4,8 +4,8 @@ import type { ClientKind, RequestCounter } from "../../src/demo/load/load.ts";
 
 export type FailedRequest = { readonly at: string; readonly client: ClientKind; readonly kind: FailureKind };
 
-/** Enough for a pattern; the counts include all failures. */
-const MOST = 20;
+/** Only the first failures are recorded; the counts include all. */
+const MAX_FAILURES = 20;
 
 export function recordFailures(
   counter: RequestCounter,
@@ -17,7 +17,7 @@ export function recordFailures(
       counts: counter.counts,
       count: (client, kind) => {
         counter.count(client, kind);
-        if (kind !== undefined && failed.length < MOST)
+        if (kind !== undefined && failed.length < MAX_FAILURES)
           failed.push({ at: new Date(nowMs()).toISOString(), client, kind });
       },
     },

@@ -1,5 +1,5 @@
 /**
- * The load client in a Pod: `load-client.mjs --host IP --port N --for 30s …`. It sends mixed load with the demo's client, which
+ * The load client in a Pod: `load-client.mjs --host IP --port N --seconds 30 …`. It sends mixed load with the demo's client, which
  * never retries. It stops after its time or at SIGTERM, completes open requests, and prints its counts as one JSON line.
  */
 import { writeFileSync } from "node:fs";
@@ -58,7 +58,7 @@ const failures = recordFailures(counter, () => Date.now());
 const stopping = new AbortController();
 process.once("SIGTERM", () => stopping.abort());
 
-await untilReached(host, numbers.port);
+await waitUntilReachable(host, numbers.port);
 const load = startLoad(shape, {
   clock: realClock,
   target: {
@@ -84,11 +84,12 @@ try {
   // The file exists only in a Pod.
 }
 
-/** A node's proxy receives a new Service's first Pods late, and refuses connections until then; that is not a failure of a rollout. */
-async function untilReached(to: string, port: number): Promise<void> {
-  const giveUpMs = performance.now() + REACH_LIMIT_MS;
+/** Waits for the first connection: a node's proxy refuses connections to a new Service until it has received its endpoints, which is not a failure of a rollout. */
+async function waitUntilReachable(to: string, port: number): Promise<void> {
+  const deadlineMs = performance.now() + REACH_LIMIT_MS;
   while (!(await accepts(to, port))) {
-    if (performance.now() > giveUpMs) throw new Error(`${to}:${port} accepted no one within ${REACH_LIMIT_MS} ms.`);
+    if (performance.now() > deadlineMs)
+      throw new Error(`${to}:${port} accepted no connection within ${REACH_LIMIT_MS} ms.`);
     await realClock.wait(50, stopping.signal);
   }
 }

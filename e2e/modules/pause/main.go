@@ -1,4 +1,4 @@
-// Pause holds a Pod's namespaces open. As first process of a shared process namespace it also buries the dead.
+// Pause keeps a Pod's namespaces open. As the first process of a shared process namespace it also reaps zombies.
 package main
 
 import (

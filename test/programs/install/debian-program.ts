@@ -3,7 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
-import { exclusively } from "../../../e2e/host/exclusive.ts";
+import { withFileLock } from "../../../e2e/host/exclusive.ts";
 import { SYSTEM_PATH } from "../../../e2e/host/requirements.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
 import type { Program } from "./program-of.ts";
@@ -25,7 +25,7 @@ const SERVICE_POLICY = "/usr/sbin/policy-rc.d";
 export async function debianProgram(source: DebianSource): Promise<Program> {
   const lock = join(cacheFolder(process.env), "programs", "apt.lock");
   if (fileOf(source) === undefined)
-    await exclusively(
+    await withFileLock(
       lock,
       () => install(source),
       () => {},

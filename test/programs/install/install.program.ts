@@ -29,10 +29,10 @@ describe("every program of the tests", () => {
       const versionArguments = VERSION_ARGUMENTS[name];
       expect(version).toMatch(/^[0-9]/);
       if (versionArguments === undefined) return;
-      const { output, complaint } = await attempt(program, [...args, ...versionArguments], {
+      const { output, stderr } = await attempt(program, [...args, ...versionArguments], {
         env: { ...process.env, ...environment },
       });
-      expect(output + complaint).toContain(version);
+      expect(output + stderr).toContain(version);
     },
   );
 });

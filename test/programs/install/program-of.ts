@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
-import { exclusively } from "../../../e2e/host/exclusive.ts";
+import { withFileLock } from "../../../e2e/host/exclusive.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
 import { debianProgram, logInstallation } from "./debian-program.ts";
 import { PROGRAMS, type ProgramName, type ProgramSource } from "./program-table.ts";
@@ -98,6 +98,6 @@ async function goProgram({ file }: Extract<ProgramSource, { from: "go" }>): Prom
     );
     await rename(`${built}.unfinished`, built);
   };
-  await exclusively(join(folder, "go.lock"), build, () => {});
+  await withFileLock(join(folder, "go.lock"), build, () => {});
   return { kind: "found", command: [built], environment: {}, version, source: "Go" };
 }

@@ -20,7 +20,7 @@ async function runAllCases(context: Stoppable): Promise<CaseResults<IstioResult>
   const iptables = await requiredProgram("iptables", context);
   const [setpriv = "", ...args] = as(UIDS.proxy, [...iptables.command, "--version"]);
   const attempted = await attempt(setpriv, args);
-  if (attempted.status !== 0) return missing(`iptables needs root: ${attempted.complaint.trim()}`, context);
+  if (attempted.status !== 0) return missing(`iptables needs root: ${attempted.stderr.trim()}`, context);
   return insideNamespaces(INSIDE, { envoys, native: NATIVE_BUILD.command }, context);
 }
 

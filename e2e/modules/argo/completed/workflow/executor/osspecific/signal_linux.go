@@ -29,7 +29,7 @@ func Setpgid(attributes *syscall.SysProcAttr) {
 	attributes.Setpgid = true
 }
 
-// Kill signals the group of a process, or the process itself without one.
+// Kill sends a signal to the group of a process, or to the process itself if its group is unknown.
 func Kill(pid int, s syscall.Signal) error {
 	if group, err := syscall.Getpgid(pid); err == nil {
 		pid = -group
