@@ -55,6 +55,11 @@ describe("the queue of destroyed sockets", () => {
       results: [EMPTY, 16, EMPTY],
       isComplete: false,
     },
+    {
+      title: "is incomplete if it never becomes empty",
+      results: Array.from({ length: 30_000 }, () => 16),
+      isComplete: false,
+    },
     { title: "is incomplete if a message is truncated", results: [16, 9_000, EMPTY], isComplete: false },
   ])("$title", ({ results, isComplete }) => {
     const { libc, closed } = createLibc(results);

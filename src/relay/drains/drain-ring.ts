@@ -39,7 +39,9 @@ export function createDrainRing(limit: number): DrainRing {
         }
         return "repeated";
       }
-      list.push(record);
+      // The second report of a Pod has the earlier time of its drain.
+      const nextIndex = list.findLastIndex(({ endedAtMs }) => endedAtMs <= record.endedAtMs) + 1;
+      list.splice(nextIndex, 0, record);
       size += 1;
       if (size > limit) dropOldestRecord();
       return "new";

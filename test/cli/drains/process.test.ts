@@ -67,7 +67,9 @@ describe("the program lastcall drains", { timeout: LIMIT_MS }, () => {
     const running = start(["drains"], { KUBECONFIG: cluster.kubeconfig });
     expect(await running.ended).toEqual({ status: 0, signal: null });
     expect(running.output.err).toBe("");
-    expect(running.output.out).toMatch(/^AGE .*\n\d+d +shop +web-7d9f-abcde +rs\/web-7d9f +drained +7\.3s +no traffic/);
+    expect(running.output.out).toMatch(
+      /^AGE .*\n\d+d +shop +web-7d9f-abcde +rs\/web-7d9f +drained +7\.3s +– +no traffic/,
+    );
   });
 
   test("reports the default path of the kubeconfig if no file exists there", async () => {

@@ -30,6 +30,22 @@ test("a second report of a Pod within a minute replaces the first report under t
   expect(ring.add(drain("d", "shop", 2 * SAME_DRAIN_MS, "pod"))).toBe("new");
 });
 
+test("a second report without a first one is stored at the time of its drain", () => {
+  const ring = createDrainRing(10);
+  for (const record of [drain("a", "shop", 1), drain("b", "shop", 9)]) ring.add(record);
+  const resets = { draining: 0, stopping: 0, probes: 0, stoppingMs: 90_000 };
+  expect(ring.add({ ...drain("c", "shop", 5), report: someReport({ resets }) })).toBe("new");
+  expect(ring.list("shop").map(({ id }) => id)).toEqual(["b", "c", "a"]);
+});
+
+test("a second report replaces the first in its place, and keeps its time", () => {
+  const ring = createDrainRing(10);
+  for (const record of [drain("a", "shop", 1), drain("b", "shop", 9)]) ring.add(record);
+  const report = someReport({ resets: { draining: 0, stopping: 2, probes: 0, stoppingMs: 90_000 } });
+  expect(ring.add({ ...drain("c", "shop", 7, "a"), report })).toBe("repeated");
+  expect(ring.list("shop")).toEqual([drain("b", "shop", 9), { ...drain("a", "shop", 1), report }]);
+});
+
 test("reports with the same Pod uid in two namespaces are stored as two drains", () => {
   const ring = createDrainRing(10);
   ring.add(drain("a", "shop", 0, "pod"));

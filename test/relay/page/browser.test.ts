@@ -110,7 +110,7 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
 
   test("every table heading has the position of its column", async () => {
     const scopes = `[...document.querySelectorAll("th")].map((one) => one.scope)`;
-    expect(await evaluateAt(base, 1_200, scopes)).toEqual(Array.from({ length: 8 }, () => "col"));
+    expect(await evaluateAt(base, 1_200, scopes)).toEqual(Array.from({ length: 9 }, () => "col"));
   });
 
   test("in the picture only the end of a drain with open connections is red", async () => {
