@@ -6,9 +6,8 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { canIsolate, joinNetworks, POD_ADDRESS } from "../test/manager/own-network.ts";
 
-const POD = "10.111.0.1";
-const CLIENT = "10.111.0.2";
 const APP_PORT = "8080";
 
 type Load = { readonly title: string; readonly clients: number; readonly pauseMs: number; readonly isExact: boolean };
@@ -22,15 +21,11 @@ type End = { readonly requests: number; readonly failed: number; readonly report
 
 const binary = new URL("../build/native/lastcall", import.meta.url).pathname;
 const ends = Number(process.argv.find((arg) => arg.startsWith("--ends="))?.slice("--ends=".length) ?? "100");
-const refusal = spawnSync("unshare", ["-n", "true"], { encoding: "utf8" });
 if (!Number.isInteger(ends) || ends < 1) {
   process.stderr.write("bench:stops: --ends is not a whole number from 1\n");
   process.exit(2);
 }
-if (refusal.status !== 0) {
-  process.stderr.write(`bench:stops: this host cannot create a network namespace: ${refusal.stderr}\n`);
-  process.exit(1);
-}
+if (!canIsolate) process.exit(1);
 const unread = new WeakMap<ChildProcess, string>();
 let isFailed = false;
 for (const load of LOADS) {
@@ -46,10 +41,10 @@ async function endPod({ clients, pauseMs }: Load): Promise<End> {
   await untilInNamespace(pod);
   const holder = spawn("unshare", ["-n", "cat"], { stdio: ["pipe", "ignore", "inherit"] });
   await untilInNamespace(holder);
-  joinNamespaces(pod, holder);
+  joinNetworks(pod, holder);
   await nextLine(pod);
   const enter = ["nsenter", "-t", String(holder.pid), "-n", "--"];
-  const client = startProgram("stop-client.ts", [POD, APP_PORT, String(clients), String(pauseMs)], enter);
+  const client = startProgram("stop-client.ts", [POD_ADDRESS, APP_PORT, String(clients), String(pauseMs)], enter);
   await new Promise((resolve) => setTimeout(resolve, 300));
   pod.stdin?.write("stop\n");
   await nextLine(pod);
@@ -80,23 +75,6 @@ async function untilInNamespace({ pid }: ChildProcess): Promise<void> {
 
 function namespaceOf(process: string): string {
   return spawnSync("readlink", [`/proc/${process}/ns/net`], { encoding: "utf8" }).stdout;
-}
-
-function joinNamespaces(pod: ChildProcess, client: ChildProcess): void {
-  runIp(pod, "link", "set", "lo", "up");
-  runIp(pod, "link", "add", "v0", "type", "veth", "peer", "name", "v1", "netns", String(client.pid));
-  for (const [side, address, link] of [
-    [pod, POD, "v0"],
-    [client, CLIENT, "v1"],
-  ] as const) {
-    runIp(side, "addr", "add", `${address}/24`, "dev", link);
-    runIp(side, "link", "set", link, "up");
-  }
-}
-
-function runIp({ pid }: ChildProcess, ...args: readonly string[]): void {
-  const { status, stderr } = spawnSync("nsenter", ["-t", String(pid), "-n", "ip", ...args], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`ip ${args.join(" ")}: ${stderr}`);
 }
 
 async function nextLine(program: ChildProcess): Promise<string> {

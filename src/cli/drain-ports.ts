@@ -1,4 +1,4 @@
-/** Function types through which `drains` and `timeline` reach the cluster, clock and terminal. */
+/** Function types through which `drains`, `timeline` and `verify` reach the cluster, clock and terminal. */
 import type { SendRequest } from "../api-server/api-request.ts";
 import type { PodClient } from "../api-server/pod-client.ts";
 

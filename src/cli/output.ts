@@ -5,7 +5,7 @@ import { graceSentence } from "./expected-shutdown.ts";
 import type { WorkloadExplanation } from "./explanation.ts";
 import { problemLine } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
-import { printable } from "./terminal-text.ts";
+import { alignedRows, printable } from "./terminal-text.ts";
 import type { ChangedManifest, Transformed } from "./transform.ts";
 import { reportLines, workloadTitle } from "./workload-report.ts";
 
@@ -83,9 +83,5 @@ export function explanationText(explanation: WorkloadExplanation): string {
 }
 
 function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
-  return rows.map((row) => {
-    const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));
-    return `    ${cells.join("  ")}`;
-  });
+  return alignedRows(rows).map((row) => `    ${row}`);
 }

@@ -1,14 +1,14 @@
 /** Feeds the drain machine with events and time, and executes its actions. */
-import type { DrainReport, ResetsReport } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { runChainedHook } from "./calls/chained-hook-call.ts";
 import type { ChainedHook } from "./calls/original-hooks.ts";
 import type { DrainAction, DrainEvent, Sample } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
 import { whyNow } from "./drain/drain-reason.ts";
-import { drainReportOf, outcomeOf } from "./drain/drain-report-of.ts";
+import { outcomeOf } from "./drain/drain-report-of.ts";
 import { type DrainState, drainOf, idleState } from "./drain/drain-state.ts";
-import { type Log, type LogSource, messageLine, phaseLine, reportLine } from "./log-line.ts";
+import { createDrainReports } from "./drain-reports.ts";
+import { type Log, type LogSource, messageLine, phaseLine } from "./log-line.ts";
 import { effectiveSettings } from "./manager-driver.ts";
 import type { Driver, NowMs } from "./ports.ts";
 import type { PreloadFlag } from "./preload-flag.ts";
@@ -48,12 +48,10 @@ const LONGEST_TIMER_MS = 1_000_000_000;
 const TIME_WAIT_SLACK_MS = 100;
 /** Delay of the exit, for responses that are still being sent. */
 const EXIT_DELAY_MS = 20;
-/** Limits of the exit's delay by the two reports: 500 ms in total. */
-const FIRST_REPORT_LIMIT_MS = 100;
-const SECOND_REPORT_LIMIT_MS = 380;
 
 export function createRunner(parts: RunnerParts): Runner {
   const { settings, logSource, nowMs } = parts;
+  const reports = createDrainReports(parts);
   let state = idleState(parts.chained.map((hook) => hook.container));
   let timer: NodeJS.Timeout | null = null;
   let sampleAtMs = -1;
@@ -127,11 +125,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const status = (): string => {
     const atMs = nowMs();
     const why = whyNow(effectiveSettings(parts.driver, settings), state, atMs);
-    const report: DrainReport = {
-      ...drainReportOf(state, atMs, parts.preloadFlag.processes(), parts.preloadFlag.missedProcesses()),
-      why,
-    };
-    return JSON.stringify(report);
+    return JSON.stringify({ ...reports.current(state), why });
   };
 
   /** Logs the state at the start of the phase. The next phase's line contains later changes. */
@@ -146,27 +140,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const outcome = outcomeOf(enteredState.phase);
     const trigger = drain?.trigger ?? "none";
     parts.log(phaseLine(logSource, { phase, outcome, trigger, sinceTriggerMs, held }));
-    if (phase === "done") publishReport(undefined);
-  };
-
-  const publishReport = (resets: ResetsReport | undefined): void => {
-    const { processes, missedProcesses } = parts.preloadFlag;
-    const report: DrainReport = { ...drainReportOf(state, nowMs(), processes(), missedProcesses()), resets };
-    parts.log(reportLine(logSource, report));
-    if (drainOf(state.phase) !== undefined) parts.relay.deliver(JSON.stringify(report));
-  };
-
-  /** Publishes the report of the drain again, with the resets until now. */
-  const publishResets = (): void => {
-    const resets = drainOf(state.phase) === undefined ? undefined : parts.resets.report();
-    if (resets !== undefined) publishReport(resets);
-  };
-
-  const exit = (code: number): void => {
-    parts.relay.awaitDelivery(FIRST_REPORT_LIMIT_MS, () => {
-      publishResets();
-      parts.relay.awaitDelivery(SECOND_REPORT_LIMIT_MS, () => parts.exit(code));
-    });
+    if (phase === "done") reports.publish(state);
   };
 
   const perform = (action: DrainAction): void => {
@@ -197,7 +171,14 @@ export function createRunner(parts: RunnerParts): Runner {
         return;
       case "exit": {
         const code = action.code;
-        setTimeout(() => exit(code), EXIT_DELAY_MS);
+        setTimeout(
+          () =>
+            reports.publishLast(
+              () => state,
+              () => parts.exit(code),
+            ),
+          EXIT_DELAY_MS,
+        );
         return;
       }
       default:

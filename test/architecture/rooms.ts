@@ -98,14 +98,25 @@ export const ONLY_IMPORTERS: Readonly<Record<string, string>> = {
  */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "cli/drains": [
-    "cli/drain-ports.ts",
+    "cli/cluster-flags.ts",
     "cli/exit-statuses.ts",
+    "cli/file-flags.ts",
+    "cli/get-json.ts",
     "cli/manifest",
     "cli/open-manifests.ts",
     "cli/ports.ts",
     "cli/terminal-text.ts",
   ],
-  "cli/verify": ["cli/drain-ports.ts", "cli/drains", "cli/exit-statuses.ts", "cli/ports.ts", "cli/terminal-text.ts"],
+  "cli/verify": [
+    "cli/cluster-flags.ts",
+    "cli/drain-ports.ts",
+    "cli/drains",
+    "cli/exit-statuses.ts",
+    "cli/file-flags.ts",
+    "cli/get-json.ts",
+    "cli/ports.ts",
+    "cli/terminal-text.ts",
+  ],
   "cli/lint": [
     "cli/cluster-config-file.ts",
     "cli/exit-statuses.ts",

@@ -4,26 +4,29 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { loadNodeLibc } from "../../src/manager/node-libc.ts";
 import { createDestroyedSockets } from "../../src/manager/sockets/destroyed-sockets.ts";
+import { AF_INET, AF_INET6 } from "../../src/manager/sockets/netlink-message.ts";
 import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
 
 const PORT = 8_080;
 
 if (spawnSync("ip", ["link", "set", "lo", "up"]).status !== 0) throw new Error("cannot set the loopback device up");
 const queue = createDestroyedSockets(loadNodeLibc());
-const server = createServer((socket) => socket.once("data", () => socket.end("answer")));
-await new Promise<void>((resolve) => server.listen(PORT, "::", resolve));
+const servers = ["127.0.0.1", "::1"].map((host) => {
+  const server = createServer((socket) => socket.once("data", () => socket.end("answer")));
+  return server.listen(PORT, host);
+});
+await Promise.all(servers.map((server) => once(server, "listening")));
 
 await request("127.0.0.1");
 queue.start();
 await request("127.0.0.1");
 await request("::1");
-server.close();
-await once(server, "close");
+for (const server of servers) server.close();
 
 // The kernel destroys a socket after the last reference to it, which can be after the event `close`; the first one too.
 const found: TcpSocket[] = [];
 let isComplete = true;
-while (!found.some(isListener) || found.filter((socket) => !isListener(socket)).length < 2) {
+while (!hasEnded(AF_INET) || !hasEnded(AF_INET6)) {
   const onSocket = (socket: TcpSocket): void => {
     if (socket.localPort === PORT) found.push(socket);
   };
@@ -33,6 +36,11 @@ while (!found.some(isListener) || found.filter((socket) => !isListener(socket)).
 for (const { family, peerPort, receiveQueue, dataSegmentsReceived, dataSegmentsSent } of found)
   print({ family, isListener: peerPort === 0, receiveQueue, dataSegmentsReceived, dataSegmentsSent });
 print({ isComplete });
+
+function hasEnded(family: number): boolean {
+  const ended = found.filter((socket) => socket.family === family);
+  return ended.some(isListener) && !ended.every(isListener);
+}
 
 function isListener({ peerPort }: TcpSocket): boolean {
   return peerPort === 0;

@@ -1,17 +1,8 @@
 import type { ChildProcess } from "node:child_process";
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNode, stop } from "./observation-room.ts";
-
-// Pod and client each have a network namespace, which ends with the process.
-const POD = "10.111.0.1";
-const CLIENT = "10.111.0.2";
-
-const refusal = spawnSync("unshare", ["-n", "true"], { encoding: "utf8" });
-const canIsolate = refusal.status === 0 && spawnSync("ip", ["-V"]).status === 0;
-if (!canIsolate)
-  process.stdout.write(`skipped: cannot create network namespaces: ${refusal.stderr ?? refusal.error}\n`);
+import { CLIENT_ADDRESS, canIsolate, joinNetworks, POD_ADDRESS } from "./own-network.ts";
 
 const SAMPLER_MODULE = new URL("./observation-room.ts", import.meta.url).href;
 
@@ -39,7 +30,7 @@ writeSync(1, "ready\\n");`;
 const CLIENT_PROGRAM = `
 import { Agent, get } from "node:http"; import { createInterface } from "node:readline"; import { writeSync } from "node:fs";
 const kept = new Agent({ keepAlive: true });
-const once = (path, agent) => new Promise((done) => get({ host: "${POD}", port: 8080, path, agent }, (res) => res.resume().on("end", done)));
+const once = (path, agent) => new Promise((done) => get({ host: "${POD_ADDRESS}", port: 8080, path, agent }, (res) => res.resume().on("end", done)));
 createInterface({ input: process.stdin }).on("line", async (line) => {
   if (line === "kept") await once("/", kept);
   if (line === "slow") once("/slow", kept);
@@ -56,15 +47,7 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
   beforeAll(async () => {
     pod = (await startNode(POD_PROGRAM, [], ["unshare", "-n"])).child;
     client = (await startNode(CLIENT_PROGRAM, [], ["unshare", "-n"])).child;
-    runIp(pod, "link", "set", "lo", "up");
-    runIp(pod, "link", "add", "v0", "type", "veth", "peer", "name", "v1", "netns", String(client.pid));
-    for (const [side, address, link] of [
-      [pod, POD, "v0"],
-      [client, CLIENT, "v1"],
-    ] as const) {
-      runIp(side, "addr", "add", `${address}/24`, "dev", link);
-      runIp(side, "link", "set", link, "up");
-    }
+    joinNetworks(pod, client);
     expect(await sendCommand(pod, "listen")).toBe("listening");
   }, 60_000);
 
@@ -100,7 +83,7 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
     await sendCommand(client, "kept");
     expect(await sample(pod)).toMatchObject({
       openConnections: 1,
-      left: [{ local: `${POD}:8080`, peer: expect.stringContaining(`${CLIENT}:`) }],
+      left: [{ local: `${POD_ADDRESS}:8080`, peer: expect.stringContaining(`${CLIENT_ADDRESS}:`) }],
     });
     await sendCommand(client, "slow");
     // An answered request may be ambiguous, so only evidence at the time of the sample proves an open request.
@@ -116,11 +99,6 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
     expect((await sample(pod))["lastEvidenceMs"]).toBe(observation["lastEvidenceMs"]);
   });
 });
-
-function runIp(child: ChildProcess, ...args: readonly string[]): void {
-  const ran = spawnSync("nsenter", ["-t", String(child.pid), "-n", "ip", ...args], { encoding: "utf8" });
-  if (ran.status !== 0) throw new Error(`ip ${args.join(" ")}: ${ran.stderr}`);
-}
 
 async function sendCommand(child: ChildProcess, line: string): Promise<string> {
   if (child.stdin === null || child.stdout === null) throw new Error("the child has no pipes");

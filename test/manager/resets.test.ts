@@ -1,7 +1,7 @@
 /** Tests the counts of connections that a Pod's stop reset. */
 import { describe, expect, test } from "vitest";
 import { createResetCounter } from "../../src/manager/traffic/resets.ts";
-import { describeBuilds } from "./builds.ts";
+import { type Build, describeBuilds } from "./builds.ts";
 import { canIsolate, runInOwnNetwork } from "./own-network.ts";
 import { toTcpSocket } from "./socket-lists.ts";
 import { socket } from "./traffic-room.ts";
@@ -125,12 +125,19 @@ type Pod = ReturnType<typeof createPod>;
 
 describeBuilds("a manager in its own network namespace", (build) => {
   test.skipIf(!canIsolate)("logs its report again at its exit, with the resets", { timeout: 60_000 }, () => {
-    const reports = runInOwnNetwork("resets-pod.ts", [build.command, ...build.args]).flatMap((line) =>
-      line["message"] === "drain report" ? [line["report"]] : [],
-    );
+    const reports = reportsOf("--drain-timeout=60s", build);
     const [first] = reports;
     expect(first).not.toHaveProperty("resets");
     const resets = { draining: 1, stopping: 3, probes: 0, stoppingMs: expect.any(Number) };
     expect(reports).toEqual([first, { ...Object(first), resets }]);
   });
+
+  test.skipIf(!canIsolate)("logs one report without resets in classic mode", { timeout: 60_000 }, () => {
+    expect(reportsOf("--classic", build)).toEqual([expect.not.objectContaining({ resets: expect.anything() })]);
+  });
 });
+
+function reportsOf(flag: string, { command, args }: Build): readonly unknown[] {
+  const lines = runInOwnNetwork("resets-pod.ts", [flag, command, ...args]);
+  return lines.flatMap((line) => (line["message"] === "drain report" ? [line["report"]] : []));
+}

@@ -1,13 +1,11 @@
 /** Defines the commands `drains` and `timeline` and reads their flags. */
-import { type Command, InvalidArgumentError } from "commander";
-import { isDnsLabel } from "../../contract/untrusted-text.ts";
-import { quote } from "../../policy/quote.ts";
+import type { Command } from "commander";
+import { addClusterFlags, clusterSource, readNamespaceName } from "../cluster-flags.ts";
+import { type Flags, textFlag } from "../file-flags.ts";
 import type { Ports } from "../ports.ts";
 import { runDrains } from "./drains-command.ts";
 import type { DrainSource, DrainsRequest } from "./drains-request.ts";
 import { runTimeline } from "./timeline-command.ts";
-
-type Flags = Readonly<Record<string, unknown>>;
 
 export function addDrainCommands(program: Command, ports: Ports, finish: (status: number) => void): void {
   addSourceFlags(program.command("drains").description("print recent drains recorded by the relay"))
@@ -26,16 +24,10 @@ export function addDrainCommands(program: Command, ports: Ports, finish: (status
 }
 
 function addSourceFlags(command: Command): Command {
-  return command
+  command
     .option("-n, --namespace <name>", "only drains of Pods in this namespace", readNamespaceName)
-    .option("--json", "print the records as JSON", false)
-    .option("--kubeconfig <file>", "kubeconfig file (default: KUBECONFIG, ~/.kube/config, the Pod's service account)")
-    .option("--context <name>", "context of the kubeconfig")
-    .option(
-      "--lastcall-namespace <name>",
-      "namespace of lastcall's webhook (default: lastcall, or if no webhook Pod is there, the only namespace with one)",
-      readNamespaceName,
-    )
+    .option("--json", "print the records as JSON", false);
+  return addClusterFlags(command)
     .option(
       "-f, --filename <file>",
       "read the output of drains --json or a manager's log instead of a cluster; - is standard input",
@@ -48,12 +40,6 @@ const PERMISSIONS_HELP = `
 Reads every replica by port-forward. Requires permission to list Pods and to get and create
 pods/portforward in lastcall's namespace.`;
 
-/** Validated because the name becomes part of a URL path. */
-function readNamespaceName(text: string): string {
-  if (isDnsLabel(text)) return text;
-  throw new InvalidArgumentError(`Got ${quote(text)}, expected the name of a namespace: at most 63 of a-z, 0-9 and -.`);
-}
-
 function drainsRequest(options: Flags): DrainsRequest {
   return {
     source: sourceOf(options),
@@ -65,14 +51,5 @@ function drainsRequest(options: Flags): DrainsRequest {
 function sourceOf(options: Flags): DrainSource {
   const path = textFlag(options, "filename");
   if (path !== undefined) return { kind: "file", path };
-  return {
-    kind: "cluster",
-    choice: { kubeconfig: textFlag(options, "kubeconfig"), context: textFlag(options, "context") },
-    lastcallNamespace: textFlag(options, "lastcallNamespace"),
-  };
-}
-
-function textFlag(options: Flags, name: string): string | undefined {
-  const value = options[name];
-  return typeof value === "string" ? value : undefined;
+  return { kind: "cluster", ...clusterSource(options) };
 }

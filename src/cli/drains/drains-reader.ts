@@ -3,13 +3,13 @@ import type { SendRequest } from "../../api-server/api-request.ts";
 import type { PodClient } from "../../api-server/pod-client.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
+import { getJson } from "../get-json.ts";
 import { decodeManifest } from "../manifest/decode.ts";
 import { sourceName, systemMessage } from "../open-manifests.ts";
 import type { Ports } from "../ports.ts";
 import { drainsInText, drainsInValue } from "./drain-text.ts";
 import type { DrainsRequest } from "./drains-request.ts";
 import { findReplicas, type Replica } from "./find-replicas.ts";
-import { getJson } from "./get-json.ts";
 
 export type DrainsReading =
   | {
@@ -44,14 +44,17 @@ export async function openDrainsReader(request: DrainsRequest, ports: Ports): Pr
     const { message } = connection;
     return { read: async () => ({ ok: false, problems: [message] }), close: () => undefined };
   }
-  const read = async (signal: AbortSignal): Promise<DrainsReading> => {
-    const { lastcallNamespace } = source;
-    const { lists, problems } = await fetchClusterDrains(connection, { lastcallNamespace, namespace, signal });
-    if (lists.length > 0) return { ok: true, lists, problems };
-    const noReplica = `no lastcall replica at ${connection.server} returned its drains. ${remedyText(lastcallNamespace)}`;
-    return { ok: false, problems: [...problems, noReplica] };
-  };
+  const { lastcallNamespace } = source;
+  const read = (signal: AbortSignal) => readClusterDrains(connection, { lastcallNamespace, namespace, signal });
   return { read, close: connection.close };
+}
+
+/** Fails if no replica returned its drains. */
+export async function readClusterDrains(cluster: Cluster, query: DrainQuery): Promise<DrainsReading> {
+  const { lists, problems } = await fetchClusterDrains(cluster, query);
+  if (lists.length > 0) return { ok: true, lists, problems };
+  const noReplica = `no lastcall replica at ${cluster.server} returned its drains. ${remedyText(query.lastcallNamespace)}`;
+  return { ok: false, problems: [...problems, noReplica] };
 }
 
 function remedyText(namespace = "lastcall"): string {
@@ -75,9 +78,9 @@ type ClusterDrains = {
   readonly problems: readonly string[];
 };
 
-type Cluster = { readonly request: SendRequest; readonly podClient: PodClient };
+type Cluster = { readonly server: string; readonly request: SendRequest; readonly podClient: PodClient };
 
-export async function fetchClusterDrains({ request, podClient }: Cluster, query: DrainQuery): Promise<ClusterDrains> {
+async function fetchClusterDrains({ request, podClient }: Cluster, query: DrainQuery): Promise<ClusterDrains> {
   const foundReplicas = await findReplicas(request, query.lastcallNamespace, query.signal);
   const results = await Promise.all(
     foundReplicas.replicas.map((replica) => fetchDrains(podClient(replica), replica, query)),

@@ -1,14 +1,9 @@
 /** Requests of `drains` and `timeline`, read from their flags. */
-import type { ClusterChoice } from "../drain-ports.ts";
+import type { ClusterSource } from "../cluster-flags.ts";
 
 export type DrainSource =
   | { readonly kind: "file"; readonly path: string }
-  | {
-      readonly kind: "cluster";
-      readonly choice: ClusterChoice;
-      /** `undefined` selects the namespace `lastcall`, or if no webhook Pod is there, the only namespace with one. */
-      readonly lastcallNamespace: string | undefined;
-    };
+  | ({ readonly kind: "cluster" } & ClusterSource);
 
 export type DrainsRequest = {
   readonly source: DrainSource;

@@ -2,7 +2,7 @@
 import type { SendRequest } from "../../api-server/api-request.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { quote } from "../../policy/quote.ts";
-import { getJson } from "./get-json.ts";
+import { getJson } from "../get-json.ts";
 
 /** The namespace in the chart's documentation. */
 const DEFAULT_NAMESPACE = "lastcall";

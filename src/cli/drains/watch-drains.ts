@@ -46,7 +46,7 @@ function tableLines(firstDrains: readonly DrainRecord[], ports: Ports): Print {
 }
 
 /** Reports each problem once, and the recovery when all problems are gone. */
-function createProblemReporter(ports: Ports): (reading: DrainsReading, isFirst: boolean) => void {
+export function createProblemReporter(ports: Ports): (reading: DrainsReading, isFirst: boolean) => void {
   let reported: readonly string[] = [];
   return (reading, isFirst) => {
     const severity = isFirst && !reading.ok ? "error" : "warning";

@@ -2,6 +2,7 @@
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { releaseMs, resetsText } from "../../drain-history/report-text.ts";
 import { spanText } from "../../drain-history/time-text.ts";
+import { alignedRows } from "../terminal-text.ts";
 
 export type EndedPod = {
   readonly pod: string;
@@ -44,14 +45,7 @@ export function resultText({ record }: EndedPod): string {
 const COLUMNS = ["POD", "OUTCOME", "TOOK", "STOP", "RESULT"] as const;
 
 export function podTable(pods: readonly EndedPod[]): readonly string[] {
-  const rows: readonly (readonly string[])[] = [COLUMNS, ...pods.map(cellsOf)];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? "").length)));
-  return rows.map((cells) =>
-    cells
-      .map((text, column) => text.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  return alignedRows([COLUMNS, ...pods.map(cellsOf)]);
 }
 
 function cellsOf(pod: EndedPod): readonly string[] {

@@ -1,18 +1,17 @@
 /** Defines the command `verify` and reads its flags. */
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDurationMs } from "../../contract/duration.ts";
-import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import { quote } from "../../policy/quote.ts";
+import { addClusterFlags, clusterSource, readNamespaceName } from "../cluster-flags.ts";
+import type { Flags } from "../file-flags.ts";
 import type { Ports } from "../ports.ts";
 import { runVerify } from "./run-verify.ts";
 import { parseWorkload, type Workload } from "./workload.ts";
 
-type Flags = Readonly<Record<string, unknown>>;
-
 const DEFAULT_TIMEOUT_MS = 600_000;
 
 export function addVerifyCommand(program: Command, ports: Ports, finish: (status: number) => void): void {
-  program
+  const command = program
     .command("verify")
     .description("wait for a rollout, and check that no Pod of it cut a connection")
     .argument("<type/name>", "the workload, such as deployment/web", readWorkload)
@@ -24,14 +23,8 @@ export function addVerifyCommand(program: Command, ports: Ports, finish: (status
     )
     .option("--timeout <duration>", "limit of the wait for the rollout and its reports (default: 10m)", readDuration)
     .option("--allow-probes", "pass if refused probes of the kubelet explain all resets", false)
-    .option("--json", "print the result as JSON", false)
-    .option("--kubeconfig <file>", "kubeconfig file (default: KUBECONFIG, ~/.kube/config, the Pod's service account)")
-    .option("--context <name>", "context of the kubeconfig")
-    .option(
-      "--lastcall-namespace <name>",
-      "namespace of lastcall's webhook (default: as for drains)",
-      readNamespaceName,
-    )
+    .option("--json", "print the result as JSON", false);
+  addClusterFlags(command)
     .addHelpText("after", HELP)
     .allowExcessArguments(false)
     .action(async (workload: Workload, options: Flags) => {
@@ -46,8 +39,7 @@ export function addVerifyCommand(program: Command, ports: Ports, finish: (status
             timeoutMs: typeof timeoutMs === "number" ? timeoutMs : DEFAULT_TIMEOUT_MS,
             allowProbes: options["allowProbes"] === true,
             json: options["json"] === true,
-            choice: { kubeconfig: textFlag(options, "kubeconfig"), context: textFlag(options, "context") },
-            lastcallNamespace: textFlag(options, "lastcallNamespace"),
+            ...clusterSource(options),
           },
           ports,
         ),
@@ -67,18 +59,8 @@ function readWorkload(text: string): Workload {
   throw new InvalidArgumentError(`${reading.message}.`);
 }
 
-function readNamespaceName(text: string): string {
-  if (isDnsLabel(text)) return text;
-  throw new InvalidArgumentError(`Got ${quote(text)}, expected the name of a namespace: at most 63 of a-z, 0-9 and -.`);
-}
-
 function readDuration(text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined) return durationMs;
   throw new InvalidArgumentError(`Got ${quote(text)}, expected a duration such as 90s or 10m.`);
-}
-
-function textFlag(options: Flags, name: string): string | undefined {
-  const value = options[name];
-  return typeof value === "string" ? value : undefined;
 }

@@ -12,7 +12,7 @@ export type WorkloadKind = {
   readonly revisions: "replicasets" | "controllerrevisions" | undefined;
 };
 
-/** Kinds with a rollout. A Pod of any other kind that owns ReplicaSets, such as a Rollout of Argo, is found through them. */
+/** Kinds whose status this command reads. The Pods of other kinds, such as Argo's Rollout, are found through ReplicaSets. */
 const KINDS: readonly WorkloadKind[] = [
   { kind: "Deployment", resource: "deployments", shortName: "deploy", revisions: "replicasets" },
   { kind: "StatefulSet", resource: "statefulsets", shortName: "sts", revisions: "controllerrevisions" },
@@ -51,11 +51,11 @@ export function parseWorkload(text: string): WorkloadReading {
     return { ok: true, workload: { text, kind: kind.kind, name, resource: kind.resource, revisions: kind.revisions } };
   if (OTHER_KIND.test(type))
     return { ok: true, workload: { text, kind: type, name, resource: undefined, revisions: "replicasets" } };
-  const known = KINDS.flatMap(({ kind: known, shortName }) => [known.toLowerCase(), shortName]);
-  const suggestion = nearest(type.toLowerCase(), known);
+  const types = KINDS.flatMap((candidate) => [candidate.kind.toLowerCase(), candidate.shortName]);
+  const suggestion = nearest(type.toLowerCase(), types);
   const remedy =
     suggestion === undefined
-      ? `use one of ${known.join(", ")}, or a kind such as Rollout`
+      ? `use one of ${types.join(", ")}, or a kind such as Rollout`
       : `did you mean ${quote(suggestion)}?`;
   return { ok: false, message: `${quote(type)} is not a type of workload; ${remedy}` };
 }
@@ -83,6 +83,10 @@ function isOwned(object: RawObject, matches: (owner: string) => boolean): boolea
 
 export function nameOf(object: RawObject): string {
   return textAt(objectAt(object, "metadata"), "name") ?? "";
+}
+
+export function uidOf(object: RawObject): string {
+  return textAt(objectAt(object, "metadata"), "uid") ?? "";
 }
 
 /** The newest creation of the revisions, in milliseconds; `undefined` without one. */

@@ -5,7 +5,7 @@
  * @see https://github.com/torvalds/linux/blob/v6.12/net/core/sock_diag.c
  */
 import type { Libc } from "../ports.ts";
-import { openDiagnostics } from "./netlink-exchange.ts";
+import { AF_NETLINK, openDiagnostics, SOL_SOCKET } from "./netlink-exchange.ts";
 import { readDatagram, type SocketReceiver } from "./netlink-message.ts";
 import type { TcpSocket } from "./reading.ts";
 
@@ -16,9 +16,7 @@ export type DestroyedSockets = {
   readonly readAll: (onSocket: (socket: TcpSocket) => void) => boolean;
 };
 
-const AF_NETLINK = 16;
 const ADDRESS_BYTES = 12;
-const SOL_SOCKET = 1;
 const SO_RCVBUF = 8;
 /** About 330 sockets per 416 KiB, the default limit of the kernel (net.core.rmem_max). */
 const QUEUE_BYTES = 4_194_304;

@@ -11,10 +11,10 @@ import { LISTEN } from "./tcp-states.ts";
 /** `inconsistent`: the dump may be incomplete. `missing`: netlink is not available. */
 export type DumpEnd = "whole" | "inconsistent" | "missing";
 
-const AF_NETLINK = 16;
+export const AF_NETLINK = 16;
 const SOCK_RAW_CLOEXEC = 3 + 0x80000;
 const NETLINK_SOCK_DIAG = 4;
-const SOL_SOCKET = 1;
+export const SOL_SOCKET = 1;
 const SO_RCVTIMEO = 20;
 /** The kernel responds at once. The limit is short, because a blocked call would block all of the manager's responses. */
 const RECEIVE_TIMEOUT_MICROSECONDS = 200_000;

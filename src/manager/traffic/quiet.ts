@@ -100,7 +100,7 @@ export function isAnswered(socket: TcpSocket, past: Past): boolean {
 }
 
 /**
- * Whether a destroyed connection ended without a reset and without the response to its last request. Of two segments in the same
+ * Decides for a destroyed connection that was not reset if the response to its last request is missing. For two segments in the same
  * jiffy, and for data that the client sends when it closes (TLS, HTTP/2), the numbers of segments decide.
  *
  * @param past of the last sample; {@link NEW_PAST} for a connection that opened since

@@ -28,10 +28,10 @@ export type TrafficMonitor = {
   readonly addUdpPort: (port: number) => boolean;
   readonly addTooManyUdp: () => void;
   readonly markIncomplete: () => void;
-  /** Whether a destroyed connection of a client ended before its response; see quiet.ts. Called after the last sample. */
-  readonly isClosedUnanswered: (socket: TcpSocket) => boolean;
-  /** Whether a destroyed socket was a connection of a client. */
+  /** Returns true for a socket that connected a client to a drained port. */
   readonly isClient: (socket: TcpSocket) => boolean;
+  /** Compares a socket that was destroyed after the last sample with the connection's state in that sample; see quiet.ts. */
+  readonly isClosedUnanswered: (socket: TcpSocket) => boolean;
   /**
    * @param reading `undefined` if the sockets could not be read
    * @param own numbers of connections that the manager opened and accepted

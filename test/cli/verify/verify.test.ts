@@ -186,6 +186,13 @@ describe("the command verify waits", () => {
     expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod ended and cut no") });
   });
 
+  test("for a terminating Pod that takes longer than late reports", async () => {
+    cluster.pods.push(webPod("web-1-a", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
+    const longer = Array.from({ length: 20 }, () => () => undefined);
+    const { status } = await verify([], [...longer, () => cluster.pods.pop(), () => replica.add(ended("web-1-a", {}))]);
+    expect(status).toBe(0);
+  });
+
   test("no longer than --timeout, and exits with 2", async () => {
     setDeployment({ updatedReplicas: 0 });
     expect(await verify(["--timeout", "20s"])).toEqual({

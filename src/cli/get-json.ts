@@ -1,7 +1,7 @@
 /** Sends one GET request and parses the JSON response. */
-import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
-import { plainText } from "../../contract/untrusted-text.ts";
-import { isRawObject, textAt } from "../../kubernetes/raw-json.ts";
+import type { ApiResponse, SendRequest } from "../api-server/api-request.ts";
+import { plainText } from "../contract/untrusted-text.ts";
+import { isRawObject, textAt } from "../kubernetes/raw-json.ts";
 
 const MESSAGE_LIMIT = 300;
 

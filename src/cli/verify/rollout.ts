@@ -1,0 +1,82 @@
+/** Reads a workload, its revisions and its Pods from the API server. */
+import type { SendRequest } from "../../api-server/api-request.ts";
+import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
+import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
+import { getJson } from "../get-json.ts";
+import { newestCreationMs, ownedBy, podOwners, podsOf, rolloutProgress, type Workload } from "./workload.ts";
+
+const READ_LIMIT_MS = 10_000;
+
+/** Ends the command; each problem has a place, and a remedy if there is one. */
+export class Unverifiable extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("; "));
+    this.problems = problems;
+  }
+}
+
+export type Rollout = {
+  /** Empty if the rollout is complete and no Pod is terminating. */
+  readonly progress: string;
+  readonly owners: ReadonlySet<string>;
+  readonly pods: readonly RawObject[];
+  readonly terminating: readonly RawObject[];
+  readonly newestRevisionMs: number | undefined;
+};
+
+type Query = { readonly workload: Workload; readonly namespace: string; readonly signal: AbortSignal };
+
+/** @throws Unverifiable */
+export async function readRollout(send: SendRequest, { workload, namespace, signal }: Query): Promise<Rollout> {
+  const apps = `/apis/apps/v1/namespaces/${namespace}`;
+  const read = async (path: string, what: string): Promise<RawObject> => {
+    const response = await getJson(send, { path, limitMs: READ_LIMIT_MS, signal });
+    if (!response.ok) throw new Unverifiable([`cannot read ${what} in namespace ${namespace}: ${response.message}`]);
+    return isRawObject(response.value) ? response.value : {};
+  };
+  const list = async (path: string, what: string) => objectsAt(await read(path, what), "items");
+  const { resource, revisions: revisionKind } = workload;
+  const object = resource === undefined ? undefined : await read(`${apps}/${resource}/${workload.name}`, workload.text);
+  const revisions = revisionKind === undefined ? [] : await list(`${apps}/${revisionKind}`, revisionKind);
+  const pods = await list(`/api/v1/namespaces/${namespace}/pods`, "Pods");
+  const owners = podOwners(workload, revisionKind === "replicasets" ? revisions : []);
+  const owned = ownedBy(workload, revisions);
+  const workloadPods = podsOf(owners, pods);
+  const terminating = workloadPods.filter(isTerminating);
+  if (object === undefined && owned.length === 0 && workloadPods.length === 0)
+    throw new Unverifiable([`namespace ${namespace} has no Pods or ReplicaSets of ${workload.text}`]);
+  return {
+    progress: (object === undefined ? "" : rolloutProgress(object)) || terminatingText(terminating),
+    owners,
+    pods: workloadPods,
+    terminating,
+    newestRevisionMs: newestCreationMs(owned),
+  };
+}
+
+/** @throws Unverifiable if a Pod has no manager, and therefore will not report */
+export function assertInjected({ pods }: Rollout, workload: Workload): void {
+  const injected = pods.filter(isInjected).length;
+  if (injected === pods.length) return;
+  const notInjected = `${pods.length - injected} of ${pods.length} Pods of ${workload.text} are not injected`;
+  throw new Unverifiable([
+    `${notInjected}, so the next rollout cannot be verified; run lastcall explain for the reason`,
+  ]);
+}
+
+function isInjected(pod: RawObject): boolean {
+  const spec = objectAt(pod, "spec");
+  const containers = [...objectsAt(spec, "initContainers"), ...objectsAt(spec, "containers")];
+  return containers.some((container) => textAt(container, "name") === MANAGER_CONTAINER);
+}
+
+function terminatingText(pods: readonly RawObject[]): string {
+  if (pods.length === 0) return "";
+  return pods.length === 1 ? "1 Pod is terminating" : `${pods.length} Pods are terminating`;
+}
+
+function isTerminating(pod: RawObject): boolean {
+  return textAt(objectAt(pod, "metadata"), "deletionTimestamp") !== undefined;
+}
