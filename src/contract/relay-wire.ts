@@ -46,6 +46,8 @@ export type WithdrawalStatusLine = {
   readonly reason: string;
   /** The Pod's deletionGracePeriodSeconds, where the relay may read Pods. */
   readonly graceSeconds?: number;
+  /** The last stops of the Pod's workload reset no connection, although clients kept sending requests. */
+  readonly shutdown?: "graceful";
 };
 
 export type DrainNotice = RelayedPod & { readonly report: DrainReport };

@@ -49,7 +49,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
           nowMs,
           onStatus: (status, isFromRelay) => {
             if (status.reason !== NO_RESPONSE_YET) logMessage("info", "relay", statusText(status));
-            const { offered, terminating, graceSeconds, reason } = status;
+            const { offered, terminating, graceSeconds, reason, isGraceful } = status;
             runner.dispatch({
               kind: "relay-reported",
               nowMs: nowMs(),
@@ -57,6 +57,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
               terminating,
               graceSeconds,
               reason,
+              isGraceful,
               isFromRelay,
             });
           },

@@ -84,7 +84,7 @@ const TABLE = {
     codec: oneOf("auto", "graceful", "abrupt"),
     fallback: "auto",
     summary:
-      "Whether the app finishes its requests and closes its connections at its stop signal. `graceful`: the patience is 0. `auto` recognises some programs.",
+      "Whether the app finishes its requests and closes its connections at its stop signal. `graceful`: the patience is 0. `auto`: the patience is 0 for some programs, and after three stops of the workload that reset no connection.",
     manager: {
       kind: "choice",
       written: "when-set",

@@ -7,6 +7,7 @@ import { secretStore } from "../api-server/secret-store.ts";
 import { openPort } from "../open-port.ts";
 import { createDrainRing, type DrainRing } from "./drains/drain-ring.ts";
 import { addDrainsRoute, recordDrain } from "./drains/drains-route.ts";
+import { createGracefulWorkloads } from "./drains/graceful-workloads.ts";
 import type { RelayIdentity } from "./identity/identity.ts";
 import { runIdentity } from "./identity/identity-runner.ts";
 import { createCredentialCheck } from "./identity/relay-access.ts";
@@ -73,8 +74,10 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
   });
   const { watchPod } = createSliceWatches({ request, stream, clock, random: Math.random, readsPods, registry, log });
   const ring = createDrainRing(DRAIN_RECORDS_LIMIT);
+  const workloads = createGracefulWorkloads();
   const recording = {
     ring,
+    workloads,
     ...drainMetrics(registry),
     recordEvent: parts.recordDrainEvent,
     newId: parts.newId,
@@ -91,7 +94,7 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
   const lostDrains = readsPods ? lostDrainTracker : NO_LOST_DRAINS;
   const app = createRelayServer(log, identity.contextFor);
   const guard = { checkCredential, limits: createRelayLimits(), nowMs, registry };
-  addWithdrawalRoute(app, { ...guard, watchPod, lostDrains, clock, wallMs });
+  addWithdrawalRoute(app, { ...guard, watchPod, lostDrains, isGraceful: workloads.isGraceful, clock, wallMs });
   addDrainsRoute(app, { ...guard, ...recording, onReport: lostDrains.onReport, wallMs });
   await app.ready();
   await serveRecentDrains(parts, ring);

@@ -185,7 +185,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "relay/server": ["relay/collections.ts", "relay/metrics.ts"],
   "relay/slices": ["relay/collections.ts", "relay/metrics.ts"],
   "relay/thread": ["relay/identity", "relay/metrics.ts", "relay/page", "relay/relay.ts", "relay/slices"],
-  "relay/withdrawal": ["relay/lost", "relay/metrics.ts", "relay/server", "relay/slices"],
+  "relay/withdrawal": ["relay/drains", "relay/lost", "relay/metrics.ts", "relay/server", "relay/slices"],
   "webhook/admission": ["webhook/admission-outcome.ts", "webhook/intake", "webhook/log.ts", "webhook/metrics.ts"],
   "webhook/certificates": ["webhook/log.ts", "webhook/metric-table.ts", "webhook/settings.ts"],
   "webhook/cluster": ["webhook/admission", "webhook/log.ts", "webhook/metric-table.ts"],

@@ -1,6 +1,6 @@
 /** Plays timed events, timers and samples of a simulated Pod through the drain machine. */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
-import type { DrainAction, DrainEvent, Sample } from "../../src/manager/drain/drain-event.ts";
+import type { DrainAction, DrainEvent, RelayReported, Sample } from "../../src/manager/drain/drain-event.ts";
 import { step } from "../../src/manager/drain/drain-machine.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
 import { type DrainState, drainOf, idleState, type Offered } from "../../src/manager/drain/drain-state.ts";
@@ -155,10 +155,10 @@ export const relayReported = (
   nowMs: number,
   offered: Offered,
   terminating: boolean,
-  more: { readonly graceSeconds?: number; readonly reason?: string; readonly isFromRelay?: boolean } = {},
+  more: Partial<Pick<RelayReported, "graceSeconds" | "reason" | "isGraceful" | "isFromRelay">> = {},
 ): DrainEvent => ({
   ...{ kind: "relay-reported", nowMs, offered, terminating },
-  ...{ graceSeconds: -1, reason: "", isFromRelay: true, ...more },
+  ...{ graceSeconds: -1, reason: "", isGraceful: false, isFromRelay: true, ...more },
 });
 
 export const sigterm = (nowMs: number): DrainEvent => ({ kind: "sigterm", nowMs });

@@ -2,7 +2,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
-import { type ObservedPod, ONE_APP, ownHook, type PodAt, play, QUIET, type Script } from "./drain-script.ts";
+import {
+  type ObservedPod,
+  ONE_APP,
+  ownHook,
+  type PodAt,
+  play,
+  QUIET,
+  relayReported,
+  type Script,
+} from "./drain-script.ts";
 
 type Cycling = ObservedPod["cycling"];
 type Part = Pick<Cycling, "connections" | "due" | "othersActivity"> & { readonly hasOthersTraffic: boolean };
@@ -149,6 +158,71 @@ describe("a hand-over waits", () => {
       outcome: "timeout",
       endMs: 65_000,
     });
+  });
+});
+
+/** The relay's first status after the trigger, with the workload's last stops. */
+const drainWithStops = (
+  isGraceful: boolean,
+  settings: Partial<DrainSettings> = {},
+  due: (nowMs: number) => number = () => 0,
+) =>
+  drain(
+    cyclingPod((nowMs) => ({ due: due(nowMs) })),
+    settings,
+    { events: [ownHook(0, 1), relayReported(100, "out", true, { isGraceful })] },
+  );
+
+describe("a drain of a workload whose last stops reset no connection", () => {
+  test("is handed over at the end of the delays", () => {
+    const { outcome, endMs, why } = drainWithStops(true);
+    expect({ outcome, endMs }).toEqual({ outcome: "handed-over", endMs: 5_000 });
+    expect(why).toContain(
+      "3 clients kept sending requests on open connections, and the last stops of this workload reset no connection " +
+        "(lastcall.dev/shutdown). 0 responses were due.",
+    );
+  });
+
+  test("waits at most a second for a sample without due responses", () => {
+    expect(drainWithStops(true, {}, (nowMs) => (nowMs < 5_400 ? 2 : 0)).endMs).toBe(5_450);
+    const { outcome, endMs } = drainWithStops(true, {}, () => 2);
+    expect(outcome).toBe("handed-over");
+    expect(endMs).toBeGreaterThanOrEqual(6_000);
+    expect(endMs).toBeLessThan(6_200);
+  });
+
+  test("is patient if the relay reports no such stops", () => {
+    expect(drainWithStops(false).endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
+  });
+
+  test("is patient with the setting abrupt", () => {
+    expect(drainWithStops(true, { shutdown: "abrupt" }).endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
+  });
+
+  test("is patient if a later status comes from a relay that recorded no such stops", () => {
+    const events = [
+      ...[ownHook(0, 1), relayReported(100, "in", true, { isGraceful: true })],
+      relayReported(3_000, "out", true),
+    ];
+    const { endMs } = drain(
+      cyclingPod(() => ({ due: 0 })),
+      {},
+      { events },
+    );
+    expect(endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
+  });
+
+  test("is not patient if the relay is lost afterwards", () => {
+    const events = [
+      ...[ownHook(0, 1), relayReported(100, "out", true, { isGraceful: true })],
+      relayReported(3_000, "unknown", false, { reason: "it closed the connection", isFromRelay: false }),
+    ];
+    const { endMs } = drain(
+      cyclingPod(() => ({ due: 0 })),
+      {},
+      { events },
+    );
+    expect(endMs).toBe(5_000);
   });
 });
 

@@ -49,6 +49,13 @@ const POD_IDENTITY = { namespace: "shop", pod: "web-0", uid: "uid-of-web-0" };
 const REPORT_REQUEST = { path: "/v1/drains", body: { ...POD_IDENTITY, report: someReport() } };
 const WITHDRAWAL_REQUEST = { path: "/v1/withdrawal", body: { ...POD_IDENTITY, addresses: ["10.1.2.3"] } };
 
+/** Opens a withdrawal stream and reads its first line; the replica's end closes the stream. */
+const firstStatus = (replica: Replica, variables: Variables): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const onText = (text: string) => resolve(JSON.parse(text.split("\n")[0] ?? ""));
+    requestRelay(replica, variables, { ...WITHDRAWAL_REQUEST, onText }).catch(reject);
+  });
+
 describe("two relay replicas with one Secret", () => {
   test("inject relay access that both accept, and do not replace each other's", LIMIT, async () => {
     const server = await startApiServer();
@@ -66,6 +73,25 @@ describe("two relay replicas with one Secret", () => {
     expect((await requestRelay(first, other, REPORT_REQUEST)).status).toBe(200);
     expect(server.writes.filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
   });
+
+  test(
+    "send that the last stops of a workload reset no connection, if they were reported to this replica",
+    LIMIT,
+    async () => {
+      const server = await startApiServer();
+      const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
+      const { variables } = await admitWithRelay(first, OWNED_POD);
+      const resets = { draining: 0, stopping: 0, probes: 0, stoppingMs: 900 };
+      const report = someReport({ outcome: "handed-over", leftTotal: 1, resets });
+      for (const uid of ["uid-1", "uid-2", "uid-3"])
+        await requestRelay(first, variables, { path: "/v1/drains", body: { ...POD_IDENTITY, uid, report } });
+      const nextRollout = structuredClone(OWNED_POD);
+      for (const owner of nextRollout.metadata.ownerReferences) owner.name = "web-7bd8f";
+      const next = (await admitWithRelay(second, nextRollout)).variables;
+      expect(await firstStatus(first, next)).toMatchObject({ state: "unknown", shutdown: "graceful" });
+      expect(await firstStatus(second, next)).not.toHaveProperty("shutdown");
+    },
+  );
 
   test("make a new CA after the Secret's deletion, and serve each other's Pods", LIMIT, async () => {
     const server = await startApiServer();

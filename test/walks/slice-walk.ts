@@ -56,7 +56,15 @@ const relay = createRelayServer(log, () => createSecureContext({ cert: leaf.cert
 addWithdrawalRoute(relay, {
   checkCredential: () => ({ namespace: "shop", ownerKind: "", ownerName: "", ownerUid: "", nonce: "n" }),
   limits: createRelayLimits(),
-  ...{ nowMs: clock.nowMs, registry, watchPod, lostDrains: NO_LOST_DRAINS, clock, wallMs: Date.now },
+  ...{
+    nowMs: clock.nowMs,
+    registry,
+    watchPod,
+    lostDrains: NO_LOST_DRAINS,
+    isGraceful: () => false,
+    clock,
+    wallMs: Date.now,
+  },
 });
 await relay.ready();
 const { port } = await openPort(relay.server, { name: "relay", host: "127.0.0.1", port: 0 });

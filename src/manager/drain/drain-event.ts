@@ -28,6 +28,8 @@ export type RelayReported = {
   readonly graceSeconds: number;
   /** Reason for the status `unknown`. */
   readonly reason: string;
+  /** The last stops of the workload reset no connection. */
+  readonly isGraceful: boolean;
   /** False if the status is from the relay client or the manager instead of the relay. */
   readonly isFromRelay: boolean;
 };

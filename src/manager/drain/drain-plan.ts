@@ -47,7 +47,8 @@ export function applyRelayStatus(relay: RelayStatus, reported: RelayReported): R
   const terminating = relay.terminating || reported.terminating;
   const requestedAtMs = relay.requestedAtMs < 0 ? nowMs : relay.requestedAtMs;
   const responseMs = relay.responseMs < 0 && reported.isFromRelay ? nowMs - requestedAtMs : relay.responseMs;
-  const next: RelayStatus = { ...relay, offered, terminating, reason, requestedAtMs, responseMs };
+  const isGraceful = reported.isFromRelay ? reported.isGraceful : relay.isGraceful;
+  const next: RelayStatus = { ...relay, offered, terminating, reason, isGraceful, requestedAtMs, responseMs };
   if (offered === "in") return { ...next, withdrawnAtMs: -1, outFromMs: -1 };
   if (offered === "unknown") return relay.offered === "in" ? { ...next, silentFromMs: nowMs } : next;
   if (relay.withdrawnAtMs >= 0) return next;

@@ -9,6 +9,7 @@ import { unknownWaitMs } from "../traffic/quiet.ts";
 import { plannedDeadlineMs } from "./drain-plan.ts";
 import { relayText, whyOf, withdrawnAfterMs } from "./drain-report-of.ts";
 import { type Drain, type DrainState, drainOf } from "./drain-state.ts";
+import { isProvenGraceful } from "./hand-over.ts";
 import { hasOnlyUdp } from "./sample-facts.ts";
 
 export const APPS_FINISHED = "No app container called its hook: all had finished, and only the manager was stopped.";
@@ -59,12 +60,16 @@ export function whyHandedOver(settings: DrainSettings, state: DrainState, nowMs:
   if (!seen.known) return `${start}.${withdrawalText(state)}`;
   const { connections, due } = seen.cycling;
   const stays = `with ${connectionsText(seen.left, seen.leftTotal)}`;
-  const waited =
-    patienceOf(settings) === 0
-      ? "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience)"
-      : `and none of them closed for ${durationText(settings.patienceMs)} (lastcall.dev/patience)`;
-  const cycling = `${countText(connections, "client")} kept sending requests on open connections, ${waited}`;
+  const cycling = `${countText(connections, "client")} kept sending requests on open connections, ${waitedText(settings, state)}`;
   return `${start} ${stays}; ${cycling}. ${countText(due, "response")} ${due === 1 ? "was" : "were"} due.${withdrawalText(state)}`;
+}
+
+function waitedText(settings: DrainSettings, state: DrainState): string {
+  if (isProvenGraceful(settings, state))
+    return "and the last stops of this workload reset no connection (lastcall.dev/shutdown)";
+  if (patienceOf(settings) === 0)
+    return "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience)";
+  return `and none of them closed for ${durationText(settings.patienceMs)} (lastcall.dev/patience)`;
 }
 
 function releasedText(state: DrainState, nowMs: number): string {

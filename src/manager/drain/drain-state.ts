@@ -131,6 +131,8 @@ export type RelayStatus = {
   readonly offered: Offered;
   readonly terminating: boolean;
   readonly reason: string;
+  /** By the last status of the relay, the last stops of the workload reset no connection. */
+  readonly isGraceful: boolean;
   /** Time at which the manager started the relay client for this drain or restart. */
   readonly requestedAtMs: number;
   /** Time from `requestedAtMs` to the relay's first status. */
@@ -147,6 +149,7 @@ export const NO_STATUS: RelayStatus = {
   offered: "unknown",
   terminating: false,
   reason: "",
+  isGraceful: false,
   requestedAtMs: -1,
   responseMs: -1,
   withdrawnAtMs: -1,

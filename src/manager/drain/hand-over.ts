@@ -11,6 +11,17 @@ import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
 const OBSERVED_MS = 1_000;
 /** After this time the drain ends even if more responses are due than in the observed samples. */
 const SEARCH_LIMIT_MS = 3_000;
+/** Shorter with `isProvenGraceful`: the app finishes the responses that are due. */
+const PROVEN_SEARCH_LIMIT_MS = 1_000;
+
+/** Whether the relay reported for `auto` that the workload's last stops reset no connection. */
+export function isProvenGraceful(settings: DrainSettings, state: DrainState): boolean {
+  return settings.shutdown === "auto" && state.relay.isGraceful;
+}
+
+function patienceMs(settings: DrainSettings, state: DrainState): number {
+  return isProvenGraceful(settings, state) ? 0 : patienceOf(settings);
+}
 
 /** Updates the watch by the sample at `nowMs`. A cycling connection that ended since the last sample restarts the patience. */
 export function watchCycling(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Draining {
@@ -21,7 +32,7 @@ export function watchCycling(settings: DrainSettings, state: DrainState, phase: 
   const last = phase.cycling;
   const hasEnded = connections < last.connections;
   const sinceMs = hasEnded ? nowMs : last.sinceMs;
-  const patienceEndMs = sinceMs + patienceOf(settings);
+  const patienceEndMs = sinceMs + patienceMs(settings, state);
   const isObserved = nowMs >= patienceEndMs - OBSERVED_MS && nowMs < patienceEndMs;
   const fewestDue = isObserved && (last.fewestDue < 0 || due < last.fewestDue) ? due : last.fewestDue;
   const cycling: CyclingWatch = { connections, sinceMs, fewestDue: hasEnded ? -1 : fewestDue };
@@ -35,12 +46,13 @@ export function isHandOverDue(settings: DrainSettings, state: DrainState, phase:
   if (sample.atMs !== nowMs || !observation.known || criterionOf(settings) !== "quiet") return false;
   const { connections, due, othersActivity, othersEvidenceMs, lastArrivalMs } = observation.cycling;
   if (connections === 0 || othersActivity !== "quiet") return false;
-  const isPatient = patienceOf(settings) > 0;
+  const isPatient = patienceMs(settings, state) > 0;
   // Without patience the app finishes its requests after the stop signal, and only refuses new connections.
   const evidenceMs = isPatient ? othersEvidenceMs : lastArrivalMs;
   if (nowMs < quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs)) return false;
-  const patienceEndMs = phase.cycling.sinceMs + patienceOf(settings);
+  const patienceEndMs = phase.cycling.sinceMs + patienceMs(settings, state);
   if (nowMs < patienceEndMs) return false;
-  if (!isPatient) return true;
-  return due <= Math.max(0, phase.cycling.fewestDue) || nowMs >= patienceEndMs + SEARCH_LIMIT_MS;
+  if (due <= Math.max(0, phase.cycling.fewestDue)) return true;
+  if (isPatient) return nowMs >= patienceEndMs + SEARCH_LIMIT_MS;
+  return !isProvenGraceful(settings, state) || nowMs >= phase.drainingFromMs + PROVEN_SEARCH_LIMIT_MS;
 }

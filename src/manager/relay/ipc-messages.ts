@@ -95,6 +95,8 @@ export type WithdrawalStatus = {
   readonly reason: string;
   /** -1 if the relay did not send it. */
   readonly graceSeconds: number;
+  /** The last stops of the workload reset no connection. */
+  readonly isGraceful: boolean;
 };
 
 const DEPTH_LIMIT = 4;
@@ -102,7 +104,7 @@ const REASON_LIMIT_CHARACTERS = 120;
 const SECONDS_LIMIT = 1_000_000_000;
 
 export function unknownStatus(reason: string): WithdrawalStatus {
-  return { offered: "unknown", terminating: false, reason: shortReason(reason), graceSeconds: -1 };
+  return { offered: "unknown", terminating: false, reason: shortReason(reason), graceSeconds: -1, isGraceful: false };
 }
 
 export function parseWithdrawalStatus(line: string): WithdrawalStatus | undefined {
@@ -119,7 +121,8 @@ export function parseWithdrawalStatus(line: string): WithdrawalStatus | undefine
   const reason = value["reason"];
   if (offered === undefined || typeof terminating !== "boolean" || typeof reason !== "string") return undefined;
   const graceSeconds = wholeNumber(value["graceSeconds"]);
-  return { offered, terminating, reason: shortReason(reason), graceSeconds };
+  const isGraceful = value["shutdown"] === "graceful";
+  return { offered, terminating, reason: shortReason(reason), graceSeconds, isGraceful };
 }
 
 export function formatWithdrawalStatus(status: WithdrawalStatus): string {
@@ -128,6 +131,7 @@ export function formatWithdrawalStatus(status: WithdrawalStatus): string {
     terminating: status.terminating,
     reason: status.reason,
     graceSeconds: status.graceSeconds,
+    shutdown: status.isGraceful ? "graceful" : "",
   });
 }
 

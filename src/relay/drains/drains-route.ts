@@ -12,6 +12,7 @@ import { parseDrainNotice } from "../../drain-history/read-notice.ts";
 import { resetsSentence } from "../../drain-history/report-text.ts";
 import { addGuardedRoute, type GuardedRequest, type GuardPorts, REFUSALS } from "../server/guard.ts";
 import type { DrainRing } from "./drain-ring.ts";
+import type { GracefulWorkloads } from "./graceful-workloads.ts";
 
 export type DrainsPorts = RecordPorts &
   GuardPorts & {
@@ -70,6 +71,7 @@ function parseJson(body: string): unknown {
 
 type RecordPorts = {
   readonly ring: DrainRing;
+  readonly workloads: GracefulWorkloads;
   readonly countDrain: (record: DrainRecord) => void;
   readonly countResets: (resets: ResetsReport) => void;
   readonly recordEvent: RecordEvent;
@@ -110,6 +112,11 @@ function recordResets(record: DrainRecord, resets: ResetsReport, claims: Credent
   const { id, namespace, pod } = record;
   ports.countResets(resets);
   ports.log.info({ id, namespace, pod, resets }, "end of Pod reported");
+  if (ports.workloads.recordStop(record)) {
+    const { ownerKind, ownerName } = record;
+    const shutdown = ports.workloads.isGraceful(record) ? "graceful" : "unknown";
+    ports.log.info({ namespace, ownerKind, ownerName, shutdown }, "shutdown of workload changed");
+  }
   if (resets.stopping === 0) return;
   const event = eventOn(claims, { ...RESETS_EVENT, message: resetsSentence(record.pod, resets) });
   if (event !== undefined) ports.recordEvent(event);

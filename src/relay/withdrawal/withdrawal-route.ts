@@ -2,6 +2,7 @@
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WITHDRAWAL_PATH, type WithdrawalRequest, type WithdrawalStatusLine } from "../../contract/relay-wire.ts";
+import type { GracefulWorkloads } from "../drains/graceful-workloads.ts";
 import type { BrokenDrain } from "../lost/lost-drain.ts";
 import type { LostDrains } from "../lost/lost-drains.ts";
 import { addGauge } from "../metrics.ts";
@@ -15,6 +16,7 @@ import { readWithdrawalRequest } from "./withdrawal-request.ts";
 type WithdrawalPorts = Omit<GuardPorts, "nowMs"> & {
   readonly watchPod: WatchPod;
   readonly lostDrains: Pick<LostDrains, "onStreamOpened" | "onStreamClosed">;
+  readonly isGraceful: GracefulWorkloads["isGraceful"];
   readonly limits: RelayLimits;
   readonly clock: Clock;
   readonly wallMs: () => number;
@@ -53,7 +55,7 @@ function streamStatus(
   { request, reply, claims }: GuardedRequest,
   pod: WithdrawalRequest,
   board: StreamBoard,
-  { limits, clock, lostDrains, watchPod, wallMs }: WithdrawalPorts,
+  { limits, clock, lostDrains, watchPod, isGraceful, wallMs }: WithdrawalPorts,
 ): FastifyReply {
   const openedAtMs = wallMs();
   let lastLine: WithdrawalStatusLine | undefined;
@@ -81,9 +83,10 @@ function streamStatus(
     hasHeartbeat,
   );
   lostDrains.onStreamOpened(pod);
+  const proven: Pick<WithdrawalStatusLine, "shutdown"> = isGraceful(claims) ? { shutdown: "graceful" } : {};
   const stopWatching = watchPod(pod, (line) => {
     lastLine = line;
-    stream.send(`${JSON.stringify(line)}\n`);
+    stream.send(`${JSON.stringify({ ...line, ...proven })}\n`);
   });
   const onClose = (): void => {
     stopWatching();

@@ -59,6 +59,22 @@ test("the second report of a Pod is stored at the time of its drain if another r
   expect(await server.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 0$/);
 });
 
+test("three Pods of a workload that reset no connection make it graceful, which is logged", async () => {
+  const server = createDrainsServer();
+  const endPod = (uid: string, stopping: number) => {
+    const resets = { draining: 0, stopping, probes: 0, stoppingMs: 900 };
+    return post(server, reportBody({ outcome: "handed-over", leftTotal: 3, resets }, uid));
+  };
+  for (const uid of ["pod-1", "pod-2", "pod-3"]) {
+    expect(server.workloads.isGraceful(CLAIMS)).toBe(false);
+    await endPod(uid, 0);
+  }
+  expect(server.workloads.isGraceful(CLAIMS)).toBe(true);
+  await endPod("pod-4", 1);
+  expect(server.workloads.isGraceful(CLAIMS)).toBe(false);
+  expect(server.logged.filter((sentence) => sentence === "shutdown of workload changed")).toHaveLength(2);
+});
+
 test("only a valid report ends the search for a lost drain of its Pod", async () => {
   const reported: string[] = [];
   const server = createDrainsServer({ onReport: ({ uid }) => reported.push(uid) });

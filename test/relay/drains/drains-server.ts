@@ -5,6 +5,7 @@ import type { EventSpec } from "../../../src/api-server/event-object.ts";
 import type { CredentialClaims } from "../../../src/contract/relay-wire.ts";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { addDrainsRoute, type DrainsPorts } from "../../../src/relay/drains/drains-route.ts";
+import { createGracefulWorkloads } from "../../../src/relay/drains/graceful-workloads.ts";
 import { drainMetrics } from "../../../src/relay/metrics.ts";
 import { createRelayLimits } from "../../../src/relay/server/relay-limits.ts";
 import { createRelayServer } from "../../../src/relay/server/relay-server.ts";
@@ -22,6 +23,7 @@ export const AUTHORIZATION = "Lastcall good";
 export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?: SecureContext) {
   const registry = new Registry();
   const ring = createDrainRing(500);
+  const workloads = createGracefulWorkloads();
   const events: EventSpec[] = [];
   const logged: string[] = [];
   const clock = { wallMs: 1_795_000_000_000 };
@@ -39,6 +41,7 @@ export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?:
     checkCredential: (header) => (header === AUTHORIZATION ? CLAIMS : undefined),
     limits: createRelayLimits(),
     ring,
+    workloads,
     ...drainMetrics(registry),
     recordEvent: (event) => events.push(event),
     onReport: () => undefined,
@@ -54,5 +57,5 @@ export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?:
   });
   const metric = async (line: string): Promise<string | undefined> =>
     (await registry.metrics()).split("\n").find((metricLine) => metricLine.startsWith(`${line} `));
-  return { app, ring, recordedEvents: events, logged, clock, metric, registry };
+  return { app, ring, workloads, recordedEvents: events, logged, clock, metric, registry };
 }

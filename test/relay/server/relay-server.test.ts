@@ -18,6 +18,7 @@ function createApp(checkCredential: () => undefined) {
     checkCredential,
     watchPod,
     lostDrains: NO_LOST_DRAINS,
+    isGraceful: () => false,
     limits: createRelayLimits(),
     clock,
     wallMs: () => 0,

@@ -51,6 +51,19 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     expect(await streams()).toBe(0);
   });
 
+  test("receives with each line that the last stops of its workload reset no connection", async () => {
+    await relay.close();
+    relay = await startStreamingRelay({ isGraceful: ({ namespace }) => namespace === "shop" });
+    const answer = await relay.request();
+    relay.watchers[0]?.send(OUT);
+    await waitForLines(answer, [
+      { ...IN, shutdown: "graceful" },
+      { ...OUT, shutdown: "graceful" },
+    ]);
+    const other = await relay.request({ namespace: "bank" });
+    await waitForLines(other, [IN]);
+  });
+
   test("receives the last status line again every 10 s", async () => {
     const answer = await relay.request();
     await waitForLines(answer, [IN]);

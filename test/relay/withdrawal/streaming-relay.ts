@@ -7,6 +7,7 @@ import { connect, type TLSSocket } from "node:tls";
 import Fastify from "fastify";
 import { Registry } from "prom-client";
 import type { CredentialClaims, WithdrawalRequest, WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
+import type { GracefulWorkloads } from "../../../src/relay/drains/graceful-workloads.ts";
 import { type LostDrains, NO_LOST_DRAINS } from "../../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits, type RelayLimits } from "../../../src/relay/server/relay-limits.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
@@ -87,6 +88,7 @@ export type RelayOptions = {
   readonly requestTimeoutMs?: number;
   readonly clock?: Clock;
   readonly lostDrains?: LostDrains;
+  readonly isGraceful?: GracefulWorkloads["isGraceful"];
   readonly wallMs?: () => number;
 };
 
@@ -117,6 +119,7 @@ export async function startStreamingRelay(options: RelayOptions = {}): Promise<S
     limits: { ...createRelayLimits(options.streamsLimit), ...options.limits },
     clock: options.clock ?? clock,
     lostDrains: options.lostDrains ?? NO_LOST_DRAINS,
+    isGraceful: options.isGraceful ?? (() => false),
     wallMs: options.wallMs ?? (() => WALL_MS),
     registry,
   });

@@ -1,0 +1,53 @@
+/** Remembers the workloads whose last Pods reset no connection when they stopped, although clients kept sending requests. Pure. */
+import type { CredentialClaims } from "../../contract/relay-wire.ts";
+import type { DrainRecord } from "../../drain-history/drain-record.ts";
+
+/** Fewer prove little: an app that closes its connections abruptly loses nothing if it stops between two requests. */
+export const CLEAN_STOPS = 3;
+/** At most some 3 MB. The workload whose last stop is oldest is dropped, so its next drains are patient. */
+const WORKLOAD_LIMIT = 5_000;
+
+type Owner = Pick<CredentialClaims, "namespace" | "ownerKind" | "ownerName">;
+
+export type GracefulWorkloads = {
+  /** A report that is repeated counts once. @returns whether the stop changed the result of `isGraceful` */
+  readonly recordStop: (record: Owner & Pick<DrainRecord, "uid" | "report">) => boolean;
+  readonly isGraceful: (owner: Owner) => boolean;
+};
+
+export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): GracefulWorkloads {
+  // The uids of the last Pods that stopped cleanly. The workload with the oldest stop is first.
+  const workloads = new Map<string, readonly string[]>();
+  const isKnownGraceful = (key: string): boolean => (workloads.get(key)?.length ?? 0) >= CLEAN_STOPS;
+
+  const addCleanStop = (key: string, uid: string): void => {
+    const uids = (workloads.get(key) ?? []).filter((cleanUid) => cleanUid !== uid);
+    workloads.delete(key);
+    workloads.set(key, [...uids, uid].slice(-CLEAN_STOPS));
+    const [oldest] = workloads.keys();
+    if (workloads.size > limit && oldest !== undefined) workloads.delete(oldest);
+  };
+
+  return {
+    recordStop: (record) => {
+      const { outcome, resets } = record.report;
+      if (record.ownerName === "" || resets === undefined) return false;
+      const key = workloadKey(record);
+      const wasGraceful = isKnownGraceful(key);
+      if (resets.stopping > 0) workloads.delete(key);
+      // Only after a hand-over it is certain that clients were still sending requests.
+      else if (outcome === "handed-over") addCleanStop(key, record.uid);
+      return isKnownGraceful(key) !== wasGraceful;
+    },
+    isGraceful: (owner) => isKnownGraceful(workloadKey(owner)),
+  };
+}
+
+/** The end of a ReplicaSet's name: Kubernetes encodes the hash of a Pod template without vowels and without 0, 1 and 3. */
+const TEMPLATE_HASH = /-[bcdfghjklmnpqrstvwxz2456789]{1,10}$/;
+
+/** The Pods of all ReplicaSets of a Deployment share one entry, because a rollout ends the Pods of another ReplicaSet than it starts. */
+function workloadKey({ namespace, ownerKind, ownerName }: Owner): string {
+  const name = ownerKind === "ReplicaSet" ? ownerName.replace(TEMPLATE_HASH, "") : ownerName;
+  return JSON.stringify([namespace, ownerKind, name]);
+}

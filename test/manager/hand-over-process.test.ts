@@ -1,0 +1,79 @@
+/** Tests hand-overs of manager processes with a client that never stops sending requests on its connection. */
+import { Agent, get } from "node:http";
+import { afterAll, expect, test } from "vitest";
+import type { DrainReport } from "../../src/contract/drain-report.ts";
+import type { TestClock } from "../clock/test-clock.ts";
+import { endRelays, startRelay, statusLine } from "./fake-relay.ts";
+import { type App, call, endApp, endManagers, startApp, startManager, TOKEN } from "./manager-process.ts";
+import { describeOnClock, onClock } from "./on-clock.ts";
+
+afterAll(endRelays);
+afterAll(endManagers);
+
+const FLAGS = ["--drain-delay=1s", "--quiet-period=500ms", "--drain-timeout=60s", "--hooks=app:app"];
+const REQUEST_INTERVAL_MS = 40;
+/** End of the delays and of the default patience. */
+const PATIENCE_END_MS = 11_000;
+
+function sendForever(clock: TestClock, address: string, { port }: App): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  clock.every(REQUEST_INTERVAL_MS, () => {
+    get({ host: address, port, path: "/", agent }, (response) => response.resume()).on("error", () => undefined);
+  });
+  return agent;
+}
+
+describeOnClock("a drain whose client never stops", (build) => {
+  type Case = { readonly flags?: readonly string[]; readonly shutdown?: "graceful" };
+  const scenario = (title: string, { flags = [], shutdown }: Case, check: (report: DrainReport) => void) =>
+    test.concurrent(
+      title,
+      onClock(async (clock) => {
+        const first = statusLine({ state: "out", ...(shutdown === undefined ? {} : { shutdown }) });
+        const relay = await startRelay({ clock, first });
+        const manager = await startManager({ build, clock, env: relay.env, flags: [...FLAGS, ...flags] });
+        const app = await startApp(manager.address);
+        const agent = sendForever(clock, manager.address, app);
+        await clock.wait(200);
+        const report: DrainReport = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
+        expect(report).toMatchObject({ outcome: "handed-over", leftTotal: 1 });
+        check(report);
+        manager.kill("SIGKILL");
+        agent.destroy();
+        await endApp(app);
+      }),
+    );
+
+  const endMs = ({ milliseconds }: DrainReport): number => milliseconds.withdrawing + milliseconds.draining;
+
+  scenario("is handed over after the patience", {}, (report) => {
+    expect(endMs(report)).toBeGreaterThanOrEqual(PATIENCE_END_MS);
+    expect(report.why).toContain("none of them closed for 10s");
+  });
+
+  scenario(
+    "is handed over after the delays if the app shuts down gracefully",
+    { flags: ["--shutdown=graceful"] },
+    (report) => {
+      expect(endMs(report)).toBeLessThan(2_000); // bound: on the test clock
+      expect(report.why).toContain("the app finishes their requests at its stop signal");
+    },
+  );
+
+  scenario(
+    "is handed over after the delays if the relay reports that the workload's last stops reset no connection",
+    { shutdown: "graceful" },
+    (report) => {
+      expect(endMs(report)).toBeLessThan(3_000); // bound: on the test clock
+      expect(report.why).toContain("the last stops of this workload reset no connection");
+    },
+  );
+
+  scenario(
+    "is handed over after the patience with --shutdown=abrupt, whatever the relay reports",
+    { flags: ["--shutdown=abrupt"], shutdown: "graceful" },
+    (report) => {
+      expect(endMs(report)).toBeGreaterThanOrEqual(PATIENCE_END_MS);
+    },
+  );
+});

@@ -1,0 +1,85 @@
+/** Tests which workloads count as graceful after the stops of their Pods. */
+import { expect, test } from "vitest";
+import type { RecordedOutcome } from "../../../src/drain-history/drain-record.ts";
+import { CLEAN_STOPS, createGracefulWorkloads } from "../../../src/relay/drains/graceful-workloads.ts";
+import { someReport } from "../../drain-history/some-drain.ts";
+
+const WEB = { namespace: "shop", ownerKind: "ReplicaSet", ownerName: "web-7d9f" };
+
+type Stop = { readonly uid: string; readonly stopping?: number; readonly outcome?: RecordedOutcome };
+
+const resetsOf = (stopping: number) => ({ draining: 5, stopping, probes: stopping, stoppingMs: 900 });
+const stopOf = ({ uid, stopping = 0, outcome = "handed-over" }: Stop, owner = WEB) => ({
+  ...owner,
+  uid,
+  report: { ...someReport(), outcome, resets: resetsOf(stopping) },
+});
+
+function afterStops(stops: readonly Stop[]) {
+  const workloads = createGracefulWorkloads();
+  const changes = stops.map((stop) => workloads.recordStop(stopOf(stop)));
+  return { workloads, changes, isGraceful: workloads.isGraceful(WEB) };
+}
+
+const cleanStops = (count: number): readonly Stop[] =>
+  Array.from({ length: count }, (_, index) => ({ uid: `${index}` }));
+
+test("a workload is graceful after three Pods that were handed over and reset no connection", () => {
+  expect(afterStops(cleanStops(CLEAN_STOPS - 1)).isGraceful).toBe(false);
+  const { isGraceful, changes } = afterStops(cleanStops(CLEAN_STOPS + 1));
+  expect([isGraceful, changes]).toEqual([true, [false, false, true, false]]);
+});
+
+test("a single reset ends it, also one that may be a probe, and three more clean stops are needed", () => {
+  const { workloads, changes } = afterStops([...cleanStops(CLEAN_STOPS), { uid: "reset", stopping: 1 }]);
+  expect([workloads.isGraceful(WEB), changes.at(-1)]).toEqual([false, true]);
+  for (const uid of ["a", "b"]) workloads.recordStop(stopOf({ uid }));
+  expect(workloads.isGraceful(WEB)).toBe(false);
+  workloads.recordStop(stopOf({ uid: "c" }));
+  expect(workloads.isGraceful(WEB)).toBe(true);
+});
+
+test("a report that is repeated counts once", () => {
+  expect(afterStops([{ uid: "a" }, { uid: "a" }, { uid: "b" }, { uid: "a" }, { uid: "b" }]).isGraceful).toBe(false);
+});
+
+test.for<RecordedOutcome>(["drained", "timeout", "blind", "forced", "not-needed"])(
+  "a clean stop after the outcome %s proves nothing, because perhaps no client was sending requests",
+  (outcome) => {
+    expect(afterStops(cleanStops(CLEAN_STOPS).map((stop) => ({ ...stop, outcome }))).isGraceful).toBe(false);
+    expect(afterStops([...cleanStops(CLEAN_STOPS), { uid: "other", outcome }]).isGraceful).toBe(true);
+    expect(afterStops([...cleanStops(CLEAN_STOPS), { uid: "other", outcome, stopping: 1 }]).isGraceful).toBe(false);
+  },
+);
+
+test("a report without resets changes nothing", () => {
+  const { workloads } = afterStops(cleanStops(CLEAN_STOPS));
+  expect(workloads.recordStop({ ...WEB, uid: "first", report: someReport() })).toBe(false);
+  expect(workloads.isGraceful(WEB)).toBe(true);
+});
+
+test.for([
+  ["another namespace", { namespace: "bank" }, false],
+  ["another workload", { ownerName: "cart-7d9f" }, false],
+  ["a workload of another kind", { ownerKind: "StatefulSet" }, false],
+  ["another ReplicaSet of the same Deployment", { ownerName: "web-5c6bf8d4" }, true],
+  ["a ReplicaSet whose name does not end in a hash", { ownerName: "web-api" }, false],
+] as const)("what three Pods showed applies to %s: %s", ([, owner, isGraceful]) => {
+  expect(afterStops(cleanStops(CLEAN_STOPS)).workloads.isGraceful({ ...WEB, ...owner })).toBe(isGraceful);
+});
+
+test("Pods without an owner are never graceful", () => {
+  const workloads = createGracefulWorkloads();
+  const owner = { ...WEB, ownerKind: "", ownerName: "" };
+  for (const stop of cleanStops(CLEAN_STOPS)) workloads.recordStop(stopOf(stop, owner));
+  expect(workloads.isGraceful(owner)).toBe(false);
+});
+
+test("beyond the limit the workload whose last stop is oldest is dropped", () => {
+  const workloads = createGracefulWorkloads(2);
+  const owners = ["a", "b", "c"].map((ownerName) => ({ ...WEB, ownerKind: "StatefulSet", ownerName }));
+  for (const owner of owners.slice(0, 2))
+    for (const stop of cleanStops(CLEAN_STOPS)) workloads.recordStop(stopOf(stop, owner));
+  for (const owner of [owners[0] ?? WEB, owners[2] ?? WEB]) workloads.recordStop(stopOf({ uid: "last" }, owner));
+  expect(owners.map(workloads.isGraceful)).toEqual([true, false, false]);
+});
