@@ -81,6 +81,11 @@ export type DrainReport = {
   readonly resets?: ResetsReport | undefined;
   /** The source that decided: `netlink`, `proc`, `driver`, `passive-opens`, `ambiguous`, `too-many`, `none`. */
   readonly evidenceSource: string;
+  /**
+   * Time until the deadline. Only in the reports of a running drain, whose outcome is `none`: the first after 10 s, the next
+   * 20 s later, then 40 s, at most an hour.
+   */
+  readonly remainingMs?: number | undefined;
   /** One sentence that explains the duration of the drain. */
   readonly why: string;
   /**

@@ -6,6 +6,11 @@ export type RecordedOutcome = DrainOutcome | "lost";
 
 export type RecordedReport = Omit<DrainReport, "outcome"> & { readonly outcome: RecordedOutcome };
 
+/** Whether the drain had not ended when it was reported. */
+export function isRunning({ report }: Pick<DrainRecord, "report">): boolean {
+  return report.outcome === "none";
+}
+
 export type DrainRecord = {
   /** Unique among replicas: letters, digits and dashes; at most 64. */
   readonly id: string;
@@ -14,7 +19,10 @@ export type DrainRecord = {
   readonly uid: string;
   readonly ownerKind: string;
   readonly ownerName: string;
-  /** End of the drain in milliseconds, by the wall clock of the replica that received the report. */
+  /**
+   * End of the drain in milliseconds, by the wall clock of the replica that received the report; of a running drain the time of its
+   * last report.
+   */
   readonly endedAtMs: number;
   readonly report: RecordedReport;
 };

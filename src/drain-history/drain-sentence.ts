@@ -8,14 +8,22 @@ const NAMED_CLIENTS = 3;
 
 /** Matches reasons that repeat the duration, which the sentence already has. */
 const TIMED_REASON = /^Released \S{1,12} after the trigger: (.+)$/;
+/** Matches the reason of a running drain, which repeats its state. */
+const RUNNING_REASON = /^Still draining, (.+)$/;
 
 export function drainSentence(record: DrainRecord): string {
   const { report } = record;
   const start = `Pod ${record.pod} ${OUTCOME_TEXT[report.outcome]}${triggerText(report)}`;
-  const [, reason] = TIMED_REASON.exec(report.why) ?? [];
-  const sentences = reason === undefined ? [`${start}.`, report.why] : [`${start}: ${reason}`];
+  const sentences = withReason(start, report.why);
   const resets = report.resets === undefined ? "" : `Its stop cut or refused ${resetsText(report.resets)}.`;
   return [...sentences, openConnectionsText(report), resets].filter((part) => part !== "").join(" ");
+}
+
+function withReason(start: string, why: string): readonly string[] {
+  const [, reason] = TIMED_REASON.exec(why) ?? [];
+  if (reason !== undefined) return [`${start}: ${reason}`];
+  const [, runningReason] = RUNNING_REASON.exec(why) ?? [];
+  return runningReason === undefined ? [`${start}.`, why] : [`${start}, ${runningReason}`];
 }
 
 function triggerText(report: RecordedReport): string {

@@ -28,7 +28,7 @@ const MIN_AXIS_MS = 1_000;
 
 export function timelineOf({ report }: DrainRecord): Timeline {
   return {
-    endMs: Math.max(MIN_AXIS_MS, totalMs(report)),
+    endMs: Math.max(MIN_AXIS_MS, totalMs(report) + (report.remainingMs ?? 0)),
     bars: [...phaseBars(report), ...report.left.map((connection) => connectionBar(connection, releaseMs(report)))],
     moments: momentsOf(report),
   };
@@ -76,15 +76,20 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
     label: `release, hooks answered, ${open} open`,
     isFault: isIncomplete(report.outcome),
   };
+  const reported: Moment = { atMs: totalMs(report), label: `last report: ${report.phase}, ${open} open` };
   const done = { atMs: totalMs(report), label: "done" };
   const moments: Moment[] = [
     trigger,
     ...(afterMs >= 0 ? [outOfRotation] : []),
     ...(deregistration + draining > 0 ? [withdrawn] : []),
-    released,
+    ...(report.remainingMs === undefined ? [released] : [reported, deadlineOf(report, report.remainingMs)]),
     ...(holding > 0 ? [done] : []),
   ];
   return moments.sort((left, right) => left.atMs - right.atMs);
+}
+
+function deadlineOf(report: RecordedReport, remainingMs: number): Moment {
+  return { atMs: totalMs(report) + remainingMs, label: "deadline" };
 }
 
 /** A relay records neither the trigger nor the open connections. */

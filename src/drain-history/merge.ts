@@ -1,5 +1,5 @@
 /** Merges the drain records of several replicas into one list, independent of their order. Pure. */
-import type { DrainRecord } from "./drain-record.ts";
+import { type DrainRecord, isRunning } from "./drain-record.ts";
 
 /**
  * A manager without a response sends its report to the next replica within seconds; the remainder is for clock skew.
@@ -29,7 +29,28 @@ export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonl
     lastSeen.set(key, { endedAtMs: record.endedAtMs, index: kept.length });
     kept.push(record);
   }
-  return kept.reverse();
+  return withoutSuperseded(kept).toReversed();
+}
+
+/** Another replica may have the end of a running drain, or a later report of it. @param records the newest last */
+function withoutSuperseded(records: readonly DrainRecord[]): readonly DrainRecord[] {
+  const lastIndex = new Map<string, number>();
+  const lastEndMs = new Map<string, number>();
+  for (const [index, record] of records.entries()) {
+    if (isRunning(record)) lastIndex.set(podKey(record), index);
+    else lastEndMs.set(podKey(record), record.endedAtMs);
+  }
+  return records.filter((record, index) => {
+    if (!isRunning(record)) return true;
+    const endMs = lastEndMs.get(podKey(record));
+    const hasEnded = endMs !== undefined && endMs >= record.endedAtMs - DUPLICATE_WINDOW_MS;
+    return !hasEnded && lastIndex.get(podKey(record)) === index;
+  });
+}
+
+/** With the namespace, because a false report can have the uid of a Pod in another namespace. */
+function podKey({ namespace, uid }: DrainRecord): string {
+  return `${namespace}/${uid}`;
 }
 
 /** The two replicas' clocks differ, so either report of the Pod can be the earlier record. */
@@ -70,7 +91,15 @@ export function contentKey({ namespace, pod, uid, report }: DrainRecord): string
       report.evidenceSource,
       report.why,
     ],
-    [withdrawing, deregistration, draining, holding, report.relay ?? "", report.withdrawnAfterMs ?? -1],
+    [
+      withdrawing,
+      deregistration,
+      draining,
+      holding,
+      report.relay ?? "",
+      report.withdrawnAfterMs ?? -1,
+      report.remainingMs ?? -1,
+    ],
     report.left.map(({ local, peer, ageMs, state }) => [local, peer, ageMs, state]),
   ]);
 }

@@ -22,6 +22,7 @@ type Reading<Notice> =
   | { readonly ok: false; readonly problem: string };
 
 const OUTCOMES: readonly DrainOutcome[] = [
+  "none",
   "drained",
   "handed-over",
   "blind",
@@ -104,11 +105,18 @@ function readReport<Outcome extends RecordedOutcome>(report: Fields, outcomes: r
     left,
     leftTotal,
     evidenceSource: readText(report, "evidenceSource", IDENTIFIER_LIMIT, "report.evidenceSource"),
+    ...readRemaining(report),
     why: readText(report, "why", WHY_LIMIT, "report.why"),
     ...readWithdrawal(report),
     ...readPreload(report),
     ...readResets(report),
   };
+}
+
+/** Present only in the report of a running drain. */
+function readRemaining(report: Fields): Pick<DrainReport, "remainingMs"> {
+  if (ownValue(report, "outcome") !== "none") return {};
+  return { remainingMs: readWholeNumber(report, "remainingMs", SPAN_LIMIT_MS, "report.remainingMs") };
 }
 
 /** Both fields are optional: managers without relay support omit them. */

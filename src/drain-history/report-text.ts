@@ -15,6 +15,11 @@ export const OUTCOME_TEXT: Readonly<Record<RecordedOutcome, string>> = {
   lost: "lost its manager during its drain",
 };
 
+/** The outcome, or the phase of a running drain. */
+export function outcomeText({ outcome, phase }: RecordedReport): string {
+  return outcome === "none" ? phase : outcome;
+}
+
 export function isIncomplete(outcome: RecordedOutcome): boolean {
   return outcome === "blind" || outcome === "timeout" || outcome === "forced" || outcome === "lost";
 }

@@ -8,7 +8,7 @@ import { RULES } from "../lint/lint.ts";
 import { ANNOTATIONS, FIELDS, fallbackText, PREFIX } from "../policy/fields.ts";
 import { PROBLEMS, type ProblemCode } from "../policy/problem.ts";
 import { SHIPPED_PROFILES } from "../policy/shipped-profiles.ts";
-import { DRAIN_EVENTS, RESETS_EVENT } from "../relay/drains/drains-route.ts";
+import { DRAIN_EVENTS, RESETS_EVENT, RUNNING_EVENT } from "../relay/drains/drains-route.ts";
 import { CODES_WITHOUT_EVENT, eventReasonOf, NOT_INJECTED } from "../webhook/cluster/admission-events.ts";
 import { code, markdownTable } from "./markdown-table.ts";
 
@@ -98,6 +98,9 @@ const DRAINS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
   lost: "the manager of a Pod exited during the drain; the message has the exit code",
 };
 
+const RUNNING =
+  "the drain of a Pod takes longer than 10 s; the message names the clients that it waits for, and the time until its deadline. The Event is on the Pod; all others about drains are on its owner";
+
 const RESETS =
   "the stop of a Pod cut or refused connections after its drain; the message has their greatest possible number";
 
@@ -113,6 +116,7 @@ export function eventReference(): string {
       [code(NOT_INJECTED), "Warning", "a Pod that requests injection was not injected; the message has the reason"],
       ...codes.map((problem) => [code(eventReasonOf(problem)), "Warning", PROBLEMS[problem]]),
       ...drains,
+      [code(RUNNING_EVENT.reason), RUNNING_EVENT.type, RUNNING],
       [code(RESETS_EVENT.reason), RESETS_EVENT.type, RESETS],
     ],
   );

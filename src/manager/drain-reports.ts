@@ -1,14 +1,22 @@
-/** Logs the report of a drain and delivers it to the relay: when the drain ends, and again with the resets when the manager exits. */
+/**
+ * Logs the report of a drain and delivers it to the relay: when the drain ends, and again with the resets when the manager exits.
+ * Before, it sends reports of a drain that takes long.
+ */
 import type { DrainReport, ResetsReport } from "../contract/drain-report.ts";
+import type { DrainSettings } from "../contract/drain-settings.ts";
+import { whyNow } from "./drain/drain-reason.ts";
 import { drainReportOf } from "./drain/drain-report-of.ts";
 import { type DrainState, drainOf } from "./drain/drain-state.ts";
 import { type Log, type LogSource, reportLine } from "./log-line.ts";
-import type { NowMs } from "./ports.ts";
+import { effectiveSettings } from "./manager-driver.ts";
+import type { Driver, NowMs } from "./ports.ts";
 import type { PreloadFlag } from "./preload-flag.ts";
 import type { RelayClient } from "./relay/relay-client.ts";
 import type { ResetCounter } from "./traffic/resets.ts";
 
 type DrainReportsParts = {
+  readonly settings: DrainSettings;
+  readonly driver: Driver;
   readonly logSource: LogSource;
   readonly nowMs: NowMs;
   readonly resets: ResetCounter;
@@ -19,6 +27,10 @@ type DrainReportsParts = {
 
 type DrainReports = {
   readonly current: (state: DrainState) => DrainReport;
+  /** The current report of any phase, with the reason why a running drain continues. */
+  readonly explained: (state: DrainState) => DrainReport;
+  /** Called at the trigger. @param state is called at each report of the running drain */
+  readonly startProgress: (state: () => DrainState) => void;
   readonly publish: (state: DrainState) => void;
   /** Publishes the second report, and waits for the deliveries. @param state is called after the first delivery */
   readonly publishLast: (state: () => DrainState, done: () => void) => void;
@@ -27,10 +39,24 @@ type DrainReports = {
 /** Limits of the exit's delay by the two reports: with the runner's EXIT_DELAY_MS 500 ms in total. */
 const FIRST_REPORT_LIMIT_MS = 100;
 const SECOND_REPORT_LIMIT_MS = 380;
+/** Longer than a drain without traffic takes with the default delays. The interval doubles with each report. */
+const FIRST_PROGRESS_MS = 10_000;
+const LONGEST_PROGRESS_MS = 3_600_000;
 
 export function createDrainReports(parts: DrainReportsParts): DrainReports {
   const current = (state: DrainState): DrainReport =>
     drainReportOf(state, parts.nowMs(), parts.preloadFlag.processes(), parts.preloadFlag.missedProcesses());
+
+  const explained = (state: DrainState): DrainReport => {
+    const report = current(state);
+    return { ...report, why: whyNow(effectiveSettings(parts.driver, parts.settings), state, parts.nowMs()) };
+  };
+
+  const sendProgress = (state: DrainState): void => {
+    const remainingMs = Math.max(0, Math.round((drainOf(state.phase)?.deadlineMs ?? 0) - parts.nowMs()));
+    const report = explained(state);
+    parts.relay.sendProgress(JSON.stringify({ ...report, remainingMs }));
+  };
 
   const publish = (state: DrainState, resets: ResetsReport | undefined): void => {
     const report: DrainReport = { ...current(state), resets };
@@ -43,8 +69,21 @@ export function createDrainReports(parts: DrainReportsParts): DrainReports {
     if (resets !== undefined) publish(state, resets);
   };
 
+  let progress: NodeJS.Timeout | null = null;
+  const startProgress = (state: () => DrainState, inMs: number): void => {
+    if (progress !== null) clearTimeout(progress);
+    progress = setTimeout(() => {
+      const phase = state().phase.name;
+      if (phase !== "withdrawing" && phase !== "draining") return;
+      sendProgress(state());
+      startProgress(state, Math.min(2 * inMs, LONGEST_PROGRESS_MS));
+    }, inMs);
+  };
+
   return {
     current,
+    explained,
+    startProgress: (state) => startProgress(state, FIRST_PROGRESS_MS),
     publish: (state) => publish(state, undefined),
     publishLast: (state, done) => {
       parts.relay.awaitDelivery(FIRST_REPORT_LIMIT_MS, () => {

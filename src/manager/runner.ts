@@ -4,7 +4,6 @@ import { runChainedHook } from "./calls/chained-hook-call.ts";
 import type { ChainedHook } from "./calls/original-hooks.ts";
 import type { DrainAction, DrainEvent, Sample } from "./drain/drain-event.ts";
 import { step } from "./drain/drain-machine.ts";
-import { whyNow } from "./drain/drain-reason.ts";
 import { outcomeOf } from "./drain/drain-report-of.ts";
 import { type DrainState, drainOf, idleState } from "./drain/drain-state.ts";
 import { createDrainReports } from "./drain-reports.ts";
@@ -122,17 +121,16 @@ export function createRunner(parts: RunnerParts): Runner {
     else runChainedHook(hook, onFinished);
   };
 
-  const status = (): string => {
-    const atMs = nowMs();
-    const why = whyNow(effectiveSettings(parts.driver, settings), state, atMs);
-    return JSON.stringify({ ...reports.current(state), why });
-  };
+  const status = (): string => JSON.stringify(reports.explained(state));
 
   /** Logs the state at the start of the phase. The next phase's line contains later changes. */
   const startPhase = (enteredState: DrainState): void => {
     const atMs = nowMs();
     const phase = enteredState.phase.name;
-    if (phase === "withdrawing") parts.resets.markTrigger();
+    if (phase === "withdrawing") {
+      parts.resets.markTrigger();
+      reports.startProgress(() => state);
+    }
     if (phase === "holding") parts.resets.markRelease(openConnections(state));
     const drain = drainOf(enteredState.phase);
     const sinceTriggerMs = drain === undefined ? 0 : atMs - drain.triggeredAtMs;

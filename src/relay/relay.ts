@@ -73,7 +73,7 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
     onUnknownKey: () => void identity.reconcileSoon(),
   });
   const { watchPod } = createSliceWatches({ request, stream, clock, random: Math.random, readsPods, registry, log });
-  const ring = createDrainRing(DRAIN_RECORDS_LIMIT);
+  const ring = createDrainRing(DRAIN_RECORDS_LIMIT, wallMs);
   const workloads = createGracefulWorkloads();
   const recording = {
     ring,

@@ -61,7 +61,7 @@ describe("the drains of a release, read through a real API server", () => {
   }
 
   async function addReplica(name: string, drain: typeof WEB): Promise<void> {
-    const ring = createDrainRing(10);
+    const ring = createDrainRing(10, () => 0);
     ring.add(drain);
     const admin = await openAdmin({ drains: ring, instance: name }, 0);
     open.push(admin);

@@ -62,6 +62,6 @@ export function askWithdrawal(settings: RelaySettings): RelaySession {
 /** Resolves with "", or with the reason for the loss of the report. */
 export function report(settings: RelaySettings, drain: object): Promise<string> {
   return new Promise((resolve) => {
-    deliverReport(settings, JSON.stringify(drain), { onDial: () => undefined, onEnd: resolve });
+    deliverReport(settings, JSON.stringify(drain), 2, { onDial: () => undefined, onEnd: resolve });
   });
 }

@@ -28,6 +28,7 @@ export const anyDrain: fc.Arbitrary<DrainRecord> = fc.record({
     evidenceSource: text,
     why: text,
     relay: text,
+    remainingMs: fc.option(duration, { nil: undefined }),
     withdrawnAfterMs: fc.oneof(fc.constant(-1), duration),
     resets: fc.option(fc.record({ draining: fc.nat(), stopping: fc.nat(), probes: fc.nat(), stoppingMs: duration }), {
       nil: undefined,

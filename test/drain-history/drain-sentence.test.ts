@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
 import { spanText } from "../../src/drain-history/time-text.ts";
-import { CLIENT, someDrain, someReport } from "./some-drain.ts";
+import { CLIENT, runningReport, someDrain, someReport } from "./some-drain.ts";
 
 test("the sentence about a drain has the outcome, the duration, the trigger and the reason", () => {
   expect(drainSentence(someDrain())).toBe(
@@ -17,6 +17,12 @@ test("the sentence about a drain lists open connections unless the manager's rea
   );
   const namedClient = someReport({ outcome: "timeout", left, leftTotal: 9, why: "10.0.0.9:41822 stayed." });
   expect(drainSentence(someDrain({ report: namedClient }))).not.toContain("still open");
+});
+
+test("the sentence about a running drain has its time, the time until its deadline, and its clients", () => {
+  expect(drainSentence(someDrain({ report: runningReport() }))).toBe(
+    "Pod web-7d9f-abcde is still draining 10s after the trigger (the manager's preStop hook), for at most 55s more, with 1 connection still open: 10.0.0.9:41822 to port 8080 for 52.3s.",
+  );
 });
 
 test("the sentence about a drain counts open connections without details", () => {

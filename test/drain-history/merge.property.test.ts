@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { DUPLICATE_WINDOW_MS, mergeDrains } from "../../src/drain-history/merge.ts";
-import { someDrain, someReport } from "./some-drain.ts";
+import { runningReport, someDrain, someReport } from "./some-drain.ts";
 
 const START_MS = 1_795_000_000_000;
 
@@ -114,6 +114,30 @@ test("a drain that was reported to two replicas is merged into the earlier recor
   const first = someDrain({ id: "a-1", endedAtMs: START_MS });
   const duplicate = someDrain({ id: "b-7", endedAtMs: START_MS + 1_500 });
   expect(mergeDrains([[duplicate], [first]])).toEqual([first]);
+});
+
+describe("a running drain is merged", () => {
+  const running = someDrain({ id: "a-1", endedAtMs: START_MS, report: runningReport() });
+  const later = someDrain({ id: "b-1", endedAtMs: START_MS + 20_000, report: runningReport({ remainingMs: 35_000 }) });
+  const ended = someDrain({ id: "b-2", endedAtMs: START_MS + 30_000 });
+
+  test("into the last report of any replica", () => {
+    expect(mergeDrains([[running], [later]])).toEqual([later]);
+    expect(mergeDrains([[later], [running]])).toEqual([later]);
+  });
+
+  test("into its end, even if the other replica's clock is a little late", () => {
+    expect(mergeDrains([[later, running], [ended]])).toEqual([ended]);
+    const early = { ...ended, endedAtMs: START_MS - DUPLICATE_WINDOW_MS };
+    expect(mergeDrains([[running], [early]])).toEqual([early]);
+  });
+
+  test("not into an earlier drain of its Pod, or a Pod of another namespace with its uid", () => {
+    const earlier = { ...ended, endedAtMs: START_MS - DUPLICATE_WINDOW_MS - 1 };
+    expect(mergeDrains([[running], [earlier]])).toEqual([running, earlier]);
+    const foreign = { ...ended, namespace: "evil" };
+    expect(mergeDrains([[running], [foreign]])).toEqual([foreign, running]);
+  });
 });
 
 test("two drains of one Pod in the same minute with different content are not merged", () => {

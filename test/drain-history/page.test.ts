@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { drainListPage, drainPage } from "../../src/drain-history/page/drain-page.ts";
 import { anyDrain } from "./any-drain.ts";
 import { listElements } from "./elements-of.ts";
-import { CLIENT, someDrain, someReport } from "./some-drain.ts";
+import { CLIENT, runningReport, someDrain, someReport } from "./some-drain.ts";
 
 const LIST_ELEMENTS = ["!doctype", "html", "head", "meta", "title", "style", "body", "h1", "p", "a", "table"];
 const ROW_ELEMENTS = ["thead", "tbody", "tr", "th", "td"];
@@ -52,6 +52,17 @@ test("the HTML page of a drain has the open connections and the total", () => {
   const page = drainPage(someDrain({ report: someReport({ left: [CLIENT], leftTotal: 27 }) }));
   expect(page).toContain("Connections still open at the end of draining: 27, 1 shown.");
   expect(page).toMatch(/>10\.0\.0\.9:41822<\/td><td[^>]*>10\.0\.0\.5:8080<\/td><td[^>]*>ESTABLISHED<\/td>/);
+});
+
+test("the pages show a running drain by its phase, with its deadline and the clients that it waits for", () => {
+  const record = someDrain({ report: runningReport() });
+  const list = drainListPage({ drains: [record], instance: "web-1", namespace: undefined });
+  for (const expectedText of [">draining</td>", ">10s</td>", "for at most 55s more"])
+    expect(list).toContain(expectedText);
+  const page = drainPage(record);
+  expect(page).toMatch(/>last report<\/td><td[^>]*>2026-11-18 11:06:40 UTC</);
+  expect(page).toMatch(/>time until its deadline<\/td><td[^>]*>55s</);
+  expect(page).toContain("Connections still open at the last report: 1.");
 });
 
 test("the HTML page of a drain has the relay's status", () => {

@@ -19,6 +19,19 @@ export function someReport(changes: Partial<DrainReport> = {}): DrainReport {
   };
 }
 
+export function runningReport(changes: Partial<DrainReport> = {}): DrainReport {
+  return someReport({
+    phase: "draining",
+    outcome: "none",
+    milliseconds: { withdrawing: 5_010, deregistration: 0, draining: 4_990, holding: 0 },
+    left: [CLIENT],
+    leftTotal: 1,
+    remainingMs: 55_000,
+    why: "Still draining, for at most 55s more, with 1 connection still open: 10.0.0.9:41822 to port 8080 for 52.3s.",
+    ...changes,
+  });
+}
+
 export function someDrain(changes: Partial<DrainRecord> = {}): DrainRecord {
   return {
     id: "0123456789abcdef",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { drainPage } from "../../src/drain-history/page/drain-page.ts";
 import { terminalTimeline } from "../../src/drain-history/terminal-timeline.ts";
 import { anyDrain } from "./any-drain.ts";
-import { CLIENT, someDrain, someReport } from "./some-drain.ts";
+import { CLIENT, runningReport, someDrain, someReport } from "./some-drain.ts";
 
 describe("the terminal timeline", () => {
   test("draws each phase to scale, and lists the time of each transition", () => {
@@ -28,6 +28,16 @@ describe("the terminal timeline", () => {
     expect(lines.slice(10)).toHaveLength(4);
     expect(lines[10]).toMatch(/^ {4}0\.00 s {2}trigger/);
     expect(lines[12]).toMatch(/^ {4}7\.50 s {2}release/);
+  });
+
+  test("of a running drain ends at its deadline, and has no release", () => {
+    const lines = terminalTimeline(someDrain({ report: runningReport() }), 80);
+    expect(lines.filter((line) => line.startsWith("   ") && / s {2}/.test(line))).toEqual([
+      "    0.00 s  trigger: the manager's preStop hook",
+      "    5.01 s  withdrawal complete",
+      "   10.00 s  last report: draining, 1 connection open",
+      "   65.00 s  deadline",
+    ]);
   });
 
   test("lists open connections with their age, and counts those beyond the limit", () => {

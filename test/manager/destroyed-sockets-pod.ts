@@ -33,8 +33,8 @@ while (!hasEnded(AF_INET) || !hasEnded(AF_INET6)) {
   isComplete = queue.readAll(onSocket) && isComplete;
   await new Promise((resolve) => setImmediate(resolve));
 }
-for (const { family, peerPort, receiveQueue, dataSegmentsReceived, dataSegmentsSent } of found)
-  print({ family, isListener: peerPort === 0, receiveQueue, dataSegmentsReceived, dataSegmentsSent });
+for (const { family, peerPort, dataSegmentsReceived, dataSegmentsSent } of found)
+  print({ family, isListener: peerPort === 0, dataSegmentsReceived, dataSegmentsSent });
 print({ isComplete });
 
 function hasEnded(family: number): boolean {

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
 import {
@@ -80,6 +81,45 @@ describeOnClock("a drain with a relay", (build) => {
       expect(relay.requests[1]?.path).toBe("/v1/withdrawal?heartbeat");
       manager.kill("SIGTERM");
       expect((await manager.ended).code).toBe(0);
+    },
+  );
+
+  scenario(
+    "is reported after 10 s and then rarer, while it waits for the withdrawal and for a client, and keeps its stream",
+    { flags: ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=60s", "--hooks=app:app"] },
+    async ({ clock, relay, manager }) => {
+      const own = drain(manager);
+      await relay.untilRequested(2);
+      await clock.wait(12_000);
+      expect(await relay.untilReported()).toMatchObject({ namespace: "shop", pod: "web-0" });
+      expect(relay.reports[0]?.["report"]).toMatchObject({
+        phase: "withdrawing",
+        outcome: "none",
+        why: expect.stringMatching(/^Still draining, for at most 53s more, with the Pod still in rotation/),
+        remainingMs: 53_000,
+      });
+      expect(relay.streamCount()).toBe(1);
+      const socket = connect(8_080, manager.address);
+      socket.write("GET /?ms=60000 HTTP/1.1\r\nHost: app\r\n\r\n");
+      relay.send(statusLine({ state: "out" }));
+      await clock.until(async () => (await statusOf(manager))["phase"] === "draining");
+      await clock.wait(20_000);
+      await relay.untilSynchronized();
+      expect(relay.reports.slice(1)).toMatchObject([
+        {
+          report: {
+            phase: "draining",
+            leftTotal: 1,
+            remainingMs: 33_000,
+            why: expect.stringContaining("with 1 connection still open"),
+          },
+        },
+      ]);
+      socket.destroy();
+      expect(await own).toMatchObject({ outcome: "drained" });
+      await clock.until(() => relay.reports.length === 3);
+      expect(relay.reports[2]?.["report"]).toMatchObject({ phase: "done", outcome: "drained" });
+      expect(relay.reports[2]?.["report"]).not.toHaveProperty("remainingMs");
     },
   );
 

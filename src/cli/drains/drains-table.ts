@@ -1,6 +1,6 @@
 /** Formats drains as a terminal table, one line each. Pure. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
-import { releaseMs, resetsText } from "../../drain-history/report-text.ts";
+import { outcomeText, releaseMs, resetsText } from "../../drain-history/report-text.ts";
 import { spanText } from "../../drain-history/time-text.ts";
 import { printable } from "../terminal-text.ts";
 
@@ -13,7 +13,7 @@ const COLUMNS: readonly Column[] = [
   { title: "NAMESPACE", shrink: "later", reservedWidth: 12, text: ({ namespace }) => namespace },
   { title: "POD", shrink: "later", reservedWidth: 24, text: ({ pod }) => pod },
   { title: "OWNER", shrink: "first", reservedWidth: 18, text: ownerOf },
-  { title: "OUTCOME", shrink: "never", reservedWidth: "handed-over".length, text: ({ report }) => report.outcome },
+  { title: "OUTCOME", shrink: "never", reservedWidth: "handed-over".length, text: ({ report }) => outcomeText(report) },
   {
     title: "TOOK",
     shrink: "never",

@@ -1,5 +1,5 @@
 /** Runs `lastcall drains --watch`: polls the replicas and prints new drains until interrupted. */
-import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { type DrainRecord, isRunning } from "../../drain-history/drain-record.ts";
 import { contentKey, DUPLICATE_WINDOW_MS, mergeDrains } from "../../drain-history/merge.ts";
 import { EXIT_DONE, EXIT_ERROR } from "../exit-statuses.ts";
 import type { Ports } from "../ports.ts";
@@ -73,7 +73,8 @@ export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
   return {
     selectNew: (lists) => {
       const newDrains: DrainRecord[] = [];
-      for (const record of mergeDrains(lists).toReversed()) {
+      const endedDrains = mergeDrains(lists).filter((record) => !isRunning(record));
+      for (const record of endedDrains.reverse()) {
         const { stopping } = record.report.resets ?? { stopping: 0 };
         const key = `${contentKey(record)} ${stopping > 0}`;
         const lastEndedMs = shown.get(key);

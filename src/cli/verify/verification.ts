@@ -1,5 +1,5 @@
 /** Decides from drain records whether the ends of a workload's Pods cut connections. Pure. */
-import type { DrainRecord } from "../../drain-history/drain-record.ts";
+import { type DrainRecord, isRunning } from "../../drain-history/drain-record.ts";
 import { releaseMs, resetsText } from "../../drain-history/report-text.ts";
 import { spanText } from "../../drain-history/time-text.ts";
 import { alignedRows } from "../terminal-text.ts";
@@ -20,7 +20,7 @@ export function resultOf({ record }: EndedPod, allowProbes: boolean): PodResult 
   return resets.stopping <= (allowProbes ? resets.probes : 0) ? "passed" : "cut";
 }
 
-/** Container restarts are not ends of Pods. The last record of a Pod counts. */
+/** Container restarts and running drains are not ends of Pods. The last record of a Pod counts. */
 export function endedPods(
   records: readonly DrainRecord[],
   seenTerminating: ReadonlyMap<string, string>,
@@ -29,7 +29,7 @@ export function endedPods(
   for (const [uid, pod] of seenTerminating) pods.set(uid, { pod, uid, record: undefined });
   const oldestFirst = records.toSorted((left, right) => left.endedAtMs - right.endedAtMs);
   for (const record of oldestFirst) {
-    if (record.report.outcome === "restarted") continue;
+    if (record.report.outcome === "restarted" || isRunning(record)) continue;
     pods.set(record.uid, { pod: record.pod, uid: record.uid, record });
   }
   return [...pods.values()];

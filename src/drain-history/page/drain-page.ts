@@ -1,8 +1,16 @@
 /** Renders the page of one drain and the list of recent drains. Pure. */
 import type { ResetsReport } from "../../contract/drain-report.ts";
-import type { DrainRecord } from "../drain-record.ts";
+import { type DrainRecord, isRunning } from "../drain-record.ts";
 import { drainSentence } from "../drain-sentence.ts";
-import { connectionCloseText, isIncomplete, relayText, resetsText, TRIGGER_TEXT, totalMs } from "../report-text.ts";
+import {
+  connectionCloseText,
+  isIncomplete,
+  outcomeText,
+  relayText,
+  resetsText,
+  TRIGGER_TEXT,
+  totalMs,
+} from "../report-text.ts";
 import { escapeMarkup } from "../safe-text.ts";
 import { instantText, spanText } from "../time-text.ts";
 import { timelineSvg } from "../timeline-svg.ts";
@@ -25,8 +33,9 @@ export function drainPage(record: DrainRecord): string {
 function detailsTable(record: DrainRecord): string {
   const { report } = record;
   const rows: readonly (readonly [string, string])[] = [
-    ["ended", instantText(record.endedAtMs)],
-    ["outcome", report.outcome],
+    [isRunning(record) ? "last report" : "ended", instantText(record.endedAtMs)],
+    ["outcome", outcomeText(report)],
+    ...(report.remainingMs === undefined ? [] : [["time until its deadline", spanText(report.remainingMs)] as const]),
     ["trigger", report.outcome === "lost" ? "unknown" : TRIGGER_TEXT[report.trigger]],
     ["owner", `${record.ownerKind} ${record.ownerName}`.trim()],
     ["Pod uid", record.uid],
@@ -44,7 +53,8 @@ function detailsTable(record: DrainRecord): string {
 
 function openConnectionsText({ report }: DrainRecord): string {
   const shown = report.leftTotal > report.left.length ? `, ${report.left.length} shown` : "";
-  return `Connections still open at the end of draining: ${report.leftTotal}${shown}.`;
+  const when = report.outcome === "none" ? "at the last report" : "at the end of draining";
+  return `Connections still open ${when}: ${report.leftTotal}${shown}.`;
 }
 
 function connectionsTable({ report }: DrainRecord): string {
@@ -95,7 +105,7 @@ function drainRow(record: DrainRecord): readonly Cell[] {
     cell(link(`./?namespace=${encodeURIComponent(record.namespace)}`, record.namespace)),
     cell(link(`drains/${encodeURIComponent(record.id)}`, record.pod), "name"),
     cell(escapeMarkup(`${record.ownerKind} ${record.ownerName}`.trim()), "name"),
-    cell(report.outcome, isIncomplete(report.outcome) ? "fault" : ""),
+    cell(outcomeText(report), isIncomplete(report.outcome) ? "fault" : ""),
     cell(spanText(totalMs(report)), "number"),
     cell(report.outcome === "lost" ? "unknown" : String(report.leftTotal), "number"),
     resetsCell(report.resets),

@@ -15,6 +15,8 @@ export type ClientCommand =
   | { readonly kind: "drain-delay"; readonly inMs: number }
   /** The relay client closes its connections, but keeps running to deliver the report. */
   | { readonly kind: "disconnect" }
+  /** The report of a running drain. The relay client sends it once, and keeps its connections. */
+  | { readonly kind: "progress"; readonly report: string }
   | { readonly kind: "report"; readonly report: string };
 
 export const CLIENT_LINE_LIMIT_BYTES = 16_384;
@@ -56,6 +58,8 @@ export function formatCommand(command: ClientCommand): string {
   switch (command.kind) {
     case "drain-delay":
       return `drain-delay ${Math.max(0, Math.round(command.inMs))}`;
+    case "progress":
+      return `progress ${command.report}`;
     case "report":
       return `report ${command.report}`;
     default:
@@ -70,6 +74,8 @@ export function parseCommand(line: string): ClientCommand | undefined {
       return /^[0-9]{1,10}$/.test(rest) ? { kind: "drain-delay", inMs: Number(rest) } : undefined;
     case "disconnect":
       return { kind: "disconnect" };
+    case "progress":
+      return { kind: "progress", report: rest };
     case "report":
       return { kind: "report", report: rest };
     default:

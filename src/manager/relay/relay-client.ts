@@ -44,6 +44,8 @@ export type RelayClient = {
   readonly setDemand: (demand: RelayDemand) => void;
   /** Replaces a report that is being delivered. */
   readonly deliver: (report: string) => void;
+  /** Sends the report of a running drain; lost if no relay client runs. */
+  readonly sendProgress: (report: string) => void;
   readonly dials: () => number;
   /** Waits for a report that is being delivered; called before the manager exits. */
   readonly awaitDelivery: (limitMs: number, done: () => void) => void;
@@ -185,6 +187,9 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
       stopTimeout();
       timeout = setTimeout(() => client.end("the relay client did not deliver the report in time"), DELIVERY_LIMIT_MS);
     },
+    sendProgress: (report) => {
+      if (!isDelivering) client.send({ kind: "progress", report });
+    },
     awaitDelivery: (limitMs, done) => {
       if (!isDelivering || !client.isRunning()) {
         done();
@@ -204,6 +209,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
 export const NO_RELAY: RelayClient = {
   setDemand: () => {},
   deliver: () => {},
+  sendProgress: () => {},
   dials: () => 0,
   awaitDelivery: (_limitMs, done) => done(),
 };

@@ -31,6 +31,8 @@ export function runRelay(platform: Platform): void {
 
 type OpenStream = { readonly id: number; readonly drop: () => void };
 
+/** Each has 2 s: the manager exits after the delivery, and the Pod does not terminate before. */
+const DELIVERY_ATTEMPTS = 2;
 /** Between two timers the event loop reads the sockets. */
 const ONE_TURN_MS = 1;
 
@@ -99,7 +101,7 @@ function runClient(settings: RelaySettings, platform: Platform): void {
   const deliver = (report: string): void => {
     delivering = true;
     handle({ kind: "disconnect", nowMs: nowMs() });
-    deliverReport(settings, report, {
+    deliverReport(settings, report, DELIVERY_ATTEMPTS, {
       onDial: () => send({ kind: "dial" }),
       onEnd: (failure) => {
         send(failure === "" ? { kind: "delivered" } : { kind: "undelivered", reason: failure });
@@ -108,10 +110,23 @@ function runClient(settings: RelaySettings, platform: Platform): void {
     });
   };
 
+  const sendProgress = (report: string): void =>
+    deliverReport(settings, report, 1, { onDial: () => send({ kind: "dial" }), onEnd: () => {} });
+
   const execute = (command: ClientCommand): void => {
-    if (command.kind === "drain-delay") handle({ kind: "drain-delay", nowMs: nowMs(), inMs: command.inMs });
-    else if (command.kind === "disconnect") handle({ kind: "disconnect", nowMs: nowMs() });
-    else if (!delivering) deliver(command.report);
+    switch (command.kind) {
+      case "drain-delay":
+        handle({ kind: "drain-delay", nowMs: nowMs(), inMs: command.inMs });
+        return;
+      case "disconnect":
+        handle({ kind: "disconnect", nowMs: nowMs() });
+        return;
+      case "progress":
+        sendProgress(command.report);
+        return;
+      default:
+        if (!delivering) deliver(command.report);
+    }
   };
 
   const commands = createLineBuffer(CLIENT_LINE_LIMIT_BYTES);

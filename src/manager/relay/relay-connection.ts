@@ -135,21 +135,20 @@ function requestBody(settings: RelaySettings): string {
 
 /** Short, because the manager exits after the delivery, and the Pod does not terminate before. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
-const ATTEMPTS = 2;
 
 type Delivery = {
   readonly onDial: () => void;
   readonly onEnd: (failure: string) => void;
 };
 
-export function deliverReport(settings: RelaySettings, report: string, delivery: Delivery): void {
+export function deliverReport(settings: RelaySettings, report: string, attempts: number, delivery: Delivery): void {
   const { namespace, pod, uid } = settings;
   const body = `{"namespace":${JSON.stringify(namespace)},"pod":${JSON.stringify(pod)},"uid":${JSON.stringify(uid)},"report":${report}}`;
   if (Buffer.byteLength(body) > RELAY_BODY_LIMIT_BYTES) {
     delivery.onEnd("the report is too long");
     return;
   }
-  attempt(settings, body, ATTEMPTS, delivery);
+  attempt(settings, body, attempts, delivery);
 }
 
 function attempt(settings: RelaySettings, body: string, attempts: number, delivery: Delivery): void {

@@ -1,8 +1,11 @@
-/** Keeps the last drains of this replica; beyond its limit the namespace with most drains loses its oldest. Pure. */
-import type { DrainRecord } from "../../drain-history/drain-record.ts";
+/** Keeps the last and the running drains of this replica; beyond its limit the namespace with most drains loses its oldest. Pure. */
+import { type DrainRecord, isRunning } from "../../drain-history/drain-record.ts";
 
 /** A second report of a Pod within this time is a retry by a manager that missed the response. */
 export const SAME_DRAIN_MS = 60_000;
+
+/** A manager delivers its report within seconds after the deadline. */
+const OVERDUE_MS = 60_000;
 
 export type DrainRing = {
   readonly add: (record: DrainRecord) => "new" | "repeated";
@@ -10,7 +13,7 @@ export type DrainRing = {
   readonly find: (id: string) => DrainRecord | undefined;
 };
 
-export function createDrainRing(limit: number): DrainRing {
+export function createDrainRing(limit: number, wallMs: () => number): DrainRing {
   // Each list is sorted by time, the oldest record first.
   const namespaces = new Map<string, DrainRecord[]>();
   let size = 0;
@@ -24,35 +27,50 @@ export function createDrainRing(limit: number): DrainRing {
     size -= 1;
   };
 
+  /** The second report of a Pod has the earlier time of its drain. */
+  const insert = (list: DrainRecord[], record: DrainRecord): void => {
+    list.splice(list.findLastIndex(({ endedAtMs }) => endedAtMs <= record.endedAtMs) + 1, 0, record);
+  };
+
   return {
     add: (record) => {
       const list = namespaces.get(record.namespace) ?? [];
       namespaces.set(record.namespace, list);
       const index = list.findLastIndex((candidate) => isSameDrain(candidate, record));
       const existing = list[index];
-      if (existing !== undefined) {
-        // The manager's report has more detail than the relay's record of a lost drain.
-        if (record.report.resets !== undefined) list[index] = { ...existing, report: record.report };
-        else if (record.report.outcome !== "lost") {
-          list.splice(index, 1);
-          list.push({ ...record, id: existing.id });
-        }
-        return "repeated";
+      if (existing === undefined) {
+        insert(list, record);
+        size += 1;
+        if (size > limit) dropOldestRecord();
+        return "new";
       }
-      // The second report of a Pod has the earlier time of its drain.
-      const nextIndex = list.findLastIndex(({ endedAtMs }) => endedAtMs <= record.endedAtMs) + 1;
-      list.splice(nextIndex, 0, record);
-      size += 1;
-      if (size > limit) dropOldestRecord();
-      return "new";
+      if (isRunning(existing)) {
+        list.splice(index, 1);
+        insert(list, { ...record, id: existing.id });
+        return isRunning(record) ? "repeated" : "new";
+      }
+      updateEnded(list, index, existing, record);
+      return "repeated";
     },
     list: (namespace) => {
-      if (namespace !== undefined) return (namespaces.get(namespace) ?? []).toReversed();
+      const nowMs = wallMs();
+      const listed = [...(namespace === undefined ? namespaces.values() : [namespaces.get(namespace) ?? []])].map(
+        (list) => list.filter((record) => !isOverdue(record, nowMs)).reverse(),
+      );
       // The sort is stable: of two records of the same millisecond, the one that was added later comes first.
-      return [...namespaces.values()].flatMap((list) => list.toReversed()).sort((a, b) => b.endedAtMs - a.endedAtMs);
+      return listed.flat().sort((a, b) => b.endedAtMs - a.endedAtMs);
     },
     find: (id) => [...namespaces.values()].flat().find((record) => record.id === id),
   };
+}
+
+function updateEnded(list: DrainRecord[], index: number, existing: DrainRecord, record: DrainRecord): void {
+  // The manager's report has more detail than the relay's record of a lost drain.
+  if (record.report.resets !== undefined) list[index] = { ...existing, report: record.report };
+  else if (record.report.outcome !== "lost" && !isRunning(record)) {
+    list.splice(index, 1);
+    list.push({ ...record, id: existing.id });
+  }
 }
 
 function dropsBefore(list: readonly DrainRecord[], other: readonly DrainRecord[]): boolean {
@@ -60,6 +78,13 @@ function dropsBefore(list: readonly DrainRecord[], other: readonly DrainRecord[]
   return (list[0]?.endedAtMs ?? 0) < (other[0]?.endedAtMs ?? 0);
 }
 
+/** The manager of such a drain was killed, or its last report was lost or reached another replica. */
+function isOverdue(record: DrainRecord, nowMs: number): boolean {
+  const { remainingMs = 0 } = record.report;
+  return isRunning(record) && nowMs > record.endedAtMs + remainingMs + OVERDUE_MS;
+}
+
 function isSameDrain(left: DrainRecord, right: DrainRecord): boolean {
-  return left.uid === right.uid && Math.abs(left.endedAtMs - right.endedAtMs) < SAME_DRAIN_MS;
+  if (left.uid !== right.uid) return false;
+  return isRunning(left) || Math.abs(left.endedAtMs - right.endedAtMs) < SAME_DRAIN_MS;
 }

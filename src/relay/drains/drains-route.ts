@@ -1,12 +1,20 @@
-/** Records each reported (`POST /v1/drains`) or lost drain once: in the ring, the metrics, the log and an Event. */
+/**
+ * Records each reported (`POST /v1/drains`) or lost drain once: in the ring, the metrics, the log and an Event. A running drain is
+ * only in the ring, with an Event on its Pod.
+ */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { type EventSpec, isOwner, MESSAGE_LIMIT } from "../../api-server/event-object.ts";
+import { type EventSpec, isOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import type { ResetsReport } from "../../contract/drain-report.ts";
 import { type CredentialClaims, DRAINS_PATH, type RelayedPod } from "../../contract/relay-wire.ts";
 import { plainText } from "../../contract/untrusted-text.ts";
-import type { DrainRecord, RecordedOutcome, RecordedReport } from "../../drain-history/drain-record.ts";
+import {
+  type DrainRecord,
+  isRunning,
+  type RecordedOutcome,
+  type RecordedReport,
+} from "../../drain-history/drain-record.ts";
 import { drainSentence } from "../../drain-history/drain-sentence.ts";
 import { parseDrainNotice } from "../../drain-history/read-notice.ts";
 import { resetsSentence } from "../../drain-history/report-text.ts";
@@ -39,7 +47,7 @@ function recordReport({ body, claims, reply, refuse }: GuardedRequest, ports: Dr
   const { namespace, report } = reading.notice;
   const mismatch = `The credential is for namespace ${claims.namespace} and not for ${namespace}.`;
   if (namespace !== claims.namespace) return refuse(foreignNamespace, mismatch);
-  ports.onReport(reading.notice);
+  if (report.outcome !== "none") ports.onReport(reading.notice);
   recordDrain({ pod: reading.notice, claims, endedAtMs: ports.wallMs() - sinceDrainMs(report), report }, ports);
   return acknowledge(reply);
 }
@@ -95,6 +103,11 @@ export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: Ende
   const ownerName = plainText(claims.ownerName, OWNER_LIMIT);
   const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
   const isRepeated = ports.ring.add(record) === "repeated";
+  if (isRunning(record)) {
+    const event = runningEvent(record);
+    if (!isRepeated && event !== undefined) ports.recordEvent(event);
+    return;
+  }
   if (report.resets !== undefined) recordResets(record, report.resets, claims, ports);
   // The first report of the Pod was counted by this replica or another.
   if (isRepeated || report.resets !== undefined) return;
@@ -118,11 +131,14 @@ function recordResets(record: DrainRecord, resets: ResetsReport, claims: Credent
     ports.log.info({ namespace, ownerKind, ownerName, shutdown }, "shutdown of workload changed");
   }
   if (resets.stopping === 0) return;
-  const event = eventOn(claims, { ...RESETS_EVENT, message: resetsSentence(record.pod, resets) });
+  const event = eventOnOwner(claims, { ...RESETS_EVENT, message: resetsSentence(record.pod, resets) });
   if (event !== undefined) ports.recordEvent(event);
 }
 
 type EventType = Pick<EventSpec, "type" | "reason">;
+
+/** On the Pod and not on its owner: it explains to the Pod's reader why the Pod is still terminating. */
+export const RUNNING_EVENT = { type: "Normal", reason: "Draining" } as const satisfies EventType;
 
 export const DRAIN_EVENTS = {
   drained: { type: "Normal", reason: "Drained" },
@@ -150,14 +166,26 @@ const API_VERSIONS: ReadonlyMap<string, string> = new Map([
 export function eventFor(record: DrainRecord, claims: CredentialClaims): EventSpec | undefined {
   const events: Readonly<Partial<Record<RecordedOutcome, EventType>>> = DRAIN_EVENTS;
   const eventType = events[record.report.outcome];
-  return eventType === undefined ? undefined : eventOn(claims, { ...eventType, message: drainSentence(record) });
+  return eventType === undefined ? undefined : eventOnOwner(claims, { ...eventType, message: drainSentence(record) });
 }
 
-function eventOn(
+/** The name and uid come from the report, so a false report can name another Pod of its credential's namespace. */
+function runningEvent(record: DrainRecord): EventSpec | undefined {
+  const { namespace, pod: name, uid } = record;
+  const message = drainSentence(record);
+  return eventOn(namespace, { apiVersion: "v1", kind: "Pod", name, uid }, { ...RUNNING_EVENT, message });
+}
+
+type EventContent = EventType & { readonly message: string };
+
+function eventOnOwner(
   { namespace, ownerKind: kind, ownerName: name, ownerUid: uid }: CredentialClaims,
-  content: EventType & { readonly message: string },
+  content: EventContent,
 ): EventSpec | undefined {
-  const owner = { apiVersion: API_VERSIONS.get(kind) ?? "", kind, name, uid };
+  return eventOn(namespace, { apiVersion: API_VERSIONS.get(kind) ?? "", kind, name, uid }, content);
+}
+
+function eventOn(namespace: string, owner: Owner, content: EventContent): EventSpec | undefined {
   if (!isOwner(owner)) return undefined;
   return { namespace, owner, ...content, message: plainText(content.message, MESSAGE_LIMIT) };
 }

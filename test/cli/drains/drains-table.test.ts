@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { ageText, clockText, tableFor } from "../../../src/cli/drains/drains-table.ts";
 import { createShownDrains } from "../../../src/cli/drains/watch-drains.ts";
 import { anyDrain } from "../../drain-history/any-drain.ts";
-import { someDrain, someReport } from "../../drain-history/some-drain.ts";
+import { runningReport, someDrain, someReport } from "../../drain-history/some-drain.ts";
 
 const TIME_COLUMN = { title: "AGE", text: () => "5m" };
 
@@ -86,6 +86,17 @@ test.for([
   { seconds: 172_800, age: "2d" },
 ])("the table shows a drain that ended $seconds s ago with the age $age", ({ seconds, age }) => {
   expect(ageText(1_000_000_000_000, 1_000_000_000_000 + seconds * 1_000)).toBe(age);
+});
+
+test("the table shows a running drain by its phase, and a watch shows it when it has ended", () => {
+  const record = someDrain({ report: runningReport() });
+  expect(linesOf([record], 200)[1]).toMatch(
+    / draining +10s +– +Still draining, for at most 55s more, with 1 connection still open/,
+  );
+  const shown = createShownDrains();
+  expect(shown.selectNew([[record]])).toEqual([]);
+  const end = someDrain({ endedAtMs: record.endedAtMs + 9_000 });
+  expect(shown.selectNew([[record, end]])).toEqual([end]);
 });
 
 test("the table shows an unknown time as a dash", () => {

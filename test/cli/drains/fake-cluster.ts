@@ -148,7 +148,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
     permissions,
     unresponsive,
     addReplica: async (name, drains, namespace = "lastcall") => {
-      const ring = createDrainRing(100);
+      const ring = createDrainRing(100, () => 0);
       for (const drain of drains) ring.add(drain);
       const admin = await openAdmin({ drains: ring, instance: name }, 0);
       let isOpen = true;

@@ -1,8 +1,9 @@
 /** Tests `lastcall verify` against a cluster that is reached over TLS. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { endedPods } from "../../../src/cli/verify/verification.ts";
 import type { ResetsReport } from "../../../src/contract/drain-report.ts";
 import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
-import { someDrain, someReport } from "../../drain-history/some-drain.ts";
+import { runningReport, someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { type FakeCluster, type FakePod, fakeCluster, type Replica } from "../drains/fake-cluster.ts";
 import { NOW_MS, onCluster } from "../drains/run-on-cluster.ts";
 import { type CommandResult, lastcall } from "../run-lastcall.ts";
@@ -234,4 +235,11 @@ describe("the command verify exits with 2 and a message", () => {
     expect(status).toBe(2);
     expect(err).toContain('did you mean "deployment"?');
   });
+});
+
+test("a running drain is not the end of a Pod", () => {
+  const running = someDrain({ uid: "u-1", report: runningReport() });
+  expect(endedPods([running], new Map())).toEqual([]);
+  const end = someDrain({ uid: "u-1", endedAtMs: running.endedAtMs - 1 });
+  expect(endedPods([running, end], new Map()).map(({ record }) => record)).toEqual([end]);
 });

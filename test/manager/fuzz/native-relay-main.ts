@@ -41,7 +41,7 @@ function call(n: number): void {
 }
 
 function report(n: number, next: (result: string) => void): void {
-  deliverReport(settingsFor(n), '{"version":1}', {
+  deliverReport(settingsFor(n), '{"version":1}', 2, {
     onDial: () => {},
     onEnd: (failure) => next(failure === "" ? "delivered" : `undelivered ${failure}`),
   });

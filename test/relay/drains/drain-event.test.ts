@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ResetsReport } from "../../../src/contract/drain-report.ts";
+import type { DrainReport, ResetsReport } from "../../../src/contract/drain-report.ts";
 import { DRAINS_PATH } from "../../../src/contract/relay-wire.ts";
 import { eventFor } from "../../../src/relay/drains/drains-route.ts";
 import { anyDrain } from "../../drain-history/any-drain.ts";
-import { someDrain, someReport } from "../../drain-history/some-drain.ts";
+import { runningReport, someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { AUTHORIZATION, CLAIMS, createDrainsServer } from "./drains-server.ts";
 
 test.for([
@@ -23,6 +23,42 @@ test.for([
     expect(event?.message).toContain("Pod web-7d9f-abcde");
   },
 );
+
+test("the relay records an Event on the Pod, once, while its drain runs", async () => {
+  const onReport: string[] = [];
+  const server = createDrainsServer({ onReport: ({ uid }) => onReport.push(uid) });
+  await server.app.ready();
+  const post = (report: DrainReport) =>
+    server.app.inject({
+      method: "POST",
+      url: DRAINS_PATH,
+      headers: { authorization: AUTHORIZATION },
+      payload: JSON.stringify({ namespace: "shop", pod: "web-1", uid: "u-1", report }),
+    });
+  for (const remainingMs of [55_000, 35_000]) await post(runningReport({ remainingMs }));
+  expect(server.recordedEvents).toEqual([
+    {
+      namespace: "shop",
+      owner: { apiVersion: "v1", kind: "Pod", name: "web-1", uid: "u-1" },
+      type: "Normal",
+      reason: "Draining",
+      message: expect.stringMatching(
+        /^Pod web-1 is still draining 10s after the trigger .+ 10\.0\.0\.9:41822 to port 8080/,
+      ),
+    },
+  ]);
+  // The manager can still die, so a running drain does not end the search for a lost one, and is not counted.
+  expect([onReport, await server.metric('lastcall_drains_total{outcome="drained"}')]).toEqual([
+    [],
+    expect.stringMatching(/ 0$/),
+  ]);
+  await post(someReport());
+  expect(server.recordedEvents.map(({ reason }) => reason)).toEqual(["Draining", "Drained"]);
+  expect([onReport, await server.metric('lastcall_drains_total{outcome="drained"}')]).toEqual([
+    ["u-1"],
+    expect.stringMatching(/ 1$/),
+  ]);
+});
 
 test("the relay records an Event on the Pod's owner if the Pod's stop reset connections, and none if it did not", async () => {
   const server = createDrainsServer();

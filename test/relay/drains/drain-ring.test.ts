@@ -1,14 +1,14 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createDrainRing, SAME_DRAIN_MS } from "../../../src/relay/drains/drain-ring.ts";
-import { someDrain, someReport } from "../../drain-history/some-drain.ts";
+import { runningReport, someDrain, someReport } from "../../drain-history/some-drain.ts";
 
 function drain(id: string, namespace: string, endedAtMs: number, uid = id) {
   return someDrain({ id, namespace, endedAtMs, uid });
 }
 
 test("stored drains are listed newest first, for all namespaces or one, and found by id", () => {
-  const ring = createDrainRing(10);
+  const ring = createDrainRing(10, () => 0);
   for (const record of [drain("a", "shop", 1), drain("b", "bar", 2), drain("c", "shop", 3)]) ring.add(record);
   expect(ring.list().map(({ id }) => id)).toEqual(["c", "b", "a"]);
   expect(ring.list("shop").map(({ id }) => id)).toEqual(["c", "a"]);
@@ -18,7 +18,7 @@ test("stored drains are listed newest first, for all namespaces or one, and foun
 });
 
 test("a second report of a Pod within a minute replaces the first report under the same id", () => {
-  const ring = createDrainRing(10);
+  const ring = createDrainRing(10, () => 0);
   expect(ring.add(drain("a", "shop", 0, "pod"))).toBe("new");
   expect(ring.add(drain("b", "shop", 1, "other"))).toBe("new");
   expect(ring.add({ ...drain("c", "shop", SAME_DRAIN_MS - 1, "pod"), pod: "renamed" })).toBe("repeated");
@@ -31,7 +31,7 @@ test("a second report of a Pod within a minute replaces the first report under t
 });
 
 test("a second report without a first one is stored at the time of its drain", () => {
-  const ring = createDrainRing(10);
+  const ring = createDrainRing(10, () => 0);
   for (const record of [drain("a", "shop", 1), drain("b", "shop", 9)]) ring.add(record);
   const resets = { draining: 0, stopping: 0, probes: 0, stoppingMs: 90_000 };
   expect(ring.add({ ...drain("c", "shop", 5), report: someReport({ resets }) })).toBe("new");
@@ -39,22 +39,58 @@ test("a second report without a first one is stored at the time of its drain", (
 });
 
 test("a second report replaces the first in its place, and keeps its time", () => {
-  const ring = createDrainRing(10);
+  const ring = createDrainRing(10, () => 0);
   for (const record of [drain("a", "shop", 1), drain("b", "shop", 9)]) ring.add(record);
   const report = someReport({ resets: { draining: 0, stopping: 2, probes: 0, stoppingMs: 90_000 } });
   expect(ring.add({ ...drain("c", "shop", 7, "a"), report })).toBe("repeated");
   expect(ring.list("shop")).toEqual([drain("b", "shop", 9), { ...drain("a", "shop", 1), report }]);
 });
 
+describe("a running drain", () => {
+  const running = (id: string, endedAtMs: number, remainingMs = 55_000) => ({
+    ...drain(id, "shop", endedAtMs, "pod"),
+    report: runningReport({ remainingMs }),
+  });
+
+  test("is replaced by each later report, and by its end, which is new", () => {
+    const ring = createDrainRing(10, () => 0);
+    expect(ring.add(running("a", 0))).toBe("new");
+    expect(ring.add(running("b", 20_000, 35_000))).toBe("repeated");
+    expect(ring.list()).toEqual([running("a", 20_000, 35_000)]);
+    const end = drain("c", "shop", 5 * SAME_DRAIN_MS, "pod");
+    expect(ring.add(end)).toBe("new");
+    expect(ring.list()).toEqual([{ ...end, id: "a" }]);
+  });
+
+  test("does not replace its end if it is reported late, and is new a minute later", () => {
+    const ring = createDrainRing(10, () => 0);
+    const end = drain("a", "shop", 1_000, "pod");
+    ring.add(end);
+    expect(ring.add(running("b", 2_000))).toBe("repeated");
+    expect(ring.list()).toEqual([end]);
+    expect(ring.add(running("c", 1_000 + SAME_DRAIN_MS))).toBe("new");
+  });
+
+  test("is not listed after a minute beyond its deadline, because its manager has died or another replica has its end", () => {
+    let nowMs = 0;
+    const ring = createDrainRing(10, () => nowMs);
+    ring.add(running("a", 0));
+    nowMs = 115_000;
+    expect(ring.list("shop")).toHaveLength(1);
+    nowMs = 115_001;
+    expect([ring.list("shop"), ring.list()]).toEqual([[], []]);
+  });
+});
+
 test("reports with the same Pod uid in two namespaces are stored as two drains", () => {
-  const ring = createDrainRing(10);
+  const ring = createDrainRing(10, () => 0);
   ring.add(drain("a", "shop", 0, "pod"));
   expect(ring.add(drain("b", "evil", 1, "pod"))).toBe("new");
   expect(ring.find("a")).toEqual(drain("a", "shop", 0, "pod"));
 });
 
 test("a namespace that sends very many reports loses only its own stored drains", () => {
-  const ring = createDrainRing(100);
+  const ring = createDrainRing(100, () => 0);
   for (let index = 0; index < 30; index += 1) ring.add(drain(`quiet-${index}`, "quiet", index));
   for (let index = 0; index < 10_000; index += 1) ring.add(drain(`loud-${index}`, "loud", 1_000 + index));
   expect(ring.list("quiet")).toHaveLength(30);
@@ -63,7 +99,7 @@ test("a namespace that sends very many reports loses only its own stored drains"
 });
 
 test("the oldest stored drain is dropped if all namespaces have equally many", () => {
-  const ring = createDrainRing(3);
+  const ring = createDrainRing(3, () => 0);
   for (let index = 0; index < 5; index += 1) ring.add(drain(`${index}`, `n${index}`, index));
   expect(ring.list().map(({ id }) => id)).toEqual(["4", "3", "2"]);
 });
@@ -72,7 +108,7 @@ test("the store of drains keeps its limit, and a namespace within its share lose
   const generatedReports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
   fc.assert(
     fc.property(generatedReports, fc.integer({ min: 6, max: 40 }), (reports, limit) => {
-      const ring = createDrainRing(limit);
+      const ring = createDrainRing(limit, () => 0);
       const added = new Map<string, number>();
       let nowMs = 0;
       for (const [index, [name, uid, waitMs]] of reports.entries()) {
@@ -95,7 +131,7 @@ test("the store of drains keeps its limit, and a namespace within its share lose
 });
 
 test("a report replaces the record of a lost drain of the same Pod, and never the reverse", () => {
-  const ring = createDrainRing(10);
+  const ring = createDrainRing(10, () => 0);
   const lost = { ...someReport(), outcome: "lost" } as const;
   ring.add(drain("a", "shop", 0, "pod"));
   expect(ring.add({ ...drain("b", "shop", 1, "pod"), report: lost })).toBe("repeated");

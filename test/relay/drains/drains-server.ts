@@ -22,7 +22,7 @@ export const AUTHORIZATION = "Lastcall good";
 
 export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?: SecureContext) {
   const registry = new Registry();
-  const ring = createDrainRing(500);
+  const ring = createDrainRing(500, () => 0);
   const workloads = createGracefulWorkloads();
   const events: EventSpec[] = [];
   const logged: string[] = [];

@@ -20,7 +20,7 @@ async function startAdmin(): Promise<string> {
 }
 
 async function openWithDrains(): Promise<OpenAdmin> {
-  const drains = createDrainRing(10);
+  const drains = createDrainRing(10, () => 0);
   drains.add(someDrain({ id: "aa", uid: "a" }));
   drains.add(someDrain({ id: "bb", uid: "b", namespace: "bank", endedAtMs: 1_795_000_001_000 }));
   return openAdmin({ drains, instance: "web-1" }, 0);
@@ -28,7 +28,7 @@ async function openWithDrains(): Promise<OpenAdmin> {
 
 /** Creates a ring of a thousand drains, whose JSON list has seven megabytes. */
 function createFullRing(): DrainRing {
-  const drains = createDrainRing(1_000);
+  const drains = createDrainRing(1_000, () => 0);
   const left = Array.from({ length: 20 }, () => ({ ...CLIENT, peer: "p".repeat(64), local: "l".repeat(64) }));
   const report = someReport({ left, leftTotal: 20, why: "w".repeat(1_000) });
   for (let index = 0; index < 1_000; index += 1) drains.add(someDrain({ id: `${index}`, uid: `${index}`, report }));
@@ -249,7 +249,7 @@ describe("the admin port's addresses", () => {
   });
 
   test("are all addresses if configured", async () => {
-    const opened = await openAdmin({ drains: createDrainRing(1), instance: "web-1" }, 0, "all");
+    const opened = await openAdmin({ drains: createDrainRing(1, () => 0), instance: "web-1" }, 0, "all");
     openServers.push(opened);
     for (const host of ["127.0.0.1", "127.0.0.2", ...otherAddresses])
       expect(await tryConnect(host, opened.port)).toBe("connected");
@@ -258,7 +258,7 @@ describe("the admin port's addresses", () => {
 
 test("an admin port in use is an error with the port number", async () => {
   const usedPort = Number(new URL(await startAdmin()).port);
-  const opening = openAdmin({ drains: createDrainRing(1), instance: "web-2" }, usedPort);
+  const opening = openAdmin({ drains: createDrainRing(1, () => 0), instance: "web-2" }, usedPort);
   await expect(opening).rejects.toThrow(`admin port ${usedPort} is in use by another process`);
 });
 
@@ -281,7 +281,11 @@ describe("requests of one client address", () => {
 
   async function withLimitedServer(use: (limitedServer: LimitedServer) => Promise<void>): Promise<void> {
     const clock = { nowMs: 0 };
-    const server = createAdminServer({ drains: createDrainRing(1), instance: "web-1", nowMs: () => clock.nowMs });
+    const server = createAdminServer({
+      drains: createDrainRing(1, () => 0),
+      instance: "web-1",
+      nowMs: () => clock.nowMs,
+    });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();

@@ -33,7 +33,7 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
   let base = "";
 
   beforeAll(async () => {
-    const drains = createDrainRing(10);
+    const drains = createDrainRing(10, () => 0);
     drains.add(someDrain({ id: "plain", uid: "a", endedAtMs: 1_795_000_001_000 }));
     drains.add(someDrain({ id: "evil", uid: "b", pod: MARKUP, ownerName: MARKUP, report }));
     admin = await openAdmin({ drains, instance: "web-1" }, 0);
