@@ -15,12 +15,12 @@ export type EnvoyCase = {
 export function envoyCases(native: boolean): readonly EnvoyCase[] {
   const manager = native ? "native" : "node";
   const all = VERSIONS.flatMap((version) => SCENARIOS.map((scenario): EnvoyCase => ({ scenario, version, manager })));
-  const onNode = SCENARIOS.filter((scenario) => native && scenario.onNodeToo === true).map(
+  const nodeCases = SCENARIOS.filter((scenario) => native && scenario.alsoOnNode === true).map(
     (scenario): EnvoyCase => ({ scenario, version: VERSIONS[0], manager: "node" }),
   );
-  return [...all, ...onNode];
+  return [...all, ...nodeCases];
 }
 
-export function nameOf({ scenario, version, manager }: EnvoyCase): string {
+export function caseName({ scenario, version, manager }: EnvoyCase): string {
   return `${scenario.key}-${version.replace(".", "-")}-${manager}`;
 }

@@ -37,15 +37,15 @@ test("a correct result of an Envoy case passes every check", () => {
 });
 
 test.for([
-  { title: "a lost request", over: { failures: ["reset"] }, failure: "1 of 11 requests failed: reset" },
-  { title: "a hook without a response", over: { hookStatus: -1 }, failure: "answered with status -1" },
-  { title: "a hook that the kubelet counts as failed", over: { hooksFailed: 1 }, failure: "1 hooks failed" },
-  { title: "a drain that ends at the deadline", over: { outcome: "timeout" }, failure: "ended as timeout" },
-  { title: "a drain that ends more than 0.25 s late", over: { overWaitSeconds: 0.26 }, failure: "0.26 s late" },
-  { title: "a drain that ends early", over: { overWaitSeconds: -0.5 }, failure: "0.5 s early" },
-  { title: "a load without responses", over: { answered: 0 }, failure: "no request was answered" },
-])("$title fails its check", ({ over, failure }) => {
-  const found = checkEnvoy(scenario("quiet"), { ...GOOD, ...over });
+  { title: "a lost request", overrides: { failures: ["reset"] }, failure: "1 of 11 requests failed: reset" },
+  { title: "a hook without a response", overrides: { hookStatus: -1 }, failure: "answered with status -1" },
+  { title: "a hook that the kubelet counts as failed", overrides: { hooksFailed: 1 }, failure: "1 hooks failed" },
+  { title: "a drain that ends at the deadline", overrides: { outcome: "timeout" }, failure: "ended as timeout" },
+  { title: "a drain that ends more than 0.25 s late", overrides: { overWaitSeconds: 0.26 }, failure: "0.26 s late" },
+  { title: "a drain that ends early", overrides: { overWaitSeconds: -0.5 }, failure: "0.5 s early" },
+  { title: "a load without responses", overrides: { answered: 0 }, failure: "no request was answered" },
+])("$title fails its check", ({ overrides, failure }) => {
+  const found = checkEnvoy(scenario("quiet"), { ...GOOD, ...overrides });
   expect(found).toHaveLength(1);
   expect(found[0]).toContain(failure);
 });

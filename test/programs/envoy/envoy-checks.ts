@@ -16,12 +16,12 @@ type Measured = Pick<
 export function checkEnvoy(scenario: Scenario, result: EnvoyResult): readonly string[] {
   const { answered, cut, outcome, why, stayedSeconds } = result;
   const stayed = scenario.closesOnDrain === true && stayedSeconds > STAY_SECONDS;
-  const stays = scenario.ends === "deadline";
+  const endsAtDeadline = scenario.ends === "deadline";
   const found: readonly (readonly [boolean, string])[] = [
     [answered === 0 && scenario.key !== "none", "no request was answered"],
-    [outcome !== (stays ? "timeout" : "drained"), `the drain ended as ${outcome}: ${why}`],
+    [outcome !== (endsAtDeadline ? "timeout" : "drained"), `the drain ended as ${outcome}: ${why}`],
     [stayed, `clients stayed connected for ${stayedSeconds} s after the drain delay`],
-    [stays && cut !== 1, `${cut} sessions were cut at the end instead of one`],
+    [endsAtDeadline && cut !== 1, `${cut} sessions were cut at the end instead of one`],
   ];
   return [...checkDrain(result), ...found.filter(([wrong]) => wrong).map(([, sentence]) => sentence)];
 }

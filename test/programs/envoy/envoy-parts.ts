@@ -20,7 +20,7 @@ export function filter(name: string, type: string, config: object): object {
 export function httpFilter(
   { prefix, codec }: HttpStats,
   routes: readonly object[],
-  before: readonly object[] = [],
+  otherFilters: readonly object[] = [],
 ): object {
   const router = {
     name: "envoy.filters.http.router",
@@ -31,7 +31,7 @@ export function httpFilter(
     codec_type: codec,
     upgrade_configs: [{ upgrade_type: "websocket" }],
     route_config: { virtual_hosts: [{ name: "all", domains: ["*"], routes }] },
-    http_filters: [...before, router],
+    http_filters: [...otherFilters, router],
   });
 }
 

@@ -21,7 +21,7 @@ export type Scenario = {
   /** Completes "a drain with …". */
   readonly title: string;
   readonly ends: Ending;
-  readonly start: (place: Place & Peers) => Promise<Clients>;
+  readonly start: (target: Target & Peers) => Promise<Clients>;
   /** Its clients close only on `Connection: close` or GOAWAY, and have to do so soon after the drain delay. */
   readonly closesOnDrain?: true;
   /** Keeps the processor busy; heavy scenarios run one after the other. */
@@ -31,10 +31,10 @@ export type Scenario = {
   readonly propagationMs?: number;
   readonly strategy?: "gradual";
   readonly fewStatistics?: true;
-  readonly onNodeToo?: true;
+  readonly alsoOnNode?: true;
 };
 
-export type Place = {
+export type Target = {
   readonly clock: Clock;
   readonly pod: string;
   readonly sourceAddress: string;

@@ -20,10 +20,10 @@ export type EndParts = {
 export type MeasuredEnd = Omit<EnvoyResult, "kind" | "system" | "scenario" | "version" | "manager" | "refused" | "cut">;
 
 /** Time for clients to notice that the proxy has stopped. */
-const NOTICE_MS = 500;
+const CLOSE_NOTICE_MS = 500;
 
 /** @returns the end with all failures, and the number of failures at the release */
-export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failedBefore: number }> {
+export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresAtRelease: number }> {
   const { testPod, clients, container } = parts;
   const { pod } = testPod;
   const lag = startLagLog(testPod.waitedMs);
@@ -31,25 +31,25 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
   const removed = pod.remove();
   const withdrawal = realClock.wait(parts.propagationMs).then(clients.withdraw);
   const hook = await hookStatus(pod.address, container);
-  const failedBefore = clients.counts.failures.length;
+  const failuresAtRelease = clients.counts.failures.length;
   const managerPeakKib = testPod.managerPeakKib();
   const lastTrafficMs = clients.lastTrafficMs();
   await removed;
   lag.stop();
   await withdrawal;
-  await realClock.wait(NOTICE_MS);
+  await realClock.wait(CLOSE_NOTICE_MS);
   await clients.stop();
   const { triggeredMs, summary } = podEndOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined });
-  const releasedMs = eventMs(pod.events, container, "SIGTERM");
+  const releasedMs = eventTimeMs(pod.events, container, "SIGTERM");
   const delayEndMs = triggeredMs + DELAY_MS;
   const dueMs = parts.dueMs({ triggeredMs, lastTrafficMs });
   const end = {
-    releasedSeconds: seconds(releasedMs - deletedMs),
-    afterTrafficSeconds: seconds(Math.max(0, releasedMs - Math.max(deletedMs, lastTrafficMs))),
-    overWaitSeconds: seconds(releasedMs - dueMs),
-    stayedSeconds: seconds(Math.max(0, lastTrafficMs - delayEndMs - lag.between(delayEndMs, lastTrafficMs))),
+    releasedSeconds: toSeconds(releasedMs - deletedMs),
+    afterTrafficSeconds: toSeconds(Math.max(0, releasedMs - Math.max(deletedMs, lastTrafficMs))),
+    overWaitSeconds: toSeconds(releasedMs - dueMs),
+    stayedSeconds: toSeconds(Math.max(0, lastTrafficMs - delayEndMs - lag.between(delayEndMs, lastTrafficMs))),
     // The log line of the trigger may be read late. After that, only lag near the due moment can delay the release.
-    lagSeconds: seconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
+    lagSeconds: toSeconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
     hookStatus: hook,
     hooksFailed: pod.events.filter(({ type }) => type === "FailedPreStopHook" || type === "hook-overran").length,
     answered: clients.counts.answered,
@@ -58,10 +58,10 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
     why: summary?.why ?? "",
     managerPeakKib,
   };
-  return { end, failedBefore };
+  return { end, failuresAtRelease };
 }
 
-export function eventMs(events: readonly PodEvent[], container: string, type: PodEvent["type"]): number {
+export function eventTimeMs(events: readonly PodEvent[], container: string, type: PodEvent["type"]): number {
   return events.find((event) => event.container === container && event.type === type)?.atMs ?? Number.NaN;
 }
 
@@ -74,13 +74,13 @@ function hookStatus(host: string, container: string): Promise<number> {
   });
 }
 
-export function seconds(ms: number): number {
+export function toSeconds(ms: number): number {
   return Math.round(ms) / 1_000;
 }
 
 const TICK_MS = 20;
 /** Usual delay of timers on an idle machine. */
-const USUAL_MS = 3;
+const TIMER_JITTER_MS = 3;
 
 type LagLog = {
   readonly between: (fromMs: number, toMs: number) => number;
@@ -98,13 +98,13 @@ type Tick = { readonly atMs: number; readonly lateMs: number; readonly waitedMs:
 function startLagLog(waitedMs: () => number): LagLog {
   const ticks: Tick[] = [];
   let dueMs = performance.now() + TICK_MS;
-  let before = waitedMs();
+  let previousWaitedMs = waitedMs();
   const tick = () => {
     const atMs = performance.now();
-    const now = waitedMs();
-    const lateMs = atMs - dueMs > USUAL_MS ? atMs - dueMs : 0;
-    ticks.push({ atMs, lateMs, waitedMs: Math.max(0, now - before) });
-    before = now;
+    const currentWaitedMs = waitedMs();
+    const lateMs = atMs - dueMs > TIMER_JITTER_MS ? atMs - dueMs : 0;
+    ticks.push({ atMs, lateMs, waitedMs: Math.max(0, currentWaitedMs - previousWaitedMs) });
+    previousWaitedMs = currentWaitedMs;
     dueMs = performance.now() + TICK_MS;
   };
   const timer = setInterval(tick, TICK_MS);
@@ -113,7 +113,7 @@ function startLagLog(waitedMs: () => number): LagLog {
     between: (fromMs, toMs) =>
       ticks
         .filter(({ atMs, lateMs }) => atMs >= fromMs && atMs - lateMs - TICK_MS <= toMs)
-        .reduce((sum, one) => sum + one.lateMs + one.waitedMs, 0),
+        .reduce((sum, tick) => sum + tick.lateMs + tick.waitedMs, 0),
     stop: () => clearInterval(timer),
   };
 }

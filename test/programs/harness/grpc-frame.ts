@@ -2,7 +2,7 @@
 
 const HEAD_BYTES = 5;
 
-export function frame(message: string): Buffer {
+export function encodeFrame(message: string): Buffer {
   const body = Buffer.from(message);
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32BE(body.length, 1);
@@ -10,19 +10,19 @@ export function frame(message: string): Buffer {
 }
 
 /** @returns the complete messages; an incomplete one at the end is left out */
-export function readFrames(bytes: Buffer): readonly string[] {
+export function decodeFrames(bytes: Buffer): readonly string[] {
   const messages: string[] = [];
-  let at = 0;
-  while (at + HEAD_BYTES <= bytes.length) {
-    const end = at + HEAD_BYTES + bytes.readUInt32BE(at + 1);
+  let offset = 0;
+  while (offset + HEAD_BYTES <= bytes.length) {
+    const end = offset + HEAD_BYTES + bytes.readUInt32BE(offset + 1);
     if (end > bytes.length) break;
-    messages.push(bytes.toString("utf8", at + HEAD_BYTES, end));
-    at = end;
+    messages.push(bytes.toString("utf8", offset + HEAD_BYTES, end));
+    offset = end;
   }
   return messages;
 }
 
-export function isWholeMessage(bytes: Uint8Array): boolean {
+export function isCompleteFrame(bytes: Uint8Array): boolean {
   if (bytes.length < HEAD_BYTES || bytes[0] !== 0) return false;
   return new DataView(bytes.buffer, bytes.byteOffset).getUint32(1) === bytes.length - HEAD_BYTES;
 }

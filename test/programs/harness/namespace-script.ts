@@ -51,7 +51,7 @@ export function runClusterScript<Request>(
 ): Promise<never> {
   return runScript<Request>(async (request, context) => {
     const network = await createNamespaceNetwork();
-    const imageEnvironment = environmentOfImages();
+    const imageEnvironment = readImageEnvironment();
     const servers = await startServers(
       { relay: true, namespace: NAMESPACE },
       {
@@ -77,7 +77,7 @@ export function runClusterScript<Request>(
 }
 
 /** Variables that an image would set; containers get no other variable of this process. */
-function environmentOfImages(): Record<string, string> {
+function readImageEnvironment(): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const name of ["PATH", "HOME", "LANG", "NODE_COMPILE_CACHE"]) {
     const value = process.env[name];

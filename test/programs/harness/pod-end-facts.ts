@@ -13,20 +13,20 @@ export type PodEndFacts = {
   readonly why: string;
 };
 
-export function factsOf(end: EndedPod): PodEndFacts {
-  const ofApp = end.events.filter(({ container, type }) => container === "app" && type !== "line");
-  const signalled = ofApp.find(({ type }) => type === "SIGTERM");
-  const left = ofApp.findLast(({ type }) => type === "exited");
+export function collectEndFacts(end: EndedPod): PodEndFacts {
+  const appEvents = end.events.filter(({ container, type }) => container === "app" && type !== "line");
+  const stopSignal = appEvents.find(({ type }) => type === "SIGTERM");
+  const exit = appEvents.findLast(({ type }) => type === "exited");
   return {
     drainSeconds: end.drainSeconds,
     stopSeconds:
-      signalled === undefined || left === undefined ? 0 : Math.round((left.atMs - signalled.atMs) / 10) / 100,
-    killed: ofApp.some(({ type }) => type === "SIGKILL"),
+      stopSignal === undefined || exit === undefined ? 0 : Math.round((exit.atMs - stopSignal.atMs) / 10) / 100,
+    killed: appEvents.some(({ type }) => type === "SIGKILL"),
     outcome: end.summary?.outcome ?? "",
     why: end.summary?.why ?? "",
   };
 }
 
-export function factsOfPod(pod: RunningPod): PodEndFacts {
-  return factsOf(podEndOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined }));
+export function collectPodFacts(pod: RunningPod): PodEndFacts {
+  return collectEndFacts(podEndOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined }));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { attempt } from "../../../e2e/host/run.ts";
-import { requiredProgram } from "./program-of.ts";
+import { requireProgram } from "./program-of.ts";
 import { PROGRAMS, type ProgramName } from "./program-table.ts";
 
 const VERSION_ARGUMENTS: Readonly<Partial<Record<ProgramName, readonly string[]>>> = {
@@ -24,7 +24,7 @@ describe("every program of the tests", () => {
   test.for(Object.keys(PROGRAMS) as ProgramName[])(
     "is installed in the reported version: %s",
     async (name, context) => {
-      const { command, environment, version } = await requiredProgram(name, context);
+      const { command, environment, version } = await requireProgram(name, context);
       const [program = "", ...args] = command;
       const versionArguments = VERSION_ARGUMENTS[name];
       expect(version).toMatch(/^[0-9]/);

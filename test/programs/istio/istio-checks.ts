@@ -7,7 +7,7 @@ const LEAST_CALLS_AFTER_SIGNAL = 5;
 
 export function checkIstio(result: IstioResult): readonly string[] {
   const { calls, form, statistics, driverWarning, outcome, why, proxyAfterAppSeconds } = result;
-  const counted = driverWarning === "";
+  const hasCounts = driverWarning === "";
   const found: readonly (readonly [boolean, string])[] = [
     [outcome !== "drained", `the drain ended as ${outcome}: ${why}`],
     [calls.failures.length > 0, `${calls.failures.length} calls of the app failed: ${calls.failures[0]}`],
@@ -20,8 +20,8 @@ export function checkIstio(result: IstioResult): readonly string[] {
       `the proxy ended ${-proxyAfterAppSeconds} s before the app`,
     ],
     [
-      counted !== (statistics === "all"),
-      counted ? "the driver counted although the statistics are cut" : driverWarning,
+      hasCounts !== (statistics === "all"),
+      hasCounts ? "the driver counted although the statistics are cut" : driverWarning,
     ],
   ];
   return [...checkDrain(result), ...found.filter(([wrong]) => wrong).map(([, sentence]) => sentence)];

@@ -14,9 +14,9 @@ export type Release = {
 };
 
 /** JavaScript records traffic later than the kernel. */
-const COUNTS_LATE_MS = 250;
+const RECORDING_DELAY_MS = 250;
 
-export function endingOf(release: Release): Ending {
+export function classifyEnding(release: Release): Ending {
   if (release.outcome === "timeout") return "deadline";
   if (release.outcome !== "drained")
     throw new Error(`a drain of a scenario ended as ${release.outcome}, expected drained or timeout`);
@@ -24,5 +24,5 @@ export function endingOf(release: Release): Ending {
   // Without connections nothing can be cut, and the drain does not wait for an app that has closed its port.
   if (release.leftTotal === 0) return "quiet";
   if (release.openWork > 0) return "cut";
-  return release.sinceTrafficMs < release.quietPeriodMs - COUNTS_LATE_MS ? "cut" : "quiet";
+  return release.sinceTrafficMs < release.quietPeriodMs - RECORDING_DELAY_MS ? "cut" : "quiet";
 }

@@ -24,7 +24,7 @@ export type RunningScenario = {
   readonly stop: () => Promise<void>;
 };
 
-export type Place = { readonly address: string; readonly port: number };
+export type ServerAddress = { readonly address: string; readonly port: number };
 
 export type Scenario = {
   readonly protocol: string;
@@ -32,7 +32,7 @@ export type Scenario = {
   /** Completes "a client that …". */
   readonly client: string;
   /** Starts server and client; resolves at the moment at which the Pod's drain should start. */
-  readonly start: (place: Place) => Promise<RunningScenario>;
+  readonly start: (serverAddress: ServerAddress) => Promise<RunningScenario>;
   readonly endings: Endings;
 };
 
@@ -42,10 +42,10 @@ export function endings(quiet: Ending | "unsure", connections: Ending, requests:
 }
 
 /** Duration of a request that is in flight when the drain starts. */
-export const LONG_MS = 2_200;
+export const LONG_REQUEST_MS = 2_200;
 /** Far below the quiet period of the cases, even on a busy machine. */
-export const OFTEN_MS = 100;
+export const SHORT_INTERVAL_MS = 100;
 /** Above the quiet period of the cases. */
-export const SELDOM_MS = 2_200;
+export const LONG_INTERVAL_MS = 2_200;
 
 export const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));

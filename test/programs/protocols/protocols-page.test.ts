@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { endingOf, type Release } from "./ending.ts";
+import { classifyEnding, type Release } from "./ending.ts";
 import { endings } from "./protocol-scenario.ts";
 import { SCENARIOS } from "./protocol-scenarios.ts";
-import { settingFor, withProtocols } from "./protocols-page.ts";
+import { insertProtocolTable, smallestSetting } from "./protocols-page.ts";
 
 const PAGE = new URL("../../../docs/protocols.md", import.meta.url);
 
 test("docs/protocols.md has a row with the expected endings of each scenario (written by test:programs -- -u)", () => {
   const page = readFileSync(PAGE, "utf8");
-  expect(page).toBe(withProtocols(page, SCENARIOS));
+  expect(page).toBe(insertProtocolTable(page, SCENARIOS));
 });
 
 test("the names of the protocol scenarios are unique", () => {
@@ -18,7 +18,7 @@ test("the names of the protocol scenarios are unique", () => {
 });
 
 test("a page without the marks around its table is refused", () => {
-  expect(() => withProtocols("no marks here", SCENARIOS)).toThrow("no section between");
+  expect(() => insertProtocolTable("no marks here", SCENARIOS)).toThrow("no section between");
 });
 
 test.for([
@@ -27,8 +27,8 @@ test.for([
   ["`active-url`", endings("unsure", "deadline", "quiet", "quiet")],
   ["`active-url`, `drain-url`", endings("deadline", "deadline", "cut", "quiet")],
   ["nothing helps", endings("deadline", "deadline", "cut", "deadline")],
-] as const)("%s is the smallest setting that helps", ([setting, all]) => {
-  expect(settingFor(all)).toBe(setting);
+] as const)("%s is the smallest setting that helps", ([setting, measured]) => {
+  expect(smallestSetting(measured)).toBe(setting);
 });
 
 const RELEASE: Release = {
@@ -42,8 +42,8 @@ const RELEASE: Release = {
 };
 
 test.for([
-  { title: "a quiet period after the last traffic", over: {}, ending: "quiet" },
-  { title: "too early if a request is unanswered", over: { openWork: 1 }, ending: "cut" },
+  { title: "a quiet period after the last traffic", overrides: {}, ending: "quiet" },
+  { title: "too early if a request is unanswered", overrides: { openWork: 1 }, ending: "cut" },
   { title: "too early if traffic continues", over: { sinceTrafficMs: 300 }, ending: "cut" },
   { title: "on time if no connection is open", over: { leftTotal: 0, sinceTrafficMs: 0 }, ending: "quiet" },
   {
@@ -57,10 +57,10 @@ test.for([
     ending: "closed",
   },
   { title: "too early if a connection is open", over: { criterion: "connections" }, ending: "cut" },
-] as const)("a release counts as $title", ({ over, ending }) => {
-  expect(endingOf({ ...RELEASE, ...over })).toBe(ending);
+] as const)("a release counts as $title", ({ overrides: over, ending }) => {
+  expect(classifyEnding({ ...RELEASE, ...over })).toBe(ending);
 });
 
 test("a report whose outcome is not drained or timeout is refused", () => {
-  expect(() => endingOf({ ...RELEASE, outcome: "restarted" })).toThrow("ended as restarted");
+  expect(() => classifyEnding({ ...RELEASE, outcome: "restarted" })).toThrow("ended as restarted");
 });

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { describeBuilds, NATIVE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
-import { missing, requiredProgram } from "../install/program-of.ts";
+import { requireProgram, skipCase } from "../install/program-of.ts";
 import { runScenario, type ScenarioResult } from "./protocol-run.ts";
 import { CRITERIA, type Criterion, type Ending, type Scenario } from "./protocol-scenario.ts";
 import { SCENARIOS } from "./protocol-scenarios.ts";
-import { type MeasuredScenario, withProtocols } from "./protocols-page.ts";
+import { insertProtocolTable, type MeasuredScenario } from "./protocols-page.ts";
 
 const PAGE = new URL("../../../docs/protocols.md", import.meta.url).pathname;
 
@@ -21,16 +21,16 @@ describeBuilds("the drain ends as expected by each criterion", (build) => {
   for (const scenario of SCENARIOS) {
     // Not test.for: it shortens values in titles.
     test.concurrent(`${scenario.protocol}: a client that ${scenario.client}`, { timeout: 120_000 }, async (context) => {
-      if (scenario.needs !== undefined) await requiredProgram(scenario.needs, context);
+      if (scenario.needs !== undefined) await requireProgram(scenario.needs, context);
       const results = await Promise.all(criteria.map((criterion) => runScenario(scenario, criterion, build)));
-      const all = measured.get(scenario) ?? new Map<Criterion, Ending>();
-      measured.set(scenario, all);
-      for (const one of results) {
-        all.set(one.criterion, one.ending);
-        const expected = scenario.endings[one.criterion];
+      const endingByCriterion = measured.get(scenario) ?? new Map<Criterion, Ending>();
+      measured.set(scenario, endingByCriterion);
+      for (const result of results) {
+        endingByCriterion.set(result.criterion, result.ending);
+        const expected = scenario.endings[result.criterion];
         const allowed = expected === "unsure" ? ["cut", "quiet", "deadline"] : [expected];
-        expect(allowed, describeResult(one)).toContain(one.ending);
-        if (one.ending === "deadline") expect(one.leftTotal, describeResult(one)).toBeGreaterThan(0);
+        expect(allowed, describeResult(result)).toContain(result.ending);
+        if (result.ending === "deadline") expect(result.leftTotal, describeResult(result)).toBeGreaterThan(0);
       }
     });
   }
@@ -38,9 +38,9 @@ describeBuilds("the drain ends as expected by each criterion", (build) => {
 
 test("docs/protocols.md lists the measured endings (written with -u)", async (context) => {
   const rows = SCENARIOS.map(rowOf);
-  if (rows.includes(undefined)) missing("not every scenario ran", context);
+  if (rows.includes(undefined)) skipCase("not every scenario ran", context);
   const complete = rows.filter((row) => row !== undefined);
-  await expect(withProtocols(readFileSync(PAGE, "utf8"), complete)).toMatchFileSnapshot(PAGE);
+  await expect(insertProtocolTable(readFileSync(PAGE, "utf8"), complete)).toMatchFileSnapshot(PAGE);
 });
 
 function rowOf(scenario: Scenario): MeasuredScenario | undefined {

@@ -46,16 +46,16 @@ export function createWebSocketServer(events: WebSocketEvents): WebSocketServer 
   });
   return {
     server,
-    send: (session, text) => session.write(frame(TEXT, Buffer.from(text))),
-    ping: (session) => session.write(frame(PING, Buffer.alloc(0))),
+    send: (session, text) => session.write(encodeFrame(TEXT, Buffer.from(text))),
+    ping: (session) => session.write(encodeFrame(PING, Buffer.alloc(0))),
     closeAll: () => {
       const code = Buffer.from([GOING_AWAY >> 8, GOING_AWAY & 0xff]);
-      for (const session of sessions) session.write(frame(CLOSE, code));
+      for (const session of sessions) session.write(encodeFrame(CLOSE, code));
     },
   };
 }
 
 /** For payloads below 126 bytes, whose length is one byte. */
-function frame(first: number, payload: Buffer): Buffer {
+function encodeFrame(first: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([first, payload.length]), payload]);
 }

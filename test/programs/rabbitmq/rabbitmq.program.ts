@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { insideNamespaces } from "../harness/inside-namespaces.ts";
-import { requiredProgram } from "../install/program-of.ts";
+import { requireProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { JOBS, type QueueRequest, type QueueResult } from "./queue-request.ts";
 import { BROKERS, CONSUMERS } from "./queue-scenarios.ts";
@@ -13,8 +13,8 @@ const INSIDE = join(import.meta.dirname, "queue-inside.ts");
 test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rabbitmq.md describes", {
   timeout: 300_000,
 }, async (context) => {
-  const broker = await requiredProgram("rabbitmq", context);
-  const pika = await requiredProgram("pika", context);
+  const broker = await requireProgram("rabbitmq", context);
+  const pika = await requireProgram("pika", context);
   const folder = await mkdtemp(join(tmpdir(), "rabbit-"));
   try {
     const request: QueueRequest = {

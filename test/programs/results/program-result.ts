@@ -1,7 +1,7 @@
 /** Defines the lines of `build/programs/results.json`: results of cases with real programs. */
 import type { FailureKind } from "../../../src/demo/load/http-client.ts";
 
-export type Counted = {
+export type RequestTotals = {
   readonly requests: number;
   readonly failed: number;
   readonly kinds: Readonly<Record<FailureKind, number>>;
@@ -16,9 +16,9 @@ export type ServerResult = {
   /** `image`: the program's image sets the signal; `kubelet`: the default SIGTERM. */
   readonly signalOf: "image" | "kubelet";
   readonly manager: "native" | "node";
-  readonly without: Counted;
-  readonly with: Counted;
-  readonly endless: Counted & { readonly outcomes: readonly string[] };
+  readonly without: RequestTotals;
+  readonly with: RequestTotals;
+  readonly endless: RequestTotals & { readonly outcomes: readonly string[] };
   /** The same clients with the preloaded library, which answers them with `Connection: close`. */
   readonly preload: PreloadResult;
   /** Longest time from the deletion to the stop signal, with lastcall. */
@@ -27,7 +27,7 @@ export type ServerResult = {
   readonly stopSeconds: number;
 };
 
-export type PreloadResult = Counted & {
+export type PreloadResult = RequestTotals & {
   readonly outcomes: readonly string[];
   readonly drainSeconds: number;
   readonly overWaitSeconds: number;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BENCH_SCENARIOS, scenarioName } from "./rollout-scenarios.ts";
 import { checkRollouts, type RolloutsLine } from "./rollouts-checks.ts";
-import { rolloutsPage, unmeasured } from "./rollouts-page.ts";
+import { missingRolloutScenarios, rolloutsPage } from "./rollouts-page.ts";
 import { perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 
 const drain = {
@@ -55,8 +55,8 @@ describe("docs/rollouts.md", () => {
   test("lists the scenarios without a result, and ignores results of other kinds of cases", () => {
     const [first, ...others] = lines;
     const foreign = { kind: "server", system: first?.system ?? "" };
-    expect(unmeasured([...others, foreign])).toEqual([first?.system]);
-    expect(unmeasured(lines)).toEqual([]);
+    expect(missingRolloutScenarios([...others, foreign])).toEqual([first?.system]);
+    expect(missingRolloutScenarios(lines)).toEqual([]);
     expect(first?.system).toBe(BENCH_SCENARIOS.map(scenarioName)[0]);
   });
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { frame, isWholeMessage } from "../harness/grpc-frame.ts";
+import { encodeFrame, isCompleteFrame } from "../harness/grpc-frame.ts";
 import { overWaitMs } from "../harness/over-wait.ts";
 import { createNodeCounter } from "./load/node-counter.ts";
 import { createPace } from "./load/timing.ts";
-import { loadPlan } from "./load-plan.ts";
+import { planLoad } from "./load-plan.ts";
 import { BENCH_SCENARIOS, type RolloutScenario, scenarioName, TEST_SCENARIOS } from "./rollout-scenarios.ts";
 import { checkRollouts } from "./rollouts-checks.ts";
 import { type NodeResult, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
@@ -34,23 +34,23 @@ describe("a gRPC message", () => {
   test("is complete with exactly the bytes of its frame", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const message = frame(text);
-        expect(isWholeMessage(message)).toBe(true);
-        expect(isWholeMessage(message.subarray(0, -1))).toBe(false);
-        expect(isWholeMessage(Uint8Array.from([...message, 0]))).toBe(false);
+        const message = encodeFrame(text);
+        expect(isCompleteFrame(message)).toBe(true);
+        expect(isCompleteFrame(message.subarray(0, -1))).toBe(false);
+        expect(isCompleteFrame(Uint8Array.from([...message, 0]))).toBe(false);
       }),
     );
   });
 
   test("can start anywhere in a larger buffer", () => {
-    const buffer = new Uint8Array([9, 9, 9, ...frame("hello")]);
-    expect(isWholeMessage(buffer.subarray(3))).toBe(true);
+    const buffer = new Uint8Array([9, 9, 9, ...encodeFrame("hello")]);
+    expect(isCompleteFrame(buffer.subarray(3))).toBe(true);
   });
 
   test("is refused if it is compressed", () => {
-    const message = frame("hello");
+    const message = encodeFrame("hello");
     message[0] = 1;
-    expect(isWholeMessage(message)).toBe(false);
+    expect(isCompleteFrame(message)).toBe(false);
   });
 });
 
@@ -99,7 +99,7 @@ describe("the rollout scenarios", () => {
   test("of the benchmark have 20 rollouts for each protocol, at more than the required rate", () => {
     for (const scenario of BENCH_SCENARIOS) {
       expect(scenario.rollouts).toBe(20);
-      const rates = PROTOCOLS.map((protocol) => loadPlan(scenario).rates[protocol]);
+      const rates = PROTOCOLS.map((protocol) => planLoad(scenario).rates[protocol]);
       expect(rates.filter((rate) => rate > 500)).toHaveLength(1);
     }
     expect(new Set(BENCH_SCENARIOS.map(scenarioName)).size).toBe(BENCH_SCENARIOS.length);

@@ -12,35 +12,38 @@ const LIMIT_MS = 5_000;
 export default async function setup(): Promise<() => Promise<void>> {
   // A short prefix: programs create sockets in this folder, and their paths are limited to 107 bytes.
   const folder = await mkdtemp(join(tmpdir(), "lcp-"));
-  const before = process.env["TMPDIR"];
+  const previousTmpdir = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   process.env[MARK] = basename(folder);
   // An interrupted run does not reach the teardown.
-  const sweep = () => rmSync(folder, { recursive: true, force: true });
-  process.once("exit", sweep);
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", removeFolder);
   return async () => {
-    process.off("exit", sweep);
-    if (before === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = before;
-    const processes = await processesLeft(`${MARK}=${basename(folder)}`);
+    process.off("exit", removeFolder);
+    if (previousTmpdir === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = previousTmpdir;
+    const processes = await waitForProcesses(`${MARK}=${basename(folder)}`);
     const files = await readdir(folder);
     await rm(folder, { recursive: true, force: true });
-    const left = [...processes.map((one) => `process ${one}`), ...files.map((file) => `file ${join(folder, file)}`)];
-    if (left.length > 0) throw new Error(`the run left behind: ${left.join("; ")}`);
+    const leftovers = [
+      ...processes.map((running) => `process ${running}`),
+      ...files.map((file) => `file ${join(folder, file)}`),
+    ];
+    if (leftovers.length > 0) throw new Error(`the run left behind: ${leftovers.join("; ")}`);
   };
 }
 
-async function processesLeft(mark: string): Promise<readonly string[]> {
+async function waitForProcesses(mark: string): Promise<readonly string[]> {
   const limitMs = performance.now() + LIMIT_MS;
   for (;;) {
-    const left = await marked(mark);
-    if (left.length === 0 || performance.now() > limitMs) return left;
+    const processes = await findMarkedProcesses(mark);
+    if (processes.length === 0 || performance.now() > limitMs) return processes;
     await new Promise((done) => setTimeout(done, 200));
   }
 }
 
 /** @returns `PID COMMAND` of each process, without Vitest's workers, which end after the teardown */
-async function marked(mark: string): Promise<readonly string[]> {
+async function findMarkedProcesses(mark: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^[0-9]+$/.test(name) && name !== String(process.pid))) {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");

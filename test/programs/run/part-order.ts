@@ -3,17 +3,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const PARTS = ["install", "servers", "rollouts", "protocols", "rabbitmq", "envoy"];
 
-export function inOrder(files: readonly string[]): readonly string[] {
-  const place = (file: string) => {
-    const at = PARTS.indexOf(/\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "");
-    return at < 0 ? PARTS.length : at;
+export function sortByPart(files: readonly string[]): readonly string[] {
+  const partIndex = (file: string) => {
+    const index = PARTS.indexOf(/\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "");
+    return index < 0 ? PARTS.length : index;
   };
-  return files.toSorted((one, other) => place(one) - place(other) || one.localeCompare(other));
+  return files.toSorted((one, other) => partIndex(one) - partIndex(other) || one.localeCompare(other));
 }
 
 export class PartOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = inOrder(files.map(({ moduleId }) => moduleId));
+    const order = sortByPart(files.map(({ moduleId }) => moduleId));
     return files.toSorted((one, other) => order.indexOf(one.moduleId) - order.indexOf(other.moduleId));
   }
 }

@@ -8,7 +8,7 @@ import { servicePort } from "../../../src/demo/rollout/deployment.ts";
 import { allReady, createPod } from "../../../src/demo/rollout/rollout.ts";
 import { openSession } from "../harness/http2-client.ts";
 import { type ClusterContext, runClusterScript } from "../harness/namespace-script.ts";
-import { factsOfPod, type PodEndFacts } from "../harness/pod-end-facts.ts";
+import { collectPodFacts, type PodEndFacts } from "../harness/pod-end-facts.ts";
 import { UPSTREAM } from "../harness/roll-request.ts";
 
 export type Http2Request = {
@@ -68,7 +68,7 @@ async function endPod(
   await clock.wait(SILENCE_MS);
   await pod.remove();
   session.destroy();
-  return factsOfPod(pod);
+  return collectPodFacts(pod);
 }
 
 async function requestAll(

@@ -152,8 +152,9 @@ export function titleOf({ system, stopSignal }: ServerRow): string {
 
 /** @param scratch the only folder that the Pods write to */
 export function serverDeployment(row: ServerRow, program: FoundProgram, scratch: string): object {
-  const written = row.configuration === undefined ? "" : 'printf %s "$CONFIGURATION" > "$FOLDER/configuration"; ';
-  const probed =
+  const writeConfiguration =
+    row.configuration === undefined ? "" : 'printf %s "$CONFIGURATION" > "$FOLDER/configuration"; ';
+  const probeAction =
     row.probe === "tcp" ? { tcpSocket: { port: "http" } } : { httpGet: { path: "/healthz", port: "http" } };
   const variables = {
     ...program.environment,
@@ -165,10 +166,10 @@ export function serverDeployment(row: ServerRow, program: FoundProgram, scratch:
   };
   return webDeployment({
     image: `example.org/${row.program}:1`,
-    command: ["sh", "-c", `mkdir -p "$FOLDER"; ${written}${row.script}`],
+    command: ["sh", "-c", `mkdir -p "$FOLDER"; ${writeConfiguration}${row.script}`],
     workingDir: APPS,
     env: Object.entries(variables).map(([name, value]) => ({ name, value })),
     lifecycle: { stopSignal: row.stopSignal },
-    readinessProbe: { ...probed, periodSeconds: 1, timeoutSeconds: 3 },
+    readinessProbe: { ...probeAction, periodSeconds: 1, timeoutSeconds: 3 },
   });
 }

@@ -1,11 +1,11 @@
 /** HTTP/2 clients of one node: a few sessions with concurrent streams, for plain requests or in gRPC's wire format. */
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
-import { isWholeMessage } from "../../harness/grpc-frame.ts";
-import { grpcCall, type Http2Answer, openSession, watchAnswer } from "../../harness/http2-client.ts";
+import { isCompleteFrame } from "../../harness/grpc-frame.ts";
+import { collectResponse, grpcCall, type Http2Response, openSession } from "../../harness/http2-client.ts";
 import type { NodeClients, NodePorts } from "./node-ports.ts";
-import { endOfLifeMs } from "./timing.ts";
+import { chooseCloseMs } from "./timing.ts";
 
-type Kept = {
+type PooledSession = {
   readonly session: ClientHttp2Session;
   readonly pod: string;
   readonly openedMs: number;
@@ -20,44 +20,44 @@ const STREAMS_AT_ONCE = 3;
 
 export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts): NodeClients {
   const { counter, plan, nowMs } = ports;
-  const slots: (Kept | undefined)[] = Array.from({ length: plan.keptHttp2 }, () => undefined);
+  const slots: (PooledSession | undefined)[] = Array.from({ length: plan.keptHttp2 }, () => undefined);
   const streams = new Set<ClientHttp2Stream>();
   const sessions = new Set<ClientHttp2Session>();
   let turn = 0;
   let whenEmpty = () => {};
 
-  const dial = (pod: string): Kept => {
+  const connectTo = (pod: string): PooledSession => {
     const openedMs = nowMs();
     const session = openSession(pod, plan.ports[protocol], ports.target.localAddress);
     sessions.add(session);
     counter.recordActivity(pod);
     session.once("close", () => sessions.delete(session));
-    const endsMs = endOfLifeMs(plan.lives, openedMs, ports.random());
+    const endsMs = chooseCloseMs(plan.lives, openedMs, ports.random());
     return { session, pod, openedMs, endsMs, requests: 0, unanswered: 0, retired: false };
   };
-  const isGood = ({ session, endsMs }: Kept) => !session.closed && !session.destroyed && nowMs() < endsMs;
-  const take = (slot: number): Kept | undefined => {
-    const before = slots[slot];
-    if (before !== undefined && isGood(before)) return before;
+  const isUsable = ({ session, endsMs }: PooledSession) => !session.closed && !session.destroyed && nowMs() < endsMs;
+  const acquireSession = (slot: number): PooledSession | undefined => {
+    const current = slots[slot];
+    if (current !== undefined && isUsable(current)) return current;
     retire(slot);
     const pod = ports.nextPod();
-    slots[slot] = pod === undefined ? undefined : dial(pod);
+    slots[slot] = pod === undefined ? undefined : connectTo(pod);
     return slots[slot];
   };
   const retire = (slot: number) => {
-    const before = slots[slot];
+    const current = slots[slot];
     slots[slot] = undefined;
-    if (before === undefined) return;
-    before.retired = true;
-    closeWhenAnswered(before);
+    if (current === undefined) return;
+    current.retired = true;
+    closeWhenAnswered(current);
   };
   /** Closing earlier would send GOAWAY ahead of queued requests, which Node's server then refuses. */
-  const closeWhenAnswered = ({ session, retired, unanswered, pod }: Kept) => {
+  const closeWhenAnswered = ({ session, retired, unanswered, pod }: PooledSession) => {
     if (!retired || unanswered > 0 || session.destroyed) return;
     session.close();
     counter.recordActivity(pod);
   };
-  const open = ({ session }: Kept): ClientHttp2Stream =>
+  const startStream = ({ session }: PooledSession): ClientHttp2Stream =>
     protocol === "http2"
       ? session.request({ ":path": "/" }, { endStream: true })
       : grpcCall(session, "/lastcall.test.Greeter/Greet", "hello");
@@ -67,23 +67,23 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
   };
 
   const sendRequest = () => {
-    const kept = take(Math.trunc(turn++ / STREAMS_AT_ONCE) % slots.length);
-    if (kept === undefined) {
+    const pooled = acquireSession(Math.trunc(turn++ / STREAMS_AT_ONCE) % slots.length);
+    if (pooled === undefined) {
       counter.countFailure({ protocol, kind: "no endpoint", pod: "", connectionAgeMs: 0, requestsBefore: 0 });
       return;
     }
-    const { pod, openedMs, requests: requestsBefore } = kept;
-    kept.requests += 1;
-    kept.unanswered += 1;
+    const { pod, openedMs, requests: requestsBefore } = pooled;
+    pooled.requests += 1;
+    pooled.unanswered += 1;
     counter.recordActivity(pod);
-    const stream = open(kept);
+    const stream = startStream(pooled);
     streams.add(stream);
-    const late = setTimeout(() => stream.destroy(new Error("timed out")), ports.target.timeoutMs);
-    watchAnswer(stream, (answer) => {
+    const timeout = setTimeout(() => stream.destroy(new Error("timed out")), ports.target.timeoutMs);
+    collectResponse(stream, (answer) => {
       const kind = failureOf(protocol, answer, stream.rstCode);
-      clearTimeout(late);
-      kept.unanswered -= 1;
-      closeWhenAnswered(kept);
+      clearTimeout(timeout);
+      pooled.unanswered -= 1;
+      closeWhenAnswered(pooled);
       if (kind === "") counter.countAnswer(protocol, pod);
       else if (kind === UNSENT) sendRequest();
       else
@@ -94,8 +94,8 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
 
   return {
     sendRequest,
-    sweep: () => {
-      for (const [slot, kept] of slots.entries()) if (kept !== undefined && !isGood(kept)) retire(slot);
+    closeExpired: () => {
+      for (const [slot, pooled] of slots.entries()) if (pooled !== undefined && !isUsable(pooled)) retire(slot);
     },
     stop: async () => {
       if (streams.size > 0)
@@ -113,7 +113,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
  */
 const UNSENT = "unsent";
 
-function failureOf(protocol: "http2" | "grpc", answer: Http2Answer, code: number): string {
+function failureOf(protocol: "http2" | "grpc", answer: Http2Response, code: number): string {
   const { status, grpcStatus, complete, unsent, error, chunks } = answer;
   if (unsent && status === 0) return UNSENT;
   if (error !== "") return error;
@@ -121,5 +121,5 @@ function failureOf(protocol: "http2" | "grpc", answer: Http2Answer, code: number
   if (status !== 200) return `status ${status}`;
   if (protocol === "http2") return chunks.length === 0 ? "empty answer" : "";
   if (grpcStatus !== "0") return `grpc-status ${grpcStatus}`;
-  return isWholeMessage(Buffer.concat(chunks)) ? "" : "not one whole message";
+  return isCompleteFrame(Buffer.concat(chunks)) ? "" : "not one whole message";
 }

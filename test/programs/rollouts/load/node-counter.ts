@@ -13,7 +13,7 @@ export type NodeCounter = {
   readonly result: () => NodeResult;
 };
 
-const FAILURES_KEPT = 20;
+const MAX_FAILURES = 20;
 
 export function createNodeCounter(nowMs: () => number): NodeCounter {
   const answered = perProtocol(() => 0);
@@ -23,7 +23,7 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
   const lastWorkMs: Record<string, number> = {};
   const sums = { longestStallMs: 0, measuredMs: 0 };
   let fromMs: number | undefined;
-  let open = false;
+  let isMeasuring = false;
   const recordActivity = (pod: string) => {
     lastWorkMs[pod] = nowMs();
   };
@@ -31,7 +31,7 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
     recordActivity,
     countAnswer: (protocol, pod) => {
       recordActivity(pod);
-      if (!open || fromMs === undefined) return;
+      if (!isMeasuring || fromMs === undefined) return;
       answered[protocol] += 1;
       const second = Math.trunc((nowMs() - fromMs) / 1_000);
       while (perSecond.length <= second) perSecond.push(0);
@@ -39,17 +39,17 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
     },
     countFailure: (failure) => {
       failed[failure.protocol] += 1;
-      if (failures.length < FAILURES_KEPT) failures.push({ ...failure, atMs: nowMs() });
+      if (failures.length < MAX_FAILURES) failures.push({ ...failure, atMs: nowMs() });
     },
     recordStall: (ms) => {
-      if (open) sums.longestStallMs = Math.max(sums.longestStallMs, Math.round(ms));
+      if (isMeasuring) sums.longestStallMs = Math.max(sums.longestStallMs, Math.round(ms));
     },
     startMeasuring: () => {
       fromMs = nowMs();
-      open = true;
+      isMeasuring = true;
     },
     stopMeasuring: () => {
-      open = false;
+      isMeasuring = false;
       sums.measuredMs = fromMs === undefined ? 0 : Math.round(nowMs() - fromMs);
     },
     // Without the last second, which is incomplete.

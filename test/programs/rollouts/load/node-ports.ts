@@ -17,6 +17,6 @@ export type NodePorts = {
 export type NodeClients = {
   readonly sendRequest: () => void;
   /** Closes connections at the end of their lifetime, after their requests in flight. */
-  readonly sweep: () => void;
+  readonly closeExpired: () => void;
   readonly stop: () => Promise<void>;
 };

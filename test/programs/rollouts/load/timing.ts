@@ -8,16 +8,16 @@ export function sharedNowMs(): number {
 
 /** Paces an open loop, which does not wait for answers. @returns a function that counts the requests due since its last call */
 export function createPace(perSecond: number, startMs: number): (nowMs: number) => number {
-  let issued = 0;
+  let countedRequests = 0;
   return (nowMs) => {
-    const due = Math.floor(((nowMs - startMs) * perSecond) / 1_000) - issued;
-    issued += due;
+    const due = Math.floor(((nowMs - startMs) * perSecond) / 1_000) - countedRequests;
+    countedRequests += due;
     return due;
   };
 }
 
 /** Chooses the end of a connection opened at `nowMs`; Infinity for endless clients. @param random from 0 to 1 */
-export function endOfLifeMs(lives: LoadPlan["lives"], nowMs: number, random: number): number {
+export function chooseCloseMs(lives: LoadPlan["lives"], nowMs: number, random: number): number {
   if (lives === "endless") return Number.POSITIVE_INFINITY;
   return nowMs + lives.leastMs + random * (lives.mostMs - lives.leastMs);
 }
