@@ -11,7 +11,7 @@ import { missingRolloutScenarios, rolloutsPage } from "./rollouts/rollouts-page.
 import { HTTP2_SERVERS, SERVERS, type ServerRow, titleOf } from "./servers/server-table.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
-const PAGE = join(DOCS, "systems.md");
+const SYSTEMS = join(DOCS, "systems.md");
 const ENVOY = join(DOCS, "envoy.md");
 const ROLLOUTS = join(DOCS, "rollouts.md");
 const QUEUES = join(DOCS, "guides/rabbitmq.md");
@@ -31,7 +31,7 @@ const missing = [
   ...missingIstioCases(results),
 ];
 if (missing.length === 0 && queues !== undefined) {
-  writeFileSync(PAGE, systemsPage([...rows, ...http2].flatMap(({ result }) => result ?? [])));
+  writeFileSync(SYSTEMS, systemsPage([...rows, ...http2].flatMap(({ result }) => result ?? [])));
   writeFileSync(ENVOY, insertIstioTable(insertEnvoyTables(readFileSync(ENVOY, "utf8"), results), results));
   writeFileSync(QUEUES, insertQueueTables(readFileSync(QUEUES, "utf8"), queues));
 } else {
@@ -39,7 +39,7 @@ if (missing.length === 0 && queues !== undefined) {
   process.exitCode = 1;
 }
 
-// `npm run bench:rollouts` measures these, as it takes longer than a test run.
+// `npm run bench:rollouts` measures the rollouts, which takes longer than a test run.
 const missingScenarios = missingRolloutScenarios(results);
 if (missingScenarios.length === 0) writeFileSync(ROLLOUTS, rolloutsPage(results));
 else

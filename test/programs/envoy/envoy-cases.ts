@@ -11,7 +11,7 @@ export type EnvoyCase = {
   readonly manager: EnvoyResult["manager"];
 };
 
-/** @param native whether this host has the native manager; without it every case runs with the manager on Node */
+/** @param native whether this host has the native manager; without the native manager every case runs on Node */
 export function envoyCases(native: boolean): readonly EnvoyCase[] {
   const manager = native ? "native" : "node";
   const all = VERSIONS.flatMap((version) => SCENARIOS.map((scenario): EnvoyCase => ({ scenario, version, manager })));

@@ -45,9 +45,9 @@ test.for([
   { title: "a drain that ends early", overrides: { overWaitSeconds: -0.5 }, failure: "0.5 s early" },
   { title: "a load without responses", overrides: { answered: 0 }, failure: "no request was answered" },
 ])("$title fails its check", ({ overrides, failure }) => {
-  const found = checkEnvoy(scenario("quiet"), { ...GOOD, ...overrides });
-  expect(found).toHaveLength(1);
-  expect(found[0]).toContain(failure);
+  const failures = checkEnvoy(scenario("quiet"), { ...GOOD, ...overrides });
+  expect(failures).toHaveLength(1);
+  expect(failures[0]).toContain(failure);
 });
 
 test("a scheduling delay of the host extends the time by which a drain can end late", () => {

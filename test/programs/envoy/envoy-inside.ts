@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces: runs all cases, several that mostly wait beside one heavy one. */
+/** Process 1 of the namespaces: runs all cases; heavy cases one after the other, light cases concurrently. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
@@ -41,8 +41,8 @@ await runScript(async (request: RunRequest & Peers, { processes, scratch: folder
 });
 
 /**
- * Calls hooks with the native build where there is one: Node may take more than five seconds to start on a busy machine,
- * and after that time the manager takes the hook of a single container for its restart.
+ * Returns the command of a manager that serves on Node. Hooks run the native build if this host has it: Node may need more
+ * than five seconds to start on a busy machine, and the manager treats such a late hook as the restart of one container.
  */
 function managerOnNode(native: string): readonly string[] {
   const nodeCommand = [process.execPath, NODE_MANAGER];

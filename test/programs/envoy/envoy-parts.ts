@@ -35,7 +35,7 @@ export function httpFilter(
   });
 }
 
-export function clusterOf(name: string, address: object, protocol: "http1" | "http2" = "http1"): object {
+export function buildCluster(name: string, address: object, protocol: "http1" | "http2" = "http1"): object {
   const http2 = {
     "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
       "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",

@@ -51,7 +51,7 @@ async function endPod(
     propagationMs: scenario.propagationMs ?? PROPAGATION_MS,
     dueMs: (facts) => dueMs(scenario, facts),
   });
-  // Envoy cuts its clients when it stops. Only a session that stays to the deadline may be cut.
+  // Envoy closes all connections when it stops. Only a scenario whose drain ends at the deadline may lose a session then.
   const endsAtDeadline = scenario.ends === "deadline";
   return {
     kind: "envoy",

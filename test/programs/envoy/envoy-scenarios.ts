@@ -7,10 +7,10 @@ import { grpcioClients, http3Clients } from "./python-clients.ts";
 import { tcpSession, udpFlow, webSocket } from "./session-clients.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** For sessions that stay: a shorter deadline than the default of a minute. */
+/** Drain timeout for sessions that never close: shorter than the default of a minute. */
 const SHORT_DEADLINE = { settings: { "drain-timeout": "10s" }, timeoutMs: 10_000 };
 
-/** 500 requests a second; half of the clients renew their connection every 5 s, the others never. */
+/** 500 requests a second; half of the clients reconnect every 5 s, the others never. */
 const HTTP1 = { clients: 20, paceMs: 40, lifetimeMs: (client: number) => (client % 2 === 0 ? 5_000 : NEVER) };
 const HTTP2 = { clients: 10, loopsEach: 2, paceMs: 40 };
 

@@ -1,17 +1,17 @@
 /**
  * Results of Envoy Gateway's shutdown manager (commit d32f282, its defaults) with the same Envoy 1.40.0. Measured once on
- * a similar machine, three runs a row with a spread below 0.1 s; the suite does not repeat the measurement.
+ * a similar machine, in three runs for each row that differed by less than 0.1 s; the suite does not repeat the measurement.
  */
 
 export type GatewayResult = {
   readonly scenario: string;
   readonly releasedSeconds: number;
-  /** From the last traffic; undefined where the end of traffic did not end the drain. */
+  /** Time from the last traffic to the release; undefined if the drain did not end because of the end of traffic. */
   readonly afterTrafficSeconds?: number;
   readonly failureCell: string;
 };
 
-/** In each of these drains the connection of the hook broke, which a kubelet reports as FailedPreStopHook. */
+/** In each of these drains the hook's connection broke, which a kubelet reports as FailedPreStopHook. */
 export const GATEWAY_RESULTS: readonly GatewayResult[] = [
   { scenario: "none", releasedSeconds: 11, afterTrafficSeconds: 11, failureCell: "0" },
   { scenario: "http1", releasedSeconds: 11, afterTrafficSeconds: 9, failureCell: "0 of 7503" },
@@ -25,5 +25,5 @@ export const GATEWAY_RESULTS: readonly GatewayResult[] = [
   { scenario: "tcp-stays", releasedSeconds: 61, failureCell: "cut" },
 ];
 
-/** A second process of the same size runs during the drain. */
+/** Resident memory of the shutdown manager; during the drain a second process of the same size runs. */
 export const GATEWAY_RESIDENT_MIB = 82;

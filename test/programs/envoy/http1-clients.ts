@@ -24,7 +24,7 @@ export function http1Load(load: Http1Load): (target: Target) => Promise<Clients>
       return loops.loop(async () => {
         const { connection, byPod } = connections.current(loops.withdrawn());
         const { failure = "" } = await connection.request(load.path ?? FIVE_MS_PATH, lifetimeMs > 0);
-        return { failure: failure === "" || byPod ? failure : `${failure} elsewhere`, byPod };
+        return { failure: failure === "" || byPod ? failure : `${failure} at the upstream`, byPod };
       });
     };
     const clients = Array.from({ length: load.clients }, (_, index) => client(load.lifetimeMs(index)));
@@ -34,7 +34,7 @@ export function http1Load(load: Http1Load): (target: Target) => Promise<Clients>
 
 type OpenConnection = { readonly connection: HttpConnection; readonly byPod: boolean };
 
-/** Keeps the connection of one client; replaces it at the end of its lifetime or when the server closes it. */
+/** Provides one client's connection, and reconnects at the end of its lifetime or after the server has closed it. */
 function createClientConnection(target: Target, { port = PROXY.web }: Http1Load, lifetimeMs: number) {
   let current: OpenConnection | undefined;
   let openedMs = 0;
@@ -53,7 +53,7 @@ function createClientConnection(target: Target, { port = PROXY.web }: Http1Load,
   };
 }
 
-/** One request that is in flight when the Pod is deleted and takes `ms`; its connection is kept. */
+/** Sends one request whose response takes `ms` milliseconds, on a kept-alive connection. */
 export function http1Request(ms: number): (target: Target) => Promise<Clients> {
   return async (target) => {
     const counts = { answered: 0, failures: [] as string[] };
@@ -64,7 +64,7 @@ export function http1Request(ms: number): (target: Target) => Promise<Clients> {
       else counts.failures.push(failure);
       lastTrafficMs = target.clock.nowMs();
     });
-    // A short request leaves an idle connection, so its answer has to arrive before the Pod is deleted.
+    // A scenario with a short request tests an idle connection, so the response has to arrive before the Pod is deleted.
     if (ms < 1_000) await answered;
     return {
       counts,

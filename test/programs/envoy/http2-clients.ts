@@ -1,4 +1,4 @@
-/** HTTP/2 and gRPC clients. */
+/** Runs HTTP/2 and gRPC clients: request loops, an idle connection, and a gRPC stream. */
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from "node:http2";
 import { decodeFrames } from "../harness/grpc-frame.ts";
 import { collectResponse, grpcCall, type Http2Response, openSession } from "../harness/http2-client.ts";
@@ -17,24 +17,24 @@ const SERVICE = "/lastcall.test.Upstream";
 const REFUSED = "refused";
 const RESPONSE_MS = 5;
 
-/** Keeps each connection until GOAWAY; then the client reconnects, to the upstream once the Pod is withdrawn. */
+/** Each client uses its connection until GOAWAY, and reconnects to the Pod or, after the withdrawal, to the upstream. */
 export function http2Load({ clients, loopsEach, paceMs, protocol }: Http2Load): (target: Target) => Promise<Clients> {
   return (target) => {
     const loops = createRequestLoops(target, paceMs);
-    const sendRequest = ({ to, byPod }: OpenSession) =>
-      protocol === "grpc" ? sendGrpc(to, RESPONSE_MS, byPod) : sendPlain(to, RESPONSE_MS, byPod);
+    const sendRequest = ({ session, byPod }: OpenSession) =>
+      protocol === "grpc" ? sendGrpc(session, RESPONSE_MS, byPod) : sendPlain(session, RESPONSE_MS, byPod);
     const client = async () => {
       const clientSession = createClientSession(target, loops);
       const loop = () =>
         loops.loop(async () => {
           const result = await sendRequest(clientSession.current());
           if (result.failure !== REFUSED) return result;
-          // The server did not process the stream, so libraries retry it on another connection; this client does so once.
+          // The server did not process the stream, so libraries retry it on another connection; this client retries once.
           loops.countRefused();
           return sendRequest(clientSession.current());
         });
       await Promise.all(Array.from({ length: loopsEach }, loop));
-      clientSession.current().to.destroy();
+      clientSession.current().session.destroy();
     };
     return Promise.resolve(loops.clientsOf(Array.from({ length: clients }, client)));
   };
@@ -54,7 +54,7 @@ export function http2Idle(): (target: Target) => Promise<Clients> {
   };
 }
 
-/** Reads one stream of messages and closes it after a while, or never. A stream that ends before is a failure. */
+/** Reads one stream of messages and closes it after `closesAfterMs`. Counts a stream that the server ends as a failure. */
 export function grpcStream(everyMs: number, closesAfterMs: number): (target: Target) => Promise<Clients> {
   return async (target) => {
     const counts = { answered: 0, failures: [] as string[] };
@@ -82,19 +82,19 @@ export function grpcStream(everyMs: number, closesAfterMs: number): (target: Tar
   };
 }
 
-type OpenSession = { readonly to: ClientHttp2Session; readonly byPod: boolean };
+type OpenSession = { readonly session: ClientHttp2Session; readonly byPod: boolean };
 type ClientSession = { readonly current: () => OpenSession };
 
 function createClientSession(target: Target, loops: RequestLoops): ClientSession {
   let byPod = true;
-  let to = connectTo(target, true);
+  let session = connectTo(target, true);
   return {
     current: () => {
-      if (to.closed || to.destroyed) {
+      if (session.closed || session.destroyed) {
         byPod = !loops.withdrawn();
-        to = connectTo(target, byPod);
+        session = connectTo(target, byPod);
       }
-      return { to, byPod };
+      return { session, byPod };
     },
   };
 }
@@ -131,7 +131,7 @@ function resultOf(
         return;
       }
       const failure = answer.error === "" ? check(answer) : answer.error;
-      done({ failure: failure === "" || byPod ? failure : `${failure} elsewhere`, byPod });
+      done({ failure: failure === "" || byPod ? failure : `${failure} at the upstream`, byPod });
     });
   });
 }

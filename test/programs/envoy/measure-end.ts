@@ -1,4 +1,4 @@
-/** Deletes a Pod while its clients go on, and measures its drain. */
+/** Deletes a Pod while its clients continue, and measures its drain. */
 import { get } from "node:http";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
 import { realClock } from "../../../src/demo/clock.ts";
@@ -19,10 +19,10 @@ export type EndParts = {
 
 export type MeasuredEnd = Omit<EnvoyResult, "kind" | "system" | "scenario" | "version" | "manager" | "refused" | "cut">;
 
-/** Time for clients to notice that the proxy has stopped. */
+/** Time in which every client detects that the proxy has stopped. */
 const CLOSE_NOTICE_MS = 500;
 
-/** @returns the end with all failures, and the number of failures at the release */
+/** @returns the measured end with all failures, and the number of failures at the release */
 export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresAtRelease: number }> {
   const { testPod, clients, container } = parts;
   const { pod } = testPod;
@@ -48,7 +48,7 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
     afterTrafficSeconds: toSeconds(Math.max(0, releasedMs - Math.max(deletedMs, lastTrafficMs))),
     overWaitSeconds: toSeconds(releasedMs - dueMs),
     stayedSeconds: toSeconds(Math.max(0, lastTrafficMs - delayEndMs - lag.between(delayEndMs, lastTrafficMs))),
-    // The log line of the trigger may be read late. After that, only lag near the due moment can delay the release.
+    // The trigger's log line may be read late. After the trigger, only lag near the due time can delay the release.
     lagSeconds: toSeconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
     hookStatus: hook,
     hooksFailed: pod.events.filter(({ type }) => type === "FailedPreStopHook" || type === "hook-overran").length,
@@ -65,7 +65,7 @@ export function eventTimeMs(events: readonly PodEvent[], container: string, type
   return events.find((event) => event.container === container && event.type === type)?.atMs ?? Number.NaN;
 }
 
-/** Calls a container's hook a second time, as the kubelet does not check the status. -1: no answer. */
+/** Calls a container's hook again, as the kubelet ignores the status. @returns -1 without a response */
 function hookStatus(host: string, container: string): Promise<number> {
   return new Promise((done) => {
     get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (answer) => {
@@ -91,9 +91,9 @@ type Tick = { readonly atMs: number; readonly lateMs: number; readonly waitedMs:
 
 /**
  * Records scheduling delays: late timers in this process, and the time that the measured processes were runnable but not
- * running. A drain is not blamed for these delays.
+ * running. The checks subtract these delays from the time that a drain took too long.
  *
- * @param waitedMs total of the measured processes since their start; falls when one of them exits
+ * @param waitedMs total waiting time of the measured processes since their start; decreases when one of them exits
  */
 function startLagLog(waitedMs: () => number): LagLog {
   const ticks: Tick[] = [];
@@ -109,7 +109,7 @@ function startLagLog(waitedMs: () => number): LagLog {
   };
   const timer = setInterval(tick, TICK_MS);
   return {
-    // A tick across an edge of the interval counts in full, as its delay may lie on either side.
+    // A tick that overlaps the start or the end of the interval counts in full, as its delay may be inside.
     between: (fromMs, toMs) =>
       ticks
         .filter(({ atMs, lateMs }) => atMs >= fromMs && atMs - lateMs - TICK_MS <= toMs)

@@ -1,4 +1,4 @@
-/** Clients that need Python libraries: grpcio and HTTP/3. Each load is one Python process. */
+/** Runs clients that need Python libraries: grpcio, and aioquic for HTTP/3. Each load is one Python process. */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { startPeer } from "../harness/peer-process.ts";
@@ -8,7 +8,7 @@ import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 const GRPC_LOAD = new URL("./grpc-load.py", import.meta.url).pathname;
 const HTTP3_PEER = new URL("./http3-peer.py", import.meta.url).pathname;
 
-/** Channels are never closed; after GOAWAY they reconnect, to the Pod until it is withdrawn. */
+/** Clients never close their channels; after GOAWAY grpcio reconnects, to the Pod or, after the withdrawal, to the upstream. */
 export function grpcioClients(channels: number, paceMs: number): (target: Target & Peers) => Promise<Clients> {
   return async (target) => {
     const counts: ClientCounts = { answered: 0, failures: [] };
@@ -45,7 +45,7 @@ function addResult(counts: ClientCounts, line: string): void {
   else counts.failures.push(line.replace(/^fail /, ""));
 }
 
-/** Stands in for a Service: forwards new connections to the Pod, or to the upstream once the Pod is withdrawn. */
+/** Simulates a Service: forwards new connections to the Pod or, after the withdrawal, to the upstream. */
 async function openService(target: Target) {
   let lastTrafficMs = target.clock.nowMs();
   let withdrawn = false;

@@ -12,11 +12,11 @@ afterAll(endManagers);
 const build = NATIVE_BUILD.command === "" ? NODE_BUILD : NATIVE_BUILD;
 /** The manager sets the drain flag of a new process at its next sample; a busy machine may delay that. */
 const LIMIT_MS = 15_000;
-/** Longer than a new process needs from its first answer to its first client on a busy machine. */
+/** Longer than the time from a new process's first response to its first client on a busy machine. */
 const QUIET_MS = 3_000;
-/** Sampling intervals of the manager and of this test. */
+/** Tolerance for the sampling intervals of the manager and of this test. */
 const SAMPLING_MS = 500;
-/** The manager waits this long for a proxy that stopped answering. */
+/** Time for which the manager waits for a proxy that no longer responds. */
 const UNREACHABLE_LIMIT_MS = 5_000;
 
 describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
@@ -31,7 +31,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     await pause(DELAY_MS + 500, "a step of the scenario");
     expect(await connectionHeader(pod)).toBe("close");
     await pod.envoy.crash();
-    // The new process needs a client from its start, or the drain would rightly end by quiet.
+    // Without a client from the start of the new process, the drain would end after a quiet period.
     const [newSession] = await Promise.all([openSessionOnceReady(pod), pod.envoy.restart()]);
     oldSession.destroy();
     await expectConnectionClose(pod);
@@ -49,7 +49,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     const program = await requireProgram(name, context);
     const pod = await startSinglePod({ program, build, quietMs: QUIET_MS, hotRestart: true });
     context.onTestFinished(pod.stop);
-    // This session holds the drain until the old process exits.
+    // This session keeps the drain running until the old process exits.
     const oldSession = await tcpSession(pod);
     const ending = pod.end();
     await pause(DELAY_MS + 500, "a step of the scenario");

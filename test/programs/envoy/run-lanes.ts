@@ -1,4 +1,4 @@
-/** Runs cases concurrently in one process, as most of them only wait; defines the request and the results. */
+/** Runs cases concurrently in one process, as most cases only wait; defines the request and the results. */
 import { realClock } from "../../../src/demo/clock.ts";
 import { type CommandLine, requireProgram, type SkipContext } from "../install/program-of.ts";
 
@@ -32,7 +32,7 @@ export async function runCases<Case, Result>(
         (result) => ({ result }),
         (error: Error) => ({ error: error.stack ?? error.message }),
       );
-      // Leaves time for the namespaces and the Envoy of this case to end.
+      // The namespaces and the Envoy of this case need time to end.
       await realClock.wait(100);
     }
   };

@@ -1,4 +1,4 @@
-/** One WebSocket, TCP session or UDP flow that exchanges messages all the time and closes after a while or never. */
+/** Runs one WebSocket, TCP session or UDP flow that exchanges messages continuously, and closes after a given time or never. */
 import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import { UDP_IDLE_MS } from "./envoy-config.ts";

@@ -5,7 +5,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { pause } from "../../time/pause.ts";
 import type { FoundProgram } from "../install/program-of.ts";
-import { clusterOf, filter, httpFilter, tcpAt } from "./envoy-parts.ts";
+import { buildCluster, filter, httpFilter, tcpAt } from "./envoy-parts.ts";
 
 export const HTTP_PORT = 8_080;
 export const TCP_PORT = 8_081;
@@ -26,7 +26,7 @@ export type SingleEnvoy = {
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly crash: () => Promise<void>;
   readonly restart: () => Promise<void>;
-  /** A new process takes over sockets and counts. Resolves when the old one has exited and the new one is ready. */
+  /** Starts a process that takes over sockets and counters. Resolves after the old process exited and the new one is ready. */
   readonly hotRestart: () => Promise<void>;
 };
 
@@ -42,7 +42,7 @@ export async function startSingleEnvoy(parts: SingleEnvoyParts): Promise<SingleE
     crash: async () => {
       envoy.kill("SIGKILL");
       if (!hasEnded(envoy)) await once(envoy, "exit");
-      if (parts.hotRestart) await rm(`/dev/shm/envoy_shared_memory_${baseIdOf(parts)}0`, { force: true });
+      if (parts.hotRestart) await rm(`/dev/shm/envoy_shared_memory_${baseId(parts)}0`, { force: true });
     },
     restart: async () => {
       epoch = 0;
@@ -59,17 +59,17 @@ export async function startSingleEnvoy(parts: SingleEnvoyParts): Promise<SingleE
   };
 }
 
-/** Envoy's `--parent-shutdown-time-s`: the old process of a hot restart serves this long. */
+/** Envoy's `--parent-shutdown-time-s`: how long the old process of a hot restart continues to serve. */
 const PARENT_SHUTDOWN_SECONDS = 3;
 
-function baseIdOf({ admin }: SingleEnvoyParts): number {
+function baseId({ admin }: SingleEnvoyParts): number {
   return "port" in admin ? admin.port : 0;
 }
 
 function restartFlags(parts: SingleEnvoyParts, epoch: number): readonly string[] {
   if (!parts.hotRestart) return ["--disable-hot-restart"];
   const flagValues = {
-    "--base-id": baseIdOf(parts),
+    "--base-id": baseId(parts),
     "--restart-epoch": epoch,
     "--parent-shutdown-time-s": PARENT_SHUTDOWN_SECONDS,
   };
@@ -96,7 +96,7 @@ function hasEnded(envoy: ChildProcess): boolean {
 
 async function waitUntilReady(envoy: ChildProcess, admin: AdminAddress): Promise<void> {
   const untilMs = performance.now() + START_LIMIT_MS;
-  // Envoy is never `LIVE` when the manager sets its drain flag right after the start.
+  // Envoy is never in state `LIVE` if the manager sets its drain flag right after the start.
   while (!/^(LIVE|DRAINING)/.test(await readState(admin))) {
     if (hasEnded(envoy)) throw new Error(`Envoy ended: status ${envoy.exitCode}, signal ${envoy.signalCode}`);
     if (performance.now() > untilMs) throw new Error(`Envoy was not ready within ${START_LIMIT_MS} ms`);
@@ -104,7 +104,7 @@ async function waitUntilReady(envoy: ChildProcess, admin: AdminAddress): Promise
   }
 }
 
-/** Reads Envoy's state from `/ready`, such as `INITIALIZING`; empty without an answer. */
+/** Reads Envoy's state, such as `INITIALIZING`, from `/ready`; empty without a response. */
 function readState(admin: AdminAddress): Promise<string> {
   const target = "path" in admin ? { socketPath: admin.path } : { host: "127.0.0.1", port: admin.port };
   return new Promise((done) => {
@@ -132,7 +132,7 @@ function buildConfig({ address, admin, backendPort }: SingleEnvoyParts): object 
         { name: "web", address: tcpAt(address, HTTP_PORT), filter_chains: [{ filters: [http] }] },
         { name: "raw", address: tcpAt(address, TCP_PORT), filter_chains: [{ filters: [tcp] }] },
       ],
-      clusters: [clusterOf("app", tcpAt("127.0.0.1", backendPort))],
+      clusters: [buildCluster("app", tcpAt("127.0.0.1", backendPort))],
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Runs one Envoy, its app and a manager, and ends them as the kubelet does: SIGTERM to Envoy when its hook is answered. */
+/** Runs one Envoy, its upstream and a manager without a Pod. Like the kubelet, sends Envoy SIGTERM after its hook's response. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, get, type Server } from "node:http";
 import { connect, createServer as createSocketServer, type Socket } from "node:net";
@@ -89,7 +89,7 @@ export async function startSinglePod(parts: SinglePodParts): Promise<SinglePod> 
   };
 }
 
-/** Returns the Connection header of an answer: `close`, another value, or `kept` without one. Empty without an answer. */
+/** Returns the Connection header of a response, or `kept` if it has none; empty without a response. */
 export function connectionHeader(pod: { readonly address: string }): Promise<string> {
   return new Promise((done) => {
     const headers = { connection: "keep-alive" };

@@ -1,4 +1,4 @@
-/** Provides a network for Pods, the upstream and the start of injected Pods inside private namespaces. */
+/** Sets up a Pod network and the upstream inside private namespaces, and starts injected Pods there. */
 import { readFileSync } from "node:fs";
 import { realClock } from "../../../src/demo/clock.ts";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";

@@ -21,7 +21,7 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s with its admin interf
       const pod = await startSinglePod({ program: await requireProgram(name, context), build, unixSocket: true });
       context.onTestFinished(pod.stop);
       expect(await connectionHeader(pod)).toBe("kept");
-      // Without a client the drain would end with the drain delay.
+      // Without a connected client the drain would end with the drain delay.
       const session = await tcpSession(pod);
       const ending = pod.end();
       await pause(DELAY_MS + 300, "a step of the scenario");

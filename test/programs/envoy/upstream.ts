@@ -1,6 +1,6 @@
 /**
- * The upstream of the proxies, in a process of its own: HTTP/1.1 with WebSockets, HTTP/2 with two gRPC methods, and echoes
- * over TCP and UDP. Listens on `LISTEN_ON`, prints `ready` and runs until it is killed.
+ * Runs the upstream of the proxies as a separate process: HTTP/1.1 with WebSockets, HTTP/2 with two gRPC methods, and echo
+ * servers for TCP and UDP. Listens on `LISTEN_ON`, prints `ready` and runs until it is killed.
  */
 import { createSocket } from "node:dgram";
 import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
@@ -16,7 +16,7 @@ const webSockets = createWebSocketServer({
   opened: () => {},
   received: (session) => webSockets.send(session, "answer"),
 });
-// Plain requests are answered after the milliseconds in their path.
+// The path of a plain request has the milliseconds until its response.
 webSockets.server.removeAllListeners("request");
 webSockets.server.on("request", (req, res) => {
   setTimeout(() => res.end("done"), Number(req.url?.slice(1) ?? "0"));
@@ -34,7 +34,7 @@ http2.on("stream", (stream, headers) => {
   }
 });
 
-/** `Wait` answers after the milliseconds in its message; `Stream` sends a message at that interval until it is cancelled. */
+/** `Wait` responds after the milliseconds in its message; `Stream` sends a message at that interval until it is cancelled. */
 function answerCall(stream: ServerHttp2Stream, path: string): void {
   const chunks: Buffer[] = [];
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));

@@ -1,4 +1,4 @@
-/** Encodes and decodes gRPC messages: a byte for the compression, four for the length, the message. Pure. */
+/** Encodes and decodes gRPC frames: one byte for compression, four for the length, then the message. Pure. */
 
 const HEAD_BYTES = 5;
 
@@ -9,7 +9,7 @@ export function encodeFrame(message: string): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** @returns the complete messages; an incomplete one at the end is left out */
+/** @returns the complete messages, without an incomplete message at the end */
 export function decodeFrames(bytes: Buffer): readonly string[] {
   const messages: string[] = [];
   let offset = 0;

@@ -32,7 +32,7 @@ export async function runScript<Request>(
 ): Promise<never> {
   const [requestFile = "", resultFile = "", scratch = ""] = process.argv.slice(2);
   process.on("exit", processes.killAll);
-  // The parent holds the other end of stdin: its end means that the parent has exited.
+  // The parent holds the other end of stdin, which closes when the parent exits.
   const exit = () => process.exit(130);
   process.stdin.once("end", exit).once("error", exit).resume();
   try {
@@ -76,7 +76,7 @@ export function runClusterScript<Request>(
   }, processes);
 }
 
-/** Variables that an image would set; containers get no other variable of this process. */
+/** Reads the variables that an image would set; containers do not inherit other variables of this process. */
 function readImageEnvironment(): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const name of ["PATH", "HOME", "LANG", "NODE_COMPILE_CACHE"]) {

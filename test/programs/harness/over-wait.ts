@@ -1,4 +1,4 @@
-/** Computes the over-wait: the time that a Pod was held beyond the needs of its traffic and its settings. Pure. */
+/** Computes the over-wait: the time for which a drain continued although its settings and its traffic allowed the end. Pure. */
 import type { EndedPod } from "../../../src/demo/report/pod-end.ts";
 
 /** The defaults of `drain-delay` and `quiet-period`. */
@@ -7,9 +7,9 @@ const DEFAULTS = { delayMs: 5_000, quietMs: 2_000 };
 export type DrainTimes = {
   readonly deletedMs: number;
   readonly releasedMs: number;
-  /** Time of the withdrawal from EndpointSlices; `undefined` when it was not observed. */
+  /** Time of the withdrawal from EndpointSlices; `undefined` if the withdrawal was not observed. */
   readonly withdrawnMs: number | undefined;
-  /** Time of the last request, answer or close of a client; `undefined` without clients. */
+  /** Time of the last request, response or close of a client; `undefined` without clients. */
   readonly lastWorkMs: number | undefined;
 };
 
@@ -21,7 +21,10 @@ export function overWaitMs(times: DrainTimes, { delayMs, quietMs }: typeof DEFAU
 
 export type DrainedPod = Pick<EndedPod, "address" | "deletedMs" | "drainSeconds" | "forwarded">;
 
-/** Seconds past the defaults, from connections instead of requests; at least 0, as the drain does not wait for idle ones. */
+/**
+ * Returns the over-wait in seconds with the default settings, counted from the Pod's last connection as requests are not
+ * recorded. At least 0, as a drain does not wait for idle connections.
+ */
 export function overWaitSeconds({ address, deletedMs, drainSeconds, forwarded }: DrainedPod): number {
   const closedMs = forwarded.filter(({ pod }) => pod === address).map(({ toMs }) => toMs);
   // A connection is still open, so the deadline ended the drain and there is no over-wait.

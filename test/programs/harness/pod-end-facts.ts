@@ -1,14 +1,14 @@
-/** Collects the facts about the end of a Pod with a container `app`. Pure. */
+/** Collects the times and the outcome of the end of a Pod with a container `app`. Pure. */
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { type EndedPod, podEndOf } from "../../../src/demo/report/pod-end.ts";
 
 export type PodEndFacts = {
-  /** From the deletion to the first stop signal of a regular container. */
+  /** Time from the deletion to the first stop signal of a regular container. */
   readonly drainSeconds: number;
-  /** From that signal until the last of them exited. */
+  /** Time from the stop signal of the container `app` to its exit. */
   readonly stopSeconds: number;
   readonly killed: boolean;
-  /** From the manager's report; empty without one. */
+  /** Outcome in the manager's report; empty without a report. */
   readonly outcome: string;
   readonly why: string;
 };

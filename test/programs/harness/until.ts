@@ -1,4 +1,4 @@
-/** Waits for a condition of a Pod or a server, with a timeout. */
+/** Waits until a condition is true, with a timeout. */
 import { connect } from "node:net";
 import { realClock } from "../../../src/demo/clock.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
@@ -7,7 +7,7 @@ import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 const LIMIT_MS = 120_000;
 const POLL_MS = 20;
 
-/** @throws after two minutes, with the events of `pod` */
+/** @throws after two minutes, with the events of `pod` in the message */
 export async function waitUntil(
   condition: string,
   isMet: () => boolean | Promise<boolean>,
@@ -26,7 +26,7 @@ export async function waitUntil(
 /** @throws after two minutes, or as soon as `isRunning` is false */
 export function waitUntilAccepting(host: string, port: number, isRunning: () => boolean): Promise<void> {
   return waitUntil(`${host}:${port} accepts connections`, () => {
-    if (!isRunning()) throw new Error(`the server of ${host}:${port} has ended`);
+    if (!isRunning()) throw new Error(`the server of ${host}:${port} exited before it accepted connections`);
     return canConnect(host, port);
   });
 }

@@ -19,7 +19,7 @@ export async function logInstallation<T>(program: string, work: () => Promise<T>
   return result;
 }
 
-/** Debian's packages run this script before they start a service; status 101 forbids the start. */
+/** Debian's packages run this script before they start a service; exit status 101 forbids the start. */
 const SERVICE_POLICY = "/usr/sbin/policy-rc.d";
 
 export async function debianProgram(source: DebianSource): Promise<Program> {
@@ -36,7 +36,7 @@ export async function debianProgram(source: DebianSource): Promise<Program> {
   return { kind: "found", command: [file], environment: {}, version: await readVersion(source), source: "Debian" };
 }
 
-/** Adds the system folders to PATH, as a user's PATH lacks those with services. */
+/** Also searches the system folders: a user's PATH lacks the folders with services. */
 function findFile({ file }: DebianSource): string | undefined {
   const folders = [...(process.env["PATH"] ?? "").split(":"), ...SYSTEM_PATH];
   return folders.map((folder) => join(folder, file)).find(isExecutable);
@@ -45,7 +45,7 @@ function findFile({ file }: DebianSource): string | undefined {
 async function install(source: DebianSource): Promise<void> {
   if (findFile(source) !== undefined) return;
   const command = ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", ...source.packages];
-  if (process.getuid?.() !== 0) throw new Error(`it needs root; run: ${command.join(" ")}`);
+  if (process.getuid?.() !== 0) throw new Error(`apt-get needs root; run as root: ${command.join(" ")}`);
   await logInstallation(`${source.packages.join(" ")} from Debian`, () => withServicesDisabled(() => apt(command)));
 }
 
@@ -58,7 +58,7 @@ async function apt(command: readonly string[]): Promise<void> {
   await run(program, args, { env });
 }
 
-/** Its fixed text identifies the file, so that a run removes one that a killed run left behind. */
+/** The text identifies the file as ours, so that a run can remove the file of a run that was killed. */
 const NO_START_POLICY =
   "#!/bin/sh\n# Written by lastcall's test:programs while it installs programs; may be removed.\nexit 101\n";
 

@@ -30,13 +30,13 @@ export type Program = FoundProgram | MissingProgram;
 
 export type SkipContext = { readonly skip: (note: string) => never };
 
-/** Skips the case with the reason when the program is missing; fails it in CI. */
+/** Returns the program. If it is missing, skips the case with the reason. @throws in CI if the program is missing */
 export async function requireProgram(name: ProgramName, context: SkipContext): Promise<FoundProgram> {
   const program = await findProgram(name);
   return program.kind === "found" ? program : skipCase(program.reason, context);
 }
 
-/** Skips the case. @throws in CI */
+/** Skips the case with the reason. @throws in CI, where every case has to run */
 export function skipCase(reason: string, context: SkipContext): never {
   if ((process.env["CI"] ?? "") !== "") throw new Error(reason);
   process.stderr.write(`skipped: ${reason}\n`);
@@ -45,7 +45,7 @@ export function skipCase(reason: string, context: SkipContext): never {
 
 const requested = new Map<ProgramName, Promise<Program>>();
 
-/** Never rejects: an error becomes the reason of a missing program. */
+/** Never rejects: an error becomes the reason why the program is missing. */
 export function findProgram(name: ProgramName): Promise<Program> {
   const existing = requested.get(name);
   if (existing !== undefined) return existing;
@@ -80,7 +80,7 @@ async function nodeProgram({ package: name }: Extract<ProgramSource, { from: "no
 }
 
 async function goProgram({ file }: Extract<ProgramSource, { from: "go" }>): Promise<Program> {
-  // GOTOOLCHAIN=local keeps Go from downloading another version of itself.
+  // GOTOOLCHAIN=local prevents Go from downloading another version of itself.
   const env = { ...process.env, GOTOOLCHAIN: "local", CGO_ENABLED: "0", GO111MODULE: "off" };
   const reported = await attempt("go", ["env", "GOVERSION"], { env });
   if (reported.status !== 0) return { kind: "missing", reason: "Go is not on PATH; install it from https://go.dev/dl" };

@@ -53,7 +53,7 @@ async function pythonWithPip(): Promise<string> {
   return findPython();
 }
 
-/** Returns the interpreter itself, as a launcher would receive the stop signal in its place. */
+/** Returns the interpreter's path: a launcher would receive the stop signal instead of the program. */
 async function findPython(): Promise<string> {
   return (await run("python3", ["-c", "import sys; print(sys.executable)"])).trim();
 }

@@ -13,8 +13,8 @@ afterEach(() => vi.unstubAllEnvs());
 
 test("a case is skipped with the reason if its program is not installed", () => {
   vi.stubEnv("CI", "");
-  expect(() => skipCase("nginx cannot be installed: it needs root", context)).toThrow(
-    new Skipped("nginx cannot be installed: it needs root"),
+  expect(() => skipCase("nginx cannot be installed: apt-get needs root", context)).toThrow(
+    new Skipped("nginx cannot be installed: apt-get needs root"),
   );
 });
 

@@ -1,7 +1,7 @@
 /**
- * An app in a mesh. It answers on its port and makes outbound calls from the moment its proxy listens until it exits, two
- * seconds after its stop signal: HTTP requests on one kept-alive connection to a service that the proxy has a listener for, and
- * TCP echoes on new connections that the proxy passes through. Prints the counts of its calls as its last line.
+ * Runs an app in a mesh. It serves HTTP and makes outbound calls from the start of its proxy until it exits, two seconds after
+ * its stop signal: HTTP requests on one kept-alive connection to a service for which the proxy has a listener, and TCP echo
+ * requests on new connections, which the proxy passes through. Its last line of output has the counts of its calls.
  */
 import { Agent, createServer, get } from "node:http";
 import { connect } from "node:net";
@@ -18,9 +18,9 @@ const EXIT_DELAY_MS = 2_000;
 export type Calls = {
   answered: number;
   failures: string[];
-  /** Answers with `Connection: close`. */
+  /** Responses with `Connection: close`. */
   closeHeaders: number;
-  /** Answers with `Server: envoy`. */
+  /** Responses with `Server: envoy`. */
   byProxy: number;
   afterSignal: number;
 };
@@ -78,7 +78,7 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 let isEnded = false;
 
-/** A proxy in a regular container may start later than the app; calls before that would fail for another reason. */
+/** A proxy in a regular container may start after the app. Earlier calls would fail, which is not the subject of the cases. */
 async function waitForProxy(): Promise<void> {
   while (!isEnded && !(await canConnect(host, UPSTREAM.http1))) await pause(CALL_EVERY_MS);
 }

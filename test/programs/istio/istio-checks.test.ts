@@ -63,8 +63,8 @@ test.for([
     failure: "statistics are cut",
   },
   { title: "a drain whose end was not measured", overrides: { overWaitSeconds: Number.NaN }, failure: "NaN s late" },
-])("$title fails its check", ({ overrides: over, failure }) => {
-  const found = checkIstio({ ...GOOD, ...over });
-  expect(found).toHaveLength(1);
-  expect(found[0]).toContain(failure);
+])("$title fails its check", ({ overrides, failure }) => {
+  const failures = checkIstio({ ...GOOD, ...overrides });
+  expect(failures).toHaveLength(1);
+  expect(failures[0]).toContain(failure);
 });

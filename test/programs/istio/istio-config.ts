@@ -1,14 +1,14 @@
 /**
- * Configures Envoy as Istio's agent and control plane do for a sidecar, reduced to one app and one service that it calls:
- * redirected inbound and outbound traffic, the app behind 127.0.0.6, the listeners of the agent.
+ * Configures Envoy as Istio's agent and control plane do for a sidecar, reduced to one app that calls one service: redirected
+ * inbound and outbound traffic, 127.0.0.6 as the source address of inbound traffic, the listeners of the agent.
  */
-import { clusterOf, filter, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
+import { buildCluster, filter, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
 import { UPSTREAM } from "../envoy/upstream-ports.ts";
 import { APP_PORT, ISTIO } from "./istio-ports.ts";
 
 export type IstioShape = {
   readonly upstream: string;
-  /** `cut`: Istio's default; `all`: as with a `proxyStatsMatcher` that matches everything. */
+  /** `cut`: Istio's default, which excludes most statistics; `all`: a `proxyStatsMatcher` that matches everything. */
   readonly statistics: "cut" | "all";
 };
 
@@ -32,8 +32,8 @@ export function istioConfig({ upstream, statistics }: IstioShape): object {
     static_resources: {
       listeners: [...agentListeners(), virtualOutbound(), serviceListener(), virtualInbound()],
       clusters: [
-        clusterOf("prometheus_stats", tcpAt("127.0.0.1", ISTIO.admin)),
-        clusterOf(SERVICE, tcpAt(upstream, UPSTREAM.http1)),
+        buildCluster("prometheus_stats", tcpAt("127.0.0.1", ISTIO.admin)),
+        buildCluster(SERVICE, tcpAt(upstream, UPSTREAM.http1)),
         originalDestination("PassthroughCluster"),
         originalDestination(INBOUND, "127.0.0.6"),
       ],
@@ -44,7 +44,7 @@ export function istioConfig({ upstream, statistics }: IstioShape): object {
 const SERVICE = `outbound|${UPSTREAM.http1}||upstream.shop.svc.cluster.local`;
 const INBOUND = `inbound|${APP_PORT}||`;
 
-/** Statistics for Prometheus, and the health endpoint, which Envoy answers itself as the agent does not run. */
+/** Listeners for Prometheus and for readiness probes. Envoy responds to the probes, as the agent does not run. */
 function agentListeners(): readonly object[] {
   const metricsRoutes = [
     {

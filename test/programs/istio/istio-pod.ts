@@ -14,7 +14,7 @@ export type IstioPodParts = IstioShape & {
   readonly folder: string;
 };
 
-/** The request that Istio's agent sends to Envoy when its hook calls it. */
+/** Request that Istio's agent sends to Envoy in its preStop hook. */
 const AGENT_DRAIN_REQUEST = `POST /drain_listeners?inboundonly&graceful&skip_exit HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n`;
 const AGENT_HOOK = {
   exec: {
@@ -71,7 +71,7 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
   };
 }
 
-/** The rules of Istio's init container. @param excluded ports whose inbound connections are not redirected */
+/** Returns the iptables rules of Istio's init container. @param excluded ports whose inbound connections are not redirected */
 function redirection(excluded: readonly number[]): string {
   const rules = [
     ...["ISTIO_INBOUND", "ISTIO_REDIRECT", "ISTIO_IN_REDIRECT", "ISTIO_OUTPUT"].map((chain) => `-N ${chain}`),

@@ -1,4 +1,4 @@
-/** Drains one Pod of a mesh under inbound load while its app makes outbound calls. */
+/** Runs one case: drains a Pod of a mesh under inbound load while its app makes outbound calls. */
 import { realClock } from "../../../src/demo/clock.ts";
 import type { PodEvent } from "../../../src/demo/pods/running-pod.ts";
 import { drainSummary } from "../../../src/demo/report/pod-end.ts";
@@ -25,7 +25,7 @@ const APP = new URL("./istio-app.ts", import.meta.url).pathname;
 const STEADY_MS = 1_500;
 
 const LOAD = { clients: 10, paceMs: 100, lifetimeMs: (client: number) => (client % 2 === 0 ? 5_000 : Infinity) };
-/** A scraper of the proxy's statistics, which must not count as traffic of the app. */
+/** Scrapes the proxy's statistics; the drain must not count these requests as traffic of the app. */
 const SCRAPE_LOAD = { clients: 1, paceMs: 300, lifetimeMs: () => Infinity };
 
 export async function runIstio(istioCase: IstioCase, parts: IstioParts): Promise<IstioResult> {
@@ -75,7 +75,7 @@ async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, te
   });
   const { events } = pod;
   const lines = managerLines(events);
-  // With a classic proxy the report comes after the exit of the app, as the drain goes on until then.
+  // With a classic proxy the drain continues until the app has exited, so the manager reports after that.
   const summary = drainSummary(lines);
   return {
     kind: "istio",
@@ -93,7 +93,7 @@ async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, te
   };
 }
 
-/** A driver that counts waits a quiet period after the drain delay while a client is connected to the app: the proxy is. */
+/** The proxy's connection to the app counts as a connected client, so a driver with statistics also waits a quiet period. */
 function idleWaitMs({ statistics }: IstioCase): number {
   return statistics === "all" ? QUIET_MS : 0;
 }

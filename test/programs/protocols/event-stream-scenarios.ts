@@ -1,4 +1,4 @@
-/** Server-sent events: an answer that never ends. */
+/** Scenarios of server-sent events: a response that never ends. */
 import { createServer, get, type ServerResponse } from "node:http";
 import {
   endings,
@@ -28,7 +28,7 @@ export const EVENT_STREAM_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** On a drain the app ends its streams; EventSource clients reconnect and reach another Pod. */
+/** When a drain starts, the app ends its streams; EventSource clients would reconnect to another Pod. */
 async function startStream({ address, port }: ServerAddress, everyMs: number): Promise<RunningScenario> {
   const activity = createServerActivity();
   const streams = new Set<ServerResponse>();

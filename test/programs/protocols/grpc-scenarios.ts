@@ -1,4 +1,4 @@
-/** gRPC with grpcio's server and client, each in a process of its own. */
+/** Scenarios of gRPC, with grpcio's server and client in separate processes. */
 import { startPeer } from "../harness/peer-process.ts";
 import { findProgram } from "../install/program-of.ts";
 import {
@@ -55,7 +55,7 @@ export const GRPC_SCENARIOS: readonly Scenario[] = [
 
 type Calls = ServerAddress & { readonly calls: readonly string[] };
 
-/** On a drain the app ends its streams and stops its server, which sends GOAWAY and finishes open calls. */
+/** When a drain starts, the app ends its streams and stops its server, which sends GOAWAY and finishes open calls. */
 async function startCalls({ address, port, calls: callArguments }: Calls): Promise<RunningScenario> {
   let work = 0;
   let lastTrafficMs = performance.now();

@@ -1,4 +1,4 @@
-/** HTTP/1.1 with Node's server and client: requests, kept-alive connections, pipelining, long polls and uploads. */
+/** Scenarios of HTTP/1.1 with Node's server and client: requests, kept-alive connections, pipelining, long polls and uploads. */
 import { Agent, createServer, get, request, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import {
@@ -85,7 +85,7 @@ export const HTTP1_SCENARIOS: readonly Scenario[] = [
 
 type RunningServer = { readonly activity: ServerActivity; readonly startDrain: () => void };
 
-/** Answers `?ms=` milliseconds after the end of the body; during a drain with `Connection: close`. */
+/** Responds `?ms=` milliseconds after the end of the request body; during a drain with `Connection: close`. */
 async function startServer(address: string, port: number): Promise<RunningServer> {
   const activity = createServerActivity();
   let draining = false;
@@ -100,13 +100,13 @@ async function startServer(address: string, port: number): Promise<RunningServer
         if (draining) res.setHeader("Connection", "close");
         res.end("done");
       };
-      // Without a timer, so that a sample of `active-url` never counts an immediate answer.
+      // A timer would let a sample of `active-url` count a request that has an immediate response.
       if (waitMs === 0) respond();
       else setTimeout(respond, waitMs);
     });
   });
   await activity.listen(server, address, port);
-  // Idle connections stay open: closing one would race with the client's next request.
+  // Idle connections stay open: closing an idle connection would race with the client's next request.
   const startDrain = () => {
     draining = true;
   };
@@ -115,7 +115,7 @@ async function startServer(address: string, port: number): Promise<RunningServer
 
 type Request = ServerAddress & { readonly answerMs: number };
 
-/** @param options with `earlier` the connection has carried one request before, answered at once */
+/** @param options `hasEarlierRequest`: sends another request first on the same connection, with an immediate response */
 async function startRequest(
   options: Request & { keepAlive: boolean; hasEarlierRequest?: boolean },
 ): Promise<RunningScenario> {
@@ -131,7 +131,7 @@ async function startRequest(
   return activity.running({ startDrain, closeClient: () => agent.destroy() });
 }
 
-/** After `Connection: close` the client sends nothing more here, as its next connection would reach another Pod. */
+/** After `Connection: close` the client stops, as its next connection would reach another Pod. */
 async function startEndlessRequests({
   address,
   port,
@@ -170,7 +170,7 @@ async function startPipelinedRequests(options: ServerAddress & { apartMs: number
   const { activity, startDrain } = await startServer(options.address, options.port);
   const client = connect(options.port, options.address);
   client.on("error", () => {}).resume();
-  // The first answer is sent before the drain starts, so the server has sent last.
+  // The server sends the first response before the drain starts, so the last byte comes from the server.
   const requests = [0, 1, 2, 3].map((n) => `GET /?ms=${n * options.apartMs} HTTP/1.1\r\nHost: x\r\n\r\n`);
   client.write(requests.join(""));
   await pause(SHORT_INTERVAL_MS);

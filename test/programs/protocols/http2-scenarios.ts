@@ -1,4 +1,4 @@
-/** HTTP/2 without TLS, with Node's server and client. Both sides also send frames without a request. */
+/** Scenarios of HTTP/2 without TLS, with Node's server and client, which also send frames outside of requests. */
 import { connect, createServer, type ServerHttp2Session } from "node:http2";
 import {
   endings,
@@ -53,18 +53,18 @@ export const HTTP2_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** More than half of a client's initial window, so that reading it makes the client send WINDOW_UPDATE. */
+/** More than half of the client's initial window: after such a response the client sends WINDOW_UPDATE. */
 const LARGE_BYTES = 48_000;
 
 type Requests = ServerAddress & {
   readonly answersMs: readonly number[];
   readonly answerBytes?: number;
   readonly laterMs?: number;
-  /** The server sends a PING after all answers. */
+  /** The server sends a PING after all responses. */
   readonly pings?: boolean;
 };
 
-/** On a drain the app sends GOAWAY, and each connection closes after its last answer. */
+/** When a drain starts, the app sends GOAWAY, and each connection closes after its last response. */
 async function startRequests(options: Requests): Promise<RunningScenario> {
   const activity = createServerActivity();
   const sessions = new Set<ServerHttp2Session>();
@@ -91,7 +91,7 @@ async function startRequests(options: Requests): Promise<RunningScenario> {
     const sent = client.request({ ":path": `/${ms}` });
     sent.on("error", () => {});
     sent.end();
-    // Read after the whole answer has arrived, so that the client's WINDOW_UPDATE is the last frame.
+    // Reads after the complete response has arrived, so that the client's WINDOW_UPDATE is the last frame.
     setTimeout(() => sent.resume(), SHORT_INTERVAL_MS);
   };
   for (const ms of options.answersMs) send(ms);

@@ -1,4 +1,4 @@
-/** Runs one scenario with a real manager and one criterion, and measures when the manager answers the app's hook. */
+/** Runs one scenario with a real manager and one criterion, and measures the time until the response to the app's hook. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { ownAddress } from "../../leases/own-address.ts";
@@ -11,7 +11,7 @@ const APP_PORT = 8_080;
 const COUNT_PORT = 8_081;
 const DRAIN_DELAY_MS = 200;
 const QUIET_PERIOD_MS = 1_000;
-/** Drain timeout where the drain should end at the deadline, and where it should end before. */
+/** Drain timeouts: short for drains that should end at the deadline, long for drains that should end earlier. */
 const SHORT_TIMEOUT_MS = 3_500;
 const LONG_TIMEOUT_MS = 60_000;
 
@@ -30,7 +30,7 @@ export async function runScenario(scenario: Scenario, criterion: Criterion, buil
   const timeoutMs = expected === "deadline" || expected === "unsure" ? SHORT_TIMEOUT_MS : LONG_TIMEOUT_MS;
   const manager = await startManager({ build, address, flags: managerFlags(criterion, address, timeoutMs) });
   let running: RunningScenario | undefined;
-  // On a port of its own, like a metrics port: calls of the manager do not count as traffic of the app.
+  // A separate port, like a metrics port: requests of the manager do not count as traffic of the app.
   const countServer = createServer((req, res) => {
     if (req.method === "POST") running?.startDrain();
     res.end(String(running?.openWork() ?? 0));

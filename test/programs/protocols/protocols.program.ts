@@ -15,11 +15,11 @@ const measured = new Map<Scenario, Map<Criterion, Ending>>();
 afterAll(endManagers);
 
 describeBuilds("the drain ends as expected by each criterion", (build) => {
-  // The two builds share their source: one runs the whole table, the other only the criterion with the finest rules.
+  // Both builds share their source: one runs all criteria, the other only `quiet`, which has the most rules.
   const criteria = build === NATIVE_BUILD || NATIVE_BUILD.command === "" ? CRITERIA : (["quiet"] as const);
 
   for (const scenario of SCENARIOS) {
-    // Not test.for: it shortens values in titles.
+    // test.for would shorten the values in titles.
     test.concurrent(`${scenario.protocol}: a client that ${scenario.client}`, { timeout: 120_000 }, async (context) => {
       if (scenario.needs !== undefined) await requireProgram(scenario.needs, context);
       const results = await Promise.all(criteria.map((criterion) => runScenario(scenario, criterion, build)));

@@ -1,4 +1,4 @@
-/** Tracks the connections, the open work and the last traffic of a scenario's server. */
+/** Tracks the connections, the open requests and sessions, and the last traffic of a scenario's server. */
 import { once } from "node:events";
 import type { Server, Socket } from "node:net";
 import type { RunningScenario } from "./protocol-scenario.ts";
@@ -6,7 +6,7 @@ import type { RunningScenario } from "./protocol-scenario.ts";
 export type ServerActivity = {
   readonly listen: (server: Server, address: string, port: number) => Promise<void>;
   readonly recordTraffic: () => void;
-  /** @returns the function that ends this work; further calls of it have no effect */
+  /** Counts a request or session as open. @returns a function that ends it; further calls have no effect */
   readonly startWork: () => () => void;
   readonly sockets: () => readonly Socket[];
   readonly every: (ms: number, action: () => void) => void;

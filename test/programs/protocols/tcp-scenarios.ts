@@ -1,4 +1,4 @@
-/** Raw TCP protocols, and clients that have closed their half of the connection. */
+/** Scenarios of raw TCP protocols, and of clients that have closed their half of the connection. */
 import { connect, createServer, type Socket } from "node:net";
 import {
   endings,
@@ -59,12 +59,12 @@ type Session = ServerAddress & {
   readonly answer: "at once" | "never";
   readonly first: string;
   readonly ends?: boolean;
-  /** Interval at which the client sends. With this or `pushesMs` the app counts the session as work. */
+  /** Interval at which the client sends. With `sendsMs` or `pushesMs` the app counts the session as open work. */
   readonly sendsMs?: number;
   readonly pushesMs?: number;
 };
 
-/** On a drain the app closes its connections, as its protocol has no close message. */
+/** When a drain starts, the app closes its connections, as its protocol has no close message. */
 async function startSession(options: Session): Promise<RunningScenario> {
   const activity = createServerActivity();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -107,7 +107,7 @@ async function startHalfClosedClient({ address, port }: ServerAddress): Promise<
 
 function connectClient(address: string, port: number): Socket {
   const client = connect({ host: address, port, allowHalfOpen: true });
-  // Closes its half only after the server's.
+  // Closes the client's half only after the server has closed its half.
   client.on("end", () => client.end());
   client.on("error", () => client.destroy());
   return client;

@@ -1,4 +1,4 @@
-/** WebSocket sessions between Node's client and a small server. The app counts each open session as work. */
+/** Scenarios of WebSockets between Node's client and a small server. The app counts each open session as work. */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import {

@@ -1,4 +1,4 @@
-/** Deletes the Pod of a broker while one client stays connected. */
+/** Runs one case: deletes the Pod of a broker while one client stays connected. */
 import { collectPodFacts } from "../harness/pod-end-facts.ts";
 import { waitUntil } from "../harness/until.ts";
 import { secondsUntilRemoved } from "./consumer-run.ts";
@@ -14,7 +14,7 @@ export async function runBroker(testbed: Testbed, scenario: BrokerScenario, name
   const { pod, injected } = await testbed.startPod(brokerPod(scenario, name, folder), true);
   await waitUntil(`${scenario.name}: the broker is ready`, pod.isReady);
   const client = await testbed.startClient("broker_client.py", [pod.address, scenario.client]);
-  await waitUntil(`${scenario.name}: the client is steady`, () => client.reports.length > 0);
+  await waitUntil(`${scenario.name}: the client finished its first messages`, () => client.reports.length > 0);
   await clock.wait(STEADY_MS);
   const deletedMs = clock.nowMs();
   let closedMs = Number.NaN;
@@ -22,7 +22,7 @@ export async function runBroker(testbed: Testbed, scenario: BrokerScenario, name
     closedMs = clock.nowMs();
   });
   await pod.remove();
-  await waitUntil(`${scenario.name}: the client noticed`, () => !client.process.isRunning());
+  await waitUntil(`${scenario.name}: the client exited`, () => !client.process.isRunning());
   await closing;
   return {
     ...collectPodFacts(pod),

@@ -1,4 +1,4 @@
-/** Deletes the Pod of a consumer that works on as many jobs as it may hold, and counts the jobs afterwards. */
+/** Runs one case: deletes the Pod of a consumer with a full prefetch of jobs, and counts the jobs afterwards. */
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { collectPodFacts } from "../harness/pod-end-facts.ts";
 import { waitUntil } from "../harness/until.ts";
@@ -12,7 +12,7 @@ export async function runConsumer(testbed: Testbed, scenario: ConsumerScenario, 
   const { request, network } = testbed;
   const broker = network.kubeletAddress;
   const fill = await testbed.startClient("queue_tool.py", [broker, "fill", queue, String(JOBS)]);
-  if ((await fill.process.exited) !== 0) throw new Error(`${queue} could not be filled`);
+  if ((await fill.process.exited) !== 0) throw new Error(`queue ${queue} could not be filled; see the stderr above`);
   const manifest = consumerPod(scenario, {
     python: request.python,
     pythonPath: request.pythonPath,
@@ -48,7 +48,7 @@ export async function runConsumer(testbed: Testbed, scenario: ConsumerScenario, 
 }
 
 export function secondsUntilRemoved(pod: RunningPod): number {
-  const eventTimeMs = (event: string) => pod.events.find((one) => one.type === event)?.atMs ?? Number.NaN;
+  const eventTimeMs = (type: string) => pod.events.find((event) => event.type === type)?.atMs ?? Number.NaN;
   return Math.round((eventTimeMs("gone") - eventTimeMs("deleted")) / 10) / 100;
 }
 

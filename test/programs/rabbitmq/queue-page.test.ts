@@ -58,7 +58,7 @@ describe("docs/guides/rabbitmq.md", () => {
     );
   });
 
-  test("has a manifest with the annotations of the cases", () => {
+  test("describes the annotations of examples/rabbitmq.yaml", () => {
     const manifest = readFileSync(join(ROOT, "examples/rabbitmq.yaml"), "utf8");
     const annotations = documentsOf(manifest)
       .map((document) => parse(JSON.stringify(document)))

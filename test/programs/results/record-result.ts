@@ -32,11 +32,11 @@ export function resultLines(text: string): readonly OtherResult[] {
 
 export function upsertResult(text: string, result: OtherResult): string {
   const results = resultLines(text);
-  const index = results.findIndex((recorded) => identityOf(recorded) === identityOf(result));
+  const index = results.findIndex((recorded) => resultIdentity(recorded) === resultIdentity(result));
   const updated = index < 0 ? [...results, result] : results.with(index, result);
   return updated.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-function identityOf(result: OtherResult): string {
+function resultIdentity(result: OtherResult): string {
   return JSON.stringify([result.kind, result.system, "stopSignal" in result ? result.stopSignal : ""]);
 }

@@ -3,7 +3,7 @@ import type { ServerResult } from "./program-result.ts";
 import { resultLines, upsertResult } from "./record-result.ts";
 import { systemsPage } from "./systems-page.ts";
 
-const NONE = { refused: 0, reset: 0, "closed-unanswered": 0, "timed-out": 0, "bad-status": 0 };
+const NO_FAILURES = { refused: 0, reset: 0, "closed-unanswered": 0, "timed-out": 0, "bad-status": 0 };
 
 const serverResult = (overrides: Partial<ServerResult>): ServerResult => ({
   kind: "server",
@@ -11,13 +11,13 @@ const serverResult = (overrides: Partial<ServerResult>): ServerResult => ({
   version: "1.22.1 (Debian)",
   stopSignal: "SIGQUIT",
   signalOf: "image",
-  without: { requests: 800, failed: 12, kinds: { ...NONE, refused: 9, reset: 1, "closed-unanswered": 2 } },
-  with: { requests: 1600, failed: 0, kinds: NONE },
-  endless: { requests: 900, failed: 3, kinds: { ...NONE, "timed-out": 3 }, outcomes: ["timeout"] },
+  without: { requests: 800, failed: 12, kinds: { ...NO_FAILURES, refused: 9, reset: 1, "closed-unanswered": 2 } },
+  with: { requests: 1600, failed: 0, kinds: NO_FAILURES },
+  endless: { requests: 900, failed: 3, kinds: { ...NO_FAILURES, "timed-out": 3 }, outcomes: ["timeout"] },
   preload: {
     requests: 700,
     failed: 0,
-    kinds: NONE,
+    kinds: NO_FAILURES,
     outcomes: ["drained"],
     drainSeconds: 7.31,
     overWaitSeconds: 0.04,
@@ -43,7 +43,7 @@ describe("the file with the results of cases", () => {
     expect(resultLines(upsertResult(upsertResult("", other), serverResult({})))).toEqual([other, serverResult({})]);
   });
 
-  test("is refused with the number of a line that is not JSON", () => {
+  test("causes an error with the number of a line that is not JSON", () => {
     expect(() => resultLines('{"kind":"a","system":"b"}\n{half')).toThrow("line 2 of the results is not JSON");
   });
 });

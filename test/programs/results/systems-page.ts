@@ -1,4 +1,4 @@
-/** `docs/systems.md` from the results of real runs. Pure. */
+/** Writes docs/systems.md from the results of real runs. Pure. */
 import { table } from "./page.ts";
 import type { Http2ServerResult, OtherResult, RequestTotals, ServerResult } from "./program-result.ts";
 

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:rollouts`: 20 rollouts of each protocol alone at 500 requests a second, for every kind of client. Takes
+ * `npm run bench:rollouts`: runs 20 rollouts of each protocol at 500 requests a second, for every kind of client. Takes
  * about 20 minutes; `--only=TEXT` runs the scenarios whose names contain the text. Needs network namespaces.
  */
 import { join } from "node:path";

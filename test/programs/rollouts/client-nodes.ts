@@ -10,7 +10,7 @@ const PROGRAM = join(import.meta.dirname, "load/client-node.ts");
 export type ClientNodes = {
   readonly sendChange: (change: EndpointChange) => void;
   readonly send: (command: "start" | "measure") => void;
-  /** Rejects when a node exited before it sent its counts. */
+  /** Stops the nodes and resolves with their counts. Rejects if a node exits without sending its counts. */
   readonly stop: () => Promise<readonly NodeResult[]>;
 };
 
@@ -29,7 +29,7 @@ export function startClientNodes(starts: readonly NodeStart[]): ClientNodes {
     send: (kind) => send({ kind }),
     stop: () => {
       send({ kind: "stop" });
-      // A node exits after its counts, so it gets no further endpoint changes.
+      // A node exits after sending its counts, so it must not receive further endpoint changes.
       stopped = true;
       return Promise.all(results);
     },

@@ -21,7 +21,7 @@ export type Rolled = { readonly nodes: readonly NodeResult[]; readonly drains: r
 
 const RAMP_MS = 2_000;
 const STEADY_MS = 1_000;
-/** Time from the readiness of new Pods to the next rollout; the slowest node applies the change after half of it. */
+/** Time from the readiness of new Pods to the next rollout: twice the time until the slowest node applies the change. */
 const SERVE_MS = 2_000;
 
 export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Promise<Rolled> {

@@ -1,6 +1,6 @@
 /**
- * The app that is rolled: HTTP/1.1 on one port, HTTP/2 without TLS and gRPC's wire format on the next. Exits at once on its
- * stop signal, as most apps do, even with open requests.
+ * Runs the app of the rollouts: HTTP/1.1 on one port, HTTP/2 without TLS and gRPC's wire format on the next. Exits
+ * immediately on its stop signal, as most apps do, even with open requests.
  *
  * The loopback port serves `POST /drain` and `GET /active` to the driver `http`.
  */
@@ -94,7 +94,7 @@ const admin = createServer((request, response) => {
   response.end(String(active));
 });
 
-// HTTP/1.1 last: it serves the readiness probe.
+// HTTP/1.1 listens last, as it serves the readiness probe: a ready Pod has both ports open.
 if (process.env["UPSTREAM"] === undefined) admin.listen(ACTIVE_PORT, "127.0.0.1");
 http2.listen(port + 1, host, () => http1.listen(port, host));
 process.once("SIGTERM", () => process.exit(143));

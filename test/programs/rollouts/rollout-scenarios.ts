@@ -1,11 +1,11 @@
-/** Lists the scenarios of the bench, and the shorter ones of each test run. Pure. */
+/** Lists the scenarios of the benchmark, and the shorter scenarios of each test run. Pure. */
 import type { Clients, LoadChoice } from "./load-plan.ts";
 import { type DrainSettings, type Driver, PROTOCOLS, type Protocol } from "./rollouts-request.ts";
 
 export type RolloutScenario = LoadChoice & {
   readonly rollouts: number;
   readonly settings: DrainSettings;
-  /** No request may fail. False for endless clients without a driver, whose failures are only counted. */
+  /** Whether no request may fail. False for endless clients without a driver: their failures are only counted. */
   readonly promised: boolean;
 };
 
@@ -13,7 +13,7 @@ export type RolloutScenario = LoadChoice & {
 export const PROPAGATION_MS = [500, 1_000] as const;
 const DELAY_MS = 2_000;
 const QUIET_MS = 1_000;
-/** Drain timeouts: beyond the 10 s that connections live, and a short one for clients that never close. */
+/** Drain timeouts: longer than the connections' lifetime of 10 s, and a short timeout for clients that never close. */
 const LONG_TIMEOUT_MS = 20_000;
 const SHORT_TIMEOUT_MS = 3_000;
 

@@ -1,4 +1,4 @@
-/** Checks the rollouts of one scenario and makes their line of the results. Pure. */
+/** Checks the rollouts of one scenario and builds their line of the results. Pure. */
 import { type RolloutScenario, scenarioName } from "./rollout-scenarios.ts";
 import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 
@@ -16,7 +16,7 @@ export type RolloutsLine = Pick<
   readonly manager: "native" | "node";
   readonly answered: PerProtocol<number>;
   readonly failed: PerProtocol<number>;
-  /** Answers a second over the whole run, and in its slowest second. */
+  /** Responses per second: the average of the run; `slowestSecond`: the lowest count. */
   readonly rate: number;
   readonly slowestSecond: number;
   readonly drains: number;
@@ -47,7 +47,7 @@ function buildLine(scenario: RolloutScenario, { nodes, drains, ...run }: Rollout
   const { protocols, clients, driver, rollouts, settings, promised } = scenario;
   const sum = (of: (node: (typeof nodes)[number]) => number) => nodes.reduce((total, node) => total + of(node), 0);
   const measuredMs = Math.max(...nodes.map((node) => node.measuredMs));
-  const answered = perProtocol((one) => sum((node) => node.answered[one]));
+  const answered = perProtocol((protocol) => sum((node) => node.answered[protocol]));
   const overWaits = drains.map(({ overWaitMs }) => overWaitMs);
   return {
     kind: "rollouts",
@@ -55,7 +55,7 @@ function buildLine(scenario: RolloutScenario, { nodes, drains, ...run }: Rollout
     ...{ protocols, clients, driver, rollouts, settings, promised },
     manager: run.manager,
     answered,
-    failed: perProtocol((one) => sum((node) => node.failed[one])),
+    failed: perProtocol((protocol) => sum((node) => node.failed[protocol])),
     rate: Math.round((total(answered) * 1_000) / measuredMs),
     slowestSecond: findSlowestSecond(nodes.map(({ perSecond }) => perSecond)),
     drains: drains.length,
@@ -80,7 +80,7 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
     problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
   if (line.drains !== line.rollouts * 2) problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2`);
   if (!line.promised) return problems;
-  // Clients reconnect only every few seconds, so a few Pods may get none; a run in which many get none is void.
+  // Clients reconnect only every few seconds, so a few Pods may get no client; a run with many such Pods is invalid.
   const unusedPods = drains.filter(({ served }) => !served).length;
   if (unusedPods > drains.length / 10)
     problems.push(`${unusedPods} of ${drains.length} Pods ended before any client sent a request`);
@@ -91,12 +91,12 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
   }
   for (const { outcome, why } of drains)
     if (outcome !== "drained") problems.push(`a drain ended as "${outcome}": ${why}`);
-  // Each node keeps an idle connection to every Pod, for which no drain may wait.
+  // Each node keeps an idle connection to every Pod; drains must not wait for it.
   if (line.clients === "short-lived" && line.protocols.includes("http1")) {
     const podsWithoutIdle = drains.filter(({ leftTotal }) => leftTotal === 0).length;
     if (podsWithoutIdle > 0)
       problems.push(`${podsWithoutIdle} Pods ended without the idle connection that was kept open`);
-    // The median tolerates single drains that wait for a processor.
+    // The check uses the median, as single drains may wait for a processor.
     if (line.overWaitMs.median > IDLE_GOAL_MS)
       problems.push(
         `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${IDLE_GOAL_MS} ms`,
@@ -109,7 +109,7 @@ export function total(counts: PerProtocol<number>): number {
   return PROTOCOLS.reduce((sum, protocol) => sum + counts[protocol], 0);
 }
 
-/** The lowest sum of all nodes, in the seconds that all of them measured. */
+/** Returns the lowest count of all nodes together, over the seconds that all nodes measured. */
 function findSlowestSecond(nodes: readonly (readonly number[])[]): number {
   const seconds = Math.min(...nodes.map((node) => node.length));
   const sums = Array.from({ length: seconds }, (_, second) =>

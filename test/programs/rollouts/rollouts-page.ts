@@ -123,7 +123,7 @@ function failureCell(line: RolloutsLine): string {
   return `**${total(line.failed)}** of ${total(line.answered) + total(line.failed)}`;
 }
 
-/** A release before the due moment counts as an over-wait of 0. */
+/** An early release has an over-wait of 0. */
 function formatOverWait(ms: number): string {
   return `${Math.max(0, ms)} ms`;
 }

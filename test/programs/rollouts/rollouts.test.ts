@@ -54,7 +54,7 @@ describe("a gRPC message", () => {
   });
 });
 
-describe("the time that a drain lasted too long", () => {
+describe("the over-wait of a drain", () => {
   const settings = { delayMs: 2_000, quietMs: 1_000, timeoutMs: 20_000 };
   const held = { deletedMs: 10_000, releasedMs: 16_000, withdrawnMs: undefined, lastWorkMs: undefined };
 
@@ -142,9 +142,9 @@ describe("the checks of a rollout", () => {
     machineLoad: 1,
     processors: 2,
   };
-  const check = (result: RolloutsResult, more: Partial<RolloutScenario> = {}) => {
+  const check = (result: RolloutsResult, overrides: Partial<RolloutScenario> = {}) => {
     if (scenario === undefined) throw new Error("there is no scenario");
-    return checkRollouts({ ...scenario, ...more }, result);
+    return checkRollouts({ ...scenario, ...overrides }, result);
   };
 
   test("pass a correct run, and its result has the rate and the slowest second", () => {
@@ -176,13 +176,13 @@ describe("the checks of a rollout", () => {
     { title: "a Pod without the idle connection", change: { leftTotal: 0 }, failure: "without the idle connection" },
     { title: "drains that wait for the idle connection", change: { overWaitMs: 900 }, failure: "900 ms more" },
   ])("report $title", ({ change, failure }) => {
-    const drains = good.drains.map((one) => ({ ...one, ...change }));
+    const drains = good.drains.map((drain) => ({ ...drain, ...change }));
     expect(check({ ...good, drains }).failures.join()).toContain(failure);
   });
 
   test("count but allow failures in scenarios that may lose requests", () => {
     const failed = { ...node, failed: { ...node.failed, http1: 7 } };
-    const drains = good.drains.map((one) => ({ ...one, outcome: "timeout", leftTotal: 0 }));
+    const drains = good.drains.map((drain) => ({ ...drain, outcome: "timeout", leftTotal: 0 }));
     const { failures, line } = check({ ...good, nodes: [failed, failed], drains }, { promised: false });
     expect(failures).toEqual([]);
     expect(line.failed.http1).toBe(14);

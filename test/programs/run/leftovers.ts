@@ -4,18 +4,18 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
-/** Inherited by all processes of the run. Those in namespaces need no mark: the kernel ends them with process 1. */
+/** Environment variable that marks all processes of the run. The kernel ends processes in namespaces together with process 1. */
 const MARK = "LASTCALL_PROGRAMS_RUN";
 const LIMIT_MS = 5_000;
 
 // biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
 export default async function setup(): Promise<() => Promise<void>> {
-  // A short prefix: programs create sockets in this folder, and their paths are limited to 107 bytes.
+  // The prefix is short, as programs create sockets in this folder, and a socket's path is limited to 107 bytes.
   const folder = await mkdtemp(join(tmpdir(), "lcp-"));
   const previousTmpdir = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   process.env[MARK] = basename(folder);
-  // An interrupted run does not reach the teardown.
+  // An interrupted run skips the teardown.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", removeFolder);
   return async () => {
@@ -42,15 +42,15 @@ async function waitForProcesses(mark: string): Promise<readonly string[]> {
   }
 }
 
-/** @returns `PID COMMAND` of each process, without Vitest's workers, which end after the teardown */
+/** @returns `PID COMMAND` of each process with the mark, except Vitest's workers, which end after the teardown */
 async function findMarkedProcesses(mark: string): Promise<readonly string[]> {
-  const found: string[] = [];
+  const commands: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^[0-9]+$/.test(name) && name !== String(process.pid))) {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
     if (!environment.split("\0").includes(mark)) continue;
     const command = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " ").trim();
-    // A zombie has no command.
-    if (command !== "" && !command.includes("vitest")) found.push(`${pid} ${command.slice(0, 120)}`);
+    // A zombie has an empty command line.
+    if (command !== "" && !command.includes("vitest")) commands.push(`${pid} ${command.slice(0, 120)}`);
   }
-  return found;
+  return commands;
 }

@@ -1,4 +1,4 @@
-/** Orders the parts of `npm run test:programs`: programs are installed before the first measurement. */
+/** Sorts the test files of `npm run test:programs`: programs are installed before the first measurement. */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const PARTS = ["install", "servers", "rollouts", "protocols", "rabbitmq", "envoy"];
@@ -8,12 +8,12 @@ export function sortByPart(files: readonly string[]): readonly string[] {
     const index = PARTS.indexOf(/\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "");
     return index < 0 ? PARTS.length : index;
   };
-  return files.toSorted((one, other) => partIndex(one) - partIndex(other) || one.localeCompare(other));
+  return files.toSorted((first, second) => partIndex(first) - partIndex(second) || first.localeCompare(second));
 }
 
 export class PartOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const order = sortByPart(files.map(({ moduleId }) => moduleId));
-    return files.toSorted((one, other) => order.indexOf(one.moduleId) - order.indexOf(other.moduleId));
+    return files.toSorted((first, second) => order.indexOf(first.moduleId) - order.indexOf(second.moduleId));
   }
 }

@@ -24,9 +24,9 @@ export type Http2Result = {
 };
 
 const LARGE_BYTES = 1 << 20;
-/** Longer than the quiet period: the client is idle for this time when the Pod is deleted. */
+/** Time for which the client is idle before the Pod is deleted; longer than the quiet period. */
 const SILENCE_MS = 3_000;
-/** Pause between two requests, in which both sides finish their settings frames. */
+/** Pause between two requests, in which both sides exchange their SETTINGS frames. */
 const PAUSE_MS = 500;
 
 await runClusterScript(async ({ deployments }: Http2Request, cluster): Promise<Http2Result> => {

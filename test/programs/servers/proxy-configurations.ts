@@ -1,4 +1,4 @@
-/** Configurations of the proxies: they listen on 8080 and forward everything but /healthz to the upstream. */
+/** Defines the configurations of the proxies, which listen on 8080 and forward all requests except /healthz to the upstream. */
 import { UPSTREAM } from "../harness/roll-request.ts";
 
 const KEEP_SECONDS = 75;

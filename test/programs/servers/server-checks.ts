@@ -1,4 +1,4 @@
-/** Checks the rollout of one server and makes its row of the table. Pure. */
+/** Checks the rollout of one server and builds its result. Pure. */
 import type { RollOutcome, RollResult } from "../harness/roll-request.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import type { RequestTotals, ServerResult } from "../results/program-result.ts";
@@ -9,7 +9,7 @@ export type ServerCheck = {
   readonly result: ServerResult;
 };
 
-/** Hanging clients would send few requests and so hide failures. */
+/** A run with fewer requests fails: clients that hang send few requests, so failures would stay hidden. */
 const LEAST_REQUESTS = 200;
 
 export function checkServer(row: ServerRow, program: FoundProgram, { manager, outcomes }: RollResult): ServerCheck {

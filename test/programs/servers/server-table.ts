@@ -1,4 +1,4 @@
-/** Lists the servers that are rolled, each as it is commonly started. */
+/** Lists the servers of the rollouts, each with its common start command. */
 import { join } from "node:path";
 import type { StopSignal } from "../../../src/demo/pods/kubelet-rules.ts";
 import { webDeployment } from "../harness/web-deployment.ts";
@@ -25,7 +25,7 @@ export type ServerRow = {
   readonly script: string;
   readonly configuration?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** `tcp` for servers that do not answer HTTP/1.1 probes. */
+  /** `tcp` for servers that do not respond to HTTP/1.1 probes. */
   readonly probe?: "tcp";
   /** Reason why the server does not load the preloaded library. */
   readonly unreachedByPreload?: string;

@@ -15,7 +15,7 @@ import { recordResult } from "../results/record-result.ts";
 import { checkServer } from "./server-checks.ts";
 import { SERVERS, serverDeployment, titleOf } from "./server-table.ts";
 
-/** Each group of variants runs in namespaces of its own; the groups run concurrently, as they mostly wait. */
+/** Each group of variants runs in its own namespaces. The groups run concurrently, as they mostly wait. */
 const VARIANT_GROUPS: readonly (readonly RollVariant[])[] = [
   [
     { name: "without", lastcall: false, load: SHORT_LIVED_LOAD },
@@ -44,7 +44,7 @@ describe("no request fails in a rolling update with lastcall", () => {
     try {
       const deployment = serverDeployment(row, program, scratch);
       const rolls = VARIANT_GROUPS.map((variants) => roll({ deployment, variants }, context));
-      // The other rollout has to end before the scratch folder is removed.
+      // Both rollouts have to end before the scratch folder is removed.
       await Promise.allSettled(rolls);
       const results = await Promise.all(rolls);
       const check = checkServer(row, program, mergeResults(results));

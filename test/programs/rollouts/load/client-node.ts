@@ -1,4 +1,4 @@
-/** A process with all clients of one node. Receives endpoint changes and commands by IPC; sends its counts when stopped. */
+/** Runs all clients of one node as a process. Receives endpoint changes and commands by IPC; sends its counts at the end. */
 import { realClock } from "../../../../src/demo/clock.ts";
 import {
   applyChange,
@@ -86,7 +86,7 @@ async function stop(): Promise<void> {
   process.send?.(counter.result(), () => process.exit(0));
 }
 
-/** The Service as one node sees it: applies changes with a delay and chooses Pods in turn. */
+/** Keeps the Service's endpoints of one node: applies changes with a delay, and chooses Pods in turn. */
 function createEndpointView() {
   let published: readonly Endpoint[] = [];
   let applied: readonly Endpoint[] = [];

@@ -1,4 +1,4 @@
-/** HTTP/1.1 clients of one node: pooled, new, slow and idle connections. No request is retried. */
+/** Runs the HTTP/1.1 clients of one node on pooled, new, slow and idle connections. Clients do not retry requests. */
 import { type HttpConnection, openConnection } from "../../../../src/demo/load/http-client.ts";
 import type { NodeClients, NodePorts } from "./node-ports.ts";
 import { chooseCloseMs } from "./timing.ts";
@@ -53,7 +53,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     openCount -= 1;
     pooled.connection.close();
   };
-  /** Takes the connection that was idle longest, so that all are used often; drops closed ones. */
+  /** Returns the connection that was idle longest, so that all connections are used often; closes expired ones. */
   const takeIdleConnection = (): PooledConnection | undefined => {
     for (;;) {
       const pooled = idle.shift();
@@ -81,7 +81,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     const pooled = acquireConnection();
     if (pooled === undefined) return countMissingEndpoint();
     await request(pooled, "/", true);
-    // While all pooled connections wait for answers, more are opened than the pool keeps.
+    // While all pooled connections wait for responses, clients open more connections than the pool keeps.
     if (pooled.connection.isUsable() && !stopping && openCount <= plan.keptHttp1) idle.push(pooled);
     else close(pooled);
   };

@@ -1,4 +1,4 @@
-/** HTTP/2 clients of one node: a few sessions with concurrent streams, for plain requests or in gRPC's wire format. */
+/** Runs the HTTP/2 clients of one node: a few sessions with concurrent streams, for plain requests or gRPC calls. */
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import { isCompleteFrame } from "../../harness/grpc-frame.ts";
 import { collectResponse, grpcCall, type Http2Response, openSession } from "../../harness/http2-client.ts";
@@ -15,7 +15,7 @@ type PooledSession = {
   retired: boolean;
 };
 
-/** Consecutive requests that share a session; they overlap, as an answer takes longer than sending all of them. */
+/** Consecutive requests that share a session; they overlap, as a response takes longer than sending all of them. */
 const STREAMS_AT_ONCE = 3;
 
 export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts): NodeClients {
@@ -51,7 +51,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     current.retired = true;
     closeWhenAnswered(current);
   };
-  /** Closing earlier would send GOAWAY ahead of queued requests, which Node's server then refuses. */
+  /** Closing a session earlier would send GOAWAY before its queued requests, which Node's server then refuses. */
   const closeWhenAnswered = ({ session, retired, unanswered, pod }: PooledSession) => {
     if (!retired || unanswered > 0 || session.destroyed) return;
     session.close();
@@ -108,8 +108,8 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
 }
 
 /**
- * GOAWAY came between the call and the write, so the request was never sent. It goes to another connection, which is not a
- * retry: no server received it.
+ * The client received GOAWAY before it wrote the request's HEADERS. It sends the request on another connection, which is not
+ * a retry, as no server has received the request.
  */
 const UNSENT = "unsent";
 
@@ -117,9 +117,9 @@ function failureOf(protocol: "http2" | "grpc", answer: Http2Response, code: numb
   const { status, grpcStatus, complete, unsent, error, chunks } = answer;
   if (unsent && status === 0) return UNSENT;
   if (error !== "") return error;
-  if (status === 0 || !complete || code !== 0) return `ended unanswered, code ${code}`;
+  if (status === 0 || !complete || code !== 0) return `ended without a response, code ${code}`;
   if (status !== 200) return `status ${status}`;
-  if (protocol === "http2") return chunks.length === 0 ? "empty answer" : "";
+  if (protocol === "http2") return chunks.length === 0 ? "empty response" : "";
   if (grpcStatus !== "0") return `grpc-status ${grpcStatus}`;
-  return isCompleteFrame(Buffer.concat(chunks)) ? "" : "not one whole message";
+  return isCompleteFrame(Buffer.concat(chunks)) ? "" : "incomplete gRPC message";
 }

@@ -1,13 +1,13 @@
-/** Counts the answers and failures of one node, and keeps the time of each Pod's last activity. */
+/** Counts the responses and failures of one node, and records the time of each Pod's last activity. */
 import { type FailedRequest, type NodeResult, type Protocol, perProtocol } from "../rollouts-request.ts";
 
 export type NodeCounter = {
-  /** For a request to a Pod, its answer or the close of a connection. */
+  /** Records a request to a Pod, its response, or the close of a connection. */
   readonly recordActivity: (pod: string) => void;
   readonly countAnswer: (protocol: Protocol, pod: string) => void;
   readonly countFailure: (failure: Omit<FailedRequest, "atMs">) => void;
   readonly recordStall: (ms: number) => void;
-  /** Starts the count of answers; failures count at any time. */
+  /** Starts counting responses; failures are always counted. */
   readonly startMeasuring: () => void;
   readonly stopMeasuring: () => void;
   readonly result: () => NodeResult;
@@ -52,7 +52,7 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
       isMeasuring = false;
       sums.measuredMs = fromMs === undefined ? 0 : Math.round(nowMs() - fromMs);
     },
-    // Without the last second, which is incomplete.
+    // The last second is incomplete, so the result omits it.
     result: () => ({ ...sums, answered, failed, failures, perSecond: perSecond.slice(0, -1), lastWorkMs }),
   };
 }

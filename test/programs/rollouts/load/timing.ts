@@ -1,4 +1,4 @@
-/** Times the clients: their clock, their pace and the lifetime of their connections. */
+/** Provides the clients' clock, their request rate, and the lifetimes of their connections. */
 import type { LoadPlan } from "../rollouts-request.ts";
 
 /** Milliseconds of the monotonic clock that all processes of the machine share. */
@@ -6,7 +6,7 @@ export function sharedNowMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }
 
-/** Paces an open loop, which does not wait for answers. @returns a function that counts the requests due since its last call */
+/** Paces an open loop, which does not wait for responses. @returns a function that counts the requests due since its last call */
 export function createPace(perSecond: number, startMs: number): (nowMs: number) => number {
   let countedRequests = 0;
   return (nowMs) => {
