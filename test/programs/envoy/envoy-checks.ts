@@ -15,13 +15,13 @@ type Measured = Pick<
 
 export function checkEnvoy(scenario: Scenario, result: EnvoyResult): readonly string[] {
   const { answered, cut, outcome, why, stayedSeconds } = result;
-  const stayed = scenario.closesOnDrain === true && stayedSeconds > STAY_SECONDS;
+  const hasStayedConnected = scenario.closesOnDrain === true && stayedSeconds > STAY_SECONDS;
   const endsAtDeadline = scenario.ends === "deadline";
   const checks: readonly (readonly [boolean, string])[] = [
     [answered === 0 && scenario.key !== "none", "no request was answered"],
     [outcome !== (endsAtDeadline ? "timeout" : "drained"), `the drain ended as ${outcome}: ${why}`],
-    [stayed, `clients stayed connected for ${stayedSeconds} s after the drain delay`],
-    [endsAtDeadline && cut !== 1, `${cut} sessions were cut at the end instead of one`],
+    [hasStayedConnected, `clients stayed connected for ${stayedSeconds} s after the drain delay`],
+    [endsAtDeadline && cut !== 1, `${cut} sessions were closed at the deadline, expected 1`],
   ];
   return [...checkDrain(result), ...checks.filter(([isFailed]) => isFailed).map(([, message]) => message)];
 }
@@ -31,7 +31,7 @@ export function checkDrain(measured: Measured): readonly string[] {
   const { hookStatus, hooksFailed, failures, answered, overWaitSeconds, lagSeconds } = measured;
   const allowed = OVER_WAIT_SECONDS + lagSeconds;
   const checks: readonly (readonly [boolean, string])[] = [
-    [hookStatus !== 200, `the hook was answered with status ${hookStatus}`],
+    [hookStatus !== 200, `the hook's response has status ${hookStatus}, expected 200`],
     [hooksFailed > 0, `${hooksFailed} hooks failed`],
     [failures.length > 0, `${failures.length} of ${answered + failures.length} requests failed: ${failures[0]}`],
     [!(overWaitSeconds <= allowed), `released ${overWaitSeconds} s late, ${lagSeconds} s of it scheduling lag`],

@@ -44,10 +44,10 @@ test("a row of the Envoy page compares Envoy Gateway's shutdown manager and last
 });
 
 test("a cell of the Envoy page counts failed requests and requests that Envoy refused before processing", () => {
-  const lost = all.map((result) =>
+  const lossyResults = all.map((result) =>
     result.scenario === "http2" && result.version === "1.36" ? { ...result, failures: ["reset"], refused: 2 } : result,
   );
-  expect(insertEnvoyTables(template, lost)).toContain("| 1 of 101 (2 refused and retried) |");
+  expect(insertEnvoyTables(template, lossyResults)).toContain("| 1 of 101 (2 refused and retried) |");
 });
 
 test("a session that stays open is listed as closed by force for both managers", () => {

@@ -106,20 +106,20 @@ function connectTo(target: Target, toPod: boolean): ClientHttp2Session {
 }
 
 function sendPlain(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<RequestResult> {
-  return resultOf(session.request({ ":path": `/${ms}` }), byPod, ({ status }) =>
+  return receiveResult(session.request({ ":path": `/${ms}` }), byPod, ({ status }) =>
     status === 200 ? "" : `status ${status}`,
   );
 }
 
 function sendGrpc(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<RequestResult> {
-  return resultOf(grpcCall(session, `${SERVICE}/Wait`, String(ms)), byPod, ({ status, grpcStatus, chunks }) => {
+  return receiveResult(grpcCall(session, `${SERVICE}/Wait`, String(ms)), byPod, ({ status, grpcStatus, chunks }) => {
     const body = Buffer.concat(chunks);
     const isComplete = status === 200 && grpcStatus === "0" && decodeFrames(body)[0] === "done";
     return isComplete ? "" : `status ${status}, grpc-status ${grpcStatus}, ${body.length} bytes`;
   });
 }
 
-function resultOf(
+function receiveResult(
   stream: ClientHttp2Stream,
   byPod: boolean,
   check: (answer: Http2Response) => string,

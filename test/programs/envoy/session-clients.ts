@@ -94,7 +94,7 @@ async function runSession({ clock }: Target, closesAfterMs: number, session: Ses
     clearInterval(timer);
     const limitMs = clock.nowMs() + ANSWER_LIMIT_MS;
     while (counts.answered < sent && clock.nowMs() < limitMs) await clock.wait(20);
-    if (counts.answered < sent) counts.failures.push(`${sent - counts.answered} of ${sent} unanswered`);
+    if (counts.answered < sent) counts.failures.push(`${sent - counts.answered} of ${sent} messages unanswered`);
     open = false;
     lastTrafficMs = clock.nowMs();
     session.close();

@@ -98,7 +98,8 @@ async function waitUntilReady(envoy: ChildProcess, admin: AdminAddress): Promise
   const untilMs = performance.now() + START_LIMIT_MS;
   // Envoy is never in state `LIVE` if the manager sets its drain flag right after the start.
   while (!/^(LIVE|DRAINING)/.test(await readState(admin))) {
-    if (hasEnded(envoy)) throw new Error(`Envoy ended: status ${envoy.exitCode}, signal ${envoy.signalCode}`);
+    if (hasEnded(envoy))
+      throw new Error(`Envoy exited before it was ready: status ${envoy.exitCode}, signal ${envoy.signalCode}`);
     if (performance.now() > untilMs) throw new Error(`Envoy was not ready within ${START_LIMIT_MS} ms`);
     await pause(50, "a step of the scenario");
   }

@@ -50,10 +50,10 @@ function answerCall(stream: ServerHttp2Stream, path: string): void {
   });
 }
 
-function respond(stream: ServerHttp2Stream, then: () => void): void {
+function respond(stream: ServerHttp2Stream, sendBody: () => void): void {
   if (stream.destroyed) return;
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
-  then();
+  sendBody();
 }
 
 const tcp = createTcpServer((socket: Socket) => {

@@ -43,11 +43,11 @@ export function skipCase(reason: string, context: SkipContext): never {
   return context.skip(reason);
 }
 
-const requested = new Map<ProgramName, Promise<Program>>();
+const programsByName = new Map<ProgramName, Promise<Program>>();
 
 /** Never rejects: an error becomes the reason why the program is missing. */
 export function findProgram(name: ProgramName): Promise<Program> {
-  const existing = requested.get(name);
+  const existing = programsByName.get(name);
   if (existing !== undefined) return existing;
   const program = provideProgram(PROGRAMS[name]).catch(
     (error: unknown): Program => ({
@@ -55,7 +55,7 @@ export function findProgram(name: ProgramName): Promise<Program> {
       reason: `${name} cannot be installed: ${error instanceof Error ? error.message : String(error)}`,
     }),
   );
-  requested.set(name, program);
+  programsByName.set(name, program);
   return program;
 }
 

@@ -4,7 +4,7 @@ import { checkIstio } from "./istio-checks.ts";
 
 const CALLS = { answered: 200, failures: [] as string[], closeHeaders: 0, byProxy: 150, afterSignal: 40 };
 
-const GOOD: IstioResult = {
+const CORRECT_RESULT: IstioResult = {
   kind: "istio",
   system: "some",
   version: "1.40",
@@ -29,7 +29,7 @@ const GOOD: IstioResult = {
 };
 
 test("a correct result of an Istio case passes every check", () => {
-  expect(checkIstio(GOOD)).toEqual([]);
+  expect(checkIstio(CORRECT_RESULT)).toEqual([]);
 });
 
 test.for([
@@ -64,7 +64,7 @@ test.for([
   },
   { title: "a drain whose end was not measured", overrides: { overWaitSeconds: Number.NaN }, failure: "NaN s late" },
 ])("$title fails its check", ({ overrides, failure }) => {
-  const failures = checkIstio({ ...GOOD, ...overrides });
+  const failures = checkIstio({ ...CORRECT_RESULT, ...overrides });
   expect(failures).toHaveLength(1);
   expect(failures[0]).toContain(failure);
 });

@@ -12,8 +12,11 @@ export function checkIstio(result: IstioResult): readonly string[] {
     [outcome !== "drained", `the drain ended as ${outcome}: ${why}`],
     [calls.failures.length > 0, `${calls.failures.length} calls of the app failed: ${calls.failures[0]}`],
     [calls.closeHeaders > 0, `the proxy answered ${calls.closeHeaders} calls of the app with Connection: close`],
-    [calls.byProxy === 0, "the app's calls did not pass the proxy"],
-    [calls.afterSignal < LEAST_CALLS_AFTER_SIGNAL, `${calls.afterSignal} calls after the app's stop signal`],
+    [calls.byProxy === 0, "the app's calls did not pass through the proxy"],
+    [
+      calls.afterSignal < LEAST_CALLS_AFTER_SIGNAL,
+      `the app made ${calls.afterSignal} calls after its stop signal, expected at least ${LEAST_CALLS_AFTER_SIGNAL}`,
+    ],
     // The manager delays a classic proxy's stop signal until the app has had no socket for a second.
     [
       proxyAfterAppSeconds < (form === "classic" ? 0.9 : 0),

@@ -2,7 +2,7 @@
 import { NODE_MANAGER, type RunRequest, runCases } from "../envoy/run-lanes.ts";
 import { createTestbed } from "../envoy/testbed.ts";
 import { runScript } from "../harness/namespace-script.ts";
-import { ISTIO_CASES, istioName } from "./istio-case.ts";
+import { ISTIO_CASES, istioCaseName } from "./istio-case.ts";
 import { runIstio } from "./istio-run.ts";
 
 const LANES = 4;
@@ -13,7 +13,7 @@ await runScript(async ({ envoys, native }: RunRequest, { processes, scratch: fol
     native === ""
       ? { manager: "node" as const, managerProgram: [process.execPath, NODE_MANAGER] }
       : { manager: "native" as const, managerProgram: [native] };
-  return runCases([{ cases: ISTIO_CASES, lanes: LANES }], istioName, (istioCase) =>
+  return runCases([{ cases: ISTIO_CASES, lanes: LANES }], istioCaseName, (istioCase) =>
     runIstio(istioCase, {
       testbed,
       folder,

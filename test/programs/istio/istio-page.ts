@@ -23,7 +23,7 @@ export function insertIstioTable(page: string, results: readonly OtherResult[]):
   const rows = ISTIO_CASES.map((istioCase) => {
     const run = findRun(runs, istioCase);
     if (run === undefined) throw new Error(`no result of ${describeCase(istioCase)}`);
-    return rowOf(run);
+    return buildRow(run);
   });
   return replaceSection(page, SECTION, table([HEAD, ...rows]));
 }
@@ -33,7 +33,7 @@ export function missingIstioCases(results: readonly OtherResult[]): readonly str
   return ISTIO_CASES.filter((istioCase) => findRun(runs, istioCase) === undefined).map(describeCase);
 }
 
-function rowOf(run: IstioResult): string[] {
+function buildRow(run: IstioResult): string[] {
   const { calls } = run;
   return [
     run.form,

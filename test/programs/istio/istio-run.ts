@@ -9,7 +9,7 @@ import type { Testbed, TestPod } from "../envoy/testbed.ts";
 import { waitUntil } from "../harness/until.ts";
 import type { CommandLine } from "../install/program-of.ts";
 import type { Calls } from "./istio-app.ts";
-import { type IstioCase, type IstioResult, istioName } from "./istio-case.ts";
+import { type IstioCase, type IstioResult, istioCaseName } from "./istio-case.ts";
 import { istioPod } from "./istio-pod.ts";
 import { ISTIO, runAs, UIDS } from "./istio-ports.ts";
 
@@ -32,7 +32,7 @@ export async function runIstio(istioCase: IstioCase, parts: IstioParts): Promise
   const { testbed, envoy, folder } = parts;
   const manifest = await istioPod({
     ...istioCase,
-    name: istioName(istioCase),
+    name: istioCaseName(istioCase),
     envoy,
     folder,
     upstream: testbed.upstream,
@@ -55,14 +55,14 @@ function isReady(pod: TestPod["pod"]): boolean {
 
 async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, testPod: TestPod): Promise<IstioResult> {
   const { pod } = testPod;
-  const place = {
+  const target = {
     clock: realClock,
     pod: pod.address,
     sourceAddress: testbed.network.trafficAddress,
     upstream: testbed.upstream,
   };
-  const load = await http1Load(LOAD)(place);
-  const scraper = await http1Load({ ...SCRAPE_LOAD, path: "/stats/prometheus", port: ISTIO.stats })(place);
+  const load = await http1Load(LOAD)(target);
+  const scraper = await http1Load({ ...SCRAPE_LOAD, path: "/stats/prometheus", port: ISTIO.stats })(target);
   const clients = { ...load, stop: async () => void (await Promise.all([load.stop(), scraper.stop()])) };
   await realClock.wait(STEADY_MS);
   const { end } = await measureEnd({

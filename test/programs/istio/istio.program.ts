@@ -6,7 +6,7 @@ import { type CaseResults, requireEnvoys, requireResult } from "../envoy/run-lan
 import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";
 import { requireProgram, skipCase } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
-import { ISTIO_CASES, type IstioResult, istioName } from "./istio-case.ts";
+import { ISTIO_CASES, type IstioResult, istioCaseName } from "./istio-case.ts";
 import { checkIstio } from "./istio-checks.ts";
 import { runAs, UIDS } from "./istio-ports.ts";
 
@@ -29,7 +29,7 @@ describe("a Pod with Envoy as Istio's sidecar", { timeout: 240_000 }, () => {
     const title = `${istioCase.form} proxy, Envoy ${istioCase.version}, statistics ${istioCase.statistics === "cut" ? "Istio's default" : "all"}`;
     test(`drains inbound traffic and keeps outbound calls working to the end: ${title}`, async (context) => {
       running ??= runAllCases(context);
-      const result = requireResult(await running, istioName(istioCase));
+      const result = requireResult(await running, istioCaseName(istioCase));
       await recordResult(result);
       expect(checkIstio(result)).toEqual([]);
     });

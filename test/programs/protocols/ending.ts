@@ -6,7 +6,7 @@ export type Release = {
   readonly outcome: string;
   /** Number of open connections in the manager's report. */
   readonly leftTotal: number;
-  readonly openWork: number;
+  readonly activeRequests: number;
   readonly openConnections: number;
   /** Time from the last byte in either direction to the release. */
   readonly sinceTrafficMs: number;
@@ -23,6 +23,6 @@ export function classifyEnding(release: Release): Ending {
   if (release.criterion === "connections") return release.openConnections === 0 ? "closed" : "cut";
   // Without open connections the release cannot cut one, and a drain does not wait for an app that has closed its port.
   if (release.leftTotal === 0) return "quiet";
-  if (release.openWork > 0) return "cut";
+  if (release.activeRequests > 0) return "cut";
   return release.sinceTrafficMs < release.quietPeriodMs - RECORDING_DELAY_MS ? "cut" : "quiet";
 }

@@ -33,7 +33,7 @@ async function startStream({ address, port }: ServerAddress, everyMs: number): P
   const activity = createServerActivity();
   const streams = new Set<ServerResponse>();
   const server = createServer((_, res) => {
-    const done = activity.startWork();
+    const done = activity.beginRequest();
     streams.add(res);
     res.on("close", () => {
       streams.delete(res);

@@ -57,14 +57,14 @@ type Calls = ServerAddress & { readonly calls: readonly string[] };
 
 /** When a drain starts, the app ends its streams and stops its server, which sends GOAWAY and finishes open calls. */
 async function startCalls({ address, port, calls: callArguments }: Calls): Promise<RunningScenario> {
-  let work = 0;
+  let activeRequests = 0;
   let lastTrafficMs = performance.now();
   const grpc = await findProgram("grpcio");
   if (grpc.kind === "missing") throw new Error(grpc.reason);
   const server = await startPeer(grpc, [PEER, "serve", address, String(port)], (line) => {
     lastTrafficMs = performance.now();
-    if (line === "start") work += 1;
-    if (line === "end") work -= 1;
+    if (line === "start") activeRequests += 1;
+    if (line === "end") activeRequests -= 1;
   });
   const client = await startPeer(grpc, [PEER, "call", address, String(port), ...callArguments], () => {}).catch(
     async (error) => {
@@ -74,7 +74,7 @@ async function startCalls({ address, port, calls: callArguments }: Calls): Promi
   );
   await pause(5 * SHORT_INTERVAL_MS);
   return {
-    openWork: () => work,
+    activeRequests: () => activeRequests,
     openConnections: () => 1,
     lastTrafficMs: () => lastTrafficMs,
     startDrain: () => server.write("drain"),

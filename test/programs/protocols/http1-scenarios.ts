@@ -90,7 +90,7 @@ async function startServer(address: string, port: number): Promise<RunningServer
   const activity = createServerActivity();
   let draining = false;
   const server = createServer({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (req, res: ServerResponse) => {
-    const done = activity.startWork();
+    const done = activity.beginRequest();
     req.on("data", activity.recordTraffic);
     res.on("finish", done);
     res.on("close", done);

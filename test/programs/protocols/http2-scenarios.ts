@@ -75,7 +75,7 @@ async function startRequests(options: Requests): Promise<RunningScenario> {
     session.on("error", () => {});
   });
   server.on("stream", (stream, headers) => {
-    const done = activity.startWork();
+    const done = activity.beginRequest();
     stream.on("close", done);
     stream.on("error", () => {});
     const respond = () => {

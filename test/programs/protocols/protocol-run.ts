@@ -33,7 +33,7 @@ export async function runScenario(scenario: Scenario, criterion: Criterion, buil
   // A separate port, like a metrics port: requests of the manager do not count as traffic of the app.
   const countServer = createServer((req, res) => {
     if (req.method === "POST") running?.startDrain();
-    res.end(String(running?.openWork() ?? 0));
+    res.end(String(running?.activeRequests() ?? 0));
   }).listen(COUNT_PORT, address);
   await once(countServer, "listening");
   try {
@@ -46,13 +46,13 @@ export async function runScenario(scenario: Scenario, criterion: Criterion, buil
         status: answer.status,
         releasedAfterMs: nowMs - triggeredMs,
         sinceTrafficMs: nowMs - started.lastTrafficMs(),
-        openWork: started.openWork(),
+        activeRequests: started.activeRequests(),
         openConnections: started.openConnections(),
       };
     });
     await call(manager, `/${TOKEN}/drain`, "POST");
     const { status, ...release } = await hookCall;
-    if (status !== 200) throw new Error(`the hook was answered with status ${status}`);
+    if (status !== 200) throw new Error(`the hook's response has status ${status}, expected 200`);
     const report = await statusOf(manager);
     const outcome = String(report["outcome"]);
     const connectionsLeft = Number(report["leftTotal"]);

@@ -15,8 +15,8 @@ export type Ending = "quiet" | "closed" | "deadline" | "cut";
 export type Endings = Readonly<Record<Criterion, Ending | "unsure">>;
 
 export type RunningScenario = {
-  /** Number of open requests, streams and sessions, which the app serves at its `active-url`. */
-  readonly openWork: () => number;
+  /** Number of open requests, streams and sessions; the app serves it at its `active-url`. */
+  readonly activeRequests: () => number;
   readonly openConnections: () => number;
   readonly lastTrafficMs: () => number;
   /** Handles a request to the `drain-url`: disconnects clients as the protocol defines it, such as with GOAWAY. */

@@ -35,7 +35,7 @@ const RELEASE: Release = {
   criterion: "quiet",
   outcome: "drained",
   leftTotal: 1,
-  openWork: 0,
+  activeRequests: 0,
   openConnections: 1,
   sinceTrafficMs: 1_000,
   quietPeriodMs: 1_000,
@@ -43,12 +43,12 @@ const RELEASE: Release = {
 
 test.for([
   { title: "a quiet period after the last traffic", overrides: {}, ending: "quiet" },
-  { title: "too early if a request is unanswered", overrides: { openWork: 1 }, ending: "cut" },
+  { title: "too early if a request is unanswered", overrides: { activeRequests: 1 }, ending: "cut" },
   { title: "too early if traffic continues", overrides: { sinceTrafficMs: 300 }, ending: "cut" },
   { title: "on time if no connection is open", overrides: { leftTotal: 0, sinceTrafficMs: 0 }, ending: "quiet" },
   {
     title: "the deadline if the report's outcome is timeout",
-    overrides: { outcome: "timeout", openWork: 1 },
+    overrides: { outcome: "timeout", activeRequests: 1 },
     ending: "deadline",
   },
   {

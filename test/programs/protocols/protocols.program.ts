@@ -37,13 +37,13 @@ describeBuilds("the drain ends as expected by each criterion", (build) => {
 });
 
 test("docs/protocols.md lists the measured endings (written with -u)", async (context) => {
-  const rows = SCENARIOS.map(rowOf);
+  const rows = SCENARIOS.map(buildMeasuredRow);
   if (rows.includes(undefined)) skipCase("not every scenario ran", context);
   const complete = rows.filter((row) => row !== undefined);
   await expect(insertProtocolTable(readFileSync(PAGE, "utf8"), complete)).toMatchFileSnapshot(PAGE);
 });
 
-function rowOf(scenario: Scenario): MeasuredScenario | undefined {
+function buildMeasuredRow(scenario: Scenario): MeasuredScenario | undefined {
   const endingBy = (criterion: Criterion) =>
     scenario.endings[criterion] === "unsure" ? "unsure" : measured.get(scenario)?.get(criterion);
   const [quiet, connections, requests, notified] = CRITERIA.map(endingBy);

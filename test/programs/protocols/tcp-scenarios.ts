@@ -59,7 +59,7 @@ type Session = ServerAddress & {
   readonly answer: "at once" | "never";
   readonly first: string;
   readonly ends?: boolean;
-  /** Interval at which the client sends. With `sendsMs` or `pushesMs` the app counts the session as open work. */
+  /** Interval at which the client sends. With `sendsMs` or `pushesMs` the app counts the session as an active request. */
   readonly sendsMs?: number;
   readonly pushesMs?: number;
 };
@@ -68,7 +68,7 @@ type Session = ServerAddress & {
 async function startSession(options: Session): Promise<RunningScenario> {
   const activity = createServerActivity();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    if (options.pushesMs !== undefined || options.sendsMs !== undefined) socket.on("close", activity.startWork());
+    if (options.pushesMs !== undefined || options.sendsMs !== undefined) socket.on("close", activity.beginRequest());
     socket.on("data", () => {
       activity.recordTraffic();
       if (options.answer === "at once") socket.write("answer");
@@ -94,7 +94,7 @@ async function startHalfClosedClient({ address, port }: ServerAddress): Promise<
   const activity = createServerActivity();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.once("data", () => {
-      const done = activity.startWork();
+      const done = activity.beginRequest();
       setTimeout(() => socket.end("answer", done), LONG_REQUEST_MS);
     });
   });

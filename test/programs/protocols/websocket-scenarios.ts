@@ -1,4 +1,4 @@
-/** Scenarios of WebSockets between Node's client and a small server. The app counts each open session as work. */
+/** Scenarios of WebSockets between Node's client and a small server. The app counts each open session as an active request. */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import {
@@ -59,7 +59,7 @@ async function startSession({ address, port, opened, sendsMs, sends }: Session):
   const activity = createServerActivity();
   const server = createWebSocketServer({
     opened: (session) => {
-      session.on("close", activity.startWork());
+      session.on("close", activity.beginRequest());
       opened(server, session);
     },
     received: (session) => {

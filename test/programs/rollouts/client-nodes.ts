@@ -18,7 +18,7 @@ export function startClientNodes(starts: readonly NodeStart[]): ClientNodes {
   const nodes = starts.map((start) =>
     fork(PROGRAM, [JSON.stringify(start)], { stdio: ["ignore", "inherit", "inherit", "ipc"] }),
   );
-  const results = nodes.map(resultOf);
+  const results = nodes.map(receiveResult);
   for (const result of results) result.catch(() => {});
   let stopped = false;
   const send = (message: NodeMessage) => {
@@ -36,10 +36,12 @@ export function startClientNodes(starts: readonly NodeStart[]): ClientNodes {
   };
 }
 
-function resultOf(node: ChildProcess): Promise<NodeResult> {
+function receiveResult(node: ChildProcess): Promise<NodeResult> {
   return new Promise((resolve, reject) => {
     node.once("message", (result: NodeResult) => resolve(result));
     node.once("error", reject);
-    node.once("exit", (status) => reject(new Error(`a node of clients exited early with status ${status}`)));
+    node.once("exit", (status) =>
+      reject(new Error(`a client process exited with status ${status} before it sent its counts`)),
+    );
   });
 }

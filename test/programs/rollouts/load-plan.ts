@@ -14,7 +14,7 @@ export type LoadChoice = {
 };
 
 export function planLoad({ protocols, clients, driver }: LoadChoice): LoadPlan {
-  const withHttp1 = protocols.includes("http1");
+  const hasHttp1 = protocols.includes("http1");
   const rates: PerProtocol<number> = perProtocol((protocol) =>
     protocols.includes(protocol) ? REQUEST_RATE / protocols.length : 0,
   );
@@ -22,11 +22,11 @@ export function planLoad({ protocols, clients, driver }: LoadChoice): LoadPlan {
     rates,
     ports: perProtocol((protocol) => (protocol === "http1" || driver === "envoy" ? HTTP1_PORT : HTTP2_PORT)),
     lives: clients === "endless" ? "endless" : { leastMs: 1_000, mostMs: LONGEST_LIFETIME_MS },
-    keptHttp1: withHttp1 ? 16 : 0,
+    keptHttp1: hasHttp1 ? 16 : 0,
     keptHttp2: 8,
     newConnectionEvery: 10,
-    slowClients: withHttp1 ? 2 : 0,
+    slowClients: hasHttp1 ? 2 : 0,
     // Idle connections are part of the scenarios with short-lived clients and without a driver only.
-    idleConnections: withHttp1 && driver === "none" && clients === "short-lived",
+    idleConnections: hasHttp1 && driver === "none" && clients === "short-lived",
   };
 }

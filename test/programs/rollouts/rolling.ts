@@ -19,10 +19,10 @@ export type RollingPorts = Omit<PodRunnerPorts, "onEvent"> & { readonly servers:
 
 export type Rolled = { readonly nodes: readonly NodeResult[]; readonly drains: readonly DrainFacts[] };
 
-const RAMP_MS = 2_000;
+const RAMP_UP_MS = 2_000;
 const STEADY_MS = 1_000;
 /** Time from the readiness of new Pods to the next rollout: twice the time until the slowest node applies the change. */
-const SERVE_MS = 2_000;
+const PAUSE_BETWEEN_ROLLOUTS_MS = 2_000;
 
 export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Promise<Rolled> {
   const { clock, servers, nodes } = ports;
@@ -43,7 +43,7 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
     await allReady(pods, clock);
     slices?.flush();
     nodes.send("start");
-    await clock.wait(RAMP_MS);
+    await clock.wait(RAMP_UP_MS);
     nodes.send("measure");
     await clock.wait(STEADY_MS);
     for (let count = 1; count <= request.rollouts; count += 1) {
@@ -56,7 +56,7 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
       ended.push(...pods);
       removals.push(oldPodsRemoved);
       pods = updated;
-      await clock.wait(SERVE_MS);
+      await clock.wait(PAUSE_BETWEEN_ROLLOUTS_MS);
     }
     await Promise.all(removals);
     await clock.wait(STEADY_MS);

@@ -78,7 +78,8 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
   const problems: string[] = [];
   if (line.rate < LEAST_RATE)
     problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
-  if (line.drains !== line.rollouts * 2) problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2`);
+  if (line.drains !== line.rollouts * 2)
+    problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2 Pods`);
   if (!line.promised) return problems;
   // Clients reconnect only every few seconds, so a few Pods may get no client; a run with many such Pods is invalid.
   const unusedPods = drains.filter(({ served }) => !served).length;

@@ -56,15 +56,15 @@ describe("a gRPC message", () => {
 
 describe("the over-wait of a drain", () => {
   const settings = { delayMs: 2_000, quietMs: 1_000, timeoutMs: 20_000 };
-  const held = { deletedMs: 10_000, releasedMs: 16_000, withdrawnMs: undefined, lastWorkMs: undefined };
+  const times = { deletedMs: 10_000, releasedMs: 16_000, withdrawnMs: undefined, lastWorkMs: undefined };
 
   test.for([
-    { title: "the drain delay without clients", pod: held, ms: 4_000 },
-    { title: "the withdrawal if it is later than the drain delay", pod: { ...held, withdrawnMs: 13_000 }, ms: 3_000 },
-    { title: "the end of the quiet period after the last request", pod: { ...held, lastWorkMs: 14_900 }, ms: 100 },
+    { title: "the drain delay without clients", pod: times, ms: 4_000 },
+    { title: "the withdrawal if it is later than the drain delay", pod: { ...times, withdrawnMs: 13_000 }, ms: 3_000 },
+    { title: "the end of the quiet period after the last request", pod: { ...times, lastWorkMs: 14_900 }, ms: 100 },
     {
       title: "the end of the quiet period, and is negative if the drain ended earlier",
-      pod: { ...held, lastWorkMs: 15_500 },
+      pod: { ...times, lastWorkMs: 15_500 },
       ms: -500,
     },
   ])("starts at $title", ({ pod, ms }) => {
@@ -135,7 +135,7 @@ describe("the checks of a rollout", () => {
     leftTotal: 2,
     served: true,
   };
-  const good: RolloutsResult = {
+  const correctResult: RolloutsResult = {
     manager: "native",
     nodes: [node, node],
     drains: Array.from({ length: 16 }, () => drain),
@@ -148,7 +148,7 @@ describe("the checks of a rollout", () => {
   };
 
   test("pass a correct run, and its result has the rate and the slowest second", () => {
-    const { failures, line } = check(good);
+    const { failures, line } = check(correctResult);
     expect(failures).toEqual([]);
     expect(line).toMatchObject({
       rate: 600,
@@ -167,7 +167,7 @@ describe("the checks of a rollout", () => {
     },
     { title: "a slow run", nodes: [node, { ...node, measuredMs: 30_000 }], failure: "400 requests a second" },
   ])("report $title", ({ nodes, failure }) => {
-    expect(check({ ...good, nodes }).failures.join()).toContain(failure);
+    expect(check({ ...correctResult, nodes }).failures.join()).toContain(failure);
   });
 
   test.for([
@@ -176,14 +176,14 @@ describe("the checks of a rollout", () => {
     { title: "a Pod without the idle connection", change: { leftTotal: 0 }, failure: "without the idle connection" },
     { title: "drains that wait for the idle connection", change: { overWaitMs: 900 }, failure: "900 ms more" },
   ])("report $title", ({ change, failure }) => {
-    const drains = good.drains.map((drain) => ({ ...drain, ...change }));
-    expect(check({ ...good, drains }).failures.join()).toContain(failure);
+    const drains = correctResult.drains.map((drain) => ({ ...drain, ...change }));
+    expect(check({ ...correctResult, drains }).failures.join()).toContain(failure);
   });
 
   test("count but allow failures in scenarios that may lose requests", () => {
     const failed = { ...node, failed: { ...node.failed, http1: 7 } };
-    const drains = good.drains.map((drain) => ({ ...drain, outcome: "timeout", leftTotal: 0 }));
-    const { failures, line } = check({ ...good, nodes: [failed, failed], drains }, { promised: false });
+    const drains = correctResult.drains.map((drain) => ({ ...drain, outcome: "timeout", leftTotal: 0 }));
+    const { failures, line } = check({ ...correctResult, nodes: [failed, failed], drains }, { promised: false });
     expect(failures).toEqual([]);
     expect(line.failed.http1).toBe(14);
   });

@@ -29,7 +29,7 @@ export default async function setup(): Promise<() => Promise<void>> {
       ...processes.map((running) => `process ${running}`),
       ...files.map((file) => `file ${join(folder, file)}`),
     ];
-    if (leftovers.length > 0) throw new Error(`the run left behind: ${leftovers.join("; ")}`);
+    if (leftovers.length > 0) throw new Error(`processes or files of this run are left: ${leftovers.join("; ")}`);
   };
 }
 

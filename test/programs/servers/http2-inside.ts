@@ -25,7 +25,7 @@ export type Http2Result = {
 
 const LARGE_BYTES = 1 << 20;
 /** Time for which the client is idle before the Pod is deleted; longer than the quiet period. */
-const SILENCE_MS = 3_000;
+const IDLE_MS = 3_000;
 /** Pause between two requests, in which both sides exchange their SETTINGS frames. */
 const PAUSE_MS = 500;
 
@@ -65,7 +65,7 @@ async function endPod(
   await allReady([pod], clock);
   const session = openSession(pod.address, servicePort(deployment), network.trafficAddress);
   await requestAll(session, REQUESTS[pattern], clock);
-  await clock.wait(SILENCE_MS);
+  await clock.wait(IDLE_MS);
   await pod.remove();
   session.destroy();
   return collectPodFacts(pod);
@@ -83,7 +83,7 @@ async function requestAll(
       status = Number(headers[":status"]);
     });
     await once(stream.resume(), "end");
-    if (status !== 200) throw new Error(`${path} was answered with status ${status}, expected 200`);
+    if (status !== 200) throw new Error(`the response to ${path} has status ${status}, expected 200`);
     await clock.wait(PAUSE_MS);
   }
 }

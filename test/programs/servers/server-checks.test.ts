@@ -42,8 +42,8 @@ test("one failed request with lastcall is reported with its kind", () => {
 });
 
 test("a drain that ended at its deadline is reported with its reason", () => {
-  const late = { ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." };
-  expect(failuresOf(outcome(500, 0, [DRAINED, late]))).toEqual([
+  const lateDrain = { ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." };
+  expect(failuresOf(outcome(500, 0, [DRAINED, lateDrain]))).toEqual([
     'a drain with lastcall ended as "timeout": 10.0.0.1 stayed.',
   ]);
 });

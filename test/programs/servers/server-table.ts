@@ -35,7 +35,7 @@ const APPS = join(import.meta.dirname, "apps");
 
 type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" | "environment" | "unreachedByPreload">;
 
-const IS_STATIC = "a static program, which loads no library";
+const STATIC_PROGRAM = "a static program, which loads no library";
 
 const NGINX_START: Start = {
   system: "nginx",
@@ -61,7 +61,7 @@ const CADDY_START: Start = {
   script:
     'export XDG_DATA_HOME="$FOLDER" XDG_CONFIG_HOME="$FOLDER"; exec $PROGRAM run --config "$FOLDER/configuration" --adapter caddyfile',
   configuration: CADDY,
-  unreachedByPreload: IS_STATIC,
+  unreachedByPreload: STATIC_PROGRAM,
 };
 const HYPERCORN_START: Start = {
   system: "Hypercorn",
@@ -72,7 +72,7 @@ const GO_START: Start = {
   system: "Go net/http",
   program: "go",
   script: "exec $PROGRAM",
-  unreachedByPreload: IS_STATIC,
+  unreachedByPreload: STATIC_PROGRAM,
 };
 
 const GUNICORN = "exec $PROGRAM --bind 0.0.0.0:8080 --no-control-socket --log-level warning --keep-alive 75";

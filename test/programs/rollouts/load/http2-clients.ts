@@ -16,14 +16,14 @@ type PooledSession = {
 };
 
 /** Consecutive requests that share a session; they overlap, as a response takes longer than sending all of them. */
-const STREAMS_AT_ONCE = 3;
+const CONCURRENT_STREAMS = 3;
 
 export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts): NodeClients {
   const { counter, plan, nowMs } = ports;
   const slots: (PooledSession | undefined)[] = Array.from({ length: plan.keptHttp2 }, () => undefined);
   const streams = new Set<ClientHttp2Stream>();
   const sessions = new Set<ClientHttp2Session>();
-  let turn = 0;
+  let requestCount = 0;
   let whenEmpty = () => {};
 
   const connectTo = (pod: string): PooledSession => {
@@ -67,7 +67,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
   };
 
   const sendRequest = () => {
-    const pooled = acquireSession(Math.trunc(turn++ / STREAMS_AT_ONCE) % slots.length);
+    const pooled = acquireSession(Math.trunc(requestCount++ / CONCURRENT_STREAMS) % slots.length);
     if (pooled === undefined) {
       counter.countFailure({ protocol, kind: "no endpoint", pod: "", connectionAgeMs: 0, requestsBefore: 0 });
       return;
@@ -80,7 +80,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     streams.add(stream);
     const timeout = setTimeout(() => stream.destroy(new Error("timed out")), ports.target.timeoutMs);
     collectResponse(stream, (answer) => {
-      const kind = failureOf(protocol, answer, stream.rstCode);
+      const kind = describeFailure(protocol, answer, stream.rstCode);
       clearTimeout(timeout);
       pooled.unanswered -= 1;
       closeWhenAnswered(pooled);
@@ -113,7 +113,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
  */
 const UNSENT = "unsent";
 
-function failureOf(protocol: "http2" | "grpc", answer: Http2Response, code: number): string {
+function describeFailure(protocol: "http2" | "grpc", answer: Http2Response, code: number): string {
   const { status, grpcStatus, complete, unsent, error, chunks } = answer;
   if (unsent && status === 0) return UNSENT;
   if (error !== "") return error;

@@ -21,7 +21,7 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
   const failures: FailedRequest[] = [];
   const perSecond: number[] = [];
   const lastWorkMs: Record<string, number> = {};
-  const sums = { longestStallMs: 0, measuredMs: 0 };
+  const totals = { longestStallMs: 0, measuredMs: 0 };
   let fromMs: number | undefined;
   let isMeasuring = false;
   const recordActivity = (pod: string) => {
@@ -42,7 +42,7 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
       if (failures.length < MAX_FAILURES) failures.push({ ...failure, atMs: nowMs() });
     },
     recordStall: (ms) => {
-      if (isMeasuring) sums.longestStallMs = Math.max(sums.longestStallMs, Math.round(ms));
+      if (isMeasuring) totals.longestStallMs = Math.max(totals.longestStallMs, Math.round(ms));
     },
     startMeasuring: () => {
       fromMs = nowMs();
@@ -50,9 +50,9 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
     },
     stopMeasuring: () => {
       isMeasuring = false;
-      sums.measuredMs = fromMs === undefined ? 0 : Math.round(nowMs() - fromMs);
+      totals.measuredMs = fromMs === undefined ? 0 : Math.round(nowMs() - fromMs);
     },
     // The last second is incomplete, so the result omits it.
-    result: () => ({ ...sums, answered, failed, failures, perSecond: perSecond.slice(0, -1), lastWorkMs }),
+    result: () => ({ ...totals, answered, failed, failures, perSecond: perSecond.slice(0, -1), lastWorkMs }),
   };
 }
