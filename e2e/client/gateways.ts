@@ -1,6 +1,6 @@
 /** Imports real gateways on the suite's own nodes, under the image names of the examples. */
 import { join } from "node:path";
-import { programOf } from "../../test/programs/install/program-of.ts";
+import { findProgram } from "../../test/programs/install/program-of.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
 import { bundleLayer } from "../images/build-images.ts";
@@ -48,7 +48,7 @@ export async function importGatewayImages(suite: Suite): Promise<void> {
 }
 
 async function pathOfProgram(name: "envoy-1.36" | "nginx"): Promise<string> {
-  const program = await programOf(name);
-  if (program.kind === "missing") throw new Error(program.why);
+  const program = await findProgram(name);
+  if (program.kind === "missing") throw new Error(program.reason);
   return program.command[0] ?? "";
 }

@@ -1,49 +1,54 @@
 /** `npm run table:programs`: writes pages of docs/ from the results of the last `npm run test:programs`. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { missingEnvoy, withEnvoy } from "./envoy/envoy-page.ts";
-import { missingIstio, withIstio } from "./istio/istio-page.ts";
-import { isQueues, withQueues } from "./rabbitmq/queue-page.ts";
+import { insertEnvoyTables, missingEnvoyCases } from "./envoy/envoy-page.ts";
+import { insertIstioTable, missingIstioCases } from "./istio/istio-page.ts";
+import { insertQueueTables, isQueueResult } from "./rabbitmq/queue-page.ts";
 import type { OtherResult } from "./results/program-result.ts";
 import { RESULTS_FILE, resultLines } from "./results/record-result.ts";
 import { systemsPage } from "./results/systems-page.ts";
-import { rolloutsPage, unmeasured } from "./rollouts/rollouts-page.ts";
+import { missingRolloutScenarios, rolloutsPage } from "./rollouts/rollouts-page.ts";
 import { HTTP2_SERVERS, SERVERS, type ServerRow, titleOf } from "./servers/server-table.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
-const PAGE = join(DOCS, "systems.md");
+const SYSTEMS = join(DOCS, "systems.md");
 const ENVOY = join(DOCS, "envoy.md");
 const ROLLOUTS = join(DOCS, "rollouts.md");
 const QUEUES = join(DOCS, "guides/rabbitmq.md");
 
 const results = resultLines(readFileSync(RESULTS_FILE, "utf8"));
-const rows = SERVERS.map((row) => ({ row, result: results.find((result) => isOf(row, result)) }));
+const rows = SERVERS.map((row) => ({ row, result: results.find((result) => isResultOf(row, result)) }));
 const http2 = HTTP2_SERVERS.map(({ system }) => ({
   system,
   result: results.find((result) => result.kind === "http2" && result.system === system),
 }));
-const queues = results.find(isQueues);
+const queues = results.find(isQueueResult);
 const missing = [
   ...rows.filter(({ result }) => result === undefined).map(({ row }) => titleOf(row)),
   ...http2.filter(({ result }) => result === undefined).map(({ system }) => `${system} with HTTP/2`),
   ...(queues === undefined ? ["RabbitMQ"] : []),
-  ...missingEnvoy(results),
-  ...missingIstio(results),
+  ...missingEnvoyCases(results),
+  ...missingIstioCases(results),
 ];
 if (missing.length === 0 && queues !== undefined) {
-  writeFileSync(PAGE, systemsPage([...rows, ...http2].flatMap(({ result }) => result ?? [])));
-  writeFileSync(ENVOY, withIstio(withEnvoy(readFileSync(ENVOY, "utf8"), results), results));
-  writeFileSync(QUEUES, withQueues(readFileSync(QUEUES, "utf8"), queues));
+  writeFileSync(SYSTEMS, systemsPage([...rows, ...http2].flatMap(({ result }) => result ?? [])));
+  writeFileSync(ENVOY, insertIstioTable(insertEnvoyTables(readFileSync(ENVOY, "utf8"), results), results));
+  writeFileSync(QUEUES, insertQueueTables(readFileSync(QUEUES, "utf8"), queues));
 } else {
-  process.stderr.write(`not measured: ${missing.join(", ")}; run: npm run test:programs\n`);
+  process.stderr.write(
+    `docs/systems.md, docs/envoy.md and docs/guides/rabbitmq.md are not written; run npm run test:programs for ${missing.join(", ")}\n`,
+  );
   process.exitCode = 1;
 }
 
-// `npm run bench:rollouts` measures these, as it takes longer than a test run.
-const unrolled = unmeasured(results);
-if (unrolled.length === 0) writeFileSync(ROLLOUTS, rolloutsPage(results));
-else process.stderr.write(`docs/rollouts.md is not written; run npm run bench:rollouts for ${unrolled.join("; ")}\n`);
+// `npm run bench:rollouts` measures the rollouts, which takes longer than a test run.
+const missingScenarios = missingRolloutScenarios(results);
+if (missingScenarios.length === 0) writeFileSync(ROLLOUTS, rolloutsPage(results));
+else
+  process.stderr.write(
+    `docs/rollouts.md is not written; run npm run bench:rollouts for ${missingScenarios.join("; ")}\n`,
+  );
 
-function isOf(row: ServerRow, result: OtherResult): boolean {
+function isResultOf(row: ServerRow, result: OtherResult): boolean {
   return result.system === row.system && "stopSignal" in result && result.stopSignal === row.stopSignal;
 }

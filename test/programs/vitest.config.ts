@@ -9,10 +9,10 @@ export default defineConfig({
     globalSetup: ["test/native-build.ts", "test/programs/run/preload-build.ts", "test/programs/run/leftovers.ts"],
     testTimeout: 180_000,
     hookTimeout: 600_000,
-    // Programs use fixed ports and measure time, so files and cases run one after the other.
+    // Programs use fixed ports, and cases measure time, so test files run one after the other.
     fileParallelism: false,
     maxConcurrency: 3,
-    // Each rollout starts several Node programs.
+    // Each rollout starts several Node programs, which share the compile cache.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "../../build/compile-cache") },
     sequence: { hooks: "stack", sequencer: PartOrder },
   },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { envoyCases, nameOf, VERSIONS } from "./envoy-cases.ts";
+import { caseName, envoyCases, VERSIONS } from "./envoy-cases.ts";
 import { SCENARIOS } from "./envoy-scenarios.ts";
 
 test("every scenario runs with every Envoy version, and some also with the manager on Node", () => {
@@ -10,13 +10,13 @@ test("every scenario runs with every Envoy version, and some also with the manag
 });
 
 test("if the native manager was not built, every scenario runs once with the manager on Node", () => {
-  const names = envoyCases(false).map(nameOf);
+  const names = envoyCases(false).map(caseName);
   expect(names).toHaveLength(SCENARIOS.length * VERSIONS.length);
   expect(new Set(names).size).toBe(names.length);
 });
 
 test("the names of the Envoy cases are unique and valid Pod names", () => {
-  const names = envoyCases(true).map(nameOf);
+  const names = envoyCases(true).map(caseName);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
 });

@@ -11,16 +11,16 @@ export type EnvoyCase = {
   readonly manager: EnvoyResult["manager"];
 };
 
-/** @param native whether this host has the native manager; without it every case runs with the manager on Node */
+/** @param native whether this host has the native manager; without the native manager every case runs on Node */
 export function envoyCases(native: boolean): readonly EnvoyCase[] {
   const manager = native ? "native" : "node";
   const all = VERSIONS.flatMap((version) => SCENARIOS.map((scenario): EnvoyCase => ({ scenario, version, manager })));
-  const onNode = SCENARIOS.filter((scenario) => native && scenario.onNodeToo === true).map(
+  const nodeCases = SCENARIOS.filter((scenario) => native && scenario.alsoOnNode === true).map(
     (scenario): EnvoyCase => ({ scenario, version: VERSIONS[0], manager: "node" }),
   );
-  return [...all, ...onNode];
+  return [...all, ...nodeCases];
 }
 
-export function nameOf({ scenario, version, manager }: EnvoyCase): string {
+export function caseName({ scenario, version, manager }: EnvoyCase): string {
   return `${scenario.key}-${version.replace(".", "-")}-${manager}`;
 }

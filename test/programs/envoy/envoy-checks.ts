@@ -3,9 +3,9 @@ import type { EnvoyResult } from "./envoy-result.ts";
 import type { Scenario } from "./envoy-scenario.ts";
 
 const OVER_WAIT_SECONDS = 0.25;
-/** Allows for rounding and for two clocks that are not read at the same moment. */
+/** Tolerance for rounding, and for two clocks that are not read at the same moment. */
 const EARLY_SECONDS = 0.1;
-/** Every client sends several requests a second and has to close after its next answer. */
+/** Clients send several requests a second, and have to close the connection after the next response. */
 const STAY_SECONDS = 1;
 
 type Measured = Pick<
@@ -15,27 +15,27 @@ type Measured = Pick<
 
 export function checkEnvoy(scenario: Scenario, result: EnvoyResult): readonly string[] {
   const { answered, cut, outcome, why, stayedSeconds } = result;
-  const stayed = scenario.closesOnDrain === true && stayedSeconds > STAY_SECONDS;
-  const stays = scenario.ends === "deadline";
-  const found: readonly (readonly [boolean, string])[] = [
+  const hasStayedConnected = scenario.closesOnDrain === true && stayedSeconds > STAY_SECONDS;
+  const endsAtDeadline = scenario.ends === "deadline";
+  const checks: readonly (readonly [boolean, string])[] = [
     [answered === 0 && scenario.key !== "none", "no request was answered"],
-    [outcome !== (stays ? "timeout" : "drained"), `the drain ended as ${outcome}: ${why}`],
-    [stayed, `clients stayed connected for ${stayedSeconds} s after the drain delay`],
-    [stays && cut !== 1, `${cut} sessions were cut at the end instead of one`],
+    [outcome !== (endsAtDeadline ? "timeout" : "drained"), `the drain ended as ${outcome}: ${why}`],
+    [hasStayedConnected, `clients stayed connected for ${stayedSeconds} s after the drain delay`],
+    [endsAtDeadline && cut !== 1, `${cut} sessions were closed at the deadline, expected 1`],
   ];
-  return [...checkDrain(result), ...found.filter(([wrong]) => wrong).map(([, sentence]) => sentence)];
+  return [...checkDrain(result), ...checks.filter(([isFailed]) => isFailed).map(([, message]) => message)];
 }
 
 /** Checks that hold for every drain of a proxy: answered hooks, no failed request, no over-wait. */
 export function checkDrain(measured: Measured): readonly string[] {
   const { hookStatus, hooksFailed, failures, answered, overWaitSeconds, lagSeconds } = measured;
   const allowed = OVER_WAIT_SECONDS + lagSeconds;
-  const found: readonly (readonly [boolean, string])[] = [
-    [hookStatus !== 200, `the hook was answered with status ${hookStatus}`],
+  const checks: readonly (readonly [boolean, string])[] = [
+    [hookStatus !== 200, `the hook's response has status ${hookStatus}, expected 200`],
     [hooksFailed > 0, `${hooksFailed} hooks failed`],
     [failures.length > 0, `${failures.length} of ${answered + failures.length} requests failed: ${failures[0]}`],
     [!(overWaitSeconds <= allowed), `released ${overWaitSeconds} s late, ${lagSeconds} s of it scheduling lag`],
     [overWaitSeconds < -EARLY_SECONDS - lagSeconds, `released ${-overWaitSeconds} s early`],
   ];
-  return found.filter(([wrong]) => wrong).map(([, sentence]) => sentence);
+  return checks.filter(([isFailed]) => isFailed).map(([, message]) => message);
 }

@@ -1,10 +1,10 @@
 /** Configures Envoy as Envoy Gateway does: a listener for each protocol, the admin interface on loopback. */
-import { clusterOf, filter, type HttpStats, httpFilter, tcpAt, udpAt } from "./envoy-parts.ts";
+import { buildCluster, filter, type HttpStats, httpFilter, tcpAt, udpAt } from "./envoy-parts.ts";
 import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 
 export type EnvoyShape = {
   readonly upstream: string;
-  /** Keeps only the gauges of connections, as meshes do to save memory. */
+  /** Restricts the statistics to server statistics and gauges of connections, as meshes do to save memory. */
   readonly fewStatistics: boolean;
   readonly certificate: { readonly chain: string; readonly key: string };
 };
@@ -35,10 +35,10 @@ export function envoyConfig({ upstream, fewStatistics, certificate }: EnvoyShape
         { name: "ready", address: tcpAt("0.0.0.0", PROXY.ready), filter_chains: [{ filters: [readiness()] }] },
       ],
       clusters: [
-        clusterOf("web", tcpAt(upstream, UPSTREAM.http1)),
-        clusterOf("grpc", tcpAt(upstream, UPSTREAM.http2), "http2"),
-        clusterOf("tcp", tcpAt(upstream, UPSTREAM.tcp)),
-        clusterOf("udp", udpAt(upstream, UPSTREAM.udp)),
+        buildCluster("web", tcpAt(upstream, UPSTREAM.http1)),
+        buildCluster("grpc", tcpAt(upstream, UPSTREAM.http2), "http2"),
+        buildCluster("tcp", tcpAt(upstream, UPSTREAM.tcp)),
+        buildCluster("udp", udpAt(upstream, UPSTREAM.udp)),
       ],
     },
   };

@@ -1,12 +1,12 @@
-/** Process 1 of the namespaces: runs all cases, several that mostly wait beside one heavy one. */
+/** Process 1 of the namespaces: runs all cases; heavy cases one after the other, light cases concurrently. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
 import { runScript } from "../harness/namespace-script.ts";
-import { type EnvoyCase, envoyCases, nameOf } from "./envoy-cases.ts";
+import { caseName, type EnvoyCase, envoyCases } from "./envoy-cases.ts";
 import { runEnvoy } from "./envoy-run.ts";
 import type { Peers } from "./envoy-scenario.ts";
-import { NODE_MANAGER, type RunRequest, runAll } from "./run-lanes.ts";
+import { NODE_MANAGER, type RunRequest, runCases } from "./run-lanes.ts";
 import { createTestbed } from "./testbed.ts";
 
 const LANES = 7;
@@ -27,35 +27,35 @@ await runScript(async (request: RunRequest & Peers, { processes, scratch: folder
   const queues = [
     { cases: cases.filter(isHeavy), lanes: 1 },
     {
-      cases: cases.filter((one) => !isHeavy(one)).sort((a, b) => length(b) - length(a)),
+      cases: cases.filter((envoyCase) => !isHeavy(envoyCase)).sort((a, b) => expectedMs(b) - expectedMs(a)),
       lanes: native === "" ? LANES_ON_NODE : LANES,
     },
   ];
-  return runAll(queues, nameOf, (one) =>
-    runEnvoy(one, {
+  return runCases(queues, caseName, (envoyCase) =>
+    runEnvoy(envoyCase, {
       ...parts,
-      envoy: envoys[one.version] ?? { command: [], environment: {} },
-      managerProgram: one.manager === "native" ? [native] : managerOnNode(native),
+      envoy: envoys[envoyCase.version] ?? { command: [], environment: {} },
+      managerProgram: envoyCase.manager === "native" ? [native] : managerOnNode(native),
     }),
   );
 });
 
 /**
- * Calls hooks with the native build where there is one: Node may take more than five seconds to start on a busy machine,
- * and after that time the manager takes the hook of a single container for its restart.
+ * Returns the command of a manager that serves on Node. Hooks run the native build if this host has it: Node may need more
+ * than five seconds to start on a busy machine, and the manager treats such a late hook as the restart of one container.
  */
 function managerOnNode(native: string): readonly string[] {
-  const onNode = [process.execPath, NODE_MANAGER];
-  if (native === "") return onNode;
+  const nodeCommand = [process.execPath, NODE_MANAGER];
+  if (native === "") return nodeCommand;
   return [
     "sh",
     "-c",
-    `if [ "$1" = serve ]; then exec ${onNode.join(" ")} "$@"; else exec ${native} "$@"; fi`,
+    `if [ "$1" = serve ]; then exec ${nodeCommand.join(" ")} "$@"; else exec ${native} "$@"; fi`,
     "manager",
   ];
 }
 
-function length({ scenario }: EnvoyCase): number {
+function expectedMs({ scenario }: EnvoyCase): number {
   if (scenario.ends !== "deadline") return 0;
   return scenario.timeoutMs ?? 60_000;
 }

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { VERSIONS } from "./envoy-cases.ts";
-import { missingEnvoy, withEnvoy } from "./envoy-page.ts";
+import { insertEnvoyTables, missingEnvoyCases } from "./envoy-page.ts";
 import type { EnvoyResult } from "./envoy-result.ts";
 import { SCENARIOS } from "./envoy-scenarios.ts";
 import { GATEWAY_RESULTS } from "./gateway-results.ts";
 
 const PAGE = new URL("../../../docs/envoy.md", import.meta.url);
 
-const run = (scenario: string, version: string, over: Partial<EnvoyResult> = {}): EnvoyResult => ({
+const run = (scenario: string, version: string, overrides: Partial<EnvoyResult> = {}): EnvoyResult => ({
   kind: "envoy",
   system: `${scenario}, Envoy ${version}, native`,
   scenario,
@@ -28,7 +28,7 @@ const run = (scenario: string, version: string, over: Partial<EnvoyResult> = {})
   outcome: "drained",
   why: "",
   managerPeakKib: 1_024,
-  ...over,
+  ...overrides,
 });
 
 const all = SCENARIOS.flatMap(({ key }) => VERSIONS.map((version) => run(key, version)));
@@ -36,7 +36,7 @@ const page = "<!-- generated: against Envoy Gateway -->\nstale\n<!-- end of agai
 const template = `${page}<!-- generated: protocols before Envoy -->\n<!-- end of protocols before Envoy -->\n`;
 
 test("a row of the Envoy page compares Envoy Gateway's shutdown manager and lastcall for the same clients", () => {
-  const written = withEnvoy(template, all);
+  const written = insertEnvoyTables(template, all);
   expect(written).toContain(
     "| one idle HTTP/2 connection | 61.0 s | 61.0 s | failed | 0 | 7.1 s | 2.1 s | 200 | 0 of 100 |",
   );
@@ -44,28 +44,28 @@ test("a row of the Envoy page compares Envoy Gateway's shutdown manager and last
 });
 
 test("a cell of the Envoy page counts failed requests and requests that Envoy refused before processing", () => {
-  const lost = all.map((one) =>
-    one.scenario === "http2" && one.version === "1.36" ? { ...one, failures: ["reset"], refused: 2 } : one,
+  const lossyResults = all.map((result) =>
+    result.scenario === "http2" && result.version === "1.36" ? { ...result, failures: ["reset"], refused: 2 } : result,
   );
-  expect(withEnvoy(template, lost)).toContain("| 1 of 101 (2 refused and retried) |");
+  expect(insertEnvoyTables(template, lossyResults)).toContain("| 1 of 101 (2 refused and retried) |");
 });
 
 test("a session that stays open is listed as closed by force for both managers", () => {
-  const cut = all.map((one) => (one.scenario === "tcp-stays" ? { ...one, cut: 1 } : one));
-  expect(withEnvoy(template, cut)).toContain(
+  const cut = all.map((result) => (result.scenario === "tcp-stays" ? { ...result, cut: 1 } : result));
+  expect(insertEnvoyTables(template, cut)).toContain(
     "| a TCP session that stays | 61.0 s | – | failed | cut | 7.1 s | – | 200 | cut |",
   );
 });
 
 test("results of the manager on Node are absent from the Envoy page", () => {
   const node = run("none", "1.40", { manager: "node", managerPeakKib: 100_000, releasedSeconds: 99 });
-  expect(withEnvoy(template, [...all, node])).toBe(withEnvoy(template, all));
+  expect(insertEnvoyTables(template, [...all, node])).toBe(insertEnvoyTables(template, all));
 });
 
 test("a missing result is reported with its version of Envoy and its scenario", () => {
-  expect(missingEnvoy(all)).toEqual([]);
-  expect(missingEnvoy(all.slice(1))).toEqual([`Envoy ${VERSIONS[0]}, ${SCENARIOS[0]?.title}`]);
-  expect(() => withEnvoy(template, all.slice(1))).toThrow("no result of scenario none with Envoy 1.40");
+  expect(missingEnvoyCases(all)).toEqual([]);
+  expect(missingEnvoyCases(all.slice(1))).toEqual([`Envoy ${VERSIONS[0]}, ${SCENARIOS[0]?.title}`]);
+  expect(() => insertEnvoyTables(template, all.slice(1))).toThrow("no result of scenario none with Envoy 1.40");
 });
 
 test("every result of Envoy Gateway belongs to a scenario", () => {

@@ -20,7 +20,7 @@ export function filter(name: string, type: string, config: object): object {
 export function httpFilter(
   { prefix, codec }: HttpStats,
   routes: readonly object[],
-  before: readonly object[] = [],
+  otherFilters: readonly object[] = [],
 ): object {
   const router = {
     name: "envoy.filters.http.router",
@@ -31,11 +31,11 @@ export function httpFilter(
     codec_type: codec,
     upgrade_configs: [{ upgrade_type: "websocket" }],
     route_config: { virtual_hosts: [{ name: "all", domains: ["*"], routes }] },
-    http_filters: [...before, router],
+    http_filters: [...otherFilters, router],
   });
 }
 
-export function clusterOf(name: string, address: object, protocol: "http1" | "http2" = "http1"): object {
+export function buildCluster(name: string, address: object, protocol: "http1" | "http2" = "http1"): object {
   const http2 = {
     "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
       "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",

@@ -9,13 +9,13 @@ export type EnvoyResult = {
   readonly manager: "native" | "node";
   readonly releasedSeconds: number;
   readonly afterTrafficSeconds: number;
-  /** From the moment that the settings ask for to Envoy's stop signal; negative: too early. */
+  /** Time from the end of the drain that the settings require to Envoy's stop signal; negative if the signal was early. */
   readonly overWaitSeconds: number;
-  /** From the end of the drain delay to the last traffic, less the scheduling lag in between. */
+  /** Time from the end of the drain delay to the last traffic, without the scheduling lag in between. */
   readonly stayedSeconds: number;
   /** Time in which this process, the manager or Envoy waited for a processor. */
   readonly lagSeconds: number;
-  /** Status of the hook of Envoy's container; -1 without an answer. */
+  /** Response status of the hook of Envoy's container; -1 without a response. */
   readonly hookStatus: number;
   readonly hooksFailed: number;
   readonly answered: number;

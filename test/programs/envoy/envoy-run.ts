@@ -1,8 +1,8 @@
 /** Runs one case: starts a Pod with an Envoy and its clients, deletes the Pod and returns the measured end. */
 import { realClock } from "../../../src/demo/clock.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { until } from "../harness/until.ts";
-import { type EnvoyCase, nameOf } from "./envoy-cases.ts";
+import { waitUntil } from "../harness/until.ts";
+import { caseName, type EnvoyCase } from "./envoy-cases.ts";
 import { type EnvoyResult, systemOf } from "./envoy-result.ts";
 import { type Clients, dueMs, type Peers, PROPAGATION_MS } from "./envoy-scenario.ts";
 import { type GatewayParts, gatewayPod } from "./gateway-pod.ts";
@@ -15,21 +15,21 @@ type CaseParts = {
 } & Peers &
   Pick<GatewayParts, "envoy" | "folder" | "certificate">;
 
-const STEADY_MS = 2_000;
-const LEAD_MS = 100;
+const HEAVY_WARM_UP_MS = 2_000;
+const WARM_UP_MS = 100;
 
-export async function runEnvoy(one: EnvoyCase, parts: CaseParts): Promise<EnvoyResult> {
+export async function runEnvoy(envoyCase: EnvoyCase, parts: CaseParts): Promise<EnvoyResult> {
   const { testbed, envoy, folder, certificate, http3, grpcio } = parts;
-  const { scenario } = one;
+  const { scenario } = envoyCase;
   const shape = { envoy, folder, certificate, upstream: testbed.upstream };
-  const manifest = await gatewayPod({ scenario, name: nameOf(one), ...shape });
+  const manifest = await gatewayPod({ scenario, name: caseName(envoyCase), ...shape });
   const testPod = await testbed.startPod(manifest, parts.managerProgram);
   try {
-    await until("the Pod is ready", () => isReady(testPod.pod), testPod.pod);
-    const place = { clock: realClock, sourceAddress: testbed.network.trafficAddress, upstream: testbed.upstream };
-    const clients = await scenario.start({ ...place, pod: testPod.pod.address, http3, grpcio });
-    await realClock.wait(scenario.heavy === true ? STEADY_MS : LEAD_MS);
-    return await endPod(one, testPod, clients);
+    await waitUntil("the Pod is ready", () => isReady(testPod.pod), testPod.pod);
+    const target = { clock: realClock, sourceAddress: testbed.network.trafficAddress, upstream: testbed.upstream };
+    const clients = await scenario.start({ ...target, pod: testPod.pod.address, http3, grpcio });
+    await realClock.wait(scenario.heavy === true ? HEAVY_WARM_UP_MS : WARM_UP_MS);
+    return await endPod(envoyCase, testPod, clients);
   } finally {
     await testPod.kill();
   }
@@ -44,15 +44,15 @@ async function endPod(
   testPod: TestPod,
   clients: Clients,
 ): Promise<EnvoyResult> {
-  const { end, failedBefore } = await measureEnd({
+  const { end, failuresAtRelease } = await measureEnd({
     testPod,
     clients,
     container: "envoy",
     propagationMs: scenario.propagationMs ?? PROPAGATION_MS,
     dueMs: (facts) => dueMs(scenario, facts),
   });
-  // Envoy cuts its clients when it stops. Only a session that stays to the deadline may be cut.
-  const stays = scenario.ends === "deadline";
+  // Envoy closes all connections when it stops. Only a scenario whose drain ends at the deadline may lose a session then.
+  const endsAtDeadline = scenario.ends === "deadline";
   return {
     kind: "envoy",
     system: systemOf({ scenario: scenario.key, version, manager }),
@@ -60,8 +60,8 @@ async function endPod(
     version,
     manager,
     ...end,
-    failures: stays ? end.failures.slice(0, failedBefore) : end.failures,
+    failures: endsAtDeadline ? end.failures.slice(0, failuresAtRelease) : end.failures,
     refused: clients.counts.refused ?? 0,
-    cut: stays ? end.failures.length - failedBefore : 0,
+    cut: endsAtDeadline ? end.failures.length - failuresAtRelease : 0,
   };
 }

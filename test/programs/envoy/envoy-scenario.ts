@@ -7,38 +7,38 @@ export const DELAY_MS = 5_000;
 export const QUIET_MS = 2_000;
 export const TIMEOUT_MS = 60_000;
 
-/** Default delay from the deletion until new connections no longer reach the Pod. */
+/** Default time from the deletion until new connections no longer reach the Pod. */
 export const PROPAGATION_MS = 2_000;
 
 /**
- * Expected end of the drain. `delay`: after the drain delay. `idle`: a quiet period later, as a client is connected.
- * `quiet`: a quiet period after the last traffic. `deadline`: at the deadline, which cuts connected clients.
+ * Expected end of the drain. `delay`: after the drain delay. `idle`: a quiet period after the drain delay, as a client is
+ * connected. `quiet`: a quiet period after the last traffic. `deadline`: at the deadline, with clients still connected.
  */
 export type Ending = "delay" | "idle" | "quiet" | "deadline";
 
 export type Scenario = {
   readonly key: string;
-  /** Completes "a drain with …". */
+  /** Noun phrase that completes the sentence "a drain with …". */
   readonly title: string;
   readonly ends: Ending;
-  readonly start: (place: Place & Peers) => Promise<Clients>;
-  /** Its clients close only on `Connection: close` or GOAWAY, and have to do so soon after the drain delay. */
+  readonly start: (target: Target & Peers) => Promise<Clients>;
+  /** Clients close only after `Connection: close` or GOAWAY, which they have to do soon after the drain delay. */
   readonly closesOnDrain?: true;
-  /** Keeps the processor busy; heavy scenarios run one after the other. */
+  /** The scenario keeps the processor busy; heavy scenarios run one after the other. */
   readonly heavy?: true;
   readonly settings?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly propagationMs?: number;
   readonly strategy?: "gradual";
   readonly fewStatistics?: true;
-  readonly onNodeToo?: true;
+  readonly alsoOnNode?: true;
 };
 
-export type Place = {
+export type Target = {
   readonly clock: Clock;
   readonly pod: string;
   readonly sourceAddress: string;
-  /** Address of the upstream without a proxy, for connections after the withdrawal. */
+  /** Address of the upstream; after the withdrawal clients connect to it directly. */
   readonly upstream: string;
 };
 
@@ -46,9 +46,9 @@ export type Peers = { readonly http3: CommandLine; readonly grpcio: CommandLine 
 
 export type Clients = {
   readonly counts: ClientCounts;
-  /** Time of the last answer of the Pod or the last end of a session. */
+  /** Time of the Pod's last response or the last end of a session. */
   readonly lastTrafficMs: () => number;
-  /** New connections no longer reach the Pod; open ones stay. */
+  /** Sends new connections to the upstream instead of the Pod; open connections stay. */
   readonly withdraw: () => void;
   readonly stop: () => Promise<void>;
 };

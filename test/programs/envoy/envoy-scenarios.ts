@@ -7,11 +7,11 @@ import { grpcioClients, http3Clients } from "./python-clients.ts";
 import { tcpSession, udpFlow, webSocket } from "./session-clients.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** For sessions that stay: a shorter deadline than the default of a minute. */
-const NEAR = { settings: { "drain-timeout": "10s" }, timeoutMs: 10_000 };
+/** Drain timeout for sessions that never close: shorter than the default of a minute. */
+const SHORT_DEADLINE = { settings: { "drain-timeout": "10s" }, timeoutMs: 10_000 };
 
-/** 500 requests a second; half of the clients renew their connection every 5 s, the others never. */
-const HTTP1 = { clients: 20, paceMs: 40, livesMs: (client: number) => (client % 2 === 0 ? 5_000 : NEVER) };
+/** 500 requests a second; half of the clients reconnect every 5 s, the others never. */
+const HTTP1 = { clients: 20, paceMs: 40, lifetimeMs: (client: number) => (client % 2 === 0 ? 5_000 : NEVER) };
 const HTTP2 = { clients: 10, loopsEach: 2, paceMs: 40 };
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -19,8 +19,8 @@ export const SCENARIOS: readonly Scenario[] = [
     key: "none",
     title: "no traffic",
     ends: "delay",
-    start: (place) => http1Load({ ...HTTP1, clients: 0 })(place),
-    onNodeToo: true,
+    start: (target) => http1Load({ ...HTTP1, clients: 0 })(target),
+    alsoOnNode: true,
   },
   {
     key: "http1",
@@ -29,7 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
     closesOnDrain: true,
     start: http1Load(HTTP1),
     heavy: true,
-    onNodeToo: true,
+    alsoOnNode: true,
   },
   {
     key: "http1-gradual",
@@ -74,7 +74,7 @@ export const SCENARIOS: readonly Scenario[] = [
     key: "each",
     title: "a new connection per request, 4/s, endpoint lag 5 s",
     ends: "quiet",
-    start: http1Load({ clients: 1, paceMs: 250, livesMs: () => 0 }),
+    start: http1Load({ clients: 1, paceMs: 250, lifetimeMs: () => 0 }),
     propagationMs: 5_000,
   },
   { key: "request-8", title: "one request of 8 s in flight", ends: "quiet", start: http1Request(8_000) },
@@ -87,20 +87,26 @@ export const SCENARIOS: readonly Scenario[] = [
     fewStatistics: true,
   },
   { key: "idle-http1", title: "one idle HTTP/1.1 connection", ends: "idle", start: http1Request(1) },
-  { key: "idle-http2", title: "one idle HTTP/2 connection", ends: "idle", start: http2Idle(), onNodeToo: true },
+  { key: "idle-http2", title: "one idle HTTP/2 connection", ends: "idle", start: http2Idle(), alsoOnNode: true },
   // A QUIC connection is not visible in the kernel's socket tables, so no quiet period follows the delay.
   { key: "idle-http3", title: "one idle HTTP/3 connection", ends: "delay", start: http3Clients(1, 0) },
   { key: "tcp-ends", title: "a TCP session that ends after 14.5 s", ends: "quiet", start: tcpSession(14_500) },
   { key: "tcp-stays", title: "a TCP session that stays", ends: "deadline", start: tcpSession(NEVER) },
   { key: "websocket-ends", title: "a WebSocket that ends after 8 s", ends: "quiet", start: webSocket(8_000) },
-  { key: "websocket-stays", title: "a WebSocket that stays", ends: "deadline", start: webSocket(NEVER), ...NEAR },
+  {
+    key: "websocket-stays",
+    title: "a WebSocket that stays",
+    ends: "deadline",
+    start: webSocket(NEVER),
+    ...SHORT_DEADLINE,
+  },
   { key: "grpc-stream-ends", title: "a gRPC stream that ends after 8 s", ends: "quiet", start: grpcStream(500, 8_000) },
   {
     key: "grpc-stream-stays",
     title: "a gRPC stream that stays",
     ends: "deadline",
     start: grpcStream(500, NEVER),
-    ...NEAR,
+    ...SHORT_DEADLINE,
   },
   { key: "udp", title: "datagrams for 8 s, sessions of 3 s", ends: "quiet", start: udpFlow(8_000) },
 ];

@@ -1,33 +1,33 @@
 /** Runs the driver `envoy` with real Envoys: no request is lost, and no drain waits longer than its clients need. */
 import { describe, expect, test } from "vitest";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
-import { insideNamespaces, type Stoppable } from "../harness/inside-namespaces.ts";
-import { requiredProgram } from "../install/program-of.ts";
+import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";
+import { requireProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
-import { envoyCases, nameOf } from "./envoy-cases.ts";
+import { caseName, envoyCases } from "./envoy-cases.ts";
 import { checkEnvoy } from "./envoy-checks.ts";
 import type { EnvoyResult } from "./envoy-result.ts";
-import { type CaseResults, requiredEnvoys, resultOf } from "./run-lanes.ts";
+import { type CaseResults, requireEnvoys, requireResult } from "./run-lanes.ts";
 
 const INSIDE = new URL("./envoy-inside.ts", import.meta.url).pathname;
 
 let running: Promise<CaseResults<EnvoyResult>> | undefined;
 
-async function runAllCases(context: Stoppable): Promise<CaseResults<EnvoyResult>> {
-  const envoys = await requiredEnvoys(context);
-  const http3 = await requiredProgram("aioquic", context);
-  const grpcio = await requiredProgram("grpcio", context);
+async function runAllCases(context: CaseContext): Promise<CaseResults<EnvoyResult>> {
+  const envoys = await requireEnvoys(context);
+  const http3 = await requireProgram("aioquic", context);
+  const grpcio = await requireProgram("grpcio", context);
   return insideNamespaces(INSIDE, { envoys, http3, grpcio, native: NATIVE_BUILD.command }, context);
 }
 
 describe("a drain ends on time and no request fails", { timeout: 300_000 }, () => {
-  for (const one of envoyCases(NATIVE_BUILD.command !== "")) {
-    // Not test.for: it shortens values in titles.
-    test(`of Envoy ${one.version} by the ${one.manager === "node" ? "Node" : "native"} manager, with ${one.scenario.title}`, async (context) => {
+  for (const envoyCase of envoyCases(NATIVE_BUILD.command !== "")) {
+    // test.for would shorten the values in titles.
+    test(`of Envoy ${envoyCase.version} by the ${envoyCase.manager === "node" ? "Node" : "native"} manager, with ${envoyCase.scenario.title}`, async (context) => {
       running ??= runAllCases(context);
-      const result = resultOf(await running, nameOf(one));
+      const result = requireResult(await running, caseName(envoyCase));
       await recordResult(result);
-      expect(checkEnvoy(one.scenario, result)).toEqual([]);
+      expect(checkEnvoy(envoyCase.scenario, result)).toEqual([]);
     });
   }
 });

@@ -13,7 +13,7 @@ export type GatewayParts = {
   readonly folder: string;
 } & Omit<EnvoyShape, "fewStatistics">;
 
-/** The webhook detects the driver by the label and the image; no annotation sets it or the admin address. */
+/** The webhook detects the driver by the label and the image, so the Pod has no annotation for the driver or its URL. */
 export async function gatewayPod({ scenario, name, envoy, folder, ...shape }: GatewayParts): Promise<object> {
   const file = join(folder, `${name}.json`);
   await writeFile(file, JSON.stringify(envoyConfig({ ...shape, fewStatistics: scenario.fewStatistics ?? false })));
@@ -34,7 +34,7 @@ export async function gatewayPod({ scenario, name, envoy, folder, ...shape }: Ga
           name: "envoy",
           image: "docker.io/envoyproxy/envoy:distroless-v1.40.0",
           command: [...envoy.command],
-          args: ["-c", file, ...argumentsOf(scenario)],
+          args: ["-c", file, ...envoyArguments(scenario)],
           env: Object.entries(envoy.environment).map(([variable, value]) => ({ name: variable, value })),
           ports: [{ name: "web", containerPort: PROXY.web }],
           readinessProbe: { httpGet: { path: "/ready", port: PROXY.ready }, periodSeconds: 1 },
@@ -44,7 +44,7 @@ export async function gatewayPod({ scenario, name, envoy, folder, ...shape }: Ga
   };
 }
 
-function argumentsOf(scenario: Scenario): string[] {
+function envoyArguments(scenario: Scenario): string[] {
   const strategy: string = scenario.strategy ?? "immediate";
   const flags = ["--drain-strategy", strategy, "--drain-time-s", "60", "--concurrency", "2"];
   return [...flags, "--disable-hot-restart", "--log-level", "error"];

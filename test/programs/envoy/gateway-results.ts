@@ -1,29 +1,29 @@
 /**
  * Results of Envoy Gateway's shutdown manager (commit d32f282, its defaults) with the same Envoy 1.40.0. Measured once on
- * a similar machine, three runs a row with a spread below 0.1 s; the suite does not repeat the measurement.
+ * a similar machine, in three runs for each row that differed by less than 0.1 s; the suite does not repeat the measurement.
  */
 
 export type GatewayResult = {
   readonly scenario: string;
   readonly releasedSeconds: number;
-  /** From the last traffic; undefined where the end of traffic did not end the drain. */
+  /** Time from the last traffic to the release; undefined if the drain did not end because of the end of traffic. */
   readonly afterTrafficSeconds?: number;
-  readonly failed: string;
+  readonly failureCell: string;
 };
 
-/** In each of these drains the connection of the hook broke, which a kubelet reports as FailedPreStopHook. */
+/** In each of these drains the hook's connection broke, which a kubelet reports as FailedPreStopHook. */
 export const GATEWAY_RESULTS: readonly GatewayResult[] = [
-  { scenario: "none", releasedSeconds: 11, afterTrafficSeconds: 11, failed: "0" },
-  { scenario: "http1", releasedSeconds: 11, afterTrafficSeconds: 9, failed: "0 of 7503" },
-  { scenario: "http2", releasedSeconds: 11, afterTrafficSeconds: 9, failed: "0 of 7503" },
-  { scenario: "each", releasedSeconds: 11, failed: "0 of 21" },
-  { scenario: "request-8", releasedSeconds: 11, afterTrafficSeconds: 3.1, failed: "0" },
-  { scenario: "request-14", releasedSeconds: 16, afterTrafficSeconds: 1.6, failed: "0" },
-  { scenario: "idle-http1", releasedSeconds: 61, afterTrafficSeconds: 61, failed: "0" },
-  { scenario: "idle-http2", releasedSeconds: 61, afterTrafficSeconds: 61, failed: "0" },
-  { scenario: "tcp-ends", releasedSeconds: 16, afterTrafficSeconds: 1.5, failed: "0" },
-  { scenario: "tcp-stays", releasedSeconds: 61, failed: "cut" },
+  { scenario: "none", releasedSeconds: 11, afterTrafficSeconds: 11, failureCell: "0" },
+  { scenario: "http1", releasedSeconds: 11, afterTrafficSeconds: 9, failureCell: "0 of 7503" },
+  { scenario: "http2", releasedSeconds: 11, afterTrafficSeconds: 9, failureCell: "0 of 7503" },
+  { scenario: "each", releasedSeconds: 11, failureCell: "0 of 21" },
+  { scenario: "request-8", releasedSeconds: 11, afterTrafficSeconds: 3.1, failureCell: "0" },
+  { scenario: "request-14", releasedSeconds: 16, afterTrafficSeconds: 1.6, failureCell: "0" },
+  { scenario: "idle-http1", releasedSeconds: 61, afterTrafficSeconds: 61, failureCell: "0" },
+  { scenario: "idle-http2", releasedSeconds: 61, afterTrafficSeconds: 61, failureCell: "0" },
+  { scenario: "tcp-ends", releasedSeconds: 16, afterTrafficSeconds: 1.5, failureCell: "0" },
+  { scenario: "tcp-stays", releasedSeconds: 61, failureCell: "cut" },
 ];
 
-/** A second process of the same size runs during the drain. */
+/** Resident memory of the shutdown manager; during the drain a second process of the same size runs. */
 export const GATEWAY_RESIDENT_MIB = 82;

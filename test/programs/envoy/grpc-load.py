@@ -1,5 +1,5 @@
-"""gRPC clients on grpcio: `ADDRESS PORT CHANNELS PACE_MS`. Each channel makes one call after the other and is never closed.
-The library has its default settings: it reconnects after GOAWAY and retries only calls that the server did not process.
+"""Runs gRPC clients on grpcio: `ADDRESS PORT CHANNELS PACE_MS`. Each channel makes one call after the other and is never
+closed. The library has its default settings: it reconnects after GOAWAY and retries only calls that the server did not process.
 Prints `ok` or `fail REASON` for each call and exits at the end of its input."""
 import os
 import sys

@@ -1,6 +1,6 @@
 /** HTTP/1.1 clients that classify failed requests and never retry one. */
 import { type HttpConnection, openConnection } from "../../../src/demo/load/http-client.ts";
-import type { Clients, Place } from "./envoy-scenario.ts";
+import type { Clients, Target } from "./envoy-scenario.ts";
 import { createRequestLoops } from "./request-loops.ts";
 import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 
@@ -8,61 +8,63 @@ type Http1Load = {
   readonly clients: number;
   readonly paceMs: number;
   /** Lifetime of each connection: 0 for one request, Infinity until the server closes it. */
-  readonly livesMs: (client: number) => number;
+  readonly lifetimeMs: (client: number) => number;
   readonly port?: number;
   readonly path?: string;
 };
 
 const ANSWER_LIMIT_MS = 10_000;
-const WORK_PATH = "/5";
+const FIVE_MS_PATH = "/5";
 
-export function http1Load(load: Http1Load): (place: Place) => Promise<Clients> {
-  return (place) => {
-    const loops = createRequestLoops(place, load.paceMs);
-    const client = (livesMs: number) => {
-      const connections = createKeptConnection(place, load, livesMs);
+export function http1Load(load: Http1Load): (target: Target) => Promise<Clients> {
+  return (target) => {
+    const loops = createRequestLoops(target, load.paceMs);
+    const client = (lifetimeMs: number) => {
+      const connections = createClientConnection(target, load, lifetimeMs);
       return loops.loop(async () => {
         const { connection, byPod } = connections.current(loops.withdrawn());
-        const { failure = "" } = await connection.request(load.path ?? WORK_PATH, livesMs > 0);
-        return { failure: failure === "" || byPod ? failure : `${failure} elsewhere`, byPod };
+        const { failure = "" } = await connection.request(load.path ?? FIVE_MS_PATH, lifetimeMs > 0);
+        return { failure: failure === "" || byPod ? failure : `${failure} at the upstream`, byPod };
       });
     };
-    const clients = Array.from({ length: load.clients }, (_, index) => client(load.livesMs(index)));
+    const clients = Array.from({ length: load.clients }, (_, index) => client(load.lifetimeMs(index)));
     return Promise.resolve(loops.clientsOf(clients));
   };
 }
 
-type Current = { readonly connection: HttpConnection; readonly byPod: boolean };
+type OpenConnection = { readonly connection: HttpConnection; readonly byPod: boolean };
 
-/** Keeps the connection of one client; replaces it at the end of its lifetime or when the server closes it. */
-function createKeptConnection(place: Place, { port = PROXY.web }: Http1Load, livesMs: number) {
-  let current: Current | undefined;
+/** Provides one client's connection, and reconnects at the end of its lifetime or after the server has closed it. */
+function createClientConnection(target: Target, { port = PROXY.web }: Http1Load, lifetimeMs: number) {
+  let current: OpenConnection | undefined;
   let openedMs = 0;
   return {
-    current: (withdrawn: boolean): Current => {
-      const nowMs = place.clock.nowMs();
-      if (current?.connection.isUsable() === true && nowMs - openedMs <= livesMs) return current;
+    current: (withdrawn: boolean): OpenConnection => {
+      const nowMs = target.clock.nowMs();
+      if (current?.connection.isUsable() === true && nowMs - openedMs <= lifetimeMs) return current;
       current?.connection.close();
       openedMs = nowMs;
-      const connection = withdrawn ? open(place, place.upstream, UPSTREAM.http1) : open(place, place.pod, port);
+      const connection = withdrawn
+        ? connectTo(target, target.upstream, UPSTREAM.http1)
+        : connectTo(target, target.pod, port);
       current = { connection, byPod: !withdrawn };
       return current;
     },
   };
 }
 
-/** One request that is in flight when the Pod is deleted and takes `ms`; its connection is kept. */
-export function http1Request(ms: number): (place: Place) => Promise<Clients> {
-  return async (place) => {
+/** Sends one request whose response takes `ms` milliseconds, on a kept-alive connection. */
+export function http1Request(ms: number): (target: Target) => Promise<Clients> {
+  return async (target) => {
     const counts = { answered: 0, failures: [] as string[] };
-    let lastTrafficMs = place.clock.nowMs();
-    const connection = open(place, place.pod, PROXY.web, ms + ANSWER_LIMIT_MS);
+    let lastTrafficMs = target.clock.nowMs();
+    const connection = connectTo(target, target.pod, PROXY.web, ms + ANSWER_LIMIT_MS);
     const answered = connection.request(`/${ms}`, true).then(({ failure }) => {
       if (failure === undefined) counts.answered += 1;
       else counts.failures.push(failure);
-      lastTrafficMs = place.clock.nowMs();
+      lastTrafficMs = target.clock.nowMs();
     });
-    // A short request leaves an idle connection, so its answer has to arrive before the Pod is deleted.
+    // A scenario with a short request tests an idle connection, so the response has to arrive before the Pod is deleted.
     if (ms < 1_000) await answered;
     return {
       counts,
@@ -76,12 +78,12 @@ export function http1Request(ms: number): (place: Place) => Promise<Clients> {
   };
 }
 
-function open(place: Place, host: string, port: number, timeoutMs = ANSWER_LIMIT_MS): HttpConnection {
+function connectTo(target: Target, host: string, port: number, timeoutMs = ANSWER_LIMIT_MS): HttpConnection {
   return openConnection({
-    clock: place.clock,
+    clock: target.clock,
     host,
     port,
-    localAddress: place.sourceAddress,
+    localAddress: target.sourceAddress,
     timeoutMs,
     wasRefused: () => false,
   });

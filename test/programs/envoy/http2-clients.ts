@@ -1,8 +1,8 @@
-/** HTTP/2 and gRPC clients. */
+/** Runs HTTP/2 and gRPC clients: request loops, an idle connection, and a gRPC stream. */
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from "node:http2";
-import { readFrames } from "../harness/grpc-frame.ts";
-import { grpcCall, type Http2Answer, openSession, watchAnswer } from "../harness/http2-client.ts";
-import type { Clients, Place } from "./envoy-scenario.ts";
+import { decodeFrames } from "../harness/grpc-frame.ts";
+import { collectResponse, grpcCall, type Http2Response, openSession } from "../harness/http2-client.ts";
+import type { Clients, Target } from "./envoy-scenario.ts";
 import { createRequestLoops, type RequestLoops, type RequestResult } from "./request-loops.ts";
 import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 
@@ -15,36 +15,36 @@ type Http2Load = {
 
 const SERVICE = "/lastcall.test.Upstream";
 const REFUSED = "refused";
-const WORK_MS = 5;
+const RESPONSE_MS = 5;
 
-/** Keeps each connection until GOAWAY; then the client reconnects, to the upstream once the Pod is withdrawn. */
-export function http2Load({ clients, loopsEach, paceMs, protocol }: Http2Load): (place: Place) => Promise<Clients> {
-  return (place) => {
-    const loops = createRequestLoops(place, paceMs);
-    const sendOn = ({ to, byPod }: Current) =>
-      protocol === "grpc" ? sendGrpc(to, WORK_MS, byPod) : sendPlain(to, WORK_MS, byPod);
+/** Each client uses its connection until GOAWAY, and reconnects to the Pod or, after the withdrawal, to the upstream. */
+export function http2Load({ clients, loopsEach, paceMs, protocol }: Http2Load): (target: Target) => Promise<Clients> {
+  return (target) => {
+    const loops = createRequestLoops(target, paceMs);
+    const sendRequest = ({ session, byPod }: OpenSession) =>
+      protocol === "grpc" ? sendGrpc(session, RESPONSE_MS, byPod) : sendPlain(session, RESPONSE_MS, byPod);
     const client = async () => {
-      const session = keptSession(place, loops);
+      const clientSession = createClientSession(target, loops);
       const loop = () =>
         loops.loop(async () => {
-          const first = await sendOn(session.current());
-          if (first.failure !== REFUSED) return first;
-          // The server did not process the stream, so libraries retry it on another connection; this client does so once.
+          const result = await sendRequest(clientSession.current());
+          if (result.failure !== REFUSED) return result;
+          // The server did not process the stream, so libraries retry it on another connection; this client retries once.
           loops.countRefused();
-          return sendOn(session.current());
+          return sendRequest(clientSession.current());
         });
       await Promise.all(Array.from({ length: loopsEach }, loop));
-      session.current().to.destroy();
+      clientSession.current().session.destroy();
     };
     return Promise.resolve(loops.clientsOf(Array.from({ length: clients }, client)));
   };
 }
 
-export function http2Idle(): (place: Place) => Promise<Clients> {
-  return async (place) => {
-    const session = open(place, true);
-    const { failure } = await sendPlain(session, WORK_MS, true);
-    const lastTrafficMs = place.clock.nowMs();
+export function http2Idle(): (target: Target) => Promise<Clients> {
+  return async (target) => {
+    const session = connectTo(target, true);
+    const { failure } = await sendPlain(session, RESPONSE_MS, true);
+    const lastTrafficMs = target.clock.nowMs();
     return {
       counts: { answered: failure === "" ? 1 : 0, failures: failure === "" ? [] : [failure] },
       lastTrafficMs: () => lastTrafficMs,
@@ -54,18 +54,18 @@ export function http2Idle(): (place: Place) => Promise<Clients> {
   };
 }
 
-/** Reads one stream of messages and closes it after a while, or never. A stream that ends before is a failure. */
-export function grpcStream(everyMs: number, closesAfterMs: number): (place: Place) => Promise<Clients> {
-  return async (place) => {
+/** Reads one stream of messages and closes it after `closesAfterMs`. Counts a stream that the server ends as a failure. */
+export function grpcStream(everyMs: number, closesAfterMs: number): (target: Target) => Promise<Clients> {
+  return async (target) => {
     const counts = { answered: 0, failures: [] as string[] };
-    let lastTrafficMs = place.clock.nowMs();
+    let lastTrafficMs = target.clock.nowMs();
     let closed = false;
-    const session = open(place, true);
+    const session = connectTo(target, true);
     const stream = grpcCall(session, `${SERVICE}/Stream`, String(everyMs));
     stream.on("error", () => {});
     stream.on("data", () => {
       counts.answered += 1;
-      lastTrafficMs = place.clock.nowMs();
+      lastTrafficMs = target.clock.nowMs();
     });
     stream.on("close", () => {
       if (!closed) counts.failures.push("the stream ended");
@@ -73,65 +73,65 @@ export function grpcStream(everyMs: number, closesAfterMs: number): (place: Plac
     const close = () => {
       if (closed) return;
       closed = true;
-      lastTrafficMs = place.clock.nowMs();
+      lastTrafficMs = target.clock.nowMs();
       session.destroy();
     };
-    if (Number.isFinite(closesAfterMs)) void place.clock.wait(closesAfterMs).then(close);
+    if (Number.isFinite(closesAfterMs)) void target.clock.wait(closesAfterMs).then(close);
     await new Promise((received) => stream.once("data", received));
     return { counts, lastTrafficMs: () => lastTrafficMs, withdraw: () => {}, stop: () => Promise.resolve(close()) };
   };
 }
 
-type Current = { readonly to: ClientHttp2Session; readonly byPod: boolean };
-type KeptSession = { readonly current: () => Current };
+type OpenSession = { readonly session: ClientHttp2Session; readonly byPod: boolean };
+type ClientSession = { readonly current: () => OpenSession };
 
-function keptSession(place: Place, loops: RequestLoops): KeptSession {
+function createClientSession(target: Target, loops: RequestLoops): ClientSession {
   let byPod = true;
-  let to = open(place, true);
+  let session = connectTo(target, true);
   return {
     current: () => {
-      if (to.closed || to.destroyed) {
+      if (session.closed || session.destroyed) {
         byPod = !loops.withdrawn();
-        to = open(place, byPod);
+        session = connectTo(target, byPod);
       }
-      return { to, byPod };
+      return { session, byPod };
     },
   };
 }
 
-function open(place: Place, toPod: boolean): ClientHttp2Session {
+function connectTo(target: Target, toPod: boolean): ClientHttp2Session {
   return toPod
-    ? openSession(place.pod, PROXY.web, place.sourceAddress)
-    : openSession(place.upstream, UPSTREAM.http2, place.sourceAddress);
+    ? openSession(target.pod, PROXY.web, target.sourceAddress)
+    : openSession(target.upstream, UPSTREAM.http2, target.sourceAddress);
 }
 
 function sendPlain(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<RequestResult> {
-  return resultOf(session.request({ ":path": `/${ms}` }), byPod, ({ status }) =>
+  return receiveResult(session.request({ ":path": `/${ms}` }), byPod, ({ status }) =>
     status === 200 ? "" : `status ${status}`,
   );
 }
 
 function sendGrpc(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<RequestResult> {
-  return resultOf(grpcCall(session, `${SERVICE}/Wait`, String(ms)), byPod, ({ status, grpcStatus, chunks }) => {
+  return receiveResult(grpcCall(session, `${SERVICE}/Wait`, String(ms)), byPod, ({ status, grpcStatus, chunks }) => {
     const body = Buffer.concat(chunks);
-    const whole = status === 200 && grpcStatus === "0" && readFrames(body)[0] === "done";
-    return whole ? "" : `status ${status}, grpc-status ${grpcStatus}, ${body.length} bytes`;
+    const isComplete = status === 200 && grpcStatus === "0" && decodeFrames(body)[0] === "done";
+    return isComplete ? "" : `status ${status}, grpc-status ${grpcStatus}, ${body.length} bytes`;
   });
 }
 
-function resultOf(
+function receiveResult(
   stream: ClientHttp2Stream,
   byPod: boolean,
-  check: (answer: Http2Answer) => string,
+  check: (answer: Http2Response) => string,
 ): Promise<RequestResult> {
   return new Promise((done) => {
-    watchAnswer(stream, (answer) => {
+    collectResponse(stream, (answer) => {
       if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
         done({ failure: REFUSED, byPod });
         return;
       }
       const failure = answer.error === "" ? check(answer) : answer.error;
-      done({ failure: failure === "" || byPod ? failure : `${failure} elsewhere`, byPod });
+      done({ failure: failure === "" || byPod ? failure : `${failure} at the upstream`, byPod });
     });
   });
 }

@@ -1,5 +1,5 @@
-"""HTTP/3 clients on aioquic: `ADDRESS PORT CLIENTS PACE_MS`. Each client sends requests on one connection and closes it
-after GOAWAY. With a pace of 0 it sends one request and keeps the connection. Prints `ok` or `fail REASON` for each request
+"""Runs HTTP/3 clients on aioquic: `ADDRESS PORT CLIENTS PACE_MS`. Each client sends requests on one connection and closes it
+after GOAWAY. With a pace of 0 it sends one request and leaves the connection open. Prints `ok` or `fail REASON` for each request
 and `closed` for each client that received GOAWAY. Exits at the end of its input."""
 import asyncio
 import os
@@ -62,10 +62,10 @@ class Client(QuicConnectionProtocol):
 
 async def client(address, port, pace_seconds):
     settings = QuicConfiguration(is_client=True, alpn_protocols=["h3"], verify_mode=ssl.CERT_NONE, idle_timeout=600)
-    async with connect(address, port, configuration=settings, create_protocol=Client) as one:
-        while not one.http.got_goaway:
+    async with connect(address, port, configuration=settings, create_protocol=Client) as connection:
+        while not connection.http.got_goaway:
             try:
-                status = await one.get("pod.test")
+                status = await connection.get("pod.test")
                 report("ok" if status == b"200" else f"fail status {status.decode()}")
             except Exception as error:
                 report(f"fail {error or type(error).__name__}")

@@ -1,4 +1,4 @@
-/** Deletes a Pod while its clients go on, and measures its drain. */
+/** Deletes a Pod while its clients continue, and measures its drain. */
 import { get } from "node:http";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
 import { realClock } from "../../../src/demo/clock.ts";
@@ -19,11 +19,11 @@ export type EndParts = {
 
 export type MeasuredEnd = Omit<EnvoyResult, "kind" | "system" | "scenario" | "version" | "manager" | "refused" | "cut">;
 
-/** Time for clients to notice that the proxy has stopped. */
-const NOTICE_MS = 500;
+/** Time in which every client detects that the proxy has stopped. */
+const CLOSE_NOTICE_MS = 500;
 
-/** @returns the end with all failures, and the number of failures at the release */
-export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failedBefore: number }> {
+/** @returns the measured end with all failures, and the number of failures at the release */
+export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresAtRelease: number }> {
   const { testPod, clients, container } = parts;
   const { pod } = testPod;
   const lag = startLagLog(testPod.waitedMs);
@@ -31,25 +31,25 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
   const removed = pod.remove();
   const withdrawal = realClock.wait(parts.propagationMs).then(clients.withdraw);
   const hook = await hookStatus(pod.address, container);
-  const failedBefore = clients.counts.failures.length;
+  const failuresAtRelease = clients.counts.failures.length;
   const managerPeakKib = testPod.managerPeakKib();
   const lastTrafficMs = clients.lastTrafficMs();
   await removed;
   lag.stop();
   await withdrawal;
-  await realClock.wait(NOTICE_MS);
+  await realClock.wait(CLOSE_NOTICE_MS);
   await clients.stop();
   const { triggeredMs, summary } = podEndOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined });
-  const releasedMs = eventMs(pod.events, container, "SIGTERM");
+  const releasedMs = eventTimeMs(pod.events, container, "SIGTERM");
   const delayEndMs = triggeredMs + DELAY_MS;
   const dueMs = parts.dueMs({ triggeredMs, lastTrafficMs });
   const end = {
-    releasedSeconds: seconds(releasedMs - deletedMs),
-    afterTrafficSeconds: seconds(Math.max(0, releasedMs - Math.max(deletedMs, lastTrafficMs))),
-    overWaitSeconds: seconds(releasedMs - dueMs),
-    stayedSeconds: seconds(Math.max(0, lastTrafficMs - delayEndMs - lag.between(delayEndMs, lastTrafficMs))),
-    // The log line of the trigger may be read late. After that, only lag near the due moment can delay the release.
-    lagSeconds: seconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
+    releasedSeconds: toSeconds(releasedMs - deletedMs),
+    afterTrafficSeconds: toSeconds(Math.max(0, releasedMs - Math.max(deletedMs, lastTrafficMs))),
+    overWaitSeconds: toSeconds(releasedMs - dueMs),
+    stayedSeconds: toSeconds(Math.max(0, lastTrafficMs - delayEndMs - lag.between(delayEndMs, lastTrafficMs))),
+    // The trigger's log line may be read late. After the trigger, only lag near the due time can delay the release.
+    lagSeconds: toSeconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
     hookStatus: hook,
     hooksFailed: pod.events.filter(({ type }) => type === "FailedPreStopHook" || type === "hook-overran").length,
     answered: clients.counts.answered,
@@ -58,14 +58,14 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
     why: summary?.why ?? "",
     managerPeakKib,
   };
-  return { end, failedBefore };
+  return { end, failuresAtRelease };
 }
 
-export function eventMs(events: readonly PodEvent[], container: string, type: PodEvent["type"]): number {
+export function eventTimeMs(events: readonly PodEvent[], container: string, type: PodEvent["type"]): number {
   return events.find((event) => event.container === container && event.type === type)?.atMs ?? Number.NaN;
 }
 
-/** Calls a container's hook a second time, as the kubelet does not check the status. -1: no answer. */
+/** Calls a container's hook again, as the kubelet ignores the status. @returns -1 without a response */
 function hookStatus(host: string, container: string): Promise<number> {
   return new Promise((done) => {
     get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (answer) => {
@@ -74,13 +74,13 @@ function hookStatus(host: string, container: string): Promise<number> {
   });
 }
 
-export function seconds(ms: number): number {
+export function toSeconds(ms: number): number {
   return Math.round(ms) / 1_000;
 }
 
 const TICK_MS = 20;
 /** Usual delay of timers on an idle machine. */
-const USUAL_MS = 3;
+const TIMER_JITTER_MS = 3;
 
 type LagLog = {
   readonly between: (fromMs: number, toMs: number) => number;
@@ -91,29 +91,29 @@ type Tick = { readonly atMs: number; readonly lateMs: number; readonly waitedMs:
 
 /**
  * Records scheduling delays: late timers in this process, and the time that the measured processes were runnable but not
- * running. A drain is not blamed for these delays.
+ * running. The checks subtract these delays from the time that a drain took too long.
  *
- * @param waitedMs total of the measured processes since their start; falls when one of them exits
+ * @param waitedMs total waiting time of the measured processes since their start; decreases when one of them exits
  */
 function startLagLog(waitedMs: () => number): LagLog {
   const ticks: Tick[] = [];
   let dueMs = performance.now() + TICK_MS;
-  let before = waitedMs();
+  let previousWaitedMs = waitedMs();
   const tick = () => {
     const atMs = performance.now();
-    const now = waitedMs();
-    const lateMs = atMs - dueMs > USUAL_MS ? atMs - dueMs : 0;
-    ticks.push({ atMs, lateMs, waitedMs: Math.max(0, now - before) });
-    before = now;
+    const currentWaitedMs = waitedMs();
+    const lateMs = atMs - dueMs > TIMER_JITTER_MS ? atMs - dueMs : 0;
+    ticks.push({ atMs, lateMs, waitedMs: Math.max(0, currentWaitedMs - previousWaitedMs) });
+    previousWaitedMs = currentWaitedMs;
     dueMs = performance.now() + TICK_MS;
   };
   const timer = setInterval(tick, TICK_MS);
   return {
-    // A tick across an edge of the interval counts in full, as its delay may lie on either side.
+    // A tick that overlaps the start or the end of the interval counts in full, as its delay may be inside.
     between: (fromMs, toMs) =>
       ticks
         .filter(({ atMs, lateMs }) => atMs >= fromMs && atMs - lateMs - TICK_MS <= toMs)
-        .reduce((sum, one) => sum + one.lateMs + one.waitedMs, 0),
+        .reduce((sum, tick) => sum + tick.lateMs + tick.waitedMs, 0),
     stop: () => clearInterval(timer),
   };
 }

@@ -1,20 +1,20 @@
-/** Clients that need Python libraries: grpcio and HTTP/3. Each load is one Python process. */
+/** Runs clients that need Python libraries: grpcio, and aioquic for HTTP/3. Each load is one Python process. */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { startPeer } from "../harness/peer-process.ts";
-import type { ClientCounts, Clients, Peers, Place } from "./envoy-scenario.ts";
+import type { ClientCounts, Clients, Peers, Target } from "./envoy-scenario.ts";
 import { PROXY, UPSTREAM } from "./upstream-ports.ts";
 
 const GRPC_LOAD = new URL("./grpc-load.py", import.meta.url).pathname;
 const HTTP3_PEER = new URL("./http3-peer.py", import.meta.url).pathname;
 
-/** Channels are never closed; after GOAWAY they reconnect, to the Pod until it is withdrawn. */
-export function grpcioClients(channels: number, paceMs: number): (place: Place & Peers) => Promise<Clients> {
-  return async (place) => {
+/** Clients never close their channels; after GOAWAY grpcio reconnects, to the Pod or, after the withdrawal, to the upstream. */
+export function grpcioClients(channels: number, paceMs: number): (target: Target & Peers) => Promise<Clients> {
+  return async (target) => {
     const counts: ClientCounts = { answered: 0, failures: [] };
-    const service = await openService(place);
+    const service = await openService(target);
     const args = [GRPC_LOAD, "127.0.0.1", service.port, channels, paceMs].map(String);
-    const peer = await startPeer(place.grpcio, args, (line) => addResult(counts, line));
+    const peer = await startPeer(target.grpcio, args, (line) => addResult(counts, line));
     return {
       counts,
       lastTrafficMs: service.lastTrafficMs,
@@ -27,7 +27,7 @@ export function grpcioClients(channels: number, paceMs: number): (place: Place &
   };
 }
 
-export function http3Clients(clients: number, paceMs: number): (place: Place & Peers) => Promise<Clients> {
+export function http3Clients(clients: number, paceMs: number): (target: Target & Peers) => Promise<Clients> {
   return async ({ clock, pod, http3 }) => {
     const counts: ClientCounts = { answered: 0, failures: [] };
     let lastTrafficMs = clock.nowMs();
@@ -45,30 +45,30 @@ function addResult(counts: ClientCounts, line: string): void {
   else counts.failures.push(line.replace(/^fail /, ""));
 }
 
-/** Stands in for a Service: forwards new connections to the Pod, or to the upstream once the Pod is withdrawn. */
-async function openService(place: Place) {
-  let lastTrafficMs = place.clock.nowMs();
+/** Simulates a Service: forwards new connections to the Pod or, after the withdrawal, to the upstream. */
+async function openService(target: Target) {
+  let lastTrafficMs = target.clock.nowMs();
   let withdrawn = false;
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {
     const toPod = !withdrawn;
-    const [host, port] = toPod ? [place.pod, PROXY.web] : [place.upstream, UPSTREAM.http2];
-    const there = connect({ host, port, localAddress: place.sourceAddress, noDelay: true });
-    for (const socket of [client, there]) {
+    const [host, port] = toPod ? [target.pod, PROXY.web] : [target.upstream, UPSTREAM.http2];
+    const serverSocket = connect({ host, port, localAddress: target.sourceAddress, noDelay: true });
+    for (const socket of [client, serverSocket]) {
       sockets.add(socket);
       socket.on("error", () => socket.destroy());
       socket.on("close", () => sockets.delete(socket));
     }
-    there.on("data", () => {
-      if (toPod) lastTrafficMs = place.clock.nowMs();
+    serverSocket.on("data", () => {
+      if (toPod) lastTrafficMs = target.clock.nowMs();
     });
-    client.pipe(there).pipe(client);
+    client.pipe(serverSocket).pipe(client);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const at = server.address();
+  const address = server.address();
   return {
-    port: typeof at === "object" && at !== null ? at.port : 0,
+    port: typeof address === "object" && address !== null ? address.port : 0,
     lastTrafficMs: () => lastTrafficMs,
     withdraw: () => {
       withdrawn = true;

@@ -4,26 +4,26 @@ import { afterAll, describe, expect, test } from "vitest";
 import { NATIVE_BUILD, NODE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { pause } from "../../time/pause.ts";
-import { requiredProgram } from "../install/program-of.ts";
-import { connectionHeader, DELAY_MS, type LonePod, type PodEnd, startLonePod, tcpSession } from "./lone-pod.ts";
+import { requireProgram } from "../install/program-of.ts";
+import { connectionHeader, DELAY_MS, type PodEnd, type SinglePod, startSinglePod, tcpSession } from "./single-pod.ts";
 
 afterAll(endManagers);
 
 const build = NATIVE_BUILD.command === "" ? NODE_BUILD : NATIVE_BUILD;
 /** The manager sets the drain flag of a new process at its next sample; a busy machine may delay that. */
-const LATE_MS = 15_000;
-/** Longer than a new process needs from its first answer to its first client on a busy machine. */
+const LIMIT_MS = 15_000;
+/** Longer than the time from a new process's first response to its first client on a busy machine. */
 const QUIET_MS = 3_000;
-/** Sampling intervals of the manager and of this test. */
-const GRAIN_MS = 500;
-/** The manager waits this long for a proxy that stopped answering. */
-const GONE_AFTER_MS = 5_000;
+/** Tolerance for the sampling intervals of the manager and of this test. */
+const SAMPLING_MS = 500;
+/** Time for which the manager waits for a proxy that no longer responds. */
+const UNREACHABLE_LIMIT_MS = 5_000;
 
 describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
   test("that restarts during its drain gets the drain request again, and the drain lasts until its clients leave", async (context) => {
-    const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
+    const pod = await startSinglePod({ program: await requireProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
-    const before = await tcpSession(pod);
+    const oldSession = await tcpSession(pod);
     let ended: PodEnd | undefined;
     const ending = pod.end().then((end) => {
       ended = end;
@@ -31,51 +31,51 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     await pause(DELAY_MS + 500, "a step of the scenario");
     expect(await connectionHeader(pod)).toBe("close");
     await pod.envoy.crash();
-    // The new process needs a client from its start, or the drain would rightly end by quiet.
-    const [stays] = await Promise.all([firstSession(pod), pod.envoy.restart()]);
-    before.destroy();
+    // Without a client from the start of the new process, the drain would end after a quiet period.
+    const [newSession] = await Promise.all([openSessionOnceReady(pod), pod.envoy.restart()]);
+    oldSession.destroy();
     await expectConnectionClose(pod);
-    await pause(QUIET_MS + GRAIN_MS, "a step of the scenario");
+    await pause(QUIET_MS + SAMPLING_MS, "a step of the scenario");
     expect(ended).toBeUndefined();
-    stays.destroy();
-    const leftMs = performance.now();
+    newSession.destroy();
+    const closedMs = performance.now();
     await ending;
     expect(ended).toMatchObject({ status: 200, outcome: "drained" });
-    expect(performance.now() - leftMs).toBeGreaterThan(QUIET_MS - GRAIN_MS);
-    expect(performance.now() - leftMs).toBeLessThan(LATE_MS);
+    expect(performance.now() - closedMs).toBeGreaterThan(QUIET_MS - SAMPLING_MS);
+    expect(performance.now() - closedMs).toBeLessThan(LIMIT_MS);
   });
 
   test("that hot-restarts during its drain gets the drain request again", async (context) => {
-    const program = await requiredProgram(name, context);
-    const pod = await startLonePod({ program, build, quietMs: QUIET_MS, hotRestart: true });
+    const program = await requireProgram(name, context);
+    const pod = await startSinglePod({ program, build, quietMs: QUIET_MS, hotRestart: true });
     context.onTestFinished(pod.stop);
-    // This session holds the drain until the old process exits.
-    const before = await tcpSession(pod);
+    // This session keeps the drain running until the old process exits.
+    const oldSession = await tcpSession(pod);
     const ending = pod.end();
     await pause(DELAY_MS + 500, "a step of the scenario");
     expect(await connectionHeader(pod)).toBe("close");
     await pod.envoy.hotRestart();
-    const stays = await firstSession(pod);
-    before.destroy();
+    const newSession = await openSessionOnceReady(pod);
+    oldSession.destroy();
     await expectConnectionClose(pod);
-    stays.destroy();
+    newSession.destroy();
     expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
   });
 
   test("that starts after the deletion of its Pod gets the drain request, and the drain lasts until its clients leave", async (context) => {
-    const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
+    const pod = await startSinglePod({ program: await requireProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
     await pod.envoy.crash();
     const ending = pod.end();
-    await pause(GRAIN_MS, "a step of the scenario");
-    const [stays] = await Promise.all([firstSession(pod), pod.envoy.restart()]);
+    await pause(SAMPLING_MS, "a step of the scenario");
+    const [newSession] = await Promise.all([openSessionOnceReady(pod), pod.envoy.restart()]);
     await expectConnectionClose(pod);
-    stays.destroy();
+    newSession.destroy();
     expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
   });
 
   test("that is killed during its drain and does not restart delays the end of the drain by five seconds", async (context) => {
-    const pod = await startLonePod({ program: await requiredProgram(name, context), build, quietMs: QUIET_MS });
+    const pod = await startSinglePod({ program: await requireProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
     const client = await tcpSession(pod);
     const ending = pod.end();
@@ -84,19 +84,19 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     const killedMs = performance.now();
     client.destroy();
     expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
-    expect(performance.now() - killedMs).toBeGreaterThan(GONE_AFTER_MS - GRAIN_MS);
-    expect(performance.now() - killedMs).toBeLessThan(LATE_MS);
+    expect(performance.now() - killedMs).toBeGreaterThan(UNREACHABLE_LIMIT_MS - SAMPLING_MS);
+    expect(performance.now() - killedMs).toBeLessThan(LIMIT_MS);
   });
 });
 
-async function expectConnectionClose(pod: LonePod): Promise<void> {
-  const untilMs = performance.now() + LATE_MS;
+async function expectConnectionClose(pod: SinglePod): Promise<void> {
+  const untilMs = performance.now() + LIMIT_MS;
   while ((await connectionHeader(pod)) !== "close" && performance.now() < untilMs)
     await pause(100, "a step of the scenario");
   expect(await connectionHeader(pod)).toBe("close");
 }
 
-async function firstSession(pod: LonePod): Promise<Socket> {
+async function openSessionOnceReady(pod: SinglePod): Promise<Socket> {
   for (;;) {
     const session = await tcpSession(pod).catch(() => undefined);
     if (session !== undefined) return session;

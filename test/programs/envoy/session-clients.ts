@@ -1,18 +1,18 @@
-/** One WebSocket, TCP session or UDP flow that exchanges messages all the time and closes after a while or never. */
+/** Runs one WebSocket, TCP session or UDP flow that exchanges messages continuously, and closes after a given time or never. */
 import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import { UDP_IDLE_MS } from "./envoy-config.ts";
-import type { ClientCounts, Clients, Place } from "./envoy-scenario.ts";
+import type { ClientCounts, Clients, Target } from "./envoy-scenario.ts";
 import { PROXY } from "./upstream-ports.ts";
 
 const HELLO = "hello";
 const PACE_MS = 200;
 const ANSWER_LIMIT_MS = 2_000;
 
-export function webSocket(closesAfterMs: number): (place: Place) => Promise<Clients> {
-  return (place) => {
-    const socket = new WebSocket(`ws://${place.pod}:${PROXY.web}/`);
-    return runSession(place, closesAfterMs, {
+export function webSocket(closesAfterMs: number): (target: Target) => Promise<Clients> {
+  return (target) => {
+    const socket = new WebSocket(`ws://${target.pod}:${PROXY.web}/`);
+    return runSession(target, closesAfterMs, {
       send: () => socket.send(HELLO),
       close: () => socket.close(),
       on: (opened, received, closed) => {
@@ -25,10 +25,10 @@ export function webSocket(closesAfterMs: number): (place: Place) => Promise<Clie
   };
 }
 
-export function tcpSession(closesAfterMs: number): (place: Place) => Promise<Clients> {
-  return (place) => {
-    const socket = connect({ host: place.pod, port: PROXY.tcp, localAddress: place.sourceAddress });
-    return runSession(place, closesAfterMs, {
+export function tcpSession(closesAfterMs: number): (target: Target) => Promise<Clients> {
+  return (target) => {
+    const socket = connect({ host: target.pod, port: PROXY.tcp, localAddress: target.sourceAddress });
+    return runSession(target, closesAfterMs, {
       send: () => socket.write(HELLO),
       close: () => socket.end(),
       on: (opened, received, closed) => {
@@ -44,12 +44,12 @@ export function tcpSession(closesAfterMs: number): (place: Place) => Promise<Cli
 }
 
 /** A UDP flow has no close: the proxy ends it after its idle timeout. */
-export function udpFlow(closesAfterMs: number): (place: Place) => Promise<Clients> {
-  return async (place) => {
+export function udpFlow(closesAfterMs: number): (target: Target) => Promise<Clients> {
+  return async (target) => {
     const socket = createSocket("udp4");
-    await new Promise<void>((done) => socket.bind(0, place.sourceAddress, done));
-    const flow = await runSession(place, closesAfterMs, {
-      send: () => socket.send(HELLO, PROXY.udp, place.pod),
+    await new Promise<void>((done) => socket.bind(0, target.sourceAddress, done));
+    const flow = await runSession(target, closesAfterMs, {
+      send: () => socket.send(HELLO, PROXY.udp, target.pod),
       close: () => {},
       on: (opened, received) => {
         socket.on("message", received);
@@ -76,7 +76,7 @@ type Session = {
 
 type SessionClient = Clients & { readonly receivedMs: () => number };
 
-async function runSession({ clock }: Place, closesAfterMs: number, session: Session): Promise<SessionClient> {
+async function runSession({ clock }: Target, closesAfterMs: number, session: Session): Promise<SessionClient> {
   const counts: ClientCounts = { answered: 0, failures: [] };
   let lastTrafficMs = clock.nowMs();
   let receivedMs = lastTrafficMs;
@@ -94,7 +94,7 @@ async function runSession({ clock }: Place, closesAfterMs: number, session: Sess
     clearInterval(timer);
     const limitMs = clock.nowMs() + ANSWER_LIMIT_MS;
     while (counts.answered < sent && clock.nowMs() < limitMs) await clock.wait(20);
-    if (counts.answered < sent) counts.failures.push(`${sent - counts.answered} of ${sent} unanswered`);
+    if (counts.answered < sent) counts.failures.push(`${sent - counts.answered} of ${sent} messages unanswered`);
     open = false;
     lastTrafficMs = clock.nowMs();
     session.close();

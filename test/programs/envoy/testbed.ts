@@ -1,4 +1,4 @@
-/** Provides a network for Pods, the upstream and the start of injected Pods inside private namespaces. */
+/** Sets up a Pod network and the upstream inside private namespaces, and starts injected Pods there. */
 import { readFileSync } from "node:fs";
 import { realClock } from "../../../src/demo/clock.ts";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";
@@ -45,7 +45,7 @@ export async function createTestbed(processes: ProcessTable): Promise<Testbed> {
       const runner = createPodRunner({
         clock: realClock,
         network,
-        processes: observed(processes, (pid, argv) => {
+        processes: observeStarts(processes, (pid, argv) => {
           if (argv.includes("serve")) pids.manager = pid;
           if (argv.includes("--drain-time-s")) pids.envoy = pid;
         }),
@@ -58,14 +58,14 @@ export async function createTestbed(processes: ProcessTable): Promise<Testbed> {
       return {
         pod,
         kill: runner.close,
-        managerPeakKib: () => peakKibOf(pids.manager),
-        waitedMs: () => waitedMsOf(pids.manager) + waitedMsOf(pids.envoy),
+        managerPeakKib: () => readPeakKib(pids.manager),
+        waitedMs: () => readWaitedMs(pids.manager) + readWaitedMs(pids.envoy),
       };
     },
   };
 }
 
-function observed(processes: ProcessTable, onStart: (pid: number, argv: readonly string[]) => void): ProcessTable {
+function observeStarts(processes: ProcessTable, onStart: (pid: number, argv: readonly string[]) => void): ProcessTable {
   return {
     ...processes,
     start: (request) => {
@@ -76,15 +76,15 @@ function observed(processes: ProcessTable, onStart: (pid: number, argv: readonly
   };
 }
 
-function peakKibOf(pid: number): number {
-  return Number(/^VmHWM:\s+([0-9]+) kB$/m.exec(textOf(`/proc/${pid}/status`))?.[1] ?? "0");
+function readPeakKib(pid: number): number {
+  return Number(/^VmHWM:\s+([0-9]+) kB$/m.exec(readText(`/proc/${pid}/status`))?.[1] ?? "0");
 }
 
-function waitedMsOf(pid: number): number {
-  return Number(textOf(`/proc/${pid}/task/${pid}/schedstat`).split(" ")[1] ?? "0") / 1e6;
+function readWaitedMs(pid: number): number {
+  return Number(readText(`/proc/${pid}/task/${pid}/schedstat`).split(" ")[1] ?? "0") / 1e6;
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, "latin1");
   } catch {

@@ -4,41 +4,46 @@ import { afterAll, describe, expect, test } from "vitest";
 import { BUILDS, NODE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { pause } from "../../time/pause.ts";
-import { missing, requiredProgram } from "../install/program-of.ts";
-import { connectionHeader, DELAY_MS, QUIET_MS, startLonePod, tcpSession } from "./lone-pod.ts";
+import { requireProgram, skipCase } from "../install/program-of.ts";
+import { connectionHeader, DELAY_MS, QUIET_MS, startSinglePod, tcpSession } from "./single-pod.ts";
 
 afterAll(endManagers);
 
-const GRAIN_MS = 500;
-const LATE_MS = 20_000;
-const OTHER_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
+const SAMPLING_MS = 500;
+const LIMIT_MS = 20_000;
+const AS_OTHER_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
 describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s with its admin interface on a Unix socket", (name) => {
   test.for(BUILDS)(
     "gets the drain request and reports its requests over the socket to the $name build",
     async (build, context) => {
-      if (build.command === "") missing(`the ${build.name} build is not on this host`, context);
-      const pod = await startLonePod({ program: await requiredProgram(name, context), build, unix: true });
+      if (build.command === "") skipCase(`the ${build.name} build is not on this host`, context);
+      const pod = await startSinglePod({ program: await requireProgram(name, context), build, unixSocket: true });
       context.onTestFinished(pod.stop);
       expect(await connectionHeader(pod)).toBe("kept");
-      // Without a client the drain would end with the drain delay.
-      const stays = await tcpSession(pod);
+      // Without a connected client the drain would end with the drain delay.
+      const session = await tcpSession(pod);
       const ending = pod.end();
       await pause(DELAY_MS + 300, "a step of the scenario");
       expect(await connectionHeader(pod)).toBe("close");
-      stays.destroy();
+      session.destroy();
       const end = await ending;
       expect(end).toMatchObject({ status: 200, outcome: "drained" });
       expect(end.why).toContain("no request was active for");
-      expect(end.releasedAfterMs).toBeGreaterThan(DELAY_MS + 300 + QUIET_MS - GRAIN_MS);
-      expect(end.releasedAfterMs).toBeLessThan(LATE_MS);
+      expect(end.releasedAfterMs).toBeGreaterThan(DELAY_MS + 300 + QUIET_MS - SAMPLING_MS);
+      expect(end.releasedAfterMs).toBeLessThan(LIMIT_MS);
     },
   );
 
   test("refuses a manager that runs as another user, and the manager logs the refusal", async (context) => {
-    if (process.getuid?.() !== 0) missing("running as another user needs root", context);
-    const program = await requiredProgram(name, context);
-    const pod = await startLonePod({ program, build: NODE_BUILD, unix: true, manager: { wrapper: OTHER_USER } });
+    if (process.getuid?.() !== 0) skipCase("running as another user needs root", context);
+    const program = await requireProgram(name, context);
+    const pod = await startSinglePod({
+      program,
+      build: NODE_BUILD,
+      unixSocket: true,
+      manager: { wrapper: AS_OTHER_USER },
+    });
     context.onTestFinished(pod.stop);
     if ("path" in pod.admin) expect(statSync(pod.admin.path).mode & 0o022).toBe(0);
     expect(await pod.end()).toMatchObject({ status: 200, outcome: "drained" });

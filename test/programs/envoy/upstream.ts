@@ -1,24 +1,27 @@
 /**
- * The upstream of the proxies, in a process of its own: HTTP/1.1 with WebSockets, HTTP/2 with two gRPC methods, and echoes
- * over TCP and UDP. Listens on `LISTEN_ON`, prints `ready` and runs until it is killed.
+ * Runs the upstream of the proxies as a separate process: HTTP/1.1 with WebSockets, HTTP/2 with two gRPC methods, and echo
+ * servers for TCP and UDP. Listens on `LISTEN_ON`, prints `ready` and runs until it is killed.
  */
 import { createSocket } from "node:dgram";
 import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
 import { createServer as createTcpServer, type Socket } from "node:net";
-import { frame, readFrames } from "../harness/grpc-frame.ts";
+import { decodeFrames, encodeFrame } from "../harness/grpc-frame.ts";
 import { createWebSocketServer } from "../protocols/websocket-server.ts";
 import { UPSTREAM } from "./upstream-ports.ts";
 
 const host = process.env["LISTEN_ON"] ?? "127.0.0.1";
 const LONGER_THAN_ANY_SCENARIO_MS = 600_000;
 
-const sockets = createWebSocketServer({ opened: () => {}, received: (session) => sockets.send(session, "answer") });
-// Plain requests are answered after the milliseconds in their path.
-sockets.server.removeAllListeners("request");
-sockets.server.on("request", (req, res) => {
+const webSockets = createWebSocketServer({
+  opened: () => {},
+  received: (session) => webSockets.send(session, "answer"),
+});
+// The path of a plain request has the milliseconds until its response.
+webSockets.server.removeAllListeners("request");
+webSockets.server.on("request", (req, res) => {
   setTimeout(() => res.end("done"), Number(req.url?.slice(1) ?? "0"));
 });
-sockets.server.keepAliveTimeout = LONGER_THAN_ANY_SCENARIO_MS;
+webSockets.server.keepAliveTimeout = LONGER_THAN_ANY_SCENARIO_MS;
 
 const http2 = createHttp2Server();
 http2.on("stream", (stream, headers) => {
@@ -31,26 +34,26 @@ http2.on("stream", (stream, headers) => {
   }
 });
 
-/** `Wait` answers after the milliseconds in its message; `Stream` sends a message at that interval until it is cancelled. */
+/** `Wait` responds after the milliseconds in its message; `Stream` sends a message at that interval until it is cancelled. */
 function answerCall(stream: ServerHttp2Stream, path: string): void {
   const chunks: Buffer[] = [];
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
   stream.on("end", () => {
-    const ms = Number(readFrames(Buffer.concat(chunks))[0] ?? "0");
-    if (path.endsWith("/Wait")) setTimeout(() => respond(stream, () => stream.end(frame("done"))), ms);
+    const ms = Number(decodeFrames(Buffer.concat(chunks))[0] ?? "0");
+    if (path.endsWith("/Wait")) setTimeout(() => respond(stream, () => stream.end(encodeFrame("done"))), ms);
     else {
-      respond(stream, () => stream.write(frame("message")));
-      const timer = setInterval(() => stream.write(frame("message")), ms);
+      respond(stream, () => stream.write(encodeFrame("message")));
+      const timer = setInterval(() => stream.write(encodeFrame("message")), ms);
       stream.on("close", () => clearInterval(timer));
     }
   });
 }
 
-function respond(stream: ServerHttp2Stream, then: () => void): void {
+function respond(stream: ServerHttp2Stream, sendBody: () => void): void {
   if (stream.destroyed) return;
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
-  then();
+  sendBody();
 }
 
 const tcp = createTcpServer((socket: Socket) => {
@@ -62,7 +65,7 @@ const udp = createSocket("udp4");
 udp.on("message", (bytes, from) => udp.send(bytes, from.port, from.address));
 
 await Promise.all([
-  new Promise<void>((done) => sockets.server.listen(UPSTREAM.http1, host, done)),
+  new Promise<void>((done) => webSockets.server.listen(UPSTREAM.http1, host, done)),
   new Promise<void>((done) => http2.listen(UPSTREAM.http2, host, done)),
   new Promise<void>((done) => tcp.listen(UPSTREAM.tcp, host, done)),
   new Promise<void>((done) => udp.bind(UPSTREAM.udp, host, done)),

@@ -1,7 +1,7 @@
 /** Opens HTTP/2 sessions, makes gRPC calls and records how a stream ended. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { connect as connectSocket } from "node:net";
-import { frame } from "./grpc-frame.ts";
+import { encodeFrame } from "./grpc-frame.ts";
 
 /** @param localAddress source address of the clients, which differs from the kubelet's */
 export function openSession(host: string, port: number, localAddress: string): ClientHttp2Session {
@@ -20,11 +20,11 @@ export function grpcCall(session: ClientHttp2Session, path: string, message: str
     "content-type": "application/grpc",
     te: "trailers",
   });
-  stream.end(frame(message));
+  stream.end(encodeFrame(message));
   return stream;
 }
 
-export type Http2Answer = {
+export type Http2Response = {
   status: number;
   grpcStatus: string;
   readonly chunks: Buffer[];
@@ -36,25 +36,25 @@ export type Http2Answer = {
 
 const HEADERS_FRAME = 1;
 
-export function watchAnswer(stream: ClientHttp2Stream, closed: (answer: Http2Answer) => void): void {
-  const answer: Http2Answer = { status: 0, grpcStatus: "", chunks: [], complete: false, unsent: false, error: "" };
+export function collectResponse(stream: ClientHttp2Stream, onClose: (answer: Http2Response) => void): void {
+  const response: Http2Response = { status: 0, grpcStatus: "", chunks: [], complete: false, unsent: false, error: "" };
   stream.on("response", (headers) => {
-    answer.status = Number(headers[":status"]);
+    response.status = Number(headers[":status"]);
     // A trailers-only response carries the status in its headers.
-    answer.grpcStatus = String(headers["grpc-status"] ?? "");
+    response.grpcStatus = String(headers["grpc-status"] ?? "");
   });
   stream.on("trailers", (trailers) => {
-    answer.grpcStatus = String(trailers["grpc-status"] ?? "");
+    response.grpcStatus = String(trailers["grpc-status"] ?? "");
   });
-  stream.on("data", (chunk: Buffer) => answer.chunks.push(chunk));
+  stream.on("data", (chunk: Buffer) => response.chunks.push(chunk));
   stream.once("end", () => {
-    answer.complete = true;
+    response.complete = true;
   });
   stream.on("frameError", (type: number) => {
-    if (type === HEADERS_FRAME) answer.unsent = true;
+    if (type === HEADERS_FRAME) response.unsent = true;
   });
   stream.on("error", (cause: Error) => {
-    answer.error = cause.message;
+    response.error = cause.message;
   });
-  stream.once("close", () => closed(answer));
+  stream.once("close", () => onClose(response));
 }

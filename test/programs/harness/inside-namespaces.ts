@@ -3,23 +3,23 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { detectNamespaces, runInside } from "../../../src/demo/network/namespace-network.ts";
-import { missing, type Skipping } from "../install/program-of.ts";
+import { type SkipContext, skipCase } from "../install/program-of.ts";
 
-export type Stoppable = Skipping & { readonly signal: AbortSignal };
+export type CaseContext = SkipContext & { readonly signal: AbortSignal };
 
 /**
- * Sends a JSON request to the script and resolves with its JSON result; `namespace-script.ts` is the script's side. Rejects
- * when the script fails; its stderr is inherited. Skips the case where namespaces are not available.
+ * Passes a JSON request to the script and resolves with its JSON result; `namespace-script.ts` is the script's side. Rejects
+ * if the script fails; the script inherits stderr. Skips the case if the host does not support namespaces.
  */
-export async function insideNamespaces<Result>(script: string, request: object, context: Stoppable): Promise<Result> {
-  const offer = detectNamespaces();
-  if (!offer.supported) return missing(`network namespaces are not available: ${offer.reason}`, context);
+export async function insideNamespaces<Result>(script: string, request: object, context: CaseContext): Promise<Result> {
+  const namespaces = detectNamespaces();
+  if (!namespaces.supported) return skipCase(`network namespaces are not available: ${namespaces.reason}`, context);
   const scratch = await mkdtemp(join(tmpdir(), "inside-"));
   const files = { request: join(scratch, "request.json"), result: join(scratch, "result.json") };
   try {
     await writeFile(files.request, JSON.stringify(request));
     const status = await runInside({
-      prefix: offer.prefix,
+      prefix: namespaces.prefix,
       command: [process.execPath, script, files.request, files.result, scratch],
       environment: process.env,
       stop: context.signal,

@@ -32,7 +32,7 @@ export async function runScript<Request>(
 ): Promise<never> {
   const [requestFile = "", resultFile = "", scratch = ""] = process.argv.slice(2);
   process.on("exit", processes.killAll);
-  // The parent holds the other end of stdin: its end means that the parent has exited.
+  // The parent holds the other end of stdin, which closes when the parent exits.
   const exit = () => process.exit(130);
   process.stdin.once("end", exit).once("error", exit).resume();
   try {
@@ -51,7 +51,7 @@ export function runClusterScript<Request>(
 ): Promise<never> {
   return runScript<Request>(async (request, context) => {
     const network = await createNamespaceNetwork();
-    const imageEnvironment = environmentOfImages();
+    const imageEnvironment = readImageEnvironment();
     const servers = await startServers(
       { relay: true, namespace: NAMESPACE },
       {
@@ -76,8 +76,8 @@ export function runClusterScript<Request>(
   }, processes);
 }
 
-/** Variables that an image would set; containers get no other variable of this process. */
-function environmentOfImages(): Record<string, string> {
+/** Reads the variables that an image would set; containers do not inherit other variables of this process. */
+function readImageEnvironment(): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const name of ["PATH", "HOME", "LANG", "NODE_COMPILE_CACHE"]) {
     const value = process.env[name];

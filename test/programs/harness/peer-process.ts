@@ -6,7 +6,7 @@ import type { CommandLine } from "../install/program-of.ts";
 
 type Peer = { readonly write: (line: string) => void; readonly stop: () => Promise<void> };
 
-/** Resolves with the first line. Rejects when the process exits before. */
+/** Resolves after the first line of output. Rejects if the process exits earlier. */
 export async function startPeer(
   { command: [python = "python3"], environment }: CommandLine,
   args: readonly string[],

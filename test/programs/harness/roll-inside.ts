@@ -1,13 +1,13 @@
-/** Process 1 of the namespaces: rolls a Deployment of a real program, one variant after the other. */
+/** Process 1 of the namespaces: runs a rolling update of a real program for each variant, one after the other. */
 import { join } from "node:path";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { replicasOf, servicePort, withAnnotations } from "../../../src/demo/rollout/deployment.ts";
 import { runVariant } from "../../../src/demo/variant.ts";
 import { type ClusterContext, runClusterScript } from "./namespace-script.ts";
 import { overWaitSeconds } from "./over-wait.ts";
-import { factsOf } from "./pod-end-facts.ts";
+import { collectEndFacts } from "./pod-end-facts.ts";
 import { type RollOutcome, type RollRequest, type RollResult, type RollVariant, UPSTREAM } from "./roll-request.ts";
-import { untilAccepting } from "./until.ts";
+import { waitUntilAccepting } from "./until.ts";
 
 const PROPAGATION_MS = 2_000;
 const SAMPLE_APP = join(import.meta.dirname, "../../../src/demo/sample-app.ts");
@@ -20,7 +20,7 @@ await runClusterScript(async (request: RollRequest, cluster): Promise<RollResult
     onLine: (line) => process.stderr.write(`upstream: ${line}\n`),
   });
   // A proxy may be Ready before its upstream accepts connections.
-  await untilAccepting(host, Number(port), upstream.isRunning);
+  await waitUntilAccepting(host, Number(port), upstream.isRunning);
   const outcomes: Record<string, RollOutcome> = {};
   for (const variant of request.variants) outcomes[variant.name] = await rollVariant(request, variant, cluster);
   return { manager: cluster.manager, outcomes };
@@ -45,6 +45,9 @@ async function rollVariant(request: RollRequest, variant: RollVariant, cluster: 
       admit: async (pod) => (variant.lastcall ? (await admitPod(pod, servers.webhook)).pod : pod),
     },
   );
-  const ends = ended.map((end) => ({ ...factsOf(end), overWaitSeconds: variant.lastcall ? overWaitSeconds(end) : 0 }));
+  const ends = ended.map((end) => ({
+    ...collectEndFacts(end),
+    overWaitSeconds: variant.lastcall ? overWaitSeconds(end) : 0,
+  }));
   return { counts, ends };
 }

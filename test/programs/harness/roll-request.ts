@@ -3,7 +3,7 @@ import type { LoadShape, RequestCounts } from "../../../src/demo/load/load.ts";
 import type { PodEndFacts } from "./pod-end-facts.ts";
 
 export type RollRequest = {
-  /** Its Pods have to serve on their first containerPort, on every address. */
+  /** The Deployment's Pods have to listen on their first containerPort, on every address. */
   readonly deployment: object;
   readonly variants: readonly RollVariant[];
 };
@@ -32,7 +32,7 @@ export type RolledPodEnd = PodEndFacts & {
   readonly overWaitSeconds: number;
 };
 
-/** About 130 requests a second on connections of at most 5 s; four clients always wait for an answer of 1 to 5 s. */
+/** About 130 requests a second on connections of at most 5 s; four clients always wait for a response that takes 1 to 5 s. */
 export const SHORT_LIVED_LOAD: RollLoad = {
   newConnectionClients: 4,
   pooledClients: 6,
@@ -42,7 +42,7 @@ export const SHORT_LIVED_LOAD: RollLoad = {
   path: "/",
 };
 
-/** Only clients that never close; most of them have a request in flight at any time. */
+/** Clients that never close; most of them have a request in flight at any time. */
 export const ENDLESS_LOAD: RollLoad = {
   ...SHORT_LIVED_LOAD,
   newConnectionClients: 0,
@@ -52,5 +52,5 @@ export const ENDLESS_LOAD: RollLoad = {
   path: "/slow?ms=100",
 };
 
-/** Upstream of Pods that are proxies: the demo's sample app, which is not rolled. */
+/** Upstream of the Pods that are proxies: the demo's sample app, which is not updated. */
 export const UPSTREAM = "10.66.0.1:9000";

@@ -1,4 +1,4 @@
-/** Waits for a condition of a Pod or a server, with a timeout. */
+/** Waits until a condition is true, with a timeout. */
 import { connect } from "node:net";
 import { realClock } from "../../../src/demo/clock.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
@@ -7,14 +7,14 @@ import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 const LIMIT_MS = 120_000;
 const POLL_MS = 20;
 
-/** @throws after two minutes, with the events of `pod` */
-export async function until(
+/** @throws after two minutes, with the events of `pod` in the message */
+export async function waitUntil(
   condition: string,
-  isTrue: () => boolean | Promise<boolean>,
+  isMet: () => boolean | Promise<boolean>,
   pod?: Pick<RunningPod, "events">,
 ): Promise<void> {
   const limitMs = realClock.nowMs() + LIMIT_MS;
-  while (!(await isTrue())) {
+  while (!(await isMet())) {
     if (realClock.nowMs() > limitMs) {
       const lines = (pod?.events ?? []).map((event) => `\n${event.container} ${event.type} ${event.detail}`);
       throw new Error(`timed out after ${LIMIT_MS / 1_000} s, waiting until ${condition}${lines.join("")}`);
@@ -24,14 +24,14 @@ export async function until(
 }
 
 /** @throws after two minutes, or as soon as `isRunning` is false */
-export function untilAccepting(host: string, port: number, isRunning: () => boolean): Promise<void> {
-  return until(`${host}:${port} accepts connections`, () => {
-    if (!isRunning()) throw new Error(`the server of ${host}:${port} has ended`);
-    return accepts(host, port);
+export function waitUntilAccepting(host: string, port: number, isRunning: () => boolean): Promise<void> {
+  return waitUntil(`${host}:${port} accepts connections`, () => {
+    if (!isRunning()) throw new Error(`the server of ${host}:${port} exited before it accepted connections`);
+    return canConnect(host, port);
   });
 }
 
-export function accepts(host: string, port: number): Promise<boolean> {
+export function canConnect(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     const finish = (open: boolean) => {

@@ -14,39 +14,39 @@ type DebianSource = Extract<ProgramSource, { from: "debian" }>;
 export async function logInstallation<T>(program: string, work: () => Promise<T>): Promise<T> {
   const startedMs = performance.now();
   process.stdout.write(`installing ${program}\n`);
-  const done = await work();
+  const result = await work();
   process.stdout.write(`installed ${program} in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s\n`);
-  return done;
+  return result;
 }
 
-/** Debian's packages run this script before they start a service; status 101 forbids the start. */
+/** Debian's packages run this script before they start a service; exit status 101 forbids the start. */
 const SERVICE_POLICY = "/usr/sbin/policy-rc.d";
 
 export async function debianProgram(source: DebianSource): Promise<Program> {
   const lock = join(cacheFolder(process.env), "programs", "apt.lock");
-  if (fileOf(source) === undefined)
+  if (findFile(source) === undefined)
     await withFileLock(
       lock,
       () => install(source),
       () => {},
     );
-  const file = fileOf(source);
+  const file = findFile(source);
   if (file === undefined)
-    return { kind: "missing", why: `${source.packages.join(" ")} did not install ${source.file}` };
-  return { kind: "found", command: [file], environment: {}, version: await versionOf(source), source: "Debian" };
+    return { kind: "missing", reason: `${source.packages.join(" ")} did not install ${source.file}` };
+  return { kind: "found", command: [file], environment: {}, version: await readVersion(source), source: "Debian" };
 }
 
-/** Adds the system folders to PATH, as a user's PATH lacks those with services. */
-function fileOf({ file }: DebianSource): string | undefined {
+/** Also searches the system folders: a user's PATH lacks the folders with services. */
+function findFile({ file }: DebianSource): string | undefined {
   const folders = [...(process.env["PATH"] ?? "").split(":"), ...SYSTEM_PATH];
   return folders.map((folder) => join(folder, file)).find(isExecutable);
 }
 
 async function install(source: DebianSource): Promise<void> {
-  if (fileOf(source) !== undefined) return;
+  if (findFile(source) !== undefined) return;
   const command = ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", ...source.packages];
-  if (process.getuid?.() !== 0) throw new Error(`it needs root; run: ${command.join(" ")}`);
-  await logInstallation(`${source.packages.join(" ")} from Debian`, () => withoutServices(() => apt(command)));
+  if (process.getuid?.() !== 0) throw new Error(`apt-get needs root; run as root: ${command.join(" ")}`);
+  await logInstallation(`${source.packages.join(" ")} from Debian`, () => withServicesDisabled(() => apt(command)));
 }
 
 async function apt(command: readonly string[]): Promise<void> {
@@ -58,14 +58,14 @@ async function apt(command: readonly string[]): Promise<void> {
   await run(program, args, { env });
 }
 
-/** Its fixed text identifies the file, so that a run removes one that a killed run left behind. */
-const OUR_POLICY =
+/** The text identifies the file as ours, so that a run can remove the file of a run that was killed. */
+const NO_START_POLICY =
   "#!/bin/sh\n# Written by lastcall's test:programs while it installs programs; may be removed.\nexit 101\n";
 
-async function withoutServices(work: () => Promise<void>): Promise<void> {
-  const there = await readFile(SERVICE_POLICY, "utf8").catch(() => "");
-  if (there !== "" && there !== OUR_POLICY) return work();
-  await writeFile(SERVICE_POLICY, OUR_POLICY, { mode: 0o755 });
+async function withServicesDisabled(work: () => Promise<void>): Promise<void> {
+  const existingPolicy = await readFile(SERVICE_POLICY, "utf8").catch(() => "");
+  if (existingPolicy !== "" && existingPolicy !== NO_START_POLICY) return work();
+  await writeFile(SERVICE_POLICY, NO_START_POLICY, { mode: 0o755 });
   try {
     await work();
   } finally {
@@ -73,7 +73,7 @@ async function withoutServices(work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function versionOf({ packages: [first = ""] }: DebianSource): Promise<string> {
+async function readVersion({ packages: [first = ""] }: DebianSource): Promise<string> {
   const { output } = await attempt("dpkg-query", ["--status", first]);
   return upstreamVersion(/^Version: (.*)$/m.exec(output)?.[1] ?? "");
 }

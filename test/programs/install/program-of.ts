@@ -23,43 +23,43 @@ export type FoundProgram = CommandLine & {
 
 export type MissingProgram = {
   readonly kind: "missing";
-  readonly why: string;
+  readonly reason: string;
 };
 
 export type Program = FoundProgram | MissingProgram;
 
-export type Skipping = { readonly skip: (note: string) => never };
+export type SkipContext = { readonly skip: (note: string) => never };
 
-/** Skips the case with the reason when the program is missing; fails it in CI. */
-export async function requiredProgram(name: ProgramName, context: Skipping): Promise<FoundProgram> {
-  const program = await programOf(name);
-  return program.kind === "found" ? program : missing(program.why, context);
+/** Returns the program. If it is missing, skips the case with the reason. @throws in CI if the program is missing */
+export async function requireProgram(name: ProgramName, context: SkipContext): Promise<FoundProgram> {
+  const program = await findProgram(name);
+  return program.kind === "found" ? program : skipCase(program.reason, context);
 }
 
-/** Skips the case. @throws in CI */
-export function missing(why: string, context: Skipping): never {
-  if ((process.env["CI"] ?? "") !== "") throw new Error(why);
-  process.stderr.write(`skipped: ${why}\n`);
-  return context.skip(why);
+/** Skips the case with the reason. @throws in CI, where every case has to run */
+export function skipCase(reason: string, context: SkipContext): never {
+  if ((process.env["CI"] ?? "") !== "") throw new Error(reason);
+  process.stderr.write(`skipped: ${reason}\n`);
+  return context.skip(reason);
 }
 
-const requested = new Map<ProgramName, Promise<Program>>();
+const programsByName = new Map<ProgramName, Promise<Program>>();
 
-/** Never rejects: an error becomes the reason of a missing program. */
-export function programOf(name: ProgramName): Promise<Program> {
-  const before = requested.get(name);
-  if (before !== undefined) return before;
-  const found = programFrom(PROGRAMS[name]).catch(
+/** Never rejects: an error becomes the reason why the program is missing. */
+export function findProgram(name: ProgramName): Promise<Program> {
+  const existing = programsByName.get(name);
+  if (existing !== undefined) return existing;
+  const program = provideProgram(PROGRAMS[name]).catch(
     (error: unknown): Program => ({
       kind: "missing",
-      why: `${name} cannot be installed: ${error instanceof Error ? error.message : String(error)}`,
+      reason: `${name} cannot be installed: ${error instanceof Error ? error.message : String(error)}`,
     }),
   );
-  requested.set(name, found);
-  return found;
+  programsByName.set(name, program);
+  return program;
 }
 
-function programFrom(source: ProgramSource): Promise<Program> {
+function provideProgram(source: ProgramSource): Promise<Program> {
   switch (source.from) {
     case "debian":
       return debianProgram(source);
@@ -80,24 +80,24 @@ async function nodeProgram({ package: name }: Extract<ProgramSource, { from: "no
 }
 
 async function goProgram({ file }: Extract<ProgramSource, { from: "go" }>): Promise<Program> {
-  // GOTOOLCHAIN=local keeps Go from downloading another version of itself.
+  // GOTOOLCHAIN=local prevents Go from downloading another version of itself.
   const env = { ...process.env, GOTOOLCHAIN: "local", CGO_ENABLED: "0", GO111MODULE: "off" };
   const reported = await attempt("go", ["env", "GOVERSION"], { env });
-  if (reported.status !== 0) return { kind: "missing", why: "Go is not on PATH; install it from https://go.dev/dl" };
+  if (reported.status !== 0) return { kind: "missing", reason: "Go is not on PATH; install it from https://go.dev/dl" };
   const version = reported.output.trim().replace(/^go/, "");
   const source = join(import.meta.dirname, "..", file);
   const text = await readFile(source, "utf8");
   const name = createHash("sha256").update(version).update("\0").update(text).digest("hex").slice(0, 16);
   const folder = join(cacheFolder(process.env), "programs");
-  const built = join(folder, `go-${name}`);
+  const binary = join(folder, `go-${name}`);
   const build = async () => {
-    if (existsSync(built)) return;
+    if (existsSync(binary)) return;
     await mkdir(folder, { recursive: true });
     await logInstallation(`${file}, built by Go ${version}`, () =>
-      run("go", ["build", "-trimpath", "-o", `${built}.unfinished`, source], { env }),
+      run("go", ["build", "-trimpath", "-o", `${binary}.unfinished`, source], { env }),
     );
-    await rename(`${built}.unfinished`, built);
+    await rename(`${binary}.unfinished`, binary);
   };
   await withFileLock(join(folder, "go.lock"), build, () => {});
-  return { kind: "found", command: [built], environment: {}, version, source: "Go" };
+  return { kind: "found", command: [binary], environment: {}, version, source: "Go" };
 }

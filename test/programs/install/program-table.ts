@@ -3,13 +3,13 @@
 export type ProgramSource =
   | {
       readonly from: "debian";
-      /** The first package has the version. */
+      /** The version of the first package is recorded as the program's version. */
       readonly packages: readonly string[];
       readonly file: string;
     }
   | {
       readonly from: "pypi";
-      /** The program and all its dependencies with exact versions, the program first; installed with `--no-deps`. */
+      /** The program, then all its dependencies, each with an exact version; installed with `--no-deps`. */
       readonly packages: readonly `${string}==${string}`[];
       readonly start: { readonly module: string } | { readonly file: string };
     }
@@ -20,7 +20,7 @@ export type ProgramSource =
     }
   | {
       readonly from: "node";
-      /** A package of this project; `undefined` for Node itself. */
+      /** An npm dependency of this project; `undefined` for Node itself. */
       readonly package: string | undefined;
     };
 

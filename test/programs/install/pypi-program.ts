@@ -23,7 +23,7 @@ export async function pypiProgram({ packages, start }: PypiSource): Promise<Prog
   const version = first.split("==")[1] ?? "";
   const found = { kind: "found", version, source: "PyPI" } as const;
   if ("file" in start) return { ...found, command: [join(folder, start.file)], environment: {} };
-  return { ...found, command: [await python(), "-m", start.module], environment: { PYTHONPATH: folder } };
+  return { ...found, command: [await findPython(), "-m", start.module], environment: { PYTHONPATH: folder } };
 }
 
 async function install(packages: readonly string[], folder: string): Promise<void> {
@@ -31,7 +31,7 @@ async function install(packages: readonly string[], folder: string): Promise<voi
   const unfinished = `${folder}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true });
-  const exactly = [
+  const pipFlags = [
     "--quiet",
     "--no-deps",
     "--only-binary=:all:",
@@ -40,20 +40,20 @@ async function install(packages: readonly string[], folder: string): Promise<voi
   ];
   const python = await pythonWithPip();
   await logInstallation(`${packages.join(" ")} from PyPI`, () =>
-    run(python, ["-m", "pip", "install", ...exactly, `--target=${unfinished}`, ...packages]),
+    run(python, ["-m", "pip", "install", ...pipFlags, `--target=${unfinished}`, ...packages]),
   );
   await rename(unfinished, folder);
 }
 
 async function pythonWithPip(): Promise<string> {
-  const has = await attempt("python3", ["-m", "pip", "--version"]);
-  if (has.status === 0) return python();
+  const pipCheck = await attempt("python3", ["-m", "pip", "--version"]);
+  if (pipCheck.status === 0) return findPython();
   const pip = await debianProgram({ from: "debian", packages: ["python3-pip"], file: "pip3" });
-  if (pip.kind === "missing") throw new Error(pip.why);
-  return python();
+  if (pip.kind === "missing") throw new Error(pip.reason);
+  return findPython();
 }
 
-/** Returns the interpreter itself, as a launcher would receive the stop signal in its place. */
-async function python(): Promise<string> {
+/** Returns the interpreter's path: a launcher would receive the stop signal instead of the program. */
+async function findPython(): Promise<string> {
   return (await run("python3", ["-c", "import sys; print(sys.executable)"])).trim();
 }

@@ -1,37 +1,37 @@
 /**
- * An app in a mesh. It answers on its port and makes outbound calls from the moment its proxy listens until it exits, two
- * seconds after its stop signal: HTTP requests on one kept-alive connection to a service that the proxy has a listener for, and
- * TCP echoes on new connections that the proxy passes through. Prints the counts of its calls as its last line.
+ * Runs an app in a mesh. It serves HTTP and makes outbound calls from the start of its proxy until it exits, two seconds after
+ * its stop signal: HTTP requests on one kept-alive connection to a service for which the proxy has a listener, and TCP echo
+ * requests on new connections, which the proxy passes through. Its last line of output has the counts of its calls.
  */
 import { Agent, createServer, get } from "node:http";
 import { connect } from "node:net";
 import { UPSTREAM } from "../envoy/upstream-ports.ts";
-import { accepts } from "../harness/until.ts";
+import { canConnect } from "../harness/until.ts";
 import { APP_PORT } from "./istio-ports.ts";
 
 const host = process.env["UPSTREAM"] ?? "";
 const CALL_EVERY_MS = 50;
 const ECHO_EVERY_MS = 250;
 const LIMIT_MS = 5_000;
-const STAYS_MS = 2_000;
+const EXIT_DELAY_MS = 2_000;
 
 export type Calls = {
   answered: number;
   failures: string[];
-  /** Answers with `Connection: close`. */
+  /** Responses with `Connection: close`. */
   closeHeaders: number;
-  /** Answers with `Server: envoy`. */
+  /** Responses with `Server: envoy`. */
   byProxy: number;
   afterSignal: number;
 };
 
 const calls: Calls = { answered: 0, failures: [], closeHeaders: 0, byProxy: 0, afterSignal: 0 };
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-let ending = false;
+let isTerminating = false;
 
-function answered(): void {
+function countAnswer(): void {
   calls.answered += 1;
-  if (ending) calls.afterSignal += 1;
+  if (isTerminating) calls.afterSignal += 1;
 }
 
 function call(): Promise<void> {
@@ -45,7 +45,7 @@ function call(): Promise<void> {
       if (res.headers["server"] === "envoy") calls.byProxy += 1;
       res.resume().on("error", fail);
       res.on("end", () => {
-        if (res.statusCode === 200) answered();
+        if (res.statusCode === 200) countAnswer();
         else calls.failures.push(`call: status ${res.statusCode}`);
         done();
       });
@@ -62,7 +62,7 @@ function echo(): Promise<void> {
     socket.on("connect", () => socket.write("hello"));
     socket.on("data", () => {
       received = true;
-      answered();
+      countAnswer();
       socket.destroy();
     });
     socket.on("timeout", () => socket.destroy());
@@ -76,21 +76,21 @@ function echo(): Promise<void> {
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-let over = false;
+let isEnded = false;
 
-/** A proxy in a regular container may start later than the app; calls before that would fail for another reason. */
-async function proxyListens(): Promise<void> {
-  while (!over && !(await accepts(host, UPSTREAM.http1))) await pause(CALL_EVERY_MS);
+/** A proxy in a regular container may start after the app. Earlier calls would fail, which is not the subject of the cases. */
+async function waitForProxy(): Promise<void> {
+  while (!isEnded && !(await canConnect(host, UPSTREAM.http1))) await pause(CALL_EVERY_MS);
 }
 
-const proxyReady = proxyListens();
+const proxyReady = waitForProxy();
 const loops = [
   [call, CALL_EVERY_MS],
   [echo, ECHO_EVERY_MS],
 ] as const;
 const running = loops.map(async ([send, everyMs]) => {
   await proxyReady;
-  while (!over) {
+  while (!isEnded) {
     await send();
     await pause(everyMs);
   }
@@ -103,11 +103,11 @@ server.keepAliveTimeout = 600_000;
 server.listen(APP_PORT, "0.0.0.0", () => process.stdout.write("listening\n"));
 
 process.once("SIGTERM", async () => {
-  ending = true;
+  isTerminating = true;
   server.close();
   server.closeIdleConnections();
-  await pause(STAYS_MS);
-  over = true;
+  await pause(EXIT_DELAY_MS);
+  isEnded = true;
   await Promise.all(running);
   process.stdout.write(`${JSON.stringify(calls)}\n`, () => process.exit(0));
 });

@@ -13,7 +13,7 @@ export const ISTIO_CASES: readonly IstioCase[] = VERSIONS.flatMap((version) => [
   { version, form: "classic" as const, statistics: "all" as const },
 ]);
 
-export function istioName({ version, form, statistics }: IstioCase): string {
+export function istioCaseName({ version, form, statistics }: IstioCase): string {
   return `istio-${version.replace(".", "-")}-${form}-${statistics}`;
 }
 

@@ -4,7 +4,7 @@ import { checkIstio } from "./istio-checks.ts";
 
 const CALLS = { answered: 200, failures: [] as string[], closeHeaders: 0, byProxy: 150, afterSignal: 40 };
 
-const GOOD: IstioResult = {
+const CORRECT_RESULT: IstioResult = {
   kind: "istio",
   system: "some",
   version: "1.40",
@@ -29,38 +29,42 @@ const GOOD: IstioResult = {
 };
 
 test("a correct result of an Istio case passes every check", () => {
-  expect(checkIstio(GOOD)).toEqual([]);
+  expect(checkIstio(CORRECT_RESULT)).toEqual([]);
 });
 
 test.for([
-  { title: "a lost request", over: { failures: ["reset"] }, failure: "1 of 11 requests failed" },
+  { title: "a lost request", overrides: { failures: ["reset"] }, failure: "1 of 11 requests failed" },
   {
     title: "a failed call of the app",
-    over: { calls: { ...CALLS, failures: ["call: reset"] } },
+    overrides: { calls: { ...CALLS, failures: ["call: reset"] } },
     failure: "call: reset",
   },
   {
     title: "a call whose response has Connection: close",
-    over: { calls: { ...CALLS, closeHeaders: 2 } },
+    overrides: { calls: { ...CALLS, closeHeaders: 2 } },
     failure: "2 calls",
   },
-  { title: "a call that bypasses the proxy", over: { calls: { ...CALLS, byProxy: 0 } }, failure: "did not pass" },
-  { title: "a proxy that exits before the app", over: { proxyAfterAppSeconds: -0.5 }, failure: "0.5 s before" },
-  { title: "a classic proxy that exits with the app", over: { form: "classic" as const }, failure: "before the app" },
+  { title: "a call that bypasses the proxy", overrides: { calls: { ...CALLS, byProxy: 0 } }, failure: "did not pass" },
+  { title: "a proxy that exits before the app", overrides: { proxyAfterAppSeconds: -0.5 }, failure: "0.5 s before" },
+  {
+    title: "a classic proxy that exits with the app",
+    overrides: { form: "classic" as const },
+    failure: "before the app",
+  },
   {
     title: "an app without a proxy in its last seconds",
-    over: { calls: { ...CALLS, afterSignal: 0 } },
+    overrides: { calls: { ...CALLS, afterSignal: 0 } },
     failure: "0 calls after",
   },
-  { title: "a driver that cannot count", over: { driverWarning: "cannot count" }, failure: "cannot count" },
+  { title: "a driver that cannot count", overrides: { driverWarning: "cannot count" }, failure: "cannot count" },
   {
     title: "a driver that counts although the statistics are missing",
-    over: { statistics: "cut" as const },
+    overrides: { statistics: "cut" as const },
     failure: "statistics are cut",
   },
-  { title: "a drain whose end was not measured", over: { overWaitSeconds: Number.NaN }, failure: "NaN s late" },
-])("$title fails its check", ({ over, failure }) => {
-  const found = checkIstio({ ...GOOD, ...over });
-  expect(found).toHaveLength(1);
-  expect(found[0]).toContain(failure);
+  { title: "a drain whose end was not measured", overrides: { overWaitSeconds: Number.NaN }, failure: "NaN s late" },
+])("$title fails its check", ({ overrides, failure }) => {
+  const failures = checkIstio({ ...CORRECT_RESULT, ...overrides });
+  expect(failures).toHaveLength(1);
+  expect(failures[0]).toContain(failure);
 });

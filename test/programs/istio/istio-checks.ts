@@ -7,22 +7,25 @@ const LEAST_CALLS_AFTER_SIGNAL = 5;
 
 export function checkIstio(result: IstioResult): readonly string[] {
   const { calls, form, statistics, driverWarning, outcome, why, proxyAfterAppSeconds } = result;
-  const counted = driverWarning === "";
-  const found: readonly (readonly [boolean, string])[] = [
+  const hasCounts = driverWarning === "";
+  const checks: readonly (readonly [boolean, string])[] = [
     [outcome !== "drained", `the drain ended as ${outcome}: ${why}`],
     [calls.failures.length > 0, `${calls.failures.length} calls of the app failed: ${calls.failures[0]}`],
     [calls.closeHeaders > 0, `the proxy answered ${calls.closeHeaders} calls of the app with Connection: close`],
-    [calls.byProxy === 0, "the app's calls did not pass the proxy"],
-    [calls.afterSignal < LEAST_CALLS_AFTER_SIGNAL, `${calls.afterSignal} calls after the app's stop signal`],
-    // The manager holds a classic proxy until the app has had no socket for a second.
+    [calls.byProxy === 0, "the app's calls did not pass through the proxy"],
+    [
+      calls.afterSignal < LEAST_CALLS_AFTER_SIGNAL,
+      `the app made ${calls.afterSignal} calls after its stop signal, expected at least ${LEAST_CALLS_AFTER_SIGNAL}`,
+    ],
+    // The manager delays a classic proxy's stop signal until the app has had no socket for a second.
     [
       proxyAfterAppSeconds < (form === "classic" ? 0.9 : 0),
       `the proxy ended ${-proxyAfterAppSeconds} s before the app`,
     ],
     [
-      counted !== (statistics === "all"),
-      counted ? "the driver counted although the statistics are cut" : driverWarning,
+      hasCounts !== (statistics === "all"),
+      hasCounts ? "the driver counted although the statistics are cut" : driverWarning,
     ],
   ];
-  return [...checkDrain(result), ...found.filter(([wrong]) => wrong).map(([, sentence]) => sentence)];
+  return [...checkDrain(result), ...checks.filter(([isFailed]) => isFailed).map(([, message]) => message)];
 }

@@ -1,14 +1,14 @@
 /**
- * Configures Envoy as Istio's agent and control plane do for a sidecar, reduced to one app and one service that it calls:
- * redirected inbound and outbound traffic, the app behind 127.0.0.6, the listeners of the agent.
+ * Configures Envoy as Istio's agent and control plane do for a sidecar, reduced to one app that calls one service: redirected
+ * inbound and outbound traffic, 127.0.0.6 as the source address of inbound traffic, the listeners of the agent.
  */
-import { clusterOf, filter, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
+import { buildCluster, filter, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
 import { UPSTREAM } from "../envoy/upstream-ports.ts";
 import { APP_PORT, ISTIO } from "./istio-ports.ts";
 
 export type IstioShape = {
   readonly upstream: string;
-  /** `cut`: Istio's default; `all`: as with a `proxyStatsMatcher` that matches everything. */
+  /** `cut`: Istio's default, which excludes most statistics; `all`: a `proxyStatsMatcher` that matches everything. */
   readonly statistics: "cut" | "all";
 };
 
@@ -18,20 +18,22 @@ export const ISTIO_ARGUMENTS: readonly string[] = [
   ...["-l", "error", "--component-log-level", "misc:error", "--skip-deprecated-logs", "--concurrency", "2"],
 ];
 
-const KEPT = [
+const DEFAULT_STATISTICS = [
   ...["cluster_manager", "listener_manager", "server", "cluster.xds-grpc", "wasm"].map((prefix) => ({ prefix })),
   { suffix: "downstream_cx_active" },
 ];
 
 export function istioConfig({ upstream, statistics }: IstioShape): object {
   return {
-    ...(statistics === "cut" ? { stats_config: { stats_matcher: { inclusion_list: { patterns: KEPT } } } } : {}),
+    ...(statistics === "cut"
+      ? { stats_config: { stats_matcher: { inclusion_list: { patterns: DEFAULT_STATISTICS } } } }
+      : {}),
     admin: { address: tcpAt("127.0.0.1", ISTIO.admin) },
     static_resources: {
       listeners: [...agentListeners(), virtualOutbound(), serviceListener(), virtualInbound()],
       clusters: [
-        clusterOf("prometheus_stats", tcpAt("127.0.0.1", ISTIO.admin)),
-        clusterOf(SERVICE, tcpAt(upstream, UPSTREAM.http1)),
+        buildCluster("prometheus_stats", tcpAt("127.0.0.1", ISTIO.admin)),
+        buildCluster(SERVICE, tcpAt(upstream, UPSTREAM.http1)),
         originalDestination("PassthroughCluster"),
         originalDestination(INBOUND, "127.0.0.6"),
       ],
@@ -42,18 +44,24 @@ export function istioConfig({ upstream, statistics }: IstioShape): object {
 const SERVICE = `outbound|${UPSTREAM.http1}||upstream.shop.svc.cluster.local`;
 const INBOUND = `inbound|${APP_PORT}||`;
 
-/** Statistics for Prometheus, and the health endpoint, which Envoy answers itself as the agent does not run. */
+/** Listeners for Prometheus and for readiness probes. Envoy responds to the probes, as the agent does not run. */
 function agentListeners(): readonly object[] {
-  const scrape = [
+  const metricsRoutes = [
     {
       match: { prefix: "/stats/prometheus" },
       route: { cluster: "prometheus_stats" },
     },
   ];
-  const healthy = [{ match: { prefix: "/healthz/ready" }, direct_response: { status: 200 } }];
+  const healthRoutes = [{ match: { prefix: "/healthz/ready" }, direct_response: { status: 200 } }];
   return [
-    { address: tcpAt("0.0.0.0", ISTIO.stats), filter_chains: [{ filters: [httpFilter(http("stats"), scrape)] }] },
-    { address: tcpAt("0.0.0.0", ISTIO.status), filter_chains: [{ filters: [httpFilter(http("agent"), healthy)] }] },
+    {
+      address: tcpAt("0.0.0.0", ISTIO.stats),
+      filter_chains: [{ filters: [httpFilter(httpStats("stats"), metricsRoutes)] }],
+    },
+    {
+      address: tcpAt("0.0.0.0", ISTIO.status),
+      filter_chains: [{ filters: [httpFilter(httpStats("agent"), healthRoutes)] }],
+    },
   ];
 }
 
@@ -74,12 +82,12 @@ function serviceListener(): object {
     traffic_direction: "OUTBOUND",
     bind_to_port: false,
     address: tcpAt("0.0.0.0", UPSTREAM.http1),
-    filter_chains: [{ filters: [httpFilter(http(`outbound_0.0.0.0_${UPSTREAM.http1};`), routes)] }],
+    filter_chains: [{ filters: [httpFilter(httpStats(`outbound_0.0.0.0_${UPSTREAM.http1};`), routes)] }],
   };
 }
 
 function virtualInbound(): object {
-  const listening = (name: string, type: string) => ({
+  const listenerFilter = (name: string, type: string) => ({
     name: `envoy.filters.listener.${name}`,
     typed_config: { "@type": `type.googleapis.com/envoy.extensions.filters.listener.${name}.v3.${type}` },
   });
@@ -89,21 +97,21 @@ function virtualInbound(): object {
     traffic_direction: "INBOUND",
     address: tcpAt("0.0.0.0", ISTIO.inbound),
     listener_filters: [
-      listening("original_dst", "OriginalDst"),
-      listening("tls_inspector", "TlsInspector"),
-      listening("http_inspector", "HttpInspector"),
+      listenerFilter("original_dst", "OriginalDst"),
+      listenerFilter("tls_inspector", "TlsInspector"),
+      listenerFilter("http_inspector", "HttpInspector"),
     ],
     filter_chains: [
       {
         filter_chain_match: { destination_port: APP_PORT },
-        filters: [httpFilter(http(`inbound_0.0.0.0_${APP_PORT};`), routes)],
+        filters: [httpFilter(httpStats(`inbound_0.0.0.0_${APP_PORT};`), routes)],
       },
     ],
     default_filter_chain: { filters: [passthrough(INBOUND)] },
   };
 }
 
-function http(prefix: string) {
+function httpStats(prefix: string) {
   return { prefix, codec: "AUTO" as const };
 }
 

@@ -1,8 +1,8 @@
 /** Process 1 of the namespaces: runs all cases with Istio's sidecar concurrently. */
-import { NODE_MANAGER, type RunRequest, runAll } from "../envoy/run-lanes.ts";
+import { NODE_MANAGER, type RunRequest, runCases } from "../envoy/run-lanes.ts";
 import { createTestbed } from "../envoy/testbed.ts";
 import { runScript } from "../harness/namespace-script.ts";
-import { ISTIO_CASES, istioName } from "./istio-case.ts";
+import { ISTIO_CASES, istioCaseName } from "./istio-case.ts";
 import { runIstio } from "./istio-run.ts";
 
 const LANES = 4;
@@ -13,7 +13,12 @@ await runScript(async ({ envoys, native }: RunRequest, { processes, scratch: fol
     native === ""
       ? { manager: "node" as const, managerProgram: [process.execPath, NODE_MANAGER] }
       : { manager: "native" as const, managerProgram: [native] };
-  return runAll([{ cases: ISTIO_CASES, lanes: LANES }], istioName, (one) =>
-    runIstio(one, { testbed, folder, ...manager, envoy: envoys[one.version] ?? { command: [], environment: {} } }),
+  return runCases([{ cases: ISTIO_CASES, lanes: LANES }], istioCaseName, (istioCase) =>
+    runIstio(istioCase, {
+      testbed,
+      folder,
+      ...manager,
+      envoy: envoys[istioCase.version] ?? { command: [], environment: {} },
+    }),
   );
 });

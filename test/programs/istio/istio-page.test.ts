@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { ISTIO_CASES, type IstioCase, type IstioResult } from "./istio-case.ts";
-import { missingIstio, withIstio } from "./istio-page.ts";
+import { insertIstioTable, missingIstioCases } from "./istio-page.ts";
 
 const PAGE = "before\n<!-- generated: Istio's sidecar -->\nstale\n<!-- end of Istio's sidecar -->\nafter\n";
 
-const run = (one: IstioCase): IstioResult => ({
+const run = (istioCase: IstioCase): IstioResult => ({
   kind: "istio",
-  system: `${one.form} ${one.version} ${one.statistics}`,
-  ...one,
+  system: `${istioCase.form} ${istioCase.version} ${istioCase.statistics}`,
+  ...istioCase,
   manager: "native",
   releasedSeconds: 7.16,
   afterTrafficSeconds: 2.06,
@@ -29,7 +29,7 @@ const run = (one: IstioCase): IstioResult => ({
 const all = ISTIO_CASES.map(run);
 
 test("a row of the Istio page has the failed requests of both directions and the time of the proxy's stop signal", () => {
-  const written = withIstio(PAGE, all);
+  const written = insertIstioTable(PAGE, all);
   expect(written).toContain(
     "| classic | 1.36 | Istio's default | 7.2 s | 0.00 s | 0 of 900 | 1 of 200 | 40 | 0 | 1.0 s after the app's exit |",
   );
@@ -38,7 +38,7 @@ test("a row of the Istio page has the failed requests of both directions and the
 });
 
 test("a missing result is reported with its proxy, version of Envoy and statistics", () => {
-  expect(missingIstio(all)).toEqual([]);
-  expect(missingIstio(all.slice(1))).toEqual(["Istio's native proxy with Envoy 1.40, statistics cut"]);
-  expect(() => withIstio(PAGE, all.slice(1))).toThrow("no result of Istio's native proxy");
+  expect(missingIstioCases(all)).toEqual([]);
+  expect(missingIstioCases(all.slice(1))).toEqual(["Istio's native proxy with Envoy 1.40, statistics cut"]);
+  expect(() => insertIstioTable(PAGE, all.slice(1))).toThrow("no result of Istio's native proxy");
 });

@@ -18,22 +18,22 @@ const HEAD = [
   "proxy's stop signal",
 ];
 
-export function withIstio(page: string, results: readonly OtherResult[]): string {
-  const runs = results.filter(isIstio);
-  const rows = ISTIO_CASES.map((one) => {
-    const run = find(runs, one);
-    if (run === undefined) throw new Error(`no result of ${describeCase(one)}`);
-    return rowOf(run);
+export function insertIstioTable(page: string, results: readonly OtherResult[]): string {
+  const runs = results.filter(isIstioResult);
+  const rows = ISTIO_CASES.map((istioCase) => {
+    const run = findRun(runs, istioCase);
+    if (run === undefined) throw new Error(`no result of ${describeCase(istioCase)}`);
+    return buildRow(run);
   });
   return replaceSection(page, SECTION, table([HEAD, ...rows]));
 }
 
-export function missingIstio(results: readonly OtherResult[]): readonly string[] {
-  const runs = results.filter(isIstio);
-  return ISTIO_CASES.filter((one) => find(runs, one) === undefined).map(describeCase);
+export function missingIstioCases(results: readonly OtherResult[]): readonly string[] {
+  const runs = results.filter(isIstioResult);
+  return ISTIO_CASES.filter((istioCase) => findRun(runs, istioCase) === undefined).map(describeCase);
 }
 
-function rowOf(run: IstioResult): string[] {
+function buildRow(run: IstioResult): string[] {
   const { calls } = run;
   return [
     run.form,
@@ -49,7 +49,7 @@ function rowOf(run: IstioResult): string[] {
   ];
 }
 
-function find(runs: readonly IstioResult[], { form, version, statistics }: IstioCase): IstioResult | undefined {
+function findRun(runs: readonly IstioResult[], { form, version, statistics }: IstioCase): IstioResult | undefined {
   return runs.find((run) => run.form === form && run.version === version && run.statistics === statistics);
 }
 
@@ -57,6 +57,6 @@ function describeCase({ form, version, statistics }: IstioCase): string {
   return `Istio's ${form} proxy with Envoy ${version}, statistics ${statistics}`;
 }
 
-function isIstio(result: OtherResult): result is IstioResult {
+function isIstioResult(result: OtherResult): result is IstioResult {
   return result.kind === "istio";
 }

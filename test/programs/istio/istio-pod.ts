@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
 import type { CommandLine } from "../install/program-of.ts";
 import { ISTIO_ARGUMENTS, type IstioShape, istioConfig } from "./istio-config.ts";
-import { as, ISTIO, UIDS } from "./istio-ports.ts";
+import { ISTIO, runAs, UIDS } from "./istio-ports.ts";
 
 export type IstioPodParts = IstioShape & {
   readonly name: string;
@@ -14,11 +14,15 @@ export type IstioPodParts = IstioShape & {
   readonly folder: string;
 };
 
-/** The request that Istio's agent sends to Envoy when its hook calls it. */
-const OWN_DRAIN = `POST /drain_listeners?inboundonly&graceful&skip_exit HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n`;
-const OWN_HOOK = {
+/** Request that Istio's agent sends to Envoy in its preStop hook. */
+const AGENT_DRAIN_REQUEST = `POST /drain_listeners?inboundonly&graceful&skip_exit HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n`;
+const AGENT_HOOK = {
   exec: {
-    command: ["bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${ISTIO.admin}; printf '${OWN_DRAIN}' >&3; cat <&3 >/dev/null`],
+    command: [
+      "bash",
+      "-c",
+      `exec 3<>/dev/tcp/127.0.0.1/${ISTIO.admin}; printf '${AGENT_DRAIN_REQUEST}' >&3; cat <&3 >/dev/null`,
+    ],
   },
 };
 
@@ -29,7 +33,7 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
   const proxy = {
     name: "istio-proxy",
     image: "registry.istio.io/release/proxyv2:1.27",
-    command: [...as(UIDS.proxy, [...envoy.command, "-c", file, ...ISTIO_ARGUMENTS])],
+    command: [...runAs(UIDS.proxy, [...envoy.command, "-c", file, ...ISTIO_ARGUMENTS])],
     env: Object.entries(envoy.environment).map(([variable, value]) => ({ name: variable, value })),
     ports: [{ name: "http-envoy-prom", containerPort: ISTIO.stats }],
     readinessProbe: { httpGet: { path: "/healthz/ready", port: ISTIO.status }, periodSeconds: 1 },
@@ -40,10 +44,10 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
     command: ["sh", "-c", redirection(excluded)],
     args: ["istio-iptables", "-p", "15001", "-z", "15006", "-u", "1337", "-m", "REDIRECT", "-d", excluded.join(",")],
   };
-  const native = { ...proxy, restartPolicy: "Always", lifecycle: { preStop: OWN_HOOK } };
+  const native = { ...proxy, restartPolicy: "Always", lifecycle: { preStop: AGENT_HOOK } };
   const web = {
     name: "app",
-    command: [...as(UIDS.app, app)],
+    command: [...runAs(UIDS.app, app)],
     env: [{ name: "UPSTREAM", value: shape.upstream }],
     securityContext: { runAsUser: UIDS.app },
   };
@@ -67,7 +71,7 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
   };
 }
 
-/** The rules of Istio's init container. @param excluded ports whose inbound connections are not redirected */
+/** Returns the iptables rules of Istio's init container. @param excluded ports whose inbound connections are not redirected */
 function redirection(excluded: readonly number[]): string {
   const rules = [
     ...["ISTIO_INBOUND", "ISTIO_REDIRECT", "ISTIO_IN_REDIRECT", "ISTIO_OUTPUT"].map((chain) => `-N ${chain}`),

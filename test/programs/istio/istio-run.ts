@@ -1,17 +1,17 @@
-/** Drains one Pod of a mesh under inbound load while its app makes outbound calls. */
+/** Runs one case: drains a Pod of a mesh under inbound load while its app makes outbound calls. */
 import { realClock } from "../../../src/demo/clock.ts";
 import type { PodEvent } from "../../../src/demo/pods/running-pod.ts";
 import { drainSummary } from "../../../src/demo/report/pod-end.ts";
 import { DELAY_MS, PROPAGATION_MS, QUIET_MS } from "../envoy/envoy-scenario.ts";
 import { http1Load } from "../envoy/http1-clients.ts";
-import { eventMs, measureEnd, seconds } from "../envoy/measure-end.ts";
+import { eventTimeMs, measureEnd, toSeconds } from "../envoy/measure-end.ts";
 import type { Testbed, TestPod } from "../envoy/testbed.ts";
-import { until } from "../harness/until.ts";
+import { waitUntil } from "../harness/until.ts";
 import type { CommandLine } from "../install/program-of.ts";
 import type { Calls } from "./istio-app.ts";
-import { type IstioCase, type IstioResult, istioName } from "./istio-case.ts";
+import { type IstioCase, type IstioResult, istioCaseName } from "./istio-case.ts";
 import { istioPod } from "./istio-pod.ts";
-import { as, ISTIO, UIDS } from "./istio-ports.ts";
+import { ISTIO, runAs, UIDS } from "./istio-ports.ts";
 
 type IstioParts = {
   readonly testbed: Testbed;
@@ -24,24 +24,24 @@ type IstioParts = {
 const APP = new URL("./istio-app.ts", import.meta.url).pathname;
 const STEADY_MS = 1_500;
 
-const LOAD = { clients: 10, paceMs: 100, livesMs: (client: number) => (client % 2 === 0 ? 5_000 : Infinity) };
-/** A scraper of the proxy's statistics, which must not count as traffic of the app. */
-const SCRAPES = { clients: 1, paceMs: 300, livesMs: () => Infinity };
+const LOAD = { clients: 10, paceMs: 100, lifetimeMs: (client: number) => (client % 2 === 0 ? 5_000 : Infinity) };
+/** Scrapes the proxy's statistics; the drain must not count these requests as traffic of the app. */
+const SCRAPE_LOAD = { clients: 1, paceMs: 300, lifetimeMs: () => Infinity };
 
-export async function runIstio(one: IstioCase, parts: IstioParts): Promise<IstioResult> {
+export async function runIstio(istioCase: IstioCase, parts: IstioParts): Promise<IstioResult> {
   const { testbed, envoy, folder } = parts;
   const manifest = await istioPod({
-    ...one,
-    name: istioName(one),
+    ...istioCase,
+    name: istioCaseName(istioCase),
     envoy,
     folder,
     upstream: testbed.upstream,
     app: [process.execPath, APP],
   });
-  const testPod = await testbed.startPod(manifest, as(UIDS.manager, parts.managerProgram));
+  const testPod = await testbed.startPod(manifest, runAs(UIDS.manager, parts.managerProgram));
   try {
-    await until("the Pod is ready", () => isReady(testPod.pod), testPod.pod);
-    return await endPod(one, parts, testPod);
+    await waitUntil("the Pod is ready", () => isReady(testPod.pod), testPod.pod);
+    return await endPod(istioCase, parts, testPod);
   } finally {
     await testPod.kill();
   }
@@ -53,16 +53,16 @@ function isReady(pod: TestPod["pod"]): boolean {
   return pod.isReady() && hasLogged("lastcall") && hasLogged("app");
 }
 
-async function endPod(one: IstioCase, { testbed, manager }: IstioParts, testPod: TestPod): Promise<IstioResult> {
+async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, testPod: TestPod): Promise<IstioResult> {
   const { pod } = testPod;
-  const place = {
+  const target = {
     clock: realClock,
     pod: pod.address,
     sourceAddress: testbed.network.trafficAddress,
     upstream: testbed.upstream,
   };
-  const load = await http1Load(LOAD)(place);
-  const scraper = await http1Load({ ...SCRAPES, path: "/stats/prometheus", port: ISTIO.stats })(place);
+  const load = await http1Load(LOAD)(target);
+  const scraper = await http1Load({ ...SCRAPE_LOAD, path: "/stats/prometheus", port: ISTIO.stats })(target);
   const clients = { ...load, stop: async () => void (await Promise.all([load.stop(), scraper.stop()])) };
   await realClock.wait(STEADY_MS);
   const { end } = await measureEnd({
@@ -71,38 +71,40 @@ async function endPod(one: IstioCase, { testbed, manager }: IstioParts, testPod:
     container: "app",
     propagationMs: PROPAGATION_MS,
     dueMs: ({ triggeredMs, lastTrafficMs }) =>
-      Math.max(triggeredMs + DELAY_MS + connectedMs(one), lastTrafficMs + QUIET_MS),
+      Math.max(triggeredMs + DELAY_MS + idleWaitMs(istioCase), lastTrafficMs + QUIET_MS),
   });
   const { events } = pod;
-  const lines = linesOfManager(events);
-  // With a classic proxy the report comes after the exit of the app, as the drain goes on until then.
+  const lines = managerLines(events);
+  // With a classic proxy the drain continues until the app has exited, so the manager reports after that.
   const summary = drainSummary(lines);
   return {
     kind: "istio",
-    system: `Istio's arguments, Envoy ${one.version}, ${one.form}, statistics ${one.statistics}, ${manager}`,
-    ...one,
+    system: `Istio's arguments, Envoy ${istioCase.version}, ${istioCase.form}, statistics ${istioCase.statistics}, ${manager}`,
+    ...istioCase,
     manager,
     ...end,
     outcome: summary?.outcome ?? "",
     why: summary?.why ?? "",
-    calls: callsIn(events),
-    proxyAfterAppSeconds: seconds(eventMs(events, "istio-proxy", "SIGTERM") - eventMs(events, "app", "exited")),
+    calls: readCalls(events),
+    proxyAfterAppSeconds: toSeconds(
+      eventTimeMs(events, "istio-proxy", "SIGTERM") - eventTimeMs(events, "app", "exited"),
+    ),
     driverWarning: lines.find((line) => line.includes("driver cannot count")) ?? "",
   };
 }
 
-/** A driver that counts waits a quiet period after the drain delay while a client is connected to the app: the proxy is. */
-function connectedMs({ statistics }: IstioCase): number {
+/** The proxy's connection to the app counts as a connected client, so a driver with statistics also waits a quiet period. */
+function idleWaitMs({ statistics }: IstioCase): number {
   return statistics === "all" ? QUIET_MS : 0;
 }
 
-function callsIn(events: readonly PodEvent[]): Calls {
+function readCalls(events: readonly PodEvent[]): Calls {
   const line = events.findLast(({ container, type }) => container === "app" && type === "line")?.detail ?? "";
   if (!line.startsWith("{")) throw new Error(`the last line of the app is not its call counts: ${line}`);
   return JSON.parse(line);
 }
 
-function linesOfManager(events: readonly PodEvent[]): readonly string[] {
+function managerLines(events: readonly PodEvent[]): readonly string[] {
   return events
     .filter(({ container, type }) => container === "lastcall" && type === "line")
     .map(({ detail }) => detail);

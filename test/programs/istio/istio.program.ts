@@ -2,34 +2,34 @@
 import { describe, expect, test } from "vitest";
 import { attempt } from "../../../e2e/host/run.ts";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
-import { type CaseResults, requiredEnvoys, resultOf } from "../envoy/run-lanes.ts";
-import { insideNamespaces, type Stoppable } from "../harness/inside-namespaces.ts";
-import { missing, requiredProgram } from "../install/program-of.ts";
+import { type CaseResults, requireEnvoys, requireResult } from "../envoy/run-lanes.ts";
+import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";
+import { requireProgram, skipCase } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
-import { ISTIO_CASES, type IstioResult, istioName } from "./istio-case.ts";
+import { ISTIO_CASES, type IstioResult, istioCaseName } from "./istio-case.ts";
 import { checkIstio } from "./istio-checks.ts";
-import { as, UIDS } from "./istio-ports.ts";
+import { runAs, UIDS } from "./istio-ports.ts";
 
 const INSIDE = new URL("./istio-inside.ts", import.meta.url).pathname;
 
 let running: Promise<CaseResults<IstioResult>> | undefined;
 
-async function runAllCases(context: Stoppable): Promise<CaseResults<IstioResult>> {
-  const envoys = await requiredEnvoys(context);
+async function runAllCases(context: CaseContext): Promise<CaseResults<IstioResult>> {
+  const envoys = await requireEnvoys(context);
   // The redirection distinguishes the proxy from the app by their user IDs.
-  const iptables = await requiredProgram("iptables", context);
-  const [setpriv = "", ...args] = as(UIDS.proxy, [...iptables.command, "--version"]);
+  const iptables = await requireProgram("iptables", context);
+  const [setpriv = "", ...args] = runAs(UIDS.proxy, [...iptables.command, "--version"]);
   const attempted = await attempt(setpriv, args);
-  if (attempted.status !== 0) return missing(`iptables needs root: ${attempted.stderr.trim()}`, context);
+  if (attempted.status !== 0) return skipCase(`iptables needs root: ${attempted.stderr.trim()}`, context);
   return insideNamespaces(INSIDE, { envoys, native: NATIVE_BUILD.command }, context);
 }
 
 describe("a Pod with Envoy as Istio's sidecar", { timeout: 240_000 }, () => {
-  for (const one of ISTIO_CASES) {
-    const title = `${one.form} proxy, Envoy ${one.version}, statistics ${one.statistics === "cut" ? "Istio's default" : "all"}`;
+  for (const istioCase of ISTIO_CASES) {
+    const title = `${istioCase.form} proxy, Envoy ${istioCase.version}, statistics ${istioCase.statistics === "cut" ? "Istio's default" : "all"}`;
     test(`drains inbound traffic and keeps outbound calls working to the end: ${title}`, async (context) => {
       running ??= runAllCases(context);
-      const result = resultOf(await running, istioName(one));
+      const result = requireResult(await running, istioCaseName(istioCase));
       await recordResult(result);
       expect(checkIstio(result)).toEqual([]);
     });

@@ -4,25 +4,25 @@ import type { Criterion, Ending } from "./protocol-scenario.ts";
 export type Release = {
   readonly criterion: Criterion;
   readonly outcome: string;
-  /** Open connections in the manager's report. */
+  /** Number of open connections in the manager's report. */
   readonly leftTotal: number;
-  readonly openWork: number;
+  readonly activeRequests: number;
   readonly openConnections: number;
-  /** From the last byte in either direction to the release. */
+  /** Time from the last byte in either direction to the release. */
   readonly sinceTrafficMs: number;
   readonly quietPeriodMs: number;
 };
 
-/** JavaScript records traffic later than the kernel. */
-const COUNTS_LATE_MS = 250;
+/** Node's callbacks record traffic later than the kernel. */
+const RECORDING_DELAY_MS = 250;
 
-export function endingOf(release: Release): Ending {
+export function classifyEnding(release: Release): Ending {
   if (release.outcome === "timeout") return "deadline";
   if (release.outcome !== "drained")
     throw new Error(`a drain of a scenario ended as ${release.outcome}, expected drained or timeout`);
   if (release.criterion === "connections") return release.openConnections === 0 ? "closed" : "cut";
-  // Without connections nothing can be cut, and the drain does not wait for an app that has closed its port.
+  // Without open connections the release cannot cut one, and a drain does not wait for an app that has closed its port.
   if (release.leftTotal === 0) return "quiet";
-  if (release.openWork > 0) return "cut";
-  return release.sinceTrafficMs < release.quietPeriodMs - COUNTS_LATE_MS ? "cut" : "quiet";
+  if (release.activeRequests > 0) return "cut";
+  return release.sinceTrafficMs < release.quietPeriodMs - RECORDING_DELAY_MS ? "cut" : "quiet";
 }

@@ -1,13 +1,13 @@
-/** Server-sent events: an answer that never ends. */
+/** Scenarios of server-sent events: a response that never ends. */
 import { createServer, get, type ServerResponse } from "node:http";
 import {
   endings,
-  OFTEN_MS,
-  type Place,
+  LONG_INTERVAL_MS,
   pause,
   type RunningScenario,
   type Scenario,
-  SELDOM_MS,
+  type ServerAddress,
+  SHORT_INTERVAL_MS,
 } from "./protocol-scenario.ts";
 import { createServerActivity } from "./server-activity.ts";
 
@@ -17,23 +17,23 @@ export const EVENT_STREAM_SCENARIOS: readonly Scenario[] = [
   {
     protocol: PROTOCOL,
     client: "reads events less than a quiet period apart",
-    start: (place) => startStream(place, OFTEN_MS),
+    start: (serverAddress) => startStream(serverAddress, SHORT_INTERVAL_MS),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "reads events more than a quiet period apart",
-    start: (place) => startStream(place, SELDOM_MS),
+    start: (serverAddress) => startStream(serverAddress, LONG_INTERVAL_MS),
     endings: endings("cut", "deadline", "deadline", "quiet"),
   },
 ];
 
-/** On a drain the app ends its streams; EventSource clients reconnect and reach another Pod. */
-async function startStream({ address, port }: Place, everyMs: number): Promise<RunningScenario> {
+/** When a drain starts, the app ends its streams; EventSource clients would reconnect to another Pod. */
+async function startStream({ address, port }: ServerAddress, everyMs: number): Promise<RunningScenario> {
   const activity = createServerActivity();
   const streams = new Set<ServerResponse>();
   const server = createServer((_, res) => {
-    const done = activity.startWork();
+    const done = activity.beginRequest();
     streams.add(res);
     res.on("close", () => {
       streams.delete(res);
@@ -48,7 +48,7 @@ async function startStream({ address, port }: Place, everyMs: number): Promise<R
   });
   const client = get({ host: address, port, agent: false }, (res) => res.on("error", () => {}).resume());
   client.on("error", () => {});
-  await pause(OFTEN_MS);
+  await pause(SHORT_INTERVAL_MS);
   const startDrain = () => {
     for (const stream of streams) stream.end();
   };

@@ -1,6 +1,6 @@
-"""Both ends of a gRPC connection. `serve ADDRESS PORT` prints a line `start` and `end` for each call and `message` for each
+"""Runs a gRPC server or client. `serve ADDRESS PORT` prints the lines `start` and `end` for each call and `message` for each
 message of a stream, and drains after the input line `drain`. `call ADDRESS PORT METHOD=MS...` makes all calls at once and
-keeps its channel. Both exit at the end of their input."""
+leaves its channel open. Both exit at the end of their input."""
 import os
 import sys
 import threading
@@ -49,22 +49,22 @@ def serve(address, port):
         if line.strip() == "drain":
             draining.set()
             server.stop(grace=60)
-    # The parent has exited.
+    # The input ends when the parent exits.
     os._exit(0)
 
 
 def call(address, port, calls):
     channel = grpc.insecure_channel(f"{address}:{port}")
     grpc.channel_ready_future(channel).result(30)
-    kept = []  # grpcio cancels a call without a reference
-    for one in calls:
-        method, ms = one.split("=")
+    futures_in_use = []  # grpcio cancels a call without a reference
+    for argument in calls:
+        method, ms = argument.split("=")
         make = channel.unary_stream if method == "Stream" else channel.unary_unary
         method_call = make(f"/lastcall.test.Upstream/{method}")
         if method == "Stream":
             threading.Thread(target=read_all, args=(method_call(ms.encode()),), daemon=True).start()
         else:
-            kept.append(method_call.future(ms.encode()))
+            futures_in_use.append(method_call.future(ms.encode()))
     report("ready")
     sys.stdin.read()
     os._exit(0)
@@ -79,8 +79,8 @@ def read_all(stream):
 
 
 if __name__ == "__main__":
-    kind, address, port, *rest = sys.argv[1:]
-    if kind == "serve":
+    command, address, port, *calls = sys.argv[1:]
+    if command == "serve":
         serve(address, port)
     else:
-        call(address, port, rest)
+        call(address, port, calls)

@@ -1,15 +1,15 @@
-/** gRPC with grpcio's server and client, each in a process of its own. */
+/** Scenarios of gRPC, with grpcio's server and client in separate processes. */
 import { startPeer } from "../harness/peer-process.ts";
-import { programOf } from "../install/program-of.ts";
+import { findProgram } from "../install/program-of.ts";
 import {
   endings,
-  LONG_MS,
-  OFTEN_MS,
-  type Place,
+  LONG_INTERVAL_MS,
+  LONG_REQUEST_MS,
   pause,
   type RunningScenario,
   type Scenario,
-  SELDOM_MS,
+  type ServerAddress,
+  SHORT_INTERVAL_MS,
 } from "./protocol-scenario.ts";
 
 const PROTOCOL = "gRPC";
@@ -20,61 +20,61 @@ export const GRPC_SCENARIOS: readonly Scenario[] = [
     protocol: PROTOCOL,
     client: "waits for a response, and keeps the channel",
     needs: "grpcio",
-    start: (place) => startCalls({ ...place, calls: [`Wait=${LONG_MS}`] }),
+    start: (serverAddress) => startCalls({ ...serverAddress, calls: [`Wait=${LONG_REQUEST_MS}`] }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has its response, and keeps the channel",
     needs: "grpcio",
-    start: (place) => startCalls({ ...place, calls: ["Wait=0"] }),
+    start: (serverAddress) => startCalls({ ...serverAddress, calls: ["Wait=0"] }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for one response, and has received a later one on the same channel",
     needs: "grpcio",
-    start: (place) => startCalls({ ...place, calls: [`Wait=${2 * LONG_MS}`, "Wait=0"] }),
+    start: (serverAddress) => startCalls({ ...serverAddress, calls: [`Wait=${2 * LONG_REQUEST_MS}`, "Wait=0"] }),
     endings: endings("unsure", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "gRPC stream",
     client: "reads messages less than a quiet period apart",
     needs: "grpcio",
-    start: (place) => startCalls({ ...place, calls: [`Stream=${OFTEN_MS}`] }),
+    start: (serverAddress) => startCalls({ ...serverAddress, calls: [`Stream=${SHORT_INTERVAL_MS}`] }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: "gRPC stream",
     client: "reads messages more than a quiet period apart",
     needs: "grpcio",
-    start: (place) => startCalls({ ...place, calls: [`Stream=${SELDOM_MS}`] }),
+    start: (serverAddress) => startCalls({ ...serverAddress, calls: [`Stream=${LONG_INTERVAL_MS}`] }),
     endings: endings("unsure", "deadline", "deadline", "quiet"),
   },
 ];
 
-type Calls = Place & { readonly calls: readonly string[] };
+type Calls = ServerAddress & { readonly calls: readonly string[] };
 
-/** On a drain the app ends its streams and stops its server, which sends GOAWAY and finishes open calls. */
-async function startCalls({ address, port, calls: made }: Calls): Promise<RunningScenario> {
-  let work = 0;
+/** When a drain starts, the app ends its streams and stops its server, which sends GOAWAY and finishes open calls. */
+async function startCalls({ address, port, calls: callArguments }: Calls): Promise<RunningScenario> {
+  let activeRequests = 0;
   let lastTrafficMs = performance.now();
-  const grpc = await programOf("grpcio");
-  if (grpc.kind === "missing") throw new Error(grpc.why);
+  const grpc = await findProgram("grpcio");
+  if (grpc.kind === "missing") throw new Error(grpc.reason);
   const server = await startPeer(grpc, [PEER, "serve", address, String(port)], (line) => {
     lastTrafficMs = performance.now();
-    if (line === "start") work += 1;
-    if (line === "end") work -= 1;
+    if (line === "start") activeRequests += 1;
+    if (line === "end") activeRequests -= 1;
   });
-  const client = await startPeer(grpc, [PEER, "call", address, String(port), ...made], () => {}).catch(
+  const client = await startPeer(grpc, [PEER, "call", address, String(port), ...callArguments], () => {}).catch(
     async (error) => {
       await server.stop();
       throw error;
     },
   );
-  await pause(5 * OFTEN_MS);
+  await pause(5 * SHORT_INTERVAL_MS);
   return {
-    openWork: () => work,
+    activeRequests: () => activeRequests,
     openConnections: () => 1,
     lastTrafficMs: () => lastTrafficMs,
     startDrain: () => server.write("drain"),

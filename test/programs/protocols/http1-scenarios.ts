@@ -1,15 +1,15 @@
-/** HTTP/1.1 with Node's server and client: requests, kept-alive connections, pipelining, long polls and uploads. */
+/** Scenarios of HTTP/1.1 with Node's server and client: requests, kept-alive connections, pipelining, long polls and uploads. */
 import { Agent, createServer, get, request, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import {
   endings,
-  LONG_MS,
-  OFTEN_MS,
-  type Place,
+  LONG_INTERVAL_MS,
+  LONG_REQUEST_MS,
   pause,
   type RunningScenario,
   type Scenario,
-  SELDOM_MS,
+  type ServerAddress,
+  SHORT_INTERVAL_MS,
 } from "./protocol-scenario.ts";
 import { createServerActivity, type ServerActivity } from "./server-activity.ts";
 
@@ -19,27 +19,28 @@ export const HTTP1_SCENARIOS: readonly Scenario[] = [
   {
     protocol: PROTOCOL,
     client: "waits for the response to its first request, and keeps the connection",
-    start: (place) => oneRequest({ ...place, answerMs: LONG_MS, keeps: true }),
+    start: (serverAddress) => startRequest({ ...serverAddress, answerMs: LONG_REQUEST_MS, keepAlive: true }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for the response to a later request on a kept-alive connection",
-    start: (place) => oneRequest({ ...place, answerMs: LONG_MS, keeps: true, earlier: true }),
+    start: (serverAddress) =>
+      startRequest({ ...serverAddress, answerMs: LONG_REQUEST_MS, keepAlive: true, hasEarlierRequest: true }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for a response, and closes",
-    start: (place) => oneRequest({ ...place, answerMs: LONG_MS, keeps: false }),
+    start: (serverAddress) => startRequest({ ...serverAddress, answerMs: LONG_REQUEST_MS, keepAlive: false }),
     endings: endings("quiet", "closed", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "has its response, and never closes",
-    start: async (place) => {
-      const running = await oneRequest({ ...place, answerMs: 0, keeps: true });
-      await pause(LONG_MS / 10);
+    start: async (serverAddress) => {
+      const running = await startRequest({ ...serverAddress, answerMs: 0, keepAlive: true });
+      await pause(LONG_REQUEST_MS / 10);
       return running;
     },
     endings: endings("quiet", "deadline", "quiet", "quiet"),
@@ -47,102 +48,109 @@ export const HTTP1_SCENARIOS: readonly Scenario[] = [
   {
     protocol: PROTOCOL,
     client: "connects, and never sends a byte",
-    start: silentClient,
+    start: startSilentClient,
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "sends requests on one connection without end",
-    start: (place) => endless({ ...place, answerMs: 0, pauseMs: OFTEN_MS }),
+    start: (serverAddress) => startEndlessRequests({ ...serverAddress, answerMs: 0, pauseMs: SHORT_INTERVAL_MS }),
     endings: endings("deadline", "deadline", "cut", "quiet"),
   },
   {
     protocol: "HTTP/1.1 long poll",
     client: "sends the next poll immediately after each response",
-    start: (place) => endless({ ...place, answerMs: LONG_MS / 2, pauseMs: 0 }),
+    start: (serverAddress) => startEndlessRequests({ ...serverAddress, answerMs: LONG_REQUEST_MS / 2, pauseMs: 0 }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: "HTTP/1.1 pipelining",
     client: "sent four requests at once; responses less than a quiet period apart",
-    start: (place) => pipelined({ ...place, apartMs: LONG_MS / 4 }),
+    start: (serverAddress) => startPipelinedRequests({ ...serverAddress, apartMs: LONG_REQUEST_MS / 4 }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "HTTP/1.1 pipelining",
     client: "sent four requests at once; responses more than a quiet period apart",
-    start: (place) => pipelined({ ...place, apartMs: SELDOM_MS }),
+    start: (server) => startPipelinedRequests({ ...server, apartMs: LONG_INTERVAL_MS }),
     endings: endings("cut", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "HTTP/1.1 upload",
     client: "sends its body slowly, then gets its response",
-    start: upload,
+    start: startUpload,
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
 ];
 
-type Served = { readonly activity: ServerActivity; readonly startDrain: () => void };
+type RunningServer = { readonly activity: ServerActivity; readonly startDrain: () => void };
 
-/** Answers `?ms=` milliseconds after the end of the body; during a drain with `Connection: close`. */
-async function serve(address: string, port: number): Promise<Served> {
+/** Responds `?ms=` milliseconds after the end of the request body; during a drain with `Connection: close`. */
+async function startServer(address: string, port: number): Promise<RunningServer> {
   const activity = createServerActivity();
   let draining = false;
   const server = createServer({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (req, res: ServerResponse) => {
-    const done = activity.startWork();
+    const done = activity.beginRequest();
     req.on("data", activity.recordTraffic);
     res.on("finish", done);
     res.on("close", done);
     req.on("end", () => {
       const waitMs = Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0");
-      const answer = () => {
+      const respond = () => {
         if (draining) res.setHeader("Connection", "close");
         res.end("done");
       };
-      // Without a timer, so that a sample of `active-url` never counts an immediate answer.
-      if (waitMs === 0) answer();
-      else setTimeout(answer, waitMs);
+      // A timer would let a sample of `active-url` count a request that has an immediate response.
+      if (waitMs === 0) respond();
+      else setTimeout(respond, waitMs);
     });
   });
   await activity.listen(server, address, port);
-  // Idle connections stay open: closing one would race with the client's next request.
+  // Idle connections stay open: closing an idle connection would race with the client's next request.
   const startDrain = () => {
     draining = true;
   };
   return { activity, startDrain };
 }
 
-type Request = Place & { readonly answerMs: number };
+type Request = ServerAddress & { readonly answerMs: number };
 
-/** @param of with `earlier` the connection has carried one request before, answered at once */
-async function oneRequest(of: Request & { keeps: boolean; earlier?: boolean }): Promise<RunningScenario> {
-  const { activity, startDrain } = await serve(of.address, of.port);
-  const agent = new Agent({ keepAlive: of.keeps, maxSockets: 1 });
+/** @param options `hasEarlierRequest`: sends another request first on the same connection, with an immediate response */
+async function startRequest(
+  options: Request & { keepAlive: boolean; hasEarlierRequest?: boolean },
+): Promise<RunningScenario> {
+  const { activity, startDrain } = await startServer(options.address, options.port);
+  const agent = new Agent({ keepAlive: options.keepAlive, maxSockets: 1 });
   const send = async (ms: number) => {
-    const sent = get({ host: of.address, port: of.port, path: `/?ms=${ms}`, agent }, (res) => res.resume());
+    const sent = get({ host: options.address, port: options.port, path: `/?ms=${ms}`, agent }, (res) => res.resume());
     sent.on("error", () => {});
-    await pause(OFTEN_MS);
+    await pause(SHORT_INTERVAL_MS);
   };
-  if (of.earlier === true) await send(0);
-  await send(of.answerMs);
+  if (options.hasEarlierRequest === true) await send(0);
+  await send(options.answerMs);
   return activity.running({ startDrain, closeClient: () => agent.destroy() });
 }
 
-/** After `Connection: close` the client sends nothing more here, as its next connection would reach another Pod. */
-async function endless({ address, port, answerMs, pauseMs }: Request & { pauseMs: number }): Promise<RunningScenario> {
-  const { activity, startDrain } = await serve(address, port);
+/** After `Connection: close` the client stops, as its next connection would reach another Pod. */
+async function startEndlessRequests({
+  address,
+  port,
+  answerMs,
+  pauseMs,
+}: Request & { pauseMs: number }): Promise<RunningScenario> {
+  const { activity, startDrain } = await startServer(address, port);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let sending = true;
-  const next = () => {
+  const sendNext = () => {
     if (!sending) return;
     const sent = get({ host: address, port, path: `/?ms=${answerMs}`, agent }, (res) => {
       if (res.headers.connection === "close") sending = false;
-      res.resume().on("end", () => setTimeout(next, pauseMs));
+      res.resume().on("end", () => setTimeout(sendNext, pauseMs));
     });
     sent.on("error", () => {});
   };
-  next();
-  await pause(OFTEN_MS);
+  sendNext();
+  await pause(SHORT_INTERVAL_MS);
   const closeClient = () => {
     sending = false;
     agent.destroy();
@@ -150,36 +158,36 @@ async function endless({ address, port, answerMs, pauseMs }: Request & { pauseMs
   return activity.running({ startDrain, closeClient });
 }
 
-async function silentClient({ address, port }: Place): Promise<RunningScenario> {
-  const { activity, startDrain } = await serve(address, port);
+async function startSilentClient({ address, port }: ServerAddress): Promise<RunningScenario> {
+  const { activity, startDrain } = await startServer(address, port);
   const client = connect(port, address);
   client.on("error", () => {});
-  await pause(OFTEN_MS);
+  await pause(SHORT_INTERVAL_MS);
   return activity.running({ startDrain, closeClient: () => client.destroy() });
 }
 
-async function pipelined(of: Place & { apartMs: number }): Promise<RunningScenario> {
-  const { activity, startDrain } = await serve(of.address, of.port);
-  const client = connect(of.port, of.address);
+async function startPipelinedRequests(options: ServerAddress & { apartMs: number }): Promise<RunningScenario> {
+  const { activity, startDrain } = await startServer(options.address, options.port);
+  const client = connect(options.port, options.address);
   client.on("error", () => {}).resume();
-  // The first answer is sent before the drain starts, so the server has sent last.
-  const requests = [0, 1, 2, 3].map((n) => `GET /?ms=${n * of.apartMs} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  // The server sends the first response before the drain starts, so the last byte comes from the server.
+  const requests = [0, 1, 2, 3].map((n) => `GET /?ms=${n * options.apartMs} HTTP/1.1\r\nHost: x\r\n\r\n`);
   client.write(requests.join(""));
-  await pause(OFTEN_MS);
+  await pause(SHORT_INTERVAL_MS);
   return activity.running({ startDrain, closeClient: () => client.destroy() });
 }
 
-async function upload({ address, port }: Place): Promise<RunningScenario> {
-  const { activity, startDrain } = await serve(address, port);
+async function startUpload({ address, port }: ServerAddress): Promise<RunningScenario> {
+  const { activity, startDrain } = await startServer(address, port);
   const agent = new Agent({ keepAlive: true });
   const sent = request({ host: address, port, path: "/?ms=50", method: "POST", agent }, (res) => res.resume());
   sent.on("error", () => {});
-  const untilMs = performance.now() + LONG_MS;
-  activity.every(OFTEN_MS, () => {
+  const untilMs = performance.now() + LONG_REQUEST_MS;
+  activity.every(SHORT_INTERVAL_MS, () => {
     if (sent.writableEnded) return;
     if (performance.now() < untilMs) sent.write("a bit ");
     else sent.end();
   });
-  await pause(OFTEN_MS);
+  await pause(SHORT_INTERVAL_MS);
   return activity.running({ startDrain, closeClient: () => agent.destroy() });
 }

@@ -1,19 +1,19 @@
-/** Runs one scenario with a real manager and one criterion, and measures when the manager answers the app's hook. */
+/** Runs one scenario with a real manager and one criterion, and measures the time until the response to the app's hook. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { ownAddress } from "../../leases/own-address.ts";
 import type { Build } from "../../manager/builds.ts";
 import { call, hookPath, startManager, statusOf, TOKEN } from "../../manager/manager-process.ts";
-import { endingOf } from "./ending.ts";
+import { classifyEnding } from "./ending.ts";
 import type { Criterion, Ending, RunningScenario, Scenario } from "./protocol-scenario.ts";
 
 const APP_PORT = 8_080;
 const COUNT_PORT = 8_081;
 const DRAIN_DELAY_MS = 200;
 const QUIET_PERIOD_MS = 1_000;
-/** Drain timeout where the drain should end at the deadline, and where it should end before. */
-const NEAR_DEADLINE_MS = 3_500;
-const FAR_DEADLINE_MS = 60_000;
+/** Drain timeouts: short for drains that should end at the deadline, long for drains that should end earlier. */
+const SHORT_TIMEOUT_MS = 3_500;
+const LONG_TIMEOUT_MS = 60_000;
 
 export type ScenarioResult = {
   readonly criterion: Criterion;
@@ -27,45 +27,51 @@ export type ScenarioResult = {
 export async function runScenario(scenario: Scenario, criterion: Criterion, build: Build): Promise<ScenarioResult> {
   const address = ownAddress();
   const expected = scenario.endings[criterion];
-  const timeoutMs = expected === "deadline" || expected === "unsure" ? NEAR_DEADLINE_MS : FAR_DEADLINE_MS;
-  const manager = await startManager({ build, address, flags: flagsOf(criterion, address, timeoutMs) });
+  const timeoutMs = expected === "deadline" || expected === "unsure" ? SHORT_TIMEOUT_MS : LONG_TIMEOUT_MS;
+  const manager = await startManager({ build, address, flags: managerFlags(criterion, address, timeoutMs) });
   let running: RunningScenario | undefined;
-  // On a port of its own, like a metrics port: calls of the manager do not count as traffic of the app.
+  // A separate port, like a metrics port: requests of the manager do not count as traffic of the app.
   const countServer = createServer((req, res) => {
     if (req.method === "POST") running?.startDrain();
-    res.end(String(running?.openWork() ?? 0));
+    res.end(String(running?.activeRequests() ?? 0));
   }).listen(COUNT_PORT, address);
   await once(countServer, "listening");
   try {
     const started = await scenario.start({ address, port: APP_PORT });
     running = started;
     const triggeredMs = performance.now();
-    const held = call(manager, hookPath()).then((answer) => {
+    const hookCall = call(manager, hookPath()).then((answer) => {
       const nowMs = performance.now();
       return {
         status: answer.status,
         releasedAfterMs: nowMs - triggeredMs,
         sinceTrafficMs: nowMs - started.lastTrafficMs(),
-        openWork: started.openWork(),
+        activeRequests: started.activeRequests(),
         openConnections: started.openConnections(),
       };
     });
     await call(manager, `/${TOKEN}/drain`, "POST");
-    const { status, ...release } = await held;
-    if (status !== 200) throw new Error(`the hook was answered with status ${status}`);
+    const { status, ...release } = await hookCall;
+    if (status !== 200) throw new Error(`the hook's response has status ${status}, expected 200`);
     const report = await statusOf(manager);
     const outcome = String(report["outcome"]);
-    const left = Number(report["leftTotal"]);
-    const ending = endingOf({ criterion, outcome, leftTotal: left, quietPeriodMs: QUIET_PERIOD_MS, ...release });
-    const least = ending === "deadline" ? DRAIN_DELAY_MS + timeoutMs : DRAIN_DELAY_MS;
-    if (release.releasedAfterMs < least - 5)
-      throw new Error(`released after ${release.releasedAfterMs} ms, expected at least ${least} ms`);
+    const connectionsLeft = Number(report["leftTotal"]);
+    const ending = classifyEnding({
+      criterion,
+      outcome,
+      leftTotal: connectionsLeft,
+      quietPeriodMs: QUIET_PERIOD_MS,
+      ...release,
+    });
+    const leastMs = ending === "deadline" ? DRAIN_DELAY_MS + timeoutMs : DRAIN_DELAY_MS;
+    if (release.releasedAfterMs < leastMs - 5)
+      throw new Error(`released after ${release.releasedAfterMs} ms, expected at least ${leastMs} ms`);
     return {
       criterion,
       ending,
       releasedAfterMs: release.releasedAfterMs,
       sinceTrafficMs: release.sinceTrafficMs,
-      leftTotal: left,
+      leftTotal: connectionsLeft,
       why: String(report["why"]),
     };
   } finally {
@@ -77,7 +83,7 @@ export async function runScenario(scenario: Scenario, criterion: Criterion, buil
   }
 }
 
-function flagsOf(criterion: Criterion, address: string, timeoutMs: number): readonly string[] {
+function managerFlags(criterion: Criterion, address: string, timeoutMs: number): readonly string[] {
   const flags = [
     `--drain-delay=${DRAIN_DELAY_MS}ms`,
     `--quiet-period=${QUIET_PERIOD_MS}ms`,
@@ -86,7 +92,7 @@ function flagsOf(criterion: Criterion, address: string, timeoutMs: number): read
     "--hooks=app:app",
   ];
   if (criterion === "quiet" || criterion === "connections") return [...flags, `--drained-when=${criterion}`];
-  const driven = ["--driver=http", `--active-url=http://${address}:${COUNT_PORT}/`, "--drained-when=requests"];
+  const driverFlags = ["--driver=http", `--active-url=http://${address}:${COUNT_PORT}/`, "--drained-when=requests"];
   const notified = criterion === "notified" ? [`--drain-url=http://${address}:${COUNT_PORT}/`] : [];
-  return [...flags, ...driven, ...notified];
+  return [...flags, ...driverFlags, ...notified];
 }

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { endingOf, type Release } from "./ending.ts";
+import { classifyEnding, type Release } from "./ending.ts";
 import { endings } from "./protocol-scenario.ts";
 import { SCENARIOS } from "./protocol-scenarios.ts";
-import { settingFor, withProtocols } from "./protocols-page.ts";
+import { insertProtocolTable, smallestSetting } from "./protocols-page.ts";
 
 const PAGE = new URL("../../../docs/protocols.md", import.meta.url);
 
 test("docs/protocols.md has a row with the expected endings of each scenario (written by test:programs -- -u)", () => {
   const page = readFileSync(PAGE, "utf8");
-  expect(page).toBe(withProtocols(page, SCENARIOS));
+  expect(page).toBe(insertProtocolTable(page, SCENARIOS));
 });
 
 test("the names of the protocol scenarios are unique", () => {
@@ -17,8 +17,8 @@ test("the names of the protocol scenarios are unique", () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("a page without the marks around its table is refused", () => {
-  expect(() => withProtocols("no marks here", SCENARIOS)).toThrow("no section between");
+test("a page without the markers around its table causes an error", () => {
+  expect(() => insertProtocolTable("no markers here", SCENARIOS)).toThrow("no section between");
 });
 
 test.for([
@@ -27,40 +27,40 @@ test.for([
   ["`active-url`", endings("unsure", "deadline", "quiet", "quiet")],
   ["`active-url`, `drain-url`", endings("deadline", "deadline", "cut", "quiet")],
   ["nothing helps", endings("deadline", "deadline", "cut", "deadline")],
-] as const)("%s is the smallest setting that helps", ([setting, all]) => {
-  expect(settingFor(all)).toBe(setting);
+] as const)("the recommended setting of a row is: %s", ([setting, measured]) => {
+  expect(smallestSetting(measured)).toBe(setting);
 });
 
 const RELEASE: Release = {
   criterion: "quiet",
   outcome: "drained",
   leftTotal: 1,
-  openWork: 0,
+  activeRequests: 0,
   openConnections: 1,
   sinceTrafficMs: 1_000,
   quietPeriodMs: 1_000,
 };
 
 test.for([
-  { title: "a quiet period after the last traffic", over: {}, ending: "quiet" },
-  { title: "too early if a request is unanswered", over: { openWork: 1 }, ending: "cut" },
-  { title: "too early if traffic continues", over: { sinceTrafficMs: 300 }, ending: "cut" },
-  { title: "on time if no connection is open", over: { leftTotal: 0, sinceTrafficMs: 0 }, ending: "quiet" },
+  { title: "a quiet period after the last traffic", overrides: {}, ending: "quiet" },
+  { title: "too early if a request is unanswered", overrides: { activeRequests: 1 }, ending: "cut" },
+  { title: "too early if traffic continues", overrides: { sinceTrafficMs: 300 }, ending: "cut" },
+  { title: "on time if no connection is open", overrides: { leftTotal: 0, sinceTrafficMs: 0 }, ending: "quiet" },
   {
     title: "the deadline if the report's outcome is timeout",
-    over: { outcome: "timeout", openWork: 1 },
+    overrides: { outcome: "timeout", activeRequests: 1 },
     ending: "deadline",
   },
   {
     title: "a close if the last connection is closed",
-    over: { criterion: "connections", openConnections: 0 },
+    overrides: { criterion: "connections", openConnections: 0 },
     ending: "closed",
   },
-  { title: "too early if a connection is open", over: { criterion: "connections" }, ending: "cut" },
-] as const)("a release counts as $title", ({ over, ending }) => {
-  expect(endingOf({ ...RELEASE, ...over })).toBe(ending);
+  { title: "too early if a connection is open", overrides: { criterion: "connections" }, ending: "cut" },
+] as const)("the ending of a drain is $title", ({ overrides, ending }) => {
+  expect(classifyEnding({ ...RELEASE, ...overrides })).toBe(ending);
 });
 
-test("a report whose outcome is not drained or timeout is refused", () => {
-  expect(() => endingOf({ ...RELEASE, outcome: "restarted" })).toThrow("ended as restarted");
+test("a report whose outcome is not drained or timeout causes an error", () => {
+  expect(() => classifyEnding({ ...RELEASE, outcome: "restarted" })).toThrow("ended as restarted");
 });

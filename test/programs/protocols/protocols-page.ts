@@ -22,15 +22,15 @@ const HEAD = [
   "set",
 ];
 
-export function withProtocols(page: string, scenarios: readonly MeasuredScenario[]): string {
+export function insertProtocolTable(page: string, scenarios: readonly MeasuredScenario[]): string {
   const rows = scenarios.map(({ protocol, client, endings }) => {
     const cells = CRITERIA.map((criterion) => LABELS[endings[criterion]]);
-    return [protocol, client, ...cells, settingFor(endings)];
+    return [protocol, client, ...cells, smallestSetting(endings)];
   });
   return replaceSection(page, "protocols", table([HEAD, ...rows]));
 }
 
-export function settingFor(endings: Endings): string {
+export function smallestSetting(endings: Endings): string {
   if (endings.quiet === "quiet") return "nothing";
   if (endings.requests === "quiet") return "`active-url`";
   return endings.notified === "quiet" ? "`active-url`, `drain-url`" : "nothing helps";

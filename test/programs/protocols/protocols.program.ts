@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { describeBuilds, NATIVE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
-import { missing, requiredProgram } from "../install/program-of.ts";
+import { requireProgram, skipCase } from "../install/program-of.ts";
 import { runScenario, type ScenarioResult } from "./protocol-run.ts";
 import { CRITERIA, type Criterion, type Ending, type Scenario } from "./protocol-scenario.ts";
 import { SCENARIOS } from "./protocol-scenarios.ts";
-import { type MeasuredScenario, withProtocols } from "./protocols-page.ts";
+import { insertProtocolTable, type MeasuredScenario } from "./protocols-page.ts";
 
 const PAGE = new URL("../../../docs/protocols.md", import.meta.url).pathname;
 
@@ -15,35 +15,35 @@ const measured = new Map<Scenario, Map<Criterion, Ending>>();
 afterAll(endManagers);
 
 describeBuilds("the drain ends as expected by each criterion", (build) => {
-  // The two builds share their source: one runs the whole table, the other only the criterion with the finest rules.
+  // Both builds share their source: one runs all criteria, the other only `quiet`, which has the most rules.
   const criteria = build === NATIVE_BUILD || NATIVE_BUILD.command === "" ? CRITERIA : (["quiet"] as const);
 
   for (const scenario of SCENARIOS) {
-    // Not test.for: it shortens values in titles.
+    // test.for would shorten the values in titles.
     test.concurrent(`${scenario.protocol}: a client that ${scenario.client}`, { timeout: 120_000 }, async (context) => {
-      if (scenario.needs !== undefined) await requiredProgram(scenario.needs, context);
+      if (scenario.needs !== undefined) await requireProgram(scenario.needs, context);
       const results = await Promise.all(criteria.map((criterion) => runScenario(scenario, criterion, build)));
-      const all = measured.get(scenario) ?? new Map<Criterion, Ending>();
-      measured.set(scenario, all);
-      for (const one of results) {
-        all.set(one.criterion, one.ending);
-        const expected = scenario.endings[one.criterion];
+      const endingByCriterion = measured.get(scenario) ?? new Map<Criterion, Ending>();
+      measured.set(scenario, endingByCriterion);
+      for (const result of results) {
+        endingByCriterion.set(result.criterion, result.ending);
+        const expected = scenario.endings[result.criterion];
         const allowed = expected === "unsure" ? ["cut", "quiet", "deadline"] : [expected];
-        expect(allowed, describeResult(one)).toContain(one.ending);
-        if (one.ending === "deadline") expect(one.leftTotal, describeResult(one)).toBeGreaterThan(0);
+        expect(allowed, describeResult(result)).toContain(result.ending);
+        if (result.ending === "deadline") expect(result.leftTotal, describeResult(result)).toBeGreaterThan(0);
       }
     });
   }
 });
 
 test("docs/protocols.md lists the measured endings (written with -u)", async (context) => {
-  const rows = SCENARIOS.map(rowOf);
-  if (rows.includes(undefined)) missing("not every scenario ran", context);
+  const rows = SCENARIOS.map(buildMeasuredRow);
+  if (rows.includes(undefined)) skipCase("not every scenario ran", context);
   const complete = rows.filter((row) => row !== undefined);
-  await expect(withProtocols(readFileSync(PAGE, "utf8"), complete)).toMatchFileSnapshot(PAGE);
+  await expect(insertProtocolTable(readFileSync(PAGE, "utf8"), complete)).toMatchFileSnapshot(PAGE);
 });
 
-function rowOf(scenario: Scenario): MeasuredScenario | undefined {
+function buildMeasuredRow(scenario: Scenario): MeasuredScenario | undefined {
   const endingBy = (criterion: Criterion) =>
     scenario.endings[criterion] === "unsure" ? "unsure" : measured.get(scenario)?.get(criterion);
   const [quiet, connections, requests, notified] = CRITERIA.map(endingBy);

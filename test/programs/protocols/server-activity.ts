@@ -1,4 +1,4 @@
-/** Tracks the connections, the open work and the last traffic of a scenario's server. */
+/** Tracks the connections, the open requests and sessions, and the last traffic of a scenario's server. */
 import { once } from "node:events";
 import type { Server, Socket } from "node:net";
 import type { RunningScenario } from "./protocol-scenario.ts";
@@ -6,8 +6,8 @@ import type { RunningScenario } from "./protocol-scenario.ts";
 export type ServerActivity = {
   readonly listen: (server: Server, address: string, port: number) => Promise<void>;
   readonly recordTraffic: () => void;
-  /** @returns the function that ends this work; further calls of it have no effect */
-  readonly startWork: () => () => void;
+  /** Counts a request or session as active. @returns a function that ends it; further calls have no effect */
+  readonly beginRequest: () => () => void;
   readonly sockets: () => readonly Socket[];
   readonly every: (ms: number, action: () => void) => void;
   readonly running: (parts: RunningParts) => RunningScenario;
@@ -19,7 +19,7 @@ export function createServerActivity(): ServerActivity {
   const sockets = new Set<Socket>();
   const timers: NodeJS.Timeout[] = [];
   const servers: Server[] = [];
-  let work = 0;
+  let activeRequests = 0;
   let lastTrafficMs = performance.now();
   const recordTraffic = () => {
     lastTrafficMs = performance.now();
@@ -37,14 +37,14 @@ export function createServerActivity(): ServerActivity {
       await once(server, "listening");
     },
     recordTraffic,
-    startWork: () => {
+    beginRequest: () => {
       let open = true;
-      work += 1;
+      activeRequests += 1;
       recordTraffic();
       return () => {
         if (!open) return;
         open = false;
-        work -= 1;
+        activeRequests -= 1;
         recordTraffic();
       };
     },
@@ -53,7 +53,7 @@ export function createServerActivity(): ServerActivity {
       timers.push(setInterval(action, ms));
     },
     running: ({ startDrain, closeClient }) => ({
-      openWork: () => work,
+      activeRequests: () => activeRequests,
       openConnections: () => sockets.size,
       lastTrafficMs: () => lastTrafficMs,
       startDrain: startDrain ?? (() => {}),

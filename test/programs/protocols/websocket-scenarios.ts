@@ -1,7 +1,14 @@
-/** WebSocket sessions between Node's client and a small server. The app counts each open session as work. */
+/** Scenarios of WebSockets between Node's client and a small server. The app counts each open session as an active request. */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
-import { endings, OFTEN_MS, type Place, pause, type RunningScenario, type Scenario } from "./protocol-scenario.ts";
+import {
+  endings,
+  pause,
+  type RunningScenario,
+  type Scenario,
+  type ServerAddress,
+  SHORT_INTERVAL_MS,
+} from "./protocol-scenario.ts";
 import { createServerActivity } from "./server-activity.ts";
 import { createWebSocketServer, type WebSocketServer } from "./websocket-server.ts";
 
@@ -13,30 +20,36 @@ export const WEBSOCKET_SCENARIOS: readonly Scenario[] = [
   {
     protocol: PROTOCOL,
     client: "waits for messages; the server sent last",
-    start: (place) => startSession({ ...place, opened: (server, one) => server.send(one, "hello") }),
+    start: (serverAddress) =>
+      startSession({ ...serverAddress, opened: (server, session) => server.send(session, "hello") }),
     endings: endings("cut", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for messages; the client sent last, without a request",
-    start: (place) => startSession({ ...place, opened: () => {}, sends: "message" }),
+    start: (serverAddress) => startSession({ ...serverAddress, opened: () => {}, sends: "message" }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "waits for messages; the client sent last, a pong to the server's ping",
-    start: (place) => startSession({ ...place, opened: (server, one) => server.ping(one) }),
+    start: (serverAddress) => startSession({ ...serverAddress, opened: (server, session) => server.ping(session) }),
     endings: endings("unsure", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
     client: "exchanges messages with the server continuously",
-    start: (place) => startSession({ ...place, opened: (server, one) => server.send(one, "1"), sendsMs: OFTEN_MS }),
+    start: (serverAddress) =>
+      startSession({
+        ...serverAddress,
+        opened: (server, session) => server.send(session, "1"),
+        sendsMs: SHORT_INTERVAL_MS,
+      }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
 ];
 
-type Session = Place & {
+type Session = ServerAddress & {
   readonly opened: OnOpen;
   readonly sendsMs?: number;
   readonly sends?: string;
@@ -45,13 +58,13 @@ type Session = Place & {
 async function startSession({ address, port, opened, sendsMs, sends }: Session): Promise<RunningScenario> {
   const activity = createServerActivity();
   const server = createWebSocketServer({
-    opened: (one) => {
-      one.on("close", activity.startWork());
-      opened(server, one);
+    opened: (session) => {
+      session.on("close", activity.beginRequest());
+      opened(server, session);
     },
-    received: (one) => {
+    received: (session) => {
       activity.recordTraffic();
-      if (sendsMs !== undefined) server.send(one, "answer");
+      if (sendsMs !== undefined) server.send(session, "answer");
     },
   });
   await activity.listen(server.server, address, port);
@@ -62,7 +75,7 @@ async function startSession({ address, port, opened, sendsMs, sends }: Session):
       if (client.readyState === WebSocket.OPEN) client.send("request");
     });
   }
-  await pause(OFTEN_MS);
+  await pause(SHORT_INTERVAL_MS);
   if (sends !== undefined) client.send(sends);
   return activity.running({ startDrain: server.closeAll, closeClient: () => client.close() });
 }

@@ -1,11 +1,11 @@
-/** A minimal WebSocket server: short messages, pings and close frames. RFC 6455. */
+/** Runs a minimal WebSocket server (RFC 6455) with short messages, pings and close frames. */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 
 export type WebSocketEvents = {
   readonly opened: (session: Duplex) => void;
-  /** Any frame but a close frame was received. */
+  /** Called for every received frame except close frames. */
   readonly received: (session: Duplex) => void;
 };
 
@@ -38,7 +38,7 @@ export function createWebSocketServer(events: WebSocketEvents): WebSocketServer 
     session.on("close", () => sessions.delete(session));
     session.on("error", () => session.destroy());
     session.on("data", (bytes: Buffer) => {
-      // Clients of the scenarios send the close frame in a segment of its own.
+      // Clients of the scenarios send the close frame in a separate TCP segment.
       if (((bytes[0] ?? 0) & OPCODE_BITS) === CLOSE_OPCODE) session.end();
       else events.received(session);
     });
@@ -46,16 +46,16 @@ export function createWebSocketServer(events: WebSocketEvents): WebSocketServer 
   });
   return {
     server,
-    send: (session, text) => session.write(frame(TEXT, Buffer.from(text))),
-    ping: (session) => session.write(frame(PING, Buffer.alloc(0))),
+    send: (session, text) => session.write(encodeFrame(TEXT, Buffer.from(text))),
+    ping: (session) => session.write(encodeFrame(PING, Buffer.alloc(0))),
     closeAll: () => {
       const code = Buffer.from([GOING_AWAY >> 8, GOING_AWAY & 0xff]);
-      for (const session of sessions) session.write(frame(CLOSE, code));
+      for (const session of sessions) session.write(encodeFrame(CLOSE, code));
     },
   };
 }
 
-/** For payloads below 126 bytes, whose length is one byte. */
-function frame(first: number, payload: Buffer): Buffer {
+/** Encodes payloads below 126 bytes, whose length field has one byte. */
+function encodeFrame(first: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([first, payload.length]), payload]);
 }

@@ -1,7 +1,7 @@
-/** Deletes the Pod of a broker while one client stays connected. */
-import { factsOfPod } from "../harness/pod-end-facts.ts";
-import { until } from "../harness/until.ts";
-import { secondsUntilGone } from "./consumer-run.ts";
+/** Runs one case: deletes the Pod of a broker while one client stays connected. */
+import { collectPodFacts } from "../harness/pod-end-facts.ts";
+import { waitUntil } from "../harness/until.ts";
+import { secondsUntilRemoved } from "./consumer-run.ts";
 import { brokerPod } from "./queue-pods.ts";
 import type { BrokerEnd, BrokerScenario } from "./queue-request.ts";
 import type { Testbed } from "./queue-testbed.ts";
@@ -12,9 +12,9 @@ export async function runBroker(testbed: Testbed, scenario: BrokerScenario, name
   const { clock } = testbed;
   const folder = `${testbed.request.folder}/${name}`;
   const { pod, injected } = await testbed.startPod(brokerPod(scenario, name, folder), true);
-  await until(`${scenario.name}: the broker is ready`, pod.isReady);
+  await waitUntil(`${scenario.name}: the broker is ready`, pod.isReady);
   const client = await testbed.startClient("broker_client.py", [pod.address, scenario.client]);
-  await until(`${scenario.name}: the client is steady`, () => client.reports.length > 0);
+  await waitUntil(`${scenario.name}: the client finished its first messages`, () => client.reports.length > 0);
   await clock.wait(STEADY_MS);
   const deletedMs = clock.nowMs();
   let closedMs = Number.NaN;
@@ -22,11 +22,11 @@ export async function runBroker(testbed: Testbed, scenario: BrokerScenario, name
     closedMs = clock.nowMs();
   });
   await pod.remove();
-  await until(`${scenario.name}: the client noticed`, () => !client.process.isRunning());
+  await waitUntil(`${scenario.name}: the client exited`, () => !client.process.isRunning());
   await closing;
   return {
-    ...factsOfPod(pod),
-    endSeconds: secondsUntilGone(pod),
+    ...collectPodFacts(pod),
+    endSeconds: secondsUntilRemoved(pod),
     injected,
     closedAfterSeconds: Math.round((closedMs - deletedMs) / 10) / 100,
     unconfirmed: Number(client.reports.at(-1)?.["unconfirmed"] ?? -1),

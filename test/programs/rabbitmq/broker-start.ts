@@ -1,6 +1,6 @@
-/** Starts a broker as a plain process that writes to one folder only. */
+/** Builds the environment and the command of a broker that writes to one folder only. */
 
-/** Debian's programs without the wrappers, which change the user and the home folder. */
+/** Folder of the programs without Debian's wrappers, which change the user and the home folder. */
 const PROGRAMS = "/usr/lib/rabbitmq/bin";
 
 export const AMQP_PORT = 5_672;
@@ -16,7 +16,7 @@ export function brokerEnvironment(folder: string): Readonly<Record<string, strin
     RABBITMQ_ENABLED_PLUGINS_FILE: `${folder}/enabled_plugins`,
     RABBITMQ_CONF_ENV_FILE: `${folder}/none`,
     RABBITMQ_CONFIG_FILE: `${folder}/rabbitmq.conf`,
-    // Keeps the clustering ports on loopback and limits the schedulers, which default to one for each core.
+    // Binds the clustering ports to loopback, and limits Erlang's schedulers, which default to one for each core.
     ERL_EPMD_ADDRESS: "127.0.0.1",
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+S 2:2 -kernel inet_dist_use_interface {127,0,0,1}",
   };
@@ -29,5 +29,5 @@ export const START_BROKER = [
   `exec ${PROGRAMS}/rabbitmq-server`,
 ].join("; ");
 
-/** Puts the node into maintenance: it closes its listeners and all connections, and moves its leaders elsewhere. */
+/** Starts maintenance mode: the node closes its listeners and all connections, and transfers its queue leaders. */
 export const UPGRADE_DRAIN = `${PROGRAMS}/rabbitmq-upgrade drain`;

@@ -1,7 +1,7 @@
-/** Deletes the Pod of a consumer that works on as many jobs as it may hold, and counts the jobs afterwards. */
+/** Runs one case: deletes the Pod of a consumer with a full prefetch of jobs, and counts the jobs afterwards. */
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { factsOfPod } from "../harness/pod-end-facts.ts";
-import { until } from "../harness/until.ts";
+import { collectPodFacts } from "../harness/pod-end-facts.ts";
+import { waitUntil } from "../harness/until.ts";
 import { consumerPod } from "./queue-pods.ts";
 import { type ConsumerEnd, type ConsumerScenario, JOBS, PREFETCH } from "./queue-request.ts";
 import type { Report, Testbed } from "./queue-testbed.ts";
@@ -12,7 +12,7 @@ export async function runConsumer(testbed: Testbed, scenario: ConsumerScenario, 
   const { request, network } = testbed;
   const broker = network.kubeletAddress;
   const fill = await testbed.startClient("queue_tool.py", [broker, "fill", queue, String(JOBS)]);
-  if ((await fill.process.exited) !== 0) throw new Error(`${queue} could not be filled`);
+  if ((await fill.process.exited) !== 0) throw new Error(`queue ${queue} could not be filled; see the stderr above`);
   const manifest = consumerPod(scenario, {
     python: request.python,
     pythonPath: request.pythonPath,
@@ -21,29 +21,35 @@ export async function runConsumer(testbed: Testbed, scenario: ConsumerScenario, 
     queue,
   });
   const { pod } = await testbed.startPod(manifest, scenario.lastcall);
-  await until(`${scenario.name}: the consumer has started its jobs`, () => startedJobs(pod) >= PREFETCH);
+  await waitUntil(`${scenario.name}: the consumer has started its jobs`, () => startedJobs(pod) >= PREFETCH);
   await testbed.clock.wait(500);
   await pod.remove();
   const acknowledged = reportsOf(pod).flatMap((line) =>
     typeof line["acknowledged"] === "string" ? [line["acknowledged"]] : [],
   );
-  const rest = String(JOBS - acknowledged.length);
-  const collect = await testbed.startClient("queue_tool.py", [broker, "collect", queue, rest, String(COLLECT_SECONDS)]);
+  const remainingJobs = String(JOBS - acknowledged.length);
+  const collect = await testbed.startClient("queue_tool.py", [
+    broker,
+    "collect",
+    queue,
+    remainingJobs,
+    String(COLLECT_SECONDS),
+  ]);
   await collect.process.exited;
-  const [found] = collect.reports;
+  const [collected] = collect.reports;
   return {
-    ...factsOfPod(pod),
-    endSeconds: secondsUntilGone(pod),
+    ...collectPodFacts(pod),
+    endSeconds: secondsUntilRemoved(pod),
     graceSeconds: pod.plan.graceSeconds,
     acknowledged,
-    remaining: (found?.["remaining"] as string[] | undefined) ?? [],
-    redelivered: Number(found?.["redelivered"] ?? -1),
+    remaining: (collected?.["remaining"] as string[] | undefined) ?? [],
+    redelivered: Number(collected?.["redelivered"] ?? -1),
   };
 }
 
-export function secondsUntilGone(pod: RunningPod): number {
-  const at = (event: string) => pod.events.find((one) => one.type === event)?.atMs ?? Number.NaN;
-  return Math.round((at("gone") - at("deleted")) / 10) / 100;
+export function secondsUntilRemoved(pod: RunningPod): number {
+  const eventTimeMs = (type: string) => pod.events.find((event) => event.type === type)?.atMs ?? Number.NaN;
+  return Math.round((eventTimeMs("gone") - eventTimeMs("deleted")) / 10) / 100;
 }
 
 function startedJobs(pod: RunningPod): number {

@@ -1,6 +1,6 @@
-/** Process 1 of the namespaces of the queue cases: one broker for all consumers, and one broker Pod for each client. */
+/** Process 1 of the namespaces: runs the queue cases with one broker for all consumers and one broker Pod for each client. */
 import { runClusterScript } from "../harness/namespace-script.ts";
-import { untilAccepting } from "../harness/until.ts";
+import { waitUntilAccepting } from "../harness/until.ts";
 import { runBroker } from "./broker-run.ts";
 import { AMQP_PORT, brokerEnvironment, START_BROKER } from "./broker-start.ts";
 import { runConsumer } from "./consumer-run.ts";
@@ -11,18 +11,18 @@ await runClusterScript(async (request: QueueRequest, cluster): Promise<QueueResu
   const testbed = createTestbed(request, cluster);
   const consumers: Record<string, ConsumerEnd> = {};
   const brokers: Record<string, BrokerEnd> = {};
-  const withBroker = async () => {
+  const runConsumers = async () => {
     await startBroker(testbed, `${request.folder}/common`);
     await Promise.all(
-      request.consumers.map(async (scenario, at) => {
-        consumers[scenario.name] = await runConsumer(testbed, scenario, `jobs-${at}`);
+      request.consumers.map(async (scenario, index) => {
+        consumers[scenario.name] = await runConsumer(testbed, scenario, `jobs-${index}`);
       }),
     );
   };
-  const inPods = request.brokers.map(async (scenario, at) => {
-    brokers[scenario.name] = await runBroker(testbed, scenario, `broker-${at}`);
+  const brokerRuns = request.brokers.map(async (scenario, index) => {
+    brokers[scenario.name] = await runBroker(testbed, scenario, `broker-${index}`);
   });
-  await Promise.all([withBroker(), ...inPods]);
+  await Promise.all([runConsumers(), ...brokerRuns]);
   await testbed.close();
   return { manager: cluster.manager, consumers, brokers };
 });
@@ -33,5 +33,5 @@ async function startBroker(testbed: Testbed, folder: string): Promise<void> {
     environment: { ...testbed.imageEnvironment, ...brokerEnvironment(folder) },
     onLine: () => {},
   });
-  await untilAccepting(testbed.network.kubeletAddress, AMQP_PORT, broker.isRunning);
+  await waitUntilAccepting(testbed.network.kubeletAddress, AMQP_PORT, broker.isRunning);
 }

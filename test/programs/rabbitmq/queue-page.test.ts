@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { documentsOf } from "../../guides/manifests.ts";
-import { type RecordedQueues, withQueues } from "./queue-page.ts";
+import { insertQueueTables, type RecordedQueues } from "./queue-page.ts";
 import type { BrokerEnd, ConsumerEnd } from "./queue-request.ts";
-import { BROKERS, CONSUMERS, FOR_CONSUMERS } from "./queue-scenarios.ts";
+import { BROKERS, CONSUMER_ANNOTATIONS, CONSUMERS } from "./queue-scenarios.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const GUIDE = readFileSync(join(ROOT, "docs/guides/rabbitmq.md"), "utf8");
@@ -36,7 +36,7 @@ const measured: RecordedQueues = {
 };
 
 describe("docs/guides/rabbitmq.md", () => {
-  const page = withQueues(GUIDE, measured);
+  const page = insertQueueTables(GUIDE, measured);
 
   test("lists the redelivered jobs and the end of each consumer", () => {
     expect(page).toContain("| ends at its stop signal | without | **3** of 4 | 6.3 s | 7270 s |");
@@ -48,19 +48,21 @@ describe("docs/guides/rabbitmq.md", () => {
   });
 
   test("keeps the text around its tables if the tables are written again", () => {
-    expect(withQueues(page, measured)).toBe(page);
+    expect(insertQueueTables(page, measured)).toBe(page);
     expect(page.slice(0, 200)).toBe(GUIDE.slice(0, 200));
   });
 
   test("is not written if the run lacks a scenario", () => {
-    expect(() => withQueues(GUIDE, { ...measured, consumers: {} })).toThrow('no result of "ends at its stop signal"');
+    expect(() => insertQueueTables(GUIDE, { ...measured, consumers: {} })).toThrow(
+      'no result of "ends at its stop signal"',
+    );
   });
 
-  test("has a manifest with the annotations of the cases", () => {
+  test("describes the annotations of examples/rabbitmq.yaml", () => {
     const manifest = readFileSync(join(ROOT, "examples/rabbitmq.yaml"), "utf8");
     const annotations = documentsOf(manifest)
       .map((document) => parse(JSON.stringify(document)))
       .map((document) => document.spec?.template?.metadata?.annotations);
-    expect(annotations).toContainEqual(FOR_CONSUMERS);
+    expect(annotations).toContainEqual(CONSUMER_ANNOTATIONS);
   });
 });

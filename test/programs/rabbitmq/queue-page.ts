@@ -6,13 +6,13 @@ import { BROKERS, type BrokerCase, CONSUMERS, type ConsumerCase } from "./queue-
 
 export type RecordedQueues = OtherResult & QueueResult & { readonly broker: string };
 
-export function isQueues(result: OtherResult): result is RecordedQueues {
+export function isQueueResult(result: OtherResult): result is RecordedQueues {
   return result.kind === "queue";
 }
 
-export function withQueues(page: string, result: RecordedQueues): string {
-  const consumers = CONSUMERS.map((row) => consumerRow(row, requiredEnd(row.name, result.consumers)));
-  const brokers = BROKERS.map((row) => brokerRow(row, requiredEnd(row.name, result.brokers)));
+export function insertQueueTables(page: string, result: RecordedQueues): string {
+  const consumers = CONSUMERS.map((row) => consumerRow(row, requireEnd(row.name, result.consumers)));
+  const brokers = BROKERS.map((row) => brokerRow(row, requireEnd(row.name, result.brokers)));
   return replaceSection(
     replaceSection(page, "consumers", table([CONSUMER_HEAD, ...consumers])),
     "brokers",
@@ -23,9 +23,9 @@ export function withQueues(page: string, result: RecordedQueues): string {
 const CONSUMER_HEAD = ["at SIGTERM the consumer", "lastcall", "redelivered", "stopped after", "grace period"];
 
 function consumerRow({ name, lastcall }: ConsumerCase, end: ConsumerEnd): string[] {
-  const [behaviour = "", more] = name.split("; ");
-  const cells = [behaviour, lastcall ? (more ?? "yes") : "without", `**${end.redelivered}** of 4`];
-  return [...cells, seconds(end.endSeconds), `${end.graceSeconds} s`];
+  const [behaviour = "", settings] = name.split("; ");
+  const cells = [behaviour, lastcall ? (settings ?? "yes") : "without", `**${end.redelivered}** of 4`];
+  return [...cells, formatSeconds(end.endSeconds), `${end.graceSeconds} s`];
 }
 
 const BROKER_HEAD = [
@@ -37,14 +37,14 @@ const BROKER_HEAD = [
 ];
 
 function brokerRow({ name }: BrokerCase, end: BrokerEnd): string[] {
-  const cells = [name, seconds(end.drainSeconds), end.outcome === "" ? "not injected" : end.outcome];
-  return [...cells, seconds(end.closedAfterSeconds), String(end.unconfirmed)];
+  const cells = [name, formatSeconds(end.drainSeconds), end.outcome === "" ? "not injected" : end.outcome];
+  return [...cells, formatSeconds(end.closedAfterSeconds), String(end.unconfirmed)];
 }
 
-function requiredEnd<T>(name: string, among: Readonly<Record<string, T>>): T {
-  const end = among[name];
+function requireEnd<T>(name: string, ends: Readonly<Record<string, T>>): T {
+  const end = ends[name];
   if (end === undefined) throw new Error(`no result of "${name}"; run: npm run test:programs`);
   return end;
 }
 
-const seconds = (value: number) => `${value.toFixed(1)} s`;
+const formatSeconds = (value: number) => `${value.toFixed(1)} s`;

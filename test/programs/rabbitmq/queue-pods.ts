@@ -2,7 +2,7 @@
 import { NAMESPACE } from "../harness/web-deployment.ts";
 import { AMQP_PORT, brokerEnvironment, START_BROKER } from "./broker-start.ts";
 import { type BrokerScenario, type ConsumerScenario, JOB_SECONDS, PREFETCH } from "./queue-request.ts";
-import { FOR_BROKERS } from "./queue-scenarios.ts";
+import { BROKER_ANNOTATIONS } from "./queue-scenarios.ts";
 
 export type ConsumerParts = {
   readonly python: string;
@@ -16,7 +16,7 @@ export function consumerPod(scenario: ConsumerScenario, parts: ConsumerParts): o
   return pod(parts.queue, scenario.annotations, scenario.graceSeconds, {
     image: "example.org/consumer:1",
     command: [parts.python, parts.program],
-    env: variables({
+    env: toEnv({
       PYTHONPATH: parts.pythonPath,
       PYTHONDONTWRITEBYTECODE: "1",
       BROKER: parts.broker,
@@ -37,10 +37,10 @@ export function brokerPod(scenario: BrokerScenario, name: string, folder: string
     scenario.ownHook === undefined
       ? {}
       : { lifecycle: { preStop: { exec: { command: ["sh", "-c", scenario.ownHook] } } } };
-  return pod(name, FOR_BROKERS, BROKER_GRACE_SECONDS, {
+  return pod(name, BROKER_ANNOTATIONS, BROKER_GRACE_SECONDS, {
     image: "docker.io/library/rabbitmq:3.10",
     command: ["sh", "-c", START_BROKER],
-    env: variables(environment),
+    env: toEnv(environment),
     ports: [{ name: "amqp", containerPort: AMQP_PORT, protocol: "TCP" }],
     readinessProbe: { tcpSocket: { port: AMQP_PORT }, periodSeconds: 1 },
     ...hook,
@@ -61,6 +61,6 @@ function pod(
   };
 }
 
-function variables(from: Readonly<Record<string, string>>): readonly object[] {
-  return Object.entries(from).map(([name, value]) => ({ name, value }));
+function toEnv(environment: Readonly<Record<string, string>>): readonly object[] {
+  return Object.entries(environment).map(([name, value]) => ({ name, value }));
 }

@@ -10,14 +10,14 @@ export type QueueRequest = {
 };
 
 export type ConsumerScenario = {
-  /** Row of the guide's table. */
+  /** First cell of the scenario's row in the guide's table, with the settings after a semicolon. */
   readonly name: string;
   readonly lastcall: boolean;
   readonly annotations: Readonly<Record<string, string>>;
-  /** At SIGTERM the consumer exits at once, or takes no more jobs and finishes those it has. */
+  /** `ends`: the consumer exits at SIGTERM. `finishes`: it accepts no more jobs and finishes its open jobs. */
   readonly onSigterm: "ends" | "finishes";
   readonly graceSeconds: number;
-  /** Address of its `active-url` and `drain-url`; empty for a consumer without them. */
+  /** Address of the consumer's `active-url` and `drain-url`; empty for a consumer without these URLs. */
   readonly statusOn: string;
 };
 
@@ -32,11 +32,11 @@ export const PREFETCH = 4;
 export const JOB_SECONDS = 4;
 
 export type ConsumerEnd = PodEndFacts & {
-  /** From the deletion until nothing of the Pod was left. */
+  /** Time from the deletion to the removal of the Pod. */
   readonly endSeconds: number;
   readonly acknowledged: readonly string[];
   readonly remaining: readonly string[];
-  /** Jobs of `remaining` that had been delivered before. */
+  /** Number of `remaining` jobs that were delivered before. */
   readonly redelivered: number;
   readonly graceSeconds: number;
 };

@@ -3,89 +3,89 @@ import { UPGRADE_DRAIN } from "./broker-start.ts";
 import type { BrokerEnd, BrokerScenario, ConsumerEnd, ConsumerScenario } from "./queue-request.ts";
 
 /** The guide's settings for a consumer with an `active-url`. */
-export const FOR_CONSUMERS = {
+export const CONSUMER_ANNOTATIONS = {
   "lastcall.dev/drain-url": "http://127.0.0.1:8081/drain",
   "lastcall.dev/active-url": "http://127.0.0.1:8081/active",
   "lastcall.dev/drain-delay": "0s",
   "lastcall.dev/drain-timeout": "2h",
 };
 
-const HOURS = 7_200;
-const SHORT = 2;
-const PLAIN = { annotations: {}, statusOn: "" } as const;
-const COUNTS = { annotations: FOR_CONSUMERS, statusOn: "127.0.0.1", lastcall: true } as const;
+const LONG_GRACE_SECONDS = 7_200;
+const SHORT_GRACE_SECONDS = 2;
+const NO_SETTINGS = { annotations: {}, statusOn: "" } as const;
+const WITH_JOB_COUNT = { annotations: CONSUMER_ANNOTATIONS, statusOn: "127.0.0.1", lastcall: true } as const;
 
 export type ConsumerCase = ConsumerScenario & { readonly expects: Partial<ConsumerEnd> };
 export type BrokerCase = BrokerScenario & { readonly expects: Partial<BrokerEnd> };
 
 export const CONSUMERS: readonly ConsumerCase[] = [
   {
-    ...PLAIN,
+    ...NO_SETTINGS,
     name: "ends at its stop signal",
     onSigterm: "ends",
-    graceSeconds: HOURS,
+    graceSeconds: LONG_GRACE_SECONDS,
     lastcall: false,
     expects: { redelivered: 4 },
   },
   {
-    ...PLAIN,
+    ...NO_SETTINGS,
     name: "ends at its stop signal; no annotation",
     onSigterm: "ends",
-    graceSeconds: HOURS,
+    graceSeconds: LONG_GRACE_SECONDS,
     lastcall: true,
     expects: { redelivered: 4, outcome: "not-needed" },
   },
   {
-    ...COUNTS,
+    ...WITH_JOB_COUNT,
     name: "ends at its stop signal; counts its jobs",
     onSigterm: "ends",
     graceSeconds: 30,
     expects: { redelivered: 0, outcome: "drained", killed: false },
   },
   {
-    ...PLAIN,
+    ...NO_SETTINGS,
     name: "finishes its jobs, in a grace period of 2 h",
     onSigterm: "finishes",
-    graceSeconds: HOURS,
+    graceSeconds: LONG_GRACE_SECONDS,
     lastcall: false,
     expects: { redelivered: 0, killed: false },
   },
   {
-    ...PLAIN,
+    ...NO_SETTINGS,
     name: "finishes its jobs, in a grace period of 2 h; no annotation",
     onSigterm: "finishes",
-    graceSeconds: HOURS,
+    graceSeconds: LONG_GRACE_SECONDS,
     lastcall: true,
     expects: { redelivered: 0, outcome: "not-needed", killed: false },
   },
   {
-    ...PLAIN,
+    ...NO_SETTINGS,
     name: "finishes its jobs, and has a port that others reach; no annotation",
     onSigterm: "finishes",
-    graceSeconds: HOURS,
+    graceSeconds: LONG_GRACE_SECONDS,
     lastcall: true,
     statusOn: "0.0.0.0",
     expects: { redelivered: 0, outcome: "drained", killed: false },
   },
   {
-    ...PLAIN,
+    ...NO_SETTINGS,
     name: "finishes its jobs, but the grace period is shorter",
     onSigterm: "finishes",
-    graceSeconds: SHORT,
+    graceSeconds: SHORT_GRACE_SECONDS,
     lastcall: false,
     expects: { redelivered: 4, killed: true },
   },
   {
-    ...COUNTS,
+    ...WITH_JOB_COUNT,
     name: "finishes its jobs, but the grace period is shorter; counts its jobs",
     onSigterm: "finishes",
-    graceSeconds: SHORT,
+    graceSeconds: SHORT_GRACE_SECONDS,
     expects: { redelivered: 0, outcome: "drained", killed: false },
   },
 ];
 
 /** The guide's settings for a broker, with a shorter drain timeout. */
-export const FOR_BROKERS = { "lastcall.dev/drain-ports": "5672", "lastcall.dev/drain-timeout": "5s" };
+export const BROKER_ANNOTATIONS = { "lastcall.dev/drain-ports": "5672", "lastcall.dev/drain-timeout": "5s" };
 
 export const BROKERS: readonly BrokerCase[] = [
   {

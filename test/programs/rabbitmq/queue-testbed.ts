@@ -1,4 +1,4 @@
-/** Starts Pods, with or without admission, and Python clients. */
+/** Starts Pods, with or without admission by the webhook, and Python clients. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { createPodRunner } from "../../../src/demo/pods/pod-runner.ts";
@@ -22,7 +22,7 @@ export type Testbed = ClusterContext & {
     pod: object,
     lastcall: boolean,
   ) => Promise<{ readonly pod: RunningPod; readonly injected: boolean }>;
-  /** Starts a program of `clients` at a Pod address of its own; each JSON line that it prints is added to `reports`. */
+  /** Starts a program of `clients` with its own Pod address, and adds each JSON line of its output to `reports`. */
   readonly startClient: (name: string, args: readonly string[]) => Promise<Client>;
   readonly close: () => Promise<void>;
 };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { insideNamespaces } from "../harness/inside-namespaces.ts";
-import { requiredProgram } from "../install/program-of.ts";
+import { requireProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { JOBS, type QueueRequest, type QueueResult } from "./queue-request.ts";
 import { BROKERS, CONSUMERS } from "./queue-scenarios.ts";
@@ -13,8 +13,8 @@ const INSIDE = join(import.meta.dirname, "queue-inside.ts");
 test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rabbitmq.md describes", {
   timeout: 300_000,
 }, async (context) => {
-  const broker = await requiredProgram("rabbitmq", context);
-  const pika = await requiredProgram("pika", context);
+  const broker = await requireProgram("rabbitmq", context);
+  const pika = await requireProgram("pika", context);
   const folder = await mkdtemp(join(tmpdir(), "rabbit-"));
   try {
     const request: QueueRequest = {
@@ -31,13 +31,13 @@ test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rab
     for (const { name, expects } of CONSUMERS) {
       const end = result.consumers[name];
       expect(end, name).toMatchObject(expects);
-      // No job is lost, and none is acknowledged twice.
+      // Each job is acknowledged once or still in the queue, so none is lost or acknowledged twice.
       const jobs = [...(end?.acknowledged ?? []), ...(end?.remaining ?? [])];
       expect(
-        jobs.toSorted((one, other) => Number(one) - Number(other)),
+        jobs.toSorted((first, second) => Number(first) - Number(second)),
         name,
       ).toEqual(Array.from({ length: JOBS }, (_, job) => String(job)));
-      // The Pod ends with its work, not with its grace period of two hours.
+      // The Pod ends when its jobs are finished, long before its grace period of two hours.
       expect(end?.endSeconds, name).toBeLessThan(60);
     }
     for (const { name, expects } of BROKERS) expect(result.brokers[name], name).toMatchObject(expects);

@@ -1,6 +1,6 @@
 /** Writes the generated parts of Markdown pages. Pure. */
 
-/** Replaces the text between two marks. @throws when the page lacks the marks */
+/** Replaces the text between the two markers of a section. @throws if the page lacks the markers */
 export function replaceSection(page: string, name: string, text: string): string {
   const begin = `<!-- generated: ${name} -->`;
   const end = `<!-- end of ${name} -->`;

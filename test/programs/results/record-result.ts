@@ -5,16 +5,16 @@ import type { OtherResult } from "./program-result.ts";
 
 export const RESULTS_FILE = join(import.meta.dirname, "../../../build/programs/results.json");
 
-let last: Promise<void> = Promise.resolve();
+let lastWrite: Promise<void> = Promise.resolve();
 
 /** Serializes the writes of concurrent cases; test files never run at the same time. */
 export function recordResult(result: OtherResult): Promise<void> {
-  last = last.then(async () => {
+  lastWrite = lastWrite.then(async () => {
     await mkdir(dirname(RESULTS_FILE), { recursive: true });
-    const before = await readFile(RESULTS_FILE, "utf8").catch(() => "");
-    await writeFile(RESULTS_FILE, withResult(before, result));
+    const previousText = await readFile(RESULTS_FILE, "utf8").catch(() => "");
+    await writeFile(RESULTS_FILE, upsertResult(previousText, result));
   });
-  return last;
+  return lastWrite;
 }
 
 export function resultLines(text: string): readonly OtherResult[] {
@@ -30,13 +30,13 @@ export function resultLines(text: string): readonly OtherResult[] {
     });
 }
 
-export function withResult(text: string, result: OtherResult): string {
-  const before = resultLines(text);
-  const at = before.findIndex((one) => identityOf(one) === identityOf(result));
-  const after = at < 0 ? [...before, result] : before.with(at, result);
-  return after.map((one) => `${JSON.stringify(one)}\n`).join("");
+export function upsertResult(text: string, result: OtherResult): string {
+  const results = resultLines(text);
+  const index = results.findIndex((recorded) => resultIdentity(recorded) === resultIdentity(result));
+  const updated = index < 0 ? [...results, result] : results.with(index, result);
+  return updated.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-function identityOf(result: OtherResult): string {
+function resultIdentity(result: OtherResult): string {
   return JSON.stringify([result.kind, result.system, "stopSignal" in result ? result.stopSignal : ""]);
 }

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
 import type { ServerResult } from "./program-result.ts";
-import { resultLines, withResult } from "./record-result.ts";
+import { resultLines, upsertResult } from "./record-result.ts";
 import { systemsPage } from "./systems-page.ts";
 
-const NONE = { refused: 0, reset: 0, "closed-unanswered": 0, "timed-out": 0, "bad-status": 0 };
+const NO_FAILURES = { refused: 0, reset: 0, "closed-unanswered": 0, "timed-out": 0, "bad-status": 0 };
 
-const server = (more: Partial<ServerResult>): ServerResult => ({
+const serverResult = (overrides: Partial<ServerResult>): ServerResult => ({
   kind: "server",
   system: "nginx",
   version: "1.22.1 (Debian)",
   stopSignal: "SIGQUIT",
   signalOf: "image",
-  without: { requests: 800, failed: 12, kinds: { ...NONE, refused: 9, reset: 1, "closed-unanswered": 2 } },
-  with: { requests: 1600, failed: 0, kinds: NONE },
-  endless: { requests: 900, failed: 3, kinds: { ...NONE, "timed-out": 3 }, outcomes: ["timeout"] },
+  without: { requests: 800, failed: 12, kinds: { ...NO_FAILURES, refused: 9, reset: 1, "closed-unanswered": 2 } },
+  with: { requests: 1600, failed: 0, kinds: NO_FAILURES },
+  endless: { requests: 900, failed: 3, kinds: { ...NO_FAILURES, "timed-out": 3 }, outcomes: ["timeout"] },
   preload: {
     requests: 700,
     failed: 0,
-    kinds: NONE,
+    kinds: NO_FAILURES,
     outcomes: ["drained"],
     drainSeconds: 7.31,
     overWaitSeconds: 0.04,
@@ -27,29 +27,29 @@ const server = (more: Partial<ServerResult>): ServerResult => ({
   drainSeconds: 9.14,
   overWaitSeconds: 0.056,
   stopSeconds: 0.02,
-  ...more,
+  ...overrides,
 });
 
 describe("the file with the results of cases", () => {
   test("has one line for each system and stop signal, in the order of the first run", () => {
-    const first = withResult("", server({}));
-    const second = withResult(first, server({ stopSignal: "SIGTERM" }));
-    const third = withResult(second, server({ drainSeconds: 5 }));
-    expect(resultLines(third)).toEqual([server({ drainSeconds: 5 }), server({ stopSignal: "SIGTERM" })]);
+    const first = upsertResult("", serverResult({}));
+    const second = upsertResult(first, serverResult({ stopSignal: "SIGTERM" }));
+    const third = upsertResult(second, serverResult({ drainSeconds: 5 }));
+    expect(resultLines(third)).toEqual([serverResult({ drainSeconds: 5 }), serverResult({ stopSignal: "SIGTERM" })]);
   });
 
   test("keeps the lines of other kinds of cases", () => {
     const other = { kind: "broker", system: "nginx", redelivered: 0 };
-    expect(resultLines(withResult(withResult("", other), server({})))).toEqual([other, server({})]);
+    expect(resultLines(upsertResult(upsertResult("", other), serverResult({})))).toEqual([other, serverResult({})]);
   });
 
-  test("is refused with the number of a line that is not JSON", () => {
+  test("causes an error with the number of a line that is not JSON", () => {
     expect(() => resultLines('{"kind":"a","system":"b"}\n{half')).toThrow("line 2 of the results is not JSON");
   });
 });
 
 describe("docs/systems.md", () => {
-  const page = systemsPage([server({}), { kind: "broker", system: "RabbitMQ" }]);
+  const page = systemsPage([serverResult({}), { kind: "broker", system: "RabbitMQ" }]);
 
   test("lists the failed requests without lastcall by kind, and the failed requests with lastcall", () => {
     expect(page).toContain(
@@ -66,9 +66,11 @@ describe("docs/systems.md", () => {
   });
 
   test("gives the reason why a server does not load the library", () => {
-    const { preload } = server({});
+    const { preload } = serverResult({});
     const unreached = { ...preload, outcomes: ["timeout"], unreached: "a static program" };
-    expect(systemsPage([server({ preload: unreached })])).toContain("| timeout (not reached: a static program) |");
+    expect(systemsPage([serverResult({ preload: unreached })])).toContain(
+      "| timeout (not reached: a static program) |",
+    );
   });
 
   test("excludes results of other kinds of cases", () => {
@@ -84,7 +86,7 @@ describe("docs/systems.md", () => {
       later: { drainSeconds: 5.04, outcome: "drained" },
       large: { drainSeconds: 10.02, outcome: "timeout" },
     };
-    expect(systemsPage([server({}), http2])).toContain(
+    expect(systemsPage([serverResult({}), http2])).toContain(
       "| nginx | 1.22.1 (Debian) | 7.0 s, drained | 5.0 s, drained | 10.0 s, timeout |",
     );
     expect(page).not.toContain("HTTP/2");

@@ -1,6 +1,6 @@
-/** `docs/systems.md` from the results of real runs. Pure. */
+/** Writes docs/systems.md from the results of real runs. Pure. */
 import { table } from "./page.ts";
-import type { Counted, Http2ServerResult, OtherResult, ServerResult } from "./program-result.ts";
+import type { Http2ServerResult, OtherResult, RequestTotals, ServerResult } from "./program-result.ts";
 
 const INTRODUCTION = `# Servers without a driver
 
@@ -68,7 +68,7 @@ the order of segments, so another run can give another result; \`lastcall.dev/ac
 `;
 
 export function systemsPage(results: readonly OtherResult[]): string {
-  const servers = results.filter(isServer);
+  const servers = results.filter(isServerResult);
   return [
     INTRODUCTION,
     managerSentence(servers),
@@ -79,7 +79,7 @@ export function systemsPage(results: readonly OtherResult[]): string {
     PRELOAD,
     table([PRELOAD_HEAD, ...servers.map(preloadRow)]),
     PRELOAD_AFTERWORD,
-    ...http2Section(results.filter(isHttp2)),
+    ...http2Section(results.filter(isHttp2Result)),
   ].join("\n");
 }
 
@@ -97,7 +97,9 @@ function http2Section(results: readonly Http2ServerResult[]): readonly string[] 
 }
 
 function managerSentence(servers: readonly ServerResult[]): string {
-  const builds = [...new Set(servers.map(({ manager }) => manager))].map((one) => (one === "node" ? "Node" : one));
+  const builds = [...new Set(servers.map(({ manager }) => manager))].map((build) =>
+    build === "node" ? "Node" : build,
+  );
   return `The manager was the ${builds.join(" or the ")} build.\n`;
 }
 
@@ -114,17 +116,17 @@ const SERVER_HEAD = [
 function serverRow(result: ServerResult): string[] {
   const signal = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
   const name = [result.system, result.version, signal];
-  return [...name, failures(result.without), failures(result.with), ...drainCells(result)];
+  return [...name, failureCell(result.without), failureCell(result.with), ...drainCells(result)];
 }
 
-function drainCells(waited: Pick<ServerResult, "drainSeconds" | "overWaitSeconds">): string[] {
-  return [`${waited.drainSeconds.toFixed(1)} s`, `${waited.overWaitSeconds.toFixed(2)} s`];
+function drainCells(durations: Pick<ServerResult, "drainSeconds" | "overWaitSeconds">): string[] {
+  return [`${durations.drainSeconds.toFixed(1)} s`, `${durations.overWaitSeconds.toFixed(2)} s`];
 }
 
 const ENDLESS_HEAD = ["server", "stop signal", "failed", "the drain ended as"];
 
 function endlessRow({ system, stopSignal, endless }: ServerResult): string[] {
-  return [system, stopSignal, failures(endless), endless.outcomes.join(", ")];
+  return [system, stopSignal, failureCell(endless), endless.outcomes.join(", ")];
 }
 
 const PRELOAD_HEAD = ["server", "stop signal", "failed", "drain", "over-wait", "the drain ended as"];
@@ -132,24 +134,24 @@ const PRELOAD_HEAD = ["server", "stop signal", "failed", "drain", "over-wait", "
 function preloadRow({ system, stopSignal, preload }: ServerResult): string[] {
   const unreached = preload.unreached === "" ? "" : ` (not reached: ${preload.unreached})`;
   const outcomes = `${preload.outcomes.join(", ")}${unreached}`;
-  return [system, stopSignal, failures(preload), ...drainCells(preload), outcomes];
+  return [system, stopSignal, failureCell(preload), ...drainCells(preload), outcomes];
 }
 
-function failures({ requests, failed, kinds }: Counted): string {
-  const named = [
+function failureCell({ requests, failed, kinds }: RequestTotals): string {
+  const countsByKind = [
     ["refused", kinds.refused],
     ["cut", kinds.reset + kinds["closed-unanswered"]],
     ["silent", kinds["timed-out"]],
     ["error", kinds["bad-status"]],
   ] as const;
-  const detail = named.filter(([, count]) => count > 0).map(([kind, count]) => `${kind} ${count}`);
+  const detail = countsByKind.filter(([, count]) => count > 0).map(([kind, count]) => `${kind} ${count}`);
   return `**${failed}** of ${requests}${detail.length === 0 ? "" : `: ${detail.join(", ")}`}`;
 }
 
-function isServer(result: OtherResult): result is ServerResult {
+function isServerResult(result: OtherResult): result is ServerResult {
   return result.kind === "server";
 }
 
-function isHttp2(result: OtherResult): result is Http2ServerResult {
+function isHttp2Result(result: OtherResult): result is Http2ServerResult {
   return result.kind === "http2";
 }

@@ -1,14 +1,14 @@
 /**
- * `npm run bench:rollouts`: 20 rollouts of each protocol alone at 500 requests a second, for every kind of client. Takes
+ * `npm run bench:rollouts`: runs 20 rollouts of each protocol at 500 requests a second, for every kind of client. Takes
  * about 20 minutes; `--only=TEXT` runs the scenarios whose names contain the text. Needs network namespaces.
  */
 import { join } from "node:path";
 import { detectNamespaces } from "../../../src/demo/network/namespace-network.ts";
-import { programOf } from "../install/program-of.ts";
+import { findProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { BENCH_SCENARIOS, type RolloutScenario, scenarioName } from "./rollout-scenarios.ts";
 import { OVER_WAIT_GOAL_MS, type RolloutsLine } from "./rollouts-checks.ts";
-import { otherTable, promisedTable } from "./rollouts-page.ts";
+import { losslessTable, lossyTable } from "./rollouts-page.ts";
 import { ENVOY, runScenario } from "./scenario-run.ts";
 
 const only = process.argv.find((arg) => arg.startsWith("--only="))?.slice("--only=".length) ?? "";
@@ -18,11 +18,11 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../../../build/
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
-const offer = detectNamespaces();
+const namespaces = detectNamespaces();
 if (unknown.length > 0) reportError(`got "${unknown.join(" ")}", expected nothing or --only=TEXT`);
 else if (scenarios.length === 0)
   reportError(`--only got "${only}", expected a part of: ${BENCH_SCENARIOS.map(scenarioName).join("; ")}`);
-else if (!offer.supported) reportError(`network namespaces are not available: ${offer.reason}`);
+else if (!namespaces.supported) reportError(`network namespaces are not available: ${namespaces.reason}`);
 else await runAll();
 
 async function runAll(): Promise<void> {
@@ -31,16 +31,16 @@ async function runAll(): Promise<void> {
     if (stop.signal.aborted) return;
     await run(scenario, lines).catch((error: unknown) => reportError(`${scenarioName(scenario)}: ${String(error)}`));
   }
-  for (const [part, show] of [
-    [lines.filter((line) => line.promised), promisedTable],
-    [lines.filter((line) => !line.promised), otherTable],
+  for (const [group, buildTable] of [
+    [lines.filter((line) => line.promised), losslessTable],
+    [lines.filter((line) => !line.promised), lossyTable],
   ] as const)
-    if (part.length > 0) process.stdout.write(`\n${show(part)}\n`);
+    if (group.length > 0) process.stdout.write(`\n${buildTable(group)}\n`);
 }
 
 async function run(scenario: RolloutScenario, lines: RolloutsLine[]): Promise<void> {
-  const envoy = scenario.driver === "envoy" ? await programOf(ENVOY) : undefined;
-  if (envoy?.kind === "missing") return reportError(envoy.why);
+  const envoy = scenario.driver === "envoy" ? await findProgram(ENVOY) : undefined;
+  if (envoy?.kind === "missing") return reportError(envoy.reason);
   const { line, failures } = await runScenario(scenario, envoy, { signal: stop.signal, skip: fail });
   await recordResult(line);
   process.stdout.write(

@@ -10,7 +10,7 @@ const PROGRAM = join(import.meta.dirname, "load/client-node.ts");
 export type ClientNodes = {
   readonly sendChange: (change: EndpointChange) => void;
   readonly send: (command: "start" | "measure") => void;
-  /** Rejects when a node exited before it sent its counts. */
+  /** Stops the nodes and resolves with their counts. Rejects if a node exits without sending its counts. */
   readonly stop: () => Promise<readonly NodeResult[]>;
 };
 
@@ -18,7 +18,7 @@ export function startClientNodes(starts: readonly NodeStart[]): ClientNodes {
   const nodes = starts.map((start) =>
     fork(PROGRAM, [JSON.stringify(start)], { stdio: ["ignore", "inherit", "inherit", "ipc"] }),
   );
-  const results = nodes.map(resultOf);
+  const results = nodes.map(receiveResult);
   for (const result of results) result.catch(() => {});
   let stopped = false;
   const send = (message: NodeMessage) => {
@@ -29,17 +29,19 @@ export function startClientNodes(starts: readonly NodeStart[]): ClientNodes {
     send: (kind) => send({ kind }),
     stop: () => {
       send({ kind: "stop" });
-      // A node exits after its counts, so it gets no further endpoint changes.
+      // A node exits after sending its counts, so it must not receive further endpoint changes.
       stopped = true;
       return Promise.all(results);
     },
   };
 }
 
-function resultOf(node: ChildProcess): Promise<NodeResult> {
+function receiveResult(node: ChildProcess): Promise<NodeResult> {
   return new Promise((resolve, reject) => {
     node.once("message", (result: NodeResult) => resolve(result));
     node.once("error", reject);
-    node.once("exit", (status) => reject(new Error(`a node of clients exited early with status ${status}`)));
+    node.once("exit", (status) =>
+      reject(new Error(`a client process exited with status ${status} before it sent its counts`)),
+    );
   });
 }

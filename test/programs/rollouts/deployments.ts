@@ -1,7 +1,7 @@
 /** Builds the Deployments that are rolled: the app itself, or an Envoy with an upstream that is not rolled. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { clusterOf, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
+import { buildCluster, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
 import { webDeployment } from "../harness/web-deployment.ts";
 import { ACTIVE_PORT, HTTP1_PORT, UPSTREAM_HOST, UPSTREAM_HTTP1_PORT, UPSTREAM_HTTP2_PORT } from "./app-facts.ts";
 import type { DrainSettings, Driver, RolloutsRequest } from "./rollouts-request.ts";
@@ -56,8 +56,8 @@ function gatewayConfig(): object {
     static_resources: {
       listeners: [{ name: "web", address: tcpAt("0.0.0.0", HTTP1_PORT), filter_chains: [{ filters }] }],
       clusters: [
-        clusterOf("http1", tcpAt(UPSTREAM_HOST, UPSTREAM_HTTP1_PORT)),
-        clusterOf("grpc", tcpAt(UPSTREAM_HOST, UPSTREAM_HTTP2_PORT), "http2"),
+        buildCluster("http1", tcpAt(UPSTREAM_HOST, UPSTREAM_HTTP1_PORT)),
+        buildCluster("grpc", tcpAt(UPSTREAM_HOST, UPSTREAM_HTTP2_PORT), "http2"),
       ],
     },
   };

@@ -1,8 +1,9 @@
 /**
- * A connection for a Node HTTP/2 session that can send a shutdown notice, which Node cannot: a GOAWAY that refuses no stream.
+ * Wraps the socket of a Node HTTP/2 session so that the server can send a shutdown notice: a GOAWAY that allows all streams.
  *
- * Node's GOAWAY goes through `nghttp2_submit_goaway`, after which the library ignores every new stream, whatever the frame's
- * last stream ID; requests in flight would be lost. This one is written between two writes of the session.
+ * Node has no function for it: `session.goaway()` calls `nghttp2_submit_goaway`, after which the library ignores every new
+ * stream, whatever the frame's last stream ID, and requests in flight would be lost. The shutdown notice is therefore written
+ * to the socket, between two writes of the session.
  *
  * @see https://nghttp2.org/documentation/nghttp2_submit_shutdown_notice.html
  */
@@ -11,11 +12,11 @@ import { Duplex } from "node:stream";
 
 export type Http2Connection = {
   readonly duplex: Duplex;
-  /** Asks the client to open no more streams; streams that still arrive are answered. */
+  /** Asks the client not to open more streams; the server still responds to streams that arrive later. */
   readonly sendShutdownNotice: () => void;
 };
 
-/** 8 bytes of type GOAWAY on stream 0: the last stream is 2^31 - 1, the code 0. */
+/** A GOAWAY frame on stream 0 with 8 bytes of payload: last stream ID 2^31 - 1, error code 0. */
 const SHUTDOWN_NOTICE = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 export function createHttp2Connection(socket: Socket): Http2Connection {

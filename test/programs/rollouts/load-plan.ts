@@ -3,7 +3,7 @@ import { HTTP1_PORT, HTTP2_PORT } from "./app-facts.ts";
 import { type Driver, type LoadPlan, type PerProtocol, type Protocol, perProtocol } from "./rollouts-request.ts";
 
 const REQUEST_RATE = 570;
-const LONGEST_LIFE_MS = 10_000;
+const LONGEST_LIFETIME_MS = 10_000;
 
 export type Clients = "short-lived" | "endless";
 
@@ -13,20 +13,20 @@ export type LoadChoice = {
   readonly driver: Driver;
 };
 
-export function loadPlan({ protocols, clients, driver }: LoadChoice): LoadPlan {
-  const withHttp1 = protocols.includes("http1");
-  const rates: PerProtocol<number> = perProtocol((one) =>
-    protocols.includes(one) ? REQUEST_RATE / protocols.length : 0,
+export function planLoad({ protocols, clients, driver }: LoadChoice): LoadPlan {
+  const hasHttp1 = protocols.includes("http1");
+  const rates: PerProtocol<number> = perProtocol((protocol) =>
+    protocols.includes(protocol) ? REQUEST_RATE / protocols.length : 0,
   );
   return {
     rates,
-    ports: perProtocol((one) => (one === "http1" || driver === "envoy" ? HTTP1_PORT : HTTP2_PORT)),
-    lives: clients === "endless" ? "endless" : { leastMs: 1_000, mostMs: LONGEST_LIFE_MS },
-    keptHttp1: withHttp1 ? 16 : 0,
+    ports: perProtocol((protocol) => (protocol === "http1" || driver === "envoy" ? HTTP1_PORT : HTTP2_PORT)),
+    lives: clients === "endless" ? "endless" : { leastMs: 1_000, mostMs: LONGEST_LIFETIME_MS },
+    keptHttp1: hasHttp1 ? 16 : 0,
     keptHttp2: 8,
     newConnectionEvery: 10,
-    slowClients: withHttp1 ? 2 : 0,
-    // Only without a driver and with short-lived clients: an idle endless client is another case.
-    idleConnections: withHttp1 && driver === "none" && clients === "short-lived",
+    slowClients: hasHttp1 ? 2 : 0,
+    // Idle connections are part of the scenarios with short-lived clients and without a driver only.
+    idleConnections: hasHttp1 && driver === "none" && clients === "short-lived",
   };
 }

@@ -19,23 +19,23 @@ export type RollingPorts = Omit<PodRunnerPorts, "onEvent"> & { readonly servers:
 
 export type Rolled = { readonly nodes: readonly NodeResult[]; readonly drains: readonly DrainFacts[] };
 
-const RAMP_MS = 2_000;
+const RAMP_UP_MS = 2_000;
 const STEADY_MS = 1_000;
-/** Time from the readiness of new Pods to the next rollout; the slowest node applies the change after half of it. */
-const SERVE_MS = 2_000;
+/** Time from the readiness of new Pods to the next rollout: twice the time until the slowest node applies the change. */
+const PAUSE_BETWEEN_ROLLOUTS_MS = 2_000;
 
 export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Promise<Rolled> {
   const { clock, servers, nodes } = ports;
-  const slices = slicesOf(request, ports);
-  const feed = createEndpointFeed((change: EndpointChange, pod) => {
+  const slices = createSlices(request, ports);
+  const onPodEvent = createEndpointFeed((change: EndpointChange, pod) => {
     nodes.sendChange(change);
     slices?.enqueue(change, pod);
   });
-  const runner = createPodRunner({ ...ports, onEvent: feed });
+  const runner = createPodRunner({ ...ports, onEvent: onPodEvent });
   const newPods = { runner, admit: async (pod: object) => (await admitPod(pod, servers.webhook)).pod };
   const create = (revision: number) => createPod(request.deployment, `r${revision}`, newPods);
   const ended: RunningPod[] = [];
-  const gone: Promise<void>[] = [];
+  const removals: Promise<void>[] = [];
   try {
     let pods: readonly RunningPod[] = await Promise.all(
       Array.from({ length: replicasOf(request.deployment) }, () => create(0)),
@@ -43,7 +43,7 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
     await allReady(pods, clock);
     slices?.flush();
     nodes.send("start");
-    await clock.wait(RAMP_MS);
+    await clock.wait(RAMP_UP_MS);
     nodes.send("measure");
     await clock.wait(STEADY_MS);
     for (let count = 1; count <= request.rollouts; count += 1) {
@@ -54,16 +54,22 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
         beforeDelete: async () => {},
       });
       ended.push(...pods);
-      gone.push(oldPodsRemoved);
+      removals.push(oldPodsRemoved);
       pods = updated;
-      await clock.wait(SERVE_MS);
+      await clock.wait(PAUSE_BETWEEN_ROLLOUTS_MS);
     }
-    await Promise.all(gone);
+    await Promise.all(removals);
     await clock.wait(STEADY_MS);
     const results = await nodes.stop();
-    const aheadMs = sharedNowMs() - clock.nowMs();
+    const clockOffsetMs = sharedNowMs() - clock.nowMs();
     const drains = ended.map((pod) =>
-      factsOf({ pod, request, nodes: results, aheadMs, withdrawnMs: slices?.withdrawnMs(pod.plan) }),
+      collectDrainFacts({
+        pod,
+        request,
+        nodes: results,
+        clockOffsetMs,
+        withdrawnMs: slices?.withdrawnMs(pod.plan),
+      }),
     );
     return { nodes: results, drains };
   } finally {
@@ -72,7 +78,7 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
   }
 }
 
-function slicesOf({ deployment, propagationMs }: Rolling, { clock, servers }: RollingPorts) {
+function createSlices({ deployment, propagationMs }: Rolling, { clock, servers }: RollingPorts) {
   if (servers.writeSlice === undefined) return undefined;
   const service = { ...identityOf(deployment), port: servicePort(deployment) };
   return createSliceController({ clock, service, lagMs: Math.min(...propagationMs) / 2, write: servers.writeSlice });
@@ -82,30 +88,30 @@ type Ended = {
   readonly pod: RunningPod;
   readonly request: Rolling;
   readonly nodes: readonly NodeResult[];
-  readonly aheadMs: number;
+  readonly clockOffsetMs: number;
   readonly withdrawnMs: number | undefined;
 };
 
-function factsOf({ pod, request, nodes, aheadMs, withdrawnMs }: Ended): DrainFacts {
+function collectDrainFacts({ pod, request, nodes, clockOffsetMs, withdrawnMs }: Ended): DrainFacts {
   const { summary, drainSeconds } = podEndOf(pod, {
     forwarded: [],
     propagationMs: Math.max(...request.propagationMs),
     slicesWithdrawnMs: withdrawnMs,
   });
-  const activities = nodes.flatMap(({ lastWorkMs }) => lastWorkMs[pod.address] ?? []);
-  const releasedMs = releaseOf(pod);
+  const lastActivityMs = nodes.flatMap(({ lastWorkMs }) => lastWorkMs[pod.address] ?? []);
+  const releasedMs = releaseTimeMs(pod);
   return {
     outcome: summary?.outcome ?? "",
     why: summary?.why ?? "",
     drainMs: Math.round(drainSeconds * 1_000),
     leftTotal: summary?.leftTotal ?? 0,
-    served: activities.length > 0,
+    served: lastActivityMs.length > 0,
     overWaitMs: overWaitMs(
       {
         deletedMs: deletedMs(pod),
         releasedMs,
         withdrawnMs,
-        lastWorkMs: activities.length === 0 ? undefined : Math.max(...activities) - aheadMs,
+        lastWorkMs: lastActivityMs.length === 0 ? undefined : Math.max(...lastActivityMs) - clockOffsetMs,
       },
       request.settings,
     ),
@@ -113,7 +119,7 @@ function factsOf({ pod, request, nodes, aheadMs, withdrawnMs }: Ended): DrainFac
 }
 
 /** Time of the app's stop signal, or of the Pod's last event without one. */
-function releaseOf(pod: RunningPod): number {
+function releaseTimeMs(pod: RunningPod): number {
   const signalled = pod.events.find(({ type, container }) => type === "SIGTERM" && container === "app");
   return signalled?.atMs ?? pod.events.at(-1)?.atMs ?? 0;
 }

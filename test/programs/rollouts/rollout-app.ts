@@ -1,6 +1,6 @@
 /**
- * The app that is rolled: HTTP/1.1 on one port, HTTP/2 without TLS and gRPC's wire format on the next. Exits at once on its
- * stop signal, as most apps do, even with open requests.
+ * Runs the app of the rollouts: HTTP/1.1 on one port, HTTP/2 without TLS and gRPC's wire format on the next. Exits
+ * immediately on its stop signal, as most apps do, even with open requests.
  *
  * The loopback port serves `POST /drain` and `GET /active` to the driver `http`.
  */
@@ -12,7 +12,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { createServer as createTcpServer } from "node:net";
-import { frame } from "../harness/grpc-frame.ts";
+import { encodeFrame } from "../harness/grpc-frame.ts";
 import { ACTIVE_PORT, ANSWER_MS } from "./app-facts.ts";
 import { createHttp2Connection, type Http2Connection } from "./http2-connection.ts";
 
@@ -44,13 +44,13 @@ http1.keepAliveTimeout = 0;
 
 const sessions = new Map<ServerHttp2Session, Http2Connection>();
 const http2 = createTcpServer({ noDelay: true }, (socket) => {
-  const line = createHttp2Connection(socket);
-  const session = performServerHandshake(line.duplex);
-  sessions.set(session, line);
+  const connection = createHttp2Connection(socket);
+  const session = performServerHandshake(connection.duplex);
+  sessions.set(session, connection);
   session.once("close", () => sessions.delete(session));
   session.on("error", () => session.destroy());
   session.on("stream", onStream);
-  if (draining) drainSession(session, line);
+  if (draining) drainSession(session, connection);
 });
 
 function onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
@@ -60,13 +60,13 @@ function onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void
   });
   stream.on("error", () => {});
   stream.resume();
-  const answer = headers["content-type"] === "application/grpc" ? answerGrpc : answerPlainly;
+  const answer = headers["content-type"] === "application/grpc" ? answerGrpc : answerHttp2;
   setTimeout(() => {
     if (!stream.destroyed) answer(stream);
   }, ANSWER_MS);
 }
 
-function answerPlainly(stream: ServerHttp2Stream): void {
+function answerHttp2(stream: ServerHttp2Stream): void {
   stream.respond({ ":status": 200, "content-type": "text/plain" });
   stream.end("hello\n");
 }
@@ -74,13 +74,13 @@ function answerPlainly(stream: ServerHttp2Stream): void {
 function answerGrpc(stream: ServerHttp2Stream): void {
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
-  stream.end(frame("hello"));
+  stream.end(encodeFrame("hello"));
 }
 
 /** Sends a shutdown notice, and the final GOAWAY when the client has answered a PING: RFC 9113 section 6.8. */
-function drainSession(session: ServerHttp2Session, line: Http2Connection): void {
+function drainSession(session: ServerHttp2Session, connection: Http2Connection): void {
   if (session.closed || session.destroyed) return;
-  line.sendShutdownNotice();
+  connection.sendShutdownNotice();
   session.ping(() => {
     if (!session.destroyed) session.close();
   });
@@ -89,12 +89,12 @@ function drainSession(session: ServerHttp2Session, line: Http2Connection): void 
 const admin = createServer((request, response) => {
   if (request.method === "POST") {
     draining = true;
-    for (const [session, line] of sessions) drainSession(session, line);
+    for (const [session, connection] of sessions) drainSession(session, connection);
   }
   response.end(String(active));
 });
 
-// HTTP/1.1 last: it serves the readiness probe.
+// HTTP/1.1 listens last, as it serves the readiness probe: a ready Pod has both ports open.
 if (process.env["UPSTREAM"] === undefined) admin.listen(ACTIVE_PORT, "127.0.0.1");
 http2.listen(port + 1, host, () => http1.listen(port, host));
 process.once("SIGTERM", () => process.exit(143));

@@ -1,11 +1,11 @@
-/** Lists the scenarios of the bench, and the shorter ones of each test run. Pure. */
+/** Lists the scenarios of the benchmark, and the shorter scenarios of each test run. Pure. */
 import type { Clients, LoadChoice } from "./load-plan.ts";
 import { type DrainSettings, type Driver, PROTOCOLS, type Protocol } from "./rollouts-request.ts";
 
 export type RolloutScenario = LoadChoice & {
   readonly rollouts: number;
   readonly settings: DrainSettings;
-  /** No request may fail. False for endless clients without a driver, whose failures are only counted. */
+  /** Whether no request may fail. False for endless clients without a driver: their failures are only counted. */
   readonly promised: boolean;
 };
 
@@ -13,37 +13,37 @@ export type RolloutScenario = LoadChoice & {
 export const PROPAGATION_MS = [500, 1_000] as const;
 const DELAY_MS = 2_000;
 const QUIET_MS = 1_000;
-/** Drain timeouts: beyond the 10 s that connections live, and a short one for clients that never close. */
-const FAR_MS = 20_000;
-const NEAR_MS = 3_000;
+/** Drain timeouts: longer than the connections' lifetime of 10 s, and a short timeout for clients that never close. */
+const LONG_TIMEOUT_MS = 20_000;
+const SHORT_TIMEOUT_MS = 3_000;
 
-const KINDS: readonly { readonly clients: Clients; readonly driver: Driver }[] = [
+const CLIENT_KINDS: readonly { readonly clients: Clients; readonly driver: Driver }[] = [
   { clients: "short-lived", driver: "none" },
   { clients: "endless", driver: "http" },
   { clients: "endless", driver: "envoy" },
   { clients: "endless", driver: "none" },
 ];
 
-export const BENCH_SCENARIOS: readonly RolloutScenario[] = KINDS.flatMap((kind) =>
+export const BENCH_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.flatMap((kind) =>
   PROTOCOLS.map((protocol) => scenario({ ...kind, protocols: [protocol] }, 20)),
 );
 
 /** Each scenario runs all protocols at once. In the 20 rollouts that are `promised`, no request may fail. */
-export const TEST_SCENARIOS: readonly RolloutScenario[] = KINDS.map((kind, index) =>
+export const TEST_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.map((kind, index) =>
   scenario({ ...kind, protocols: PROTOCOLS }, [8, 6, 6, 2][index] ?? 2),
 );
 
 function scenario(choice: LoadChoice, rollouts: number): RolloutScenario {
   const promised = choice.clients === "short-lived" || choice.driver !== "none";
-  const settings = { delayMs: DELAY_MS, quietMs: QUIET_MS, timeoutMs: promised ? FAR_MS : NEAR_MS };
+  const settings = { delayMs: DELAY_MS, quietMs: QUIET_MS, timeoutMs: promised ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS };
   return { ...choice, rollouts, settings, promised };
 }
 
 const NAMES: Readonly<Record<Protocol, string>> = { http1: "HTTP/1.1", http2: "HTTP/2", grpc: "gRPC" };
 
 export function scenarioName({ protocols, clients, driver }: LoadChoice): string {
-  const driven = driver === "none" ? "no driver" : `driver ${driver}`;
-  return [protocolNames(protocols), `${clients} clients`, driven].join(", ");
+  const driverLabel = driver === "none" ? "no driver" : `driver ${driver}`;
+  return [protocolNames(protocols), `${clients} clients`, driverLabel].join(", ");
 }
 
 export function protocolNames(protocols: readonly Protocol[]): string {

@@ -1,4 +1,4 @@
-/** Checks the rollouts of one scenario and makes their line of the results. Pure. */
+/** Checks the rollouts of one scenario and builds their line of the results. Pure. */
 import { type RolloutScenario, scenarioName } from "./rollout-scenarios.ts";
 import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 
@@ -16,7 +16,7 @@ export type RolloutsLine = Pick<
   readonly manager: "native" | "node";
   readonly answered: PerProtocol<number>;
   readonly failed: PerProtocol<number>;
-  /** Answers a second over the whole run, and in its slowest second. */
+  /** Responses per second: the average of the run; `slowestSecond`: the lowest count. */
   readonly rate: number;
   readonly slowestSecond: number;
   readonly drains: number;
@@ -39,15 +39,15 @@ export type RolloutsCheck = {
 };
 
 export function checkRollouts(scenario: RolloutScenario, result: RolloutsResult): RolloutsCheck {
-  const line = lineOf(scenario, result);
-  return { line, failures: failuresOf(line, result) };
+  const line = buildLine(scenario, result);
+  return { line, failures: findFailures(line, result) };
 }
 
-function lineOf(scenario: RolloutScenario, { nodes, drains, ...run }: RolloutsResult): RolloutsLine {
+function buildLine(scenario: RolloutScenario, { nodes, drains, ...run }: RolloutsResult): RolloutsLine {
   const { protocols, clients, driver, rollouts, settings, promised } = scenario;
   const sum = (of: (node: (typeof nodes)[number]) => number) => nodes.reduce((total, node) => total + of(node), 0);
   const measuredMs = Math.max(...nodes.map((node) => node.measuredMs));
-  const answered = perProtocol((one) => sum((node) => node.answered[one]));
+  const answered = perProtocol((protocol) => sum((node) => node.answered[protocol]));
   const overWaits = drains.map(({ overWaitMs }) => overWaitMs);
   return {
     kind: "rollouts",
@@ -55,17 +55,17 @@ function lineOf(scenario: RolloutScenario, { nodes, drains, ...run }: RolloutsRe
     ...{ protocols, clients, driver, rollouts, settings, promised },
     manager: run.manager,
     answered,
-    failed: perProtocol((one) => sum((node) => node.failed[one])),
+    failed: perProtocol((protocol) => sum((node) => node.failed[protocol])),
     rate: Math.round((total(answered) * 1_000) / measuredMs),
-    slowestSecond: slowest(nodes.map(({ perSecond }) => perSecond)),
+    slowestSecond: findSlowestSecond(nodes.map(({ perSecond }) => perSecond)),
     drains: drains.length,
     outcomes: Object.fromEntries(
       [...new Set(drains.map(({ outcome }) => outcome))]
         .sort()
         .map((outcome) => [outcome, drains.filter((drain) => drain.outcome === outcome).length]),
     ),
-    drainMs: spread(drains.map(({ drainMs }) => drainMs)),
-    overWaitMs: spread(overWaits),
+    drainMs: computeSpread(drains.map(({ drainMs }) => drainMs)),
+    overWaitMs: computeSpread(overWaits),
     longestWhy: [...drains].sort((a, b) => b.overWaitMs - a.overWaitMs)[0]?.why ?? "",
     withinGoal: overWaits.filter((ms) => ms <= OVER_WAIT_GOAL_MS).length,
     longestStallMs: Math.max(...nodes.map((node) => node.longestStallMs)),
@@ -74,16 +74,17 @@ function lineOf(scenario: RolloutScenario, { nodes, drains, ...run }: RolloutsRe
   };
 }
 
-function failuresOf(line: RolloutsLine, { nodes, drains }: RolloutsResult): readonly string[] {
+function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): readonly string[] {
   const problems: string[] = [];
   if (line.rate < LEAST_RATE)
     problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
-  if (line.drains !== line.rollouts * 2) problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2`);
+  if (line.drains !== line.rollouts * 2)
+    problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2 Pods`);
   if (!line.promised) return problems;
-  // Clients reconnect only every few seconds, so a few Pods may get none; a run in which many get none is void.
-  const unused = drains.filter(({ served }) => !served).length;
-  if (unused > drains.length / 10)
-    problems.push(`${unused} of ${drains.length} Pods ended before any client sent a request`);
+  // Clients reconnect only every few seconds, so a few Pods may get no client; a run with many such Pods is invalid.
+  const unusedPods = drains.filter(({ served }) => !served).length;
+  if (unusedPods > drains.length / 10)
+    problems.push(`${unusedPods} of ${drains.length} Pods ended before any client sent a request`);
   if (total(line.failed) > 0) {
     const first = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));
     const stall = `clients stalled for up to ${line.longestStallMs} ms`;
@@ -91,11 +92,12 @@ function failuresOf(line: RolloutsLine, { nodes, drains }: RolloutsResult): read
   }
   for (const { outcome, why } of drains)
     if (outcome !== "drained") problems.push(`a drain ended as "${outcome}": ${why}`);
-  // Each node keeps an idle connection to every Pod, for which no drain may wait.
+  // Each node keeps an idle connection to every Pod; drains must not wait for it.
   if (line.clients === "short-lived" && line.protocols.includes("http1")) {
-    const bare = drains.filter(({ leftTotal }) => leftTotal === 0).length;
-    if (bare > 0) problems.push(`${bare} Pods ended without the idle connection that was kept open`);
-    // The median tolerates single drains that wait for a processor.
+    const podsWithoutIdle = drains.filter(({ leftTotal }) => leftTotal === 0).length;
+    if (podsWithoutIdle > 0)
+      problems.push(`${podsWithoutIdle} Pods ended without the idle connection that was kept open`);
+    // The check uses the median, as single drains may wait for a processor.
     if (line.overWaitMs.median > IDLE_GOAL_MS)
       problems.push(
         `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${IDLE_GOAL_MS} ms`,
@@ -108,8 +110,8 @@ export function total(counts: PerProtocol<number>): number {
   return PROTOCOLS.reduce((sum, protocol) => sum + counts[protocol], 0);
 }
 
-/** The lowest sum of all nodes, in the seconds that all of them measured. */
-function slowest(nodes: readonly (readonly number[])[]): number {
+/** Returns the lowest count of all nodes together, over the seconds that all nodes measured. */
+function findSlowestSecond(nodes: readonly (readonly number[])[]): number {
   const seconds = Math.min(...nodes.map((node) => node.length));
   const sums = Array.from({ length: seconds }, (_, second) =>
     nodes.reduce((sum, node) => sum + (node[second] ?? 0), 0),
@@ -117,7 +119,7 @@ function slowest(nodes: readonly (readonly number[])[]): number {
   return sums.length === 0 ? 0 : Math.min(...sums);
 }
 
-function spread(values: readonly number[]): Spread {
+function computeSpread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   return { median: sorted[Math.trunc(sorted.length / 2)] ?? 0, most: sorted.at(-1) ?? 0 };
 }

@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces: rolls a Deployment many times and returns the counts. */
+/** Process 1 of the namespaces: runs many rolling updates of one Deployment and returns the counts. */
 import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg, setPriority } from "node:os";
 import { createProcessTable, type ProcessTable } from "../../../src/demo/pods/process-table.ts";
@@ -18,7 +18,7 @@ async function rollDeployment(request: RolloutsRequest, cluster: ClusterContext)
   const { network, scratch } = cluster;
   const deployment = deploymentOf(request, scratch);
   if (request.driver === "envoy") startUpstream(cluster);
-  // The Service address is unused here, as each node chooses Pods itself like kube-proxy. It serves as a source address.
+  // Each node chooses Pods itself, like kube-proxy, so the Service's address is free and becomes a second source address.
   const addresses = [network.trafficAddress, network.serviceAddress];
   const nodes = startClientNodes(
     request.propagationMs.map((propagationMs, index) => ({
@@ -42,16 +42,16 @@ function startUpstream({ processes, imageEnvironment }: ClusterContext): void {
 }
 
 /**
- * Raises the priority of a process where the permissions allow it: without a processor clients are silent, so that a drain
- * may end too early, and a manager is late. The result has the longest stall of the clients in any case.
+ * Raises the priority of a process if the permissions allow it. Without a processor, clients send nothing, so that a drain
+ * may end too early, and the manager is late. The result always has the longest stall of the clients.
  */
 function raisePriority(pid: number): void {
   try {
     setPriority(pid, HIGH_PRIORITY);
-    // With autogroups Linux schedules by session, and only the priority of the session counts.
+    // With autogroups Linux schedules by session, so only the priority of the session has an effect.
     writeFileSync(`/proc/${pid}/autogroup`, String(HIGH_PRIORITY));
   } catch {
-    // No permission, no autogroups, or the process has exited: it keeps the usual priority.
+    // Without permission or autogroups, or after the process has exited, the priority stays unchanged.
   }
 }
 

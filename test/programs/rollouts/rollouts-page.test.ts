@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BENCH_SCENARIOS, scenarioName } from "./rollout-scenarios.ts";
 import { checkRollouts, type RolloutsLine } from "./rollouts-checks.ts";
-import { rolloutsPage, unmeasured } from "./rollouts-page.ts";
+import { missingRolloutScenarios, rolloutsPage } from "./rollouts-page.ts";
 import { perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 
 const drain = {
@@ -41,22 +41,24 @@ describe("docs/rollouts.md", () => {
   });
 
   test("lists scenarios that may lose requests in a separate table", () => {
-    const lost = lines.map((line) => (line.promised ? line : { ...line, failed: { http1: 0, http2: 7, grpc: 0 } }));
-    const [, others = ""] = rolloutsPage(lost).split("## Endless clients without a driver");
+    const lossyLines = lines.map((line) =>
+      line.promised ? line : { ...line, failed: { http1: 0, http2: 7, grpc: 0 } },
+    );
+    const [, others = ""] = rolloutsPage(lossyLines).split("## Endless clients without a driver");
     expect(others).toContain("| HTTP/2 | **7** of 11007 | drained 40 |");
     expect(others.split("\n").filter((line) => line.startsWith("| HTTP") || line.startsWith("| gRPC"))).toHaveLength(3);
   });
 
   test("shows 0 ms of over-wait for a drain that ended early", () => {
-    const early = lines.map((line) => ({ ...line, overWaitMs: { median: -300, most: -20 } }));
-    expect(rolloutsPage(early)).toContain("| 0 ms, 0 ms |");
+    const earlyLines = lines.map((line) => ({ ...line, overWaitMs: { median: -300, most: -20 } }));
+    expect(rolloutsPage(earlyLines)).toContain("| 0 ms, 0 ms |");
   });
 
   test("lists the scenarios without a result, and ignores results of other kinds of cases", () => {
     const [first, ...others] = lines;
-    const foreign = { kind: "server", system: first?.system ?? "" };
-    expect(unmeasured([...others, foreign])).toEqual([first?.system]);
-    expect(unmeasured(lines)).toEqual([]);
+    const serverResult = { kind: "server", system: first?.system ?? "" };
+    expect(missingRolloutScenarios([...others, serverResult])).toEqual([first?.system]);
+    expect(missingRolloutScenarios(lines)).toEqual([]);
     expect(first?.system).toBe(BENCH_SCENARIOS.map(scenarioName)[0]);
   });
 });

@@ -4,23 +4,29 @@ import type { OtherResult } from "../results/program-result.ts";
 import { BENCH_SCENARIOS, protocolNames, scenarioName } from "./rollout-scenarios.ts";
 import { OVER_WAIT_GOAL_MS, type RolloutsLine, total } from "./rollouts-checks.ts";
 
-export function unmeasured(results: readonly OtherResult[]): readonly string[] {
-  return BENCH_SCENARIOS.map(scenarioName).filter((name) => lineOf(name, results) === undefined);
+export function missingRolloutScenarios(results: readonly OtherResult[]): readonly string[] {
+  return BENCH_SCENARIOS.map(scenarioName).filter((name) => findLine(name, results) === undefined);
 }
 
 export function rolloutsPage(results: readonly OtherResult[]): string {
-  const lines = BENCH_SCENARIOS.flatMap((scenario) => lineOf(scenarioName(scenario), results) ?? []);
-  return [INTRODUCTION, circumstances(lines), promisedTable(lines), READING, OTHERS, otherTable(lines), AFTERWORD].join(
-    "\n",
-  );
+  const lines = BENCH_SCENARIOS.flatMap((scenario) => findLine(scenarioName(scenario), results) ?? []);
+  return [
+    INTRODUCTION,
+    describeConditions(lines),
+    losslessTable(lines),
+    OVER_WAIT_NOTE,
+    LOSSY_INTRODUCTION,
+    lossyTable(lines),
+    AFTERWORD,
+  ].join("\n");
 }
 
-export function promisedTable(lines: readonly RolloutsLine[]): string {
-  return table([PROMISED_HEAD, ...lines.filter((line) => line.promised).map(promisedRow)]);
+export function losslessTable(lines: readonly RolloutsLine[]): string {
+  return table([LOSSLESS_HEAD, ...lines.filter((line) => line.promised).map(losslessRow)]);
 }
 
-export function otherTable(lines: readonly RolloutsLine[]): string {
-  return table([OTHER_HEAD, ...lines.filter((line) => !line.promised).map(otherRow)]);
+export function lossyTable(lines: readonly RolloutsLine[]): string {
+  return table([LOSSY_HEAD, ...lines.filter((line) => !line.promised).map(lossyRow)]);
 }
 
 const INTRODUCTION = `# 20 rollouts at 500 requests a second
@@ -45,7 +51,7 @@ clients a GOAWAY that refuses no stream, then the final one. With driver \`envoy
 that is not rolled.
 `;
 
-function circumstances(lines: readonly RolloutsLine[]): string {
+function describeConditions(lines: readonly RolloutsLine[]): string {
   const [first] = lines;
   if (first === undefined) return "";
   const seconds = (ms: number) => `${ms / 1_000} s`;
@@ -59,7 +65,7 @@ function circumstances(lines: readonly RolloutsLine[]): string {
   ].join(" ");
 }
 
-const PROMISED_HEAD = [
+const LOSSLESS_HEAD = [
   "protocol",
   "clients",
   "driver",
@@ -71,21 +77,21 @@ const PROMISED_HEAD = [
   `within ${OVER_WAIT_GOAL_MS} ms`,
 ];
 
-function promisedRow(line: RolloutsLine): readonly string[] {
+function losslessRow(line: RolloutsLine): readonly string[] {
   return [
     protocolNames(line.protocols),
     line.clients,
     line.driver,
-    failures(line),
+    failureCell(line),
     String(line.rate),
     String(line.slowestSecond),
     `${(line.drainMs.median / 1_000).toFixed(1)} s, ${(line.drainMs.most / 1_000).toFixed(1)} s`,
-    `${milliseconds(line.overWaitMs.median)}, ${milliseconds(line.overWaitMs.most)}`,
+    `${formatOverWait(line.overWaitMs.median)}, ${formatOverWait(line.overWaitMs.most)}`,
     `${line.withinGoal} of ${line.drains}`,
   ];
 }
 
-const READING = `
+const OVER_WAIT_NOTE = `
 **Over-wait**: from the moment when the drain could have ended (the drain delay is over, the Pod is withdrawn, and a quiet
 period has passed since the last request, response or close of a client) to the app's stop signal. The idle HTTP/1.1 connections
 were open at every release and delayed none of them. After GOAWAY clients send the requests that they had not sent yet on
@@ -95,17 +101,17 @@ The promise does not cover a client that sends less than one request in a quiet 
 close that connection like any idle one.
 `;
 
-const OTHERS = `## Endless clients without a driver
+const LOSSY_INTRODUCTION = `## Endless clients without a driver
 
 Without a driver these clients do not close: each drain waits for them until its deadline, here 3 s after the delay, and then
 their requests in flight fail. This is measured, not promised.
 `;
 
-const OTHER_HEAD = ["protocol", "failed", "the drains ended as"];
+const LOSSY_HEAD = ["protocol", "failed", "the drains ended as"];
 
-function otherRow(line: RolloutsLine): readonly string[] {
+function lossyRow(line: RolloutsLine): readonly string[] {
   const outcomes = Object.entries(line.outcomes).map(([outcome, count]) => `${outcome} ${count}`);
-  return [protocolNames(line.protocols), failures(line), outcomes.join(", ")];
+  return [protocolNames(line.protocols), failureCell(line), outcomes.join(", ")];
 }
 
 const AFTERWORD = `
@@ -113,19 +119,19 @@ One run per row: a 0 here is a measurement, not a proof. \`npm run test:programs
 at once and fails if a single request fails.
 `;
 
-function failures(line: RolloutsLine): string {
+function failureCell(line: RolloutsLine): string {
   return `**${total(line.failed)}** of ${total(line.answered) + total(line.failed)}`;
 }
 
-/** A release before the due moment counts as an over-wait of 0. */
-function milliseconds(ms: number): string {
+/** An early release has an over-wait of 0. */
+function formatOverWait(ms: number): string {
   return `${Math.max(0, ms)} ms`;
 }
 
-function lineOf(name: string, results: readonly OtherResult[]): RolloutsLine | undefined {
-  return results.filter(isRollouts).find(({ system }) => system === name);
+function findLine(name: string, results: readonly OtherResult[]): RolloutsLine | undefined {
+  return results.filter(isRolloutsLine).find(({ system }) => system === name);
 }
 
-function isRollouts(result: OtherResult): result is RolloutsLine {
+function isRolloutsLine(result: OtherResult): result is RolloutsLine {
   return result.kind === "rollouts";
 }

@@ -16,11 +16,11 @@ export type Driver = "none" | "http" | "envoy";
 export type RolloutsRequest = {
   readonly driver: Driver;
   readonly envoy: FoundProgram | undefined;
-  /** Number of rolling updates; each starts 2 s after the new Pods of the one before are Ready. */
+  /** Number of rolling updates; each starts 2 s after the new Pods of the previous update are Ready. */
   readonly rollouts: number;
   readonly settings: DrainSettings;
   readonly load: LoadPlan;
-  /** One client process for each value: the delay until it applies endpoint changes. */
+  /** Delay until a client process applies endpoint changes; each value starts one process. */
   readonly propagationMs: readonly number[];
 };
 
@@ -34,9 +34,9 @@ export type LoadPlan = {
   readonly lives: { readonly leastMs: number; readonly mostMs: number } | "endless";
   readonly keptHttp1: number;
   readonly keptHttp2: number;
-  /** One in this many HTTP/1.1 requests has a new connection. */
+  /** N: every Nth HTTP/1.1 request uses a new connection. */
   readonly newConnectionEvery: number;
-  /** HTTP/1.1 clients of each node that always wait for an answer of 1 to 4 s, each on a connection of its own. */
+  /** HTTP/1.1 clients of each node that always wait for a response that takes 1 to 4 s, each on its own connection. */
   readonly slowClients: number;
   /** Each node keeps one idle HTTP/1.1 connection to every Pod, after one request. */
   readonly idleConnections: boolean;
@@ -58,7 +58,7 @@ export type NodeResult = {
   readonly measuredMs: number;
   readonly perSecond: readonly number[];
   readonly longestStallMs: number;
-  /** By the Pod's address, on the shared clock: the last request, answer or close of a client of this node. */
+  /** Time of the last request, response or close of this node's clients, on the shared clock; the keys are Pod addresses. */
   readonly lastWorkMs: Readonly<Record<string, number>>;
 };
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { frame, isWholeMessage } from "../harness/grpc-frame.ts";
+import { encodeFrame, isCompleteFrame } from "../harness/grpc-frame.ts";
 import { overWaitMs } from "../harness/over-wait.ts";
 import { createNodeCounter } from "./load/node-counter.ts";
 import { createPace } from "./load/timing.ts";
-import { loadPlan } from "./load-plan.ts";
+import { planLoad } from "./load-plan.ts";
 import { BENCH_SCENARIOS, type RolloutScenario, scenarioName, TEST_SCENARIOS } from "./rollout-scenarios.ts";
 import { checkRollouts } from "./rollouts-checks.ts";
 import { type NodeResult, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
@@ -34,37 +34,37 @@ describe("a gRPC message", () => {
   test("is complete with exactly the bytes of its frame", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const message = frame(text);
-        expect(isWholeMessage(message)).toBe(true);
-        expect(isWholeMessage(message.subarray(0, -1))).toBe(false);
-        expect(isWholeMessage(Uint8Array.from([...message, 0]))).toBe(false);
+        const message = encodeFrame(text);
+        expect(isCompleteFrame(message)).toBe(true);
+        expect(isCompleteFrame(message.subarray(0, -1))).toBe(false);
+        expect(isCompleteFrame(Uint8Array.from([...message, 0]))).toBe(false);
       }),
     );
   });
 
   test("can start anywhere in a larger buffer", () => {
-    const buffer = new Uint8Array([9, 9, 9, ...frame("hello")]);
-    expect(isWholeMessage(buffer.subarray(3))).toBe(true);
+    const buffer = new Uint8Array([9, 9, 9, ...encodeFrame("hello")]);
+    expect(isCompleteFrame(buffer.subarray(3))).toBe(true);
   });
 
   test("is refused if it is compressed", () => {
-    const message = frame("hello");
+    const message = encodeFrame("hello");
     message[0] = 1;
-    expect(isWholeMessage(message)).toBe(false);
+    expect(isCompleteFrame(message)).toBe(false);
   });
 });
 
-describe("the time that a drain lasted too long", () => {
+describe("the over-wait of a drain", () => {
   const settings = { delayMs: 2_000, quietMs: 1_000, timeoutMs: 20_000 };
-  const held = { deletedMs: 10_000, releasedMs: 16_000, withdrawnMs: undefined, lastWorkMs: undefined };
+  const times = { deletedMs: 10_000, releasedMs: 16_000, withdrawnMs: undefined, lastWorkMs: undefined };
 
   test.for([
-    { title: "the drain delay without clients", pod: held, ms: 4_000 },
-    { title: "the withdrawal if it is later than the drain delay", pod: { ...held, withdrawnMs: 13_000 }, ms: 3_000 },
-    { title: "the end of the quiet period after the last request", pod: { ...held, lastWorkMs: 14_900 }, ms: 100 },
+    { title: "the drain delay without clients", pod: times, ms: 4_000 },
+    { title: "the withdrawal if it is later than the drain delay", pod: { ...times, withdrawnMs: 13_000 }, ms: 3_000 },
+    { title: "the end of the quiet period after the last request", pod: { ...times, lastWorkMs: 14_900 }, ms: 100 },
     {
       title: "the end of the quiet period, and is negative if the drain ended earlier",
-      pod: { ...held, lastWorkMs: 15_500 },
+      pod: { ...times, lastWorkMs: 15_500 },
       ms: -500,
     },
   ])("starts at $title", ({ pod, ms }) => {
@@ -99,7 +99,7 @@ describe("the rollout scenarios", () => {
   test("of the benchmark have 20 rollouts for each protocol, at more than the required rate", () => {
     for (const scenario of BENCH_SCENARIOS) {
       expect(scenario.rollouts).toBe(20);
-      const rates = PROTOCOLS.map((protocol) => loadPlan(scenario).rates[protocol]);
+      const rates = PROTOCOLS.map((protocol) => planLoad(scenario).rates[protocol]);
       expect(rates.filter((rate) => rate > 500)).toHaveLength(1);
     }
     expect(new Set(BENCH_SCENARIOS.map(scenarioName)).size).toBe(BENCH_SCENARIOS.length);
@@ -135,20 +135,20 @@ describe("the checks of a rollout", () => {
     leftTotal: 2,
     served: true,
   };
-  const good: RolloutsResult = {
+  const correctResult: RolloutsResult = {
     manager: "native",
     nodes: [node, node],
     drains: Array.from({ length: 16 }, () => drain),
     machineLoad: 1,
     processors: 2,
   };
-  const check = (result: RolloutsResult, more: Partial<RolloutScenario> = {}) => {
+  const check = (result: RolloutsResult, overrides: Partial<RolloutScenario> = {}) => {
     if (scenario === undefined) throw new Error("there is no scenario");
-    return checkRollouts({ ...scenario, ...more }, result);
+    return checkRollouts({ ...scenario, ...overrides }, result);
   };
 
   test("pass a correct run, and its result has the rate and the slowest second", () => {
-    const { failures, line } = check(good);
+    const { failures, line } = check(correctResult);
     expect(failures).toEqual([]);
     expect(line).toMatchObject({
       rate: 600,
@@ -167,7 +167,7 @@ describe("the checks of a rollout", () => {
     },
     { title: "a slow run", nodes: [node, { ...node, measuredMs: 30_000 }], failure: "400 requests a second" },
   ])("report $title", ({ nodes, failure }) => {
-    expect(check({ ...good, nodes }).failures.join()).toContain(failure);
+    expect(check({ ...correctResult, nodes }).failures.join()).toContain(failure);
   });
 
   test.for([
@@ -176,14 +176,14 @@ describe("the checks of a rollout", () => {
     { title: "a Pod without the idle connection", change: { leftTotal: 0 }, failure: "without the idle connection" },
     { title: "drains that wait for the idle connection", change: { overWaitMs: 900 }, failure: "900 ms more" },
   ])("report $title", ({ change, failure }) => {
-    const drains = good.drains.map((one) => ({ ...one, ...change }));
-    expect(check({ ...good, drains }).failures.join()).toContain(failure);
+    const drains = correctResult.drains.map((drain) => ({ ...drain, ...change }));
+    expect(check({ ...correctResult, drains }).failures.join()).toContain(failure);
   });
 
   test("count but allow failures in scenarios that may lose requests", () => {
     const failed = { ...node, failed: { ...node.failed, http1: 7 } };
-    const drains = good.drains.map((one) => ({ ...one, outcome: "timeout", leftTotal: 0 }));
-    const { failures, line } = check({ ...good, nodes: [failed, failed], drains }, { promised: false });
+    const drains = correctResult.drains.map((drain) => ({ ...drain, outcome: "timeout", leftTotal: 0 }));
+    const { failures, line } = check({ ...correctResult, nodes: [failed, failed], drains }, { promised: false });
     expect(failures).toEqual([]);
     expect(line.failed.http1).toBe(14);
   });

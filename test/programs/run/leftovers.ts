@@ -4,50 +4,53 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
-/** Inherited by all processes of the run. Those in namespaces need no mark: the kernel ends them with process 1. */
+/** Environment variable that marks all processes of the run. The kernel ends processes in namespaces together with process 1. */
 const MARK = "LASTCALL_PROGRAMS_RUN";
 const LIMIT_MS = 5_000;
 
 // biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
 export default async function setup(): Promise<() => Promise<void>> {
-  // A short prefix: programs create sockets in this folder, and their paths are limited to 107 bytes.
+  // The prefix is short, as programs create sockets in this folder, and a socket's path is limited to 107 bytes.
   const folder = await mkdtemp(join(tmpdir(), "lcp-"));
-  const before = process.env["TMPDIR"];
+  const previousTmpdir = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   process.env[MARK] = basename(folder);
-  // An interrupted run does not reach the teardown.
-  const sweep = () => rmSync(folder, { recursive: true, force: true });
-  process.once("exit", sweep);
+  // An interrupted run skips the teardown.
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", removeFolder);
   return async () => {
-    process.off("exit", sweep);
-    if (before === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = before;
-    const processes = await processesLeft(`${MARK}=${basename(folder)}`);
+    process.off("exit", removeFolder);
+    if (previousTmpdir === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = previousTmpdir;
+    const processes = await waitForProcesses(`${MARK}=${basename(folder)}`);
     const files = await readdir(folder);
     await rm(folder, { recursive: true, force: true });
-    const left = [...processes.map((one) => `process ${one}`), ...files.map((file) => `file ${join(folder, file)}`)];
-    if (left.length > 0) throw new Error(`the run left behind: ${left.join("; ")}`);
+    const leftovers = [
+      ...processes.map((running) => `process ${running}`),
+      ...files.map((file) => `file ${join(folder, file)}`),
+    ];
+    if (leftovers.length > 0) throw new Error(`processes or files of this run are left: ${leftovers.join("; ")}`);
   };
 }
 
-async function processesLeft(mark: string): Promise<readonly string[]> {
+async function waitForProcesses(mark: string): Promise<readonly string[]> {
   const limitMs = performance.now() + LIMIT_MS;
   for (;;) {
-    const left = await marked(mark);
-    if (left.length === 0 || performance.now() > limitMs) return left;
+    const processes = await findMarkedProcesses(mark);
+    if (processes.length === 0 || performance.now() > limitMs) return processes;
     await new Promise((done) => setTimeout(done, 200));
   }
 }
 
-/** @returns `PID COMMAND` of each process, without Vitest's workers, which end after the teardown */
-async function marked(mark: string): Promise<readonly string[]> {
-  const found: string[] = [];
+/** @returns `PID COMMAND` of each process with the mark, except Vitest's workers, which end after the teardown */
+async function findMarkedProcesses(mark: string): Promise<readonly string[]> {
+  const commands: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^[0-9]+$/.test(name) && name !== String(process.pid))) {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
     if (!environment.split("\0").includes(mark)) continue;
     const command = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " ").trim();
-    // A zombie has no command.
-    if (command !== "" && !command.includes("vitest")) found.push(`${pid} ${command.slice(0, 120)}`);
+    // A zombie has an empty command line.
+    if (command !== "" && !command.includes("vitest")) commands.push(`${pid} ${command.slice(0, 120)}`);
   }
-  return found;
+  return commands;
 }

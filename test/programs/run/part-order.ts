@@ -1,19 +1,19 @@
-/** Orders the parts of `npm run test:programs`: programs are installed before the first measurement. */
+/** Sorts the test files of `npm run test:programs`: programs are installed before the first measurement. */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const PARTS = ["install", "servers", "rollouts", "protocols", "rabbitmq", "envoy"];
 
-export function inOrder(files: readonly string[]): readonly string[] {
-  const place = (file: string) => {
-    const at = PARTS.indexOf(/\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "");
-    return at < 0 ? PARTS.length : at;
+export function sortByPart(files: readonly string[]): readonly string[] {
+  const partIndex = (file: string) => {
+    const index = PARTS.indexOf(/\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "");
+    return index < 0 ? PARTS.length : index;
   };
-  return files.toSorted((one, other) => place(one) - place(other) || one.localeCompare(other));
+  return files.toSorted((first, second) => partIndex(first) - partIndex(second) || first.localeCompare(second));
 }
 
 export class PartOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = inOrder(files.map(({ moduleId }) => moduleId));
-    return files.toSorted((one, other) => order.indexOf(one.moduleId) - order.indexOf(other.moduleId));
+    const order = sortByPart(files.map(({ moduleId }) => moduleId));
+    return files.toSorted((first, second) => order.indexOf(first.moduleId) - order.indexOf(second.moduleId));
   }
 }

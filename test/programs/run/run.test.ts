@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { inOrder } from "./part-order.ts";
+import { sortByPart } from "./part-order.ts";
 
 const file = (part: string, name = part) => `/home/me/lastcall/test/programs/${part}/${name}.program.ts`;
 
 describe("the parts of a run of test:programs", () => {
   test("start with the installation and end with folders that are not listed", () => {
     const files = [file("zeppelin"), file("envoy"), file("servers"), file("install"), file("airship")];
-    expect(inOrder(files)).toEqual([
+    expect(sortByPart(files)).toEqual([
       file("install"),
       file("servers"),
       file("envoy"),
@@ -17,6 +17,6 @@ describe("the parts of a run of test:programs", () => {
 
   test("keep the files of one part together", () => {
     const files = [file("protocols"), file("servers", "idle"), file("servers")];
-    expect(inOrder(files)).toEqual([file("servers", "idle"), file("servers"), file("protocols")]);
+    expect(sortByPart(files)).toEqual([file("servers", "idle"), file("servers"), file("protocols")]);
   });
 });

@@ -8,7 +8,7 @@ import { servicePort } from "../../../src/demo/rollout/deployment.ts";
 import { allReady, createPod } from "../../../src/demo/rollout/rollout.ts";
 import { openSession } from "../harness/http2-client.ts";
 import { type ClusterContext, runClusterScript } from "../harness/namespace-script.ts";
-import { factsOfPod, type PodEndFacts } from "../harness/pod-end-facts.ts";
+import { collectPodFacts, type PodEndFacts } from "../harness/pod-end-facts.ts";
 import { UPSTREAM } from "../harness/roll-request.ts";
 
 export type Http2Request = {
@@ -24,9 +24,9 @@ export type Http2Result = {
 };
 
 const LARGE_BYTES = 1 << 20;
-/** Longer than the quiet period: the client is idle for this time when the Pod is deleted. */
-const SILENCE_MS = 3_000;
-/** Pause between two requests, in which both sides finish their settings frames. */
+/** Time for which the client is idle before the Pod is deleted; longer than the quiet period. */
+const IDLE_MS = 3_000;
+/** Pause between two requests, in which both sides exchange their SETTINGS frames. */
 const PAUSE_MS = 500;
 
 await runClusterScript(async ({ deployments }: Http2Request, cluster): Promise<Http2Result> => {
@@ -65,10 +65,10 @@ async function endPod(
   await allReady([pod], clock);
   const session = openSession(pod.address, servicePort(deployment), network.trafficAddress);
   await requestAll(session, REQUESTS[pattern], clock);
-  await clock.wait(SILENCE_MS);
+  await clock.wait(IDLE_MS);
   await pod.remove();
   session.destroy();
-  return factsOfPod(pod);
+  return collectPodFacts(pod);
 }
 
 async function requestAll(
@@ -83,7 +83,7 @@ async function requestAll(
       status = Number(headers[":status"]);
     });
     await once(stream.resume(), "end");
-    if (status !== 200) throw new Error(`${path} was answered with status ${status}, expected 200`);
+    if (status !== 200) throw new Error(`the response to ${path} has status ${status}, expected 200`);
     await clock.wait(PAUSE_MS);
   }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { withAnnotations } from "../../../src/demo/rollout/deployment.ts";
 import { insideNamespaces } from "../harness/inside-namespaces.ts";
-import { requiredProgram } from "../install/program-of.ts";
+import { requireProgram } from "../install/program-of.ts";
 import type { Http2ServerResult } from "../results/program-result.ts";
 import { recordResult } from "../results/record-result.ts";
 import type { Http2Request, Http2Result } from "./http2-inside.ts";
@@ -19,7 +19,7 @@ test("a drain with an idle HTTP/2 connection ends after the drain delay or at th
     const deployments: Record<string, object> = {};
     const versions: Record<string, string> = {};
     for (const row of HTTP2_SERVERS) {
-      const program = await requiredProgram(row.program, context);
+      const program = await requireProgram(row.program, context);
       versions[row.system] = `${program.version} (${program.source})`;
       deployments[row.system] = withAnnotations(serverDeployment(row, program, scratch), {
         "lastcall.dev/drain-timeout": "5s",
@@ -43,7 +43,7 @@ test("a drain with an idle HTTP/2 connection ends after the drain delay or at th
       await recordResult(result);
     }
     // The outcome depends on the side that sent last; the drain delay holds in both cases.
-    for (const end of Object.values(ends).flatMap((one) => Object.values(one))) {
+    for (const end of Object.values(ends).flatMap((endsByPattern) => Object.values(endsByPattern))) {
       expect(["drained", "timeout"]).toContain(end.outcome);
       expect(end.drainSeconds).toBeGreaterThanOrEqual(DRAIN_DELAY_SECONDS);
     }

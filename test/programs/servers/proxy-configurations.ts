@@ -1,7 +1,7 @@
-/** Configurations of the proxies: they listen on 8080 and forward everything but /healthz to the upstream. */
+/** Defines the configurations of the proxies, which listen on 8080 and forward all requests except /healthz to the upstream. */
 import { UPSTREAM } from "../harness/roll-request.ts";
 
-const KEEP_SECONDS = 75;
+const KEEP_ALIVE_SECONDS = 75;
 
 export const NGINX = `
 daemon off;
@@ -12,7 +12,7 @@ error_log stderr error;
 events { worker_connections 512; }
 http {
   access_log off;
-  keepalive_timeout ${KEEP_SECONDS}s;
+  keepalive_timeout ${KEEP_ALIVE_SECONDS}s;
   keepalive_requests 100000;
   client_body_temp_path body;
   proxy_temp_path proxy;
@@ -35,7 +35,7 @@ defaults
   timeout connect 5s
   timeout client 60s
   timeout server 60s
-  timeout http-keep-alive ${KEEP_SECONDS}s
+  timeout http-keep-alive ${KEEP_ALIVE_SECONDS}s
 frontend web
   bind :8080
   monitor-uri /healthz
@@ -57,7 +57,7 @@ PidFile \${FOLDER}/apache.pid
 DefaultRuntimeDir \${FOLDER}
 ErrorLog "|/bin/cat 1>&2"
 KeepAlive On
-KeepAliveTimeout ${KEEP_SECONDS}
+KeepAliveTimeout ${KEEP_ALIVE_SECONDS}
 MaxKeepAliveRequests 0
 ProxyPass / http://${UPSTREAM}/ disablereuse=On
 `;
@@ -68,7 +68,7 @@ export const LIGHTTPD = `
 server.modules = ("mod_proxy")
 server.port = 8080
 server.document-root = "/var/empty"
-server.max-keep-alive-idle = ${KEEP_SECONDS}
+server.max-keep-alive-idle = ${KEEP_ALIVE_SECONDS}
 server.max-keep-alive-requests = 100000
 proxy.server = ("" => (("host" => "${UPSTREAM_HOST}", "port" => ${UPSTREAM_PORT})))
 `;

@@ -22,14 +22,14 @@ function outcome(requests: number, failed: number, ends: readonly RolledPodEnd[]
   return { counts: counter.counts(), ends };
 }
 
-const LOSING = outcome(500, 40);
-const QUIET = outcome(500, 0);
+const LOSSY_OUTCOME = outcome(500, 40);
+const LOSSLESS_OUTCOME = outcome(500, 0);
 
-function failuresOf(covered: RollOutcome, without: RollOutcome = LOSING): readonly string[] {
+function failuresOf(withLastcall: RollOutcome, without: RollOutcome = LOSSY_OUTCOME): readonly string[] {
   if (ROW === undefined) throw new Error("the table is empty");
   return checkServer(ROW, NGINX, {
     manager: "native",
-    outcomes: { without, with: covered, endless: LOSING, preload: QUIET },
+    outcomes: { without, with: withLastcall, endless: LOSSY_OUTCOME, preload: LOSSLESS_OUTCOME },
   }).failures;
 }
 
@@ -42,8 +42,8 @@ test("one failed request with lastcall is reported with its kind", () => {
 });
 
 test("a drain that ended at its deadline is reported with its reason", () => {
-  const late = { ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." };
-  expect(failuresOf(outcome(500, 0, [DRAINED, late]))).toEqual([
+  const lateDrain = { ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." };
+  expect(failuresOf(outcome(500, 0, [DRAINED, lateDrain]))).toEqual([
     'a drain with lastcall ended as "timeout": 10.0.0.1 stayed.',
   ]);
 });
@@ -59,10 +59,10 @@ test("a load with fewer than 200 requests fails", () => {
 test("clients that never close can lose requests, and the result records these requests", () => {
   if (ROW === undefined) throw new Error("the table is empty");
   const outcomes = {
-    without: LOSING,
+    without: LOSSY_OUTCOME,
     with: outcome(500, 0),
     endless: outcome(600, 5, [{ ...DRAINED, outcome: "timeout" }]),
-    preload: QUIET,
+    preload: LOSSLESS_OUTCOME,
   };
   const check = checkServer(ROW, NGINX, { manager: "native", outcomes });
   expect(check.failures).toEqual([]);
@@ -70,11 +70,11 @@ test("clients that never close can lose requests, and the result records these r
 });
 
 describe("with preload, clients that never close", () => {
-  const stayed = outcome(600, 2, [{ ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." }]);
+  const lossyPreload = outcome(600, 2, [{ ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." }]);
   const check = (unreachedByPreload?: string) => {
     if (ROW === undefined) throw new Error("the table is empty");
     const row = unreachedByPreload === undefined ? ROW : { ...ROW, unreachedByPreload };
-    const outcomes = { without: LOSING, with: QUIET, endless: LOSING, preload: stayed };
+    const outcomes = { without: LOSSY_OUTCOME, with: LOSSLESS_OUTCOME, endless: LOSSY_OUTCOME, preload: lossyPreload };
     return checkServer(row, NGINX, { manager: "native", outcomes });
   };
 

@@ -1,7 +1,7 @@
-/** Checks the rollout of one server and makes its row of the table. Pure. */
+/** Checks the rollout of one server and builds its result. Pure. */
 import type { RollOutcome, RollResult } from "../harness/roll-request.ts";
 import type { FoundProgram } from "../install/program-of.ts";
-import type { Counted, ServerResult } from "../results/program-result.ts";
+import type { RequestTotals, ServerResult } from "../results/program-result.ts";
 import { type ServerRow, titleOf } from "./server-table.ts";
 
 export type ServerCheck = {
@@ -9,12 +9,12 @@ export type ServerCheck = {
   readonly result: ServerResult;
 };
 
-/** Hanging clients would send few requests and so hide failures. */
+/** A run with fewer requests fails: clients that hang send few requests, so failures would stay hidden. */
 const LEAST_REQUESTS = 200;
 
 export function checkServer(row: ServerRow, program: FoundProgram, { manager, outcomes }: RollResult): ServerCheck {
-  const { without, with: covered, endless, preload } = outcomes;
-  if (without === undefined || covered === undefined || endless === undefined || preload === undefined)
+  const { without, with: withLastcall, endless, preload } = outcomes;
+  if (without === undefined || withLastcall === undefined || endless === undefined || preload === undefined)
     throw new Error(`${titleOf(row)}: a variant is missing, expected with, without, endless and preload`);
   const result: ServerResult = {
     kind: "server",
@@ -23,33 +23,33 @@ export function checkServer(row: ServerRow, program: FoundProgram, { manager, ou
     stopSignal: row.stopSignal,
     signalOf: row.signalOf,
     manager,
-    without: countsOf(without),
-    with: countsOf(covered),
-    endless: { ...countsOf(endless), outcomes: outcomesOf(endless) },
+    without: pickTotals(without),
+    with: pickTotals(withLastcall),
+    endless: { ...pickTotals(endless), outcomes: outcomesOf(endless) },
     preload: {
-      ...countsOf(preload),
+      ...pickTotals(preload),
       outcomes: outcomesOf(preload),
-      ...longestOf(preload),
+      ...longestDrain(preload),
       unreached: row.unreachedByPreload ?? "",
     },
-    ...longestOf(covered),
-    stopSeconds: Math.max(...covered.ends.map((end) => end.stopSeconds)),
+    ...longestDrain(withLastcall),
+    stopSeconds: Math.max(...withLastcall.ends.map((end) => end.stopSeconds)),
   };
   const failures = [
-    ...lossesOf(covered, "with lastcall"),
-    ...(row.unreachedByPreload === undefined ? lossesOf(preload, "with preload") : []),
-    ...[without, covered, endless, preload]
+    ...describeLosses(withLastcall, "with lastcall"),
+    ...(row.unreachedByPreload === undefined ? describeLosses(preload, "with preload") : []),
+    ...[without, withLastcall, endless, preload]
       .filter((outcome) => outcome.counts.requests < LEAST_REQUESTS)
       .map((outcome) => `${outcome.counts.requests} requests were sent, expected at least ${LEAST_REQUESTS}`),
   ];
   return { failures, result };
 }
 
-function lossesOf(outcome: RollOutcome, how: string): readonly string[] {
-  const late = outcome.ends.filter((end) => end.outcome !== "drained");
+function describeLosses(outcome: RollOutcome, condition: string): readonly string[] {
+  const unfinished = outcome.ends.filter((end) => end.outcome !== "drained");
   return [
-    ...(outcome.counts.failed === 0 ? [] : [`${counted(outcome)} failed ${how}`]),
-    ...late.map((end) => `a drain ${how} ended as "${end.outcome}": ${end.why}`),
+    ...(outcome.counts.failed === 0 ? [] : [`${describeFailed(outcome)} failed ${condition}`]),
+    ...unfinished.map((end) => `a drain ${condition} ended as "${end.outcome}": ${end.why}`),
   ];
 }
 
@@ -57,18 +57,18 @@ function outcomesOf({ ends }: RollOutcome): readonly string[] {
   return [...new Set(ends.map((end) => end.outcome))].sort();
 }
 
-function longestOf({ ends }: RollOutcome): { readonly drainSeconds: number; readonly overWaitSeconds: number } {
+function longestDrain({ ends }: RollOutcome): { readonly drainSeconds: number; readonly overWaitSeconds: number } {
   return {
     drainSeconds: Math.max(...ends.map((end) => end.drainSeconds)),
     overWaitSeconds: Math.max(...ends.map((end) => end.overWaitSeconds)),
   };
 }
 
-function countsOf({ counts }: RollOutcome): Counted {
+function pickTotals({ counts }: RollOutcome): RequestTotals {
   return { requests: counts.requests, failed: counts.failed, kinds: counts.kinds };
 }
 
-function counted({ counts }: RollOutcome): string {
+function describeFailed({ counts }: RollOutcome): string {
   const kinds = Object.entries(counts.kinds).filter(([, count]) => count > 0);
   const detail = kinds.length === 0 ? "" : ` (${kinds.map(([kind, count]) => `${kind} ${count}`).join(", ")})`;
   return `${counts.failed} of ${counts.requests} requests${detail}`;

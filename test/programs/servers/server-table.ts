@@ -1,4 +1,4 @@
-/** Lists the servers that are rolled, each as it is commonly started. */
+/** Lists the servers of the rollouts, each with its common start command. */
 import { join } from "node:path";
 import type { StopSignal } from "../../../src/demo/pods/kubelet-rules.ts";
 import { webDeployment } from "../harness/web-deployment.ts";
@@ -25,7 +25,7 @@ export type ServerRow = {
   readonly script: string;
   readonly configuration?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** `tcp` for servers that do not answer HTTP/1.1 probes. */
+  /** `tcp` for servers that do not respond to HTTP/1.1 probes. */
   readonly probe?: "tcp";
   /** Reason why the server does not load the preloaded library. */
   readonly unreachedByPreload?: string;
@@ -35,7 +35,7 @@ const APPS = join(import.meta.dirname, "apps");
 
 type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" | "environment" | "unreachedByPreload">;
 
-const IS_STATIC = "a static program, which loads no library";
+const STATIC_PROGRAM = "a static program, which loads no library";
 
 const NGINX_START: Start = {
   system: "nginx",
@@ -61,7 +61,7 @@ const CADDY_START: Start = {
   script:
     'export XDG_DATA_HOME="$FOLDER" XDG_CONFIG_HOME="$FOLDER"; exec $PROGRAM run --config "$FOLDER/configuration" --adapter caddyfile',
   configuration: CADDY,
-  unreachedByPreload: IS_STATIC,
+  unreachedByPreload: STATIC_PROGRAM,
 };
 const HYPERCORN_START: Start = {
   system: "Hypercorn",
@@ -72,7 +72,7 @@ const GO_START: Start = {
   system: "Go net/http",
   program: "go",
   script: "exec $PROGRAM",
-  unreachedByPreload: IS_STATIC,
+  unreachedByPreload: STATIC_PROGRAM,
 };
 
 const GUNICORN = "exec $PROGRAM --bind 0.0.0.0:8080 --no-control-socket --log-level warning --keep-alive 75";
@@ -152,8 +152,9 @@ export function titleOf({ system, stopSignal }: ServerRow): string {
 
 /** @param scratch the only folder that the Pods write to */
 export function serverDeployment(row: ServerRow, program: FoundProgram, scratch: string): object {
-  const written = row.configuration === undefined ? "" : 'printf %s "$CONFIGURATION" > "$FOLDER/configuration"; ';
-  const probed =
+  const writeConfiguration =
+    row.configuration === undefined ? "" : 'printf %s "$CONFIGURATION" > "$FOLDER/configuration"; ';
+  const probeAction =
     row.probe === "tcp" ? { tcpSocket: { port: "http" } } : { httpGet: { path: "/healthz", port: "http" } };
   const variables = {
     ...program.environment,
@@ -165,10 +166,10 @@ export function serverDeployment(row: ServerRow, program: FoundProgram, scratch:
   };
   return webDeployment({
     image: `example.org/${row.program}:1`,
-    command: ["sh", "-c", `mkdir -p "$FOLDER"; ${written}${row.script}`],
+    command: ["sh", "-c", `mkdir -p "$FOLDER"; ${writeConfiguration}${row.script}`],
     workingDir: APPS,
     env: Object.entries(variables).map(([name, value]) => ({ name, value })),
     lifecycle: { stopSignal: row.stopSignal },
-    readinessProbe: { ...probed, periodSeconds: 1, timeoutSeconds: 3 },
+    readinessProbe: { ...probeAction, periodSeconds: 1, timeoutSeconds: 3 },
   });
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { insideNamespaces, type Stoppable } from "../harness/inside-namespaces.ts";
+import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";
 import {
   ENDLESS_LOAD,
   type RollRequest,
@@ -10,12 +10,12 @@ import {
   type RollVariant,
   SHORT_LIVED_LOAD,
 } from "../harness/roll-request.ts";
-import { requiredProgram } from "../install/program-of.ts";
+import { requireProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { checkServer } from "./server-checks.ts";
 import { SERVERS, serverDeployment, titleOf } from "./server-table.ts";
 
-/** Each group of variants runs in namespaces of its own; the groups run concurrently, as they mostly wait. */
+/** Each group of variants runs in its own namespaces. The groups run concurrently, as they mostly wait. */
 const VARIANT_GROUPS: readonly (readonly RollVariant[])[] = [
   [
     { name: "without", lastcall: false, load: SHORT_LIVED_LOAD },
@@ -39,15 +39,15 @@ const VARIANT_GROUPS: readonly (readonly RollVariant[])[] = [
 
 describe("no request fails in a rolling update with lastcall", () => {
   test.concurrent.for(SERVERS.map((row) => ({ row, title: titleOf(row) })))("of $title", async ({ row }, context) => {
-    const program = await requiredProgram(row.program, context);
+    const program = await requireProgram(row.program, context);
     const scratch = await mkdtemp(join(tmpdir(), "server-"));
     try {
       const deployment = serverDeployment(row, program, scratch);
       const rolls = VARIANT_GROUPS.map((variants) => roll({ deployment, variants }, context));
-      // The other rollout has to end before the scratch folder is removed.
+      // Both rollouts have to end before the scratch folder is removed.
       await Promise.allSettled(rolls);
       const results = await Promise.all(rolls);
-      const check = checkServer(row, program, joined(results));
+      const check = checkServer(row, program, mergeResults(results));
       await recordResult(check.result);
       expect(check.failures).toEqual([]);
     } finally {
@@ -56,11 +56,11 @@ describe("no request fails in a rolling update with lastcall", () => {
   });
 });
 
-function roll(request: RollRequest, context: Stoppable): Promise<RollResult> {
+function roll(request: RollRequest, context: CaseContext): Promise<RollResult> {
   return insideNamespaces(join(import.meta.dirname, "../harness/roll-inside.ts"), request, context);
 }
 
-function joined(results: readonly RollResult[]): RollResult {
+function mergeResults(results: readonly RollResult[]): RollResult {
   const manager = results.some((result) => result.manager === "node") ? "node" : "native";
   return { manager, outcomes: Object.assign({}, ...results.map(({ outcomes }) => outcomes)) };
 }

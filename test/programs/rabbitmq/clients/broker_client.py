@@ -1,4 +1,5 @@
-"""A client that stays connected: pausing (has published), acknowledging (has acknowledged), busy (publishes all the time)."""
+"""Connects to a broker and stays connected. The kind of client is `pausing` (idle after publishing), `acknowledging` (idle
+after acknowledging jobs) or `busy` (publishes continuously)."""
 import json
 import sys
 import time

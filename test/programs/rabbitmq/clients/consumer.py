@@ -1,5 +1,5 @@
-"""Works on several jobs of a queue at once. ON_SIGTERM=finishes makes it finish its jobs; STATUS_ON sets the address of its
-active-url and drain-url."""
+"""Consumes several jobs of a queue at once. With ON_SIGTERM=finishes it finishes its jobs after SIGTERM; STATUS_ON sets the
+address of its active-url and drain-url."""
 import json
 import os
 import signal
@@ -42,7 +42,7 @@ class Consumer:
         report(acknowledged=job)
 
     def cancel(self):
-        """Takes no more jobs; open jobs go on."""
+        """Stops accepting jobs; open jobs continue."""
         if not self.cancelled:
             self.cancelled = True
             self.channel.basic_cancel(self.tag)

@@ -1,4 +1,4 @@
-/** A process with all clients of one node. Receives endpoint changes and commands by IPC; sends its counts when stopped. */
+/** Runs all clients of one node as a process. Receives endpoint changes and commands by IPC; sends its counts at the end. */
 import { realClock } from "../../../../src/demo/clock.ts";
 import {
   applyChange,
@@ -26,20 +26,20 @@ export type NodeMessage =
   | { readonly kind: "stop" };
 
 const TICK_MS = 5;
-const SWEEP_MS = 50;
+const EXPIRY_CHECK_MS = 50;
 const TIMEOUT_MS = 10_000;
 
 const { plan, share, propagationMs, localAddress } = JSON.parse(process.argv[2] ?? "") as NodeStart;
 const nowMs = sharedNowMs;
 const counter = createNodeCounter(nowMs);
-const view = createEndpointView();
+const endpointView = createEndpointView();
 const ports = {
   plan,
   counter,
   nowMs,
   random: Math.random,
-  nextPod: view.next,
-  usablePods: view.usable,
+  nextPod: endpointView.next,
+  usablePods: endpointView.usable,
   target: { clock: realClock, localAddress, timeoutMs: TIMEOUT_MS },
 };
 const http1 = createHttp1Clients(ports);
@@ -51,7 +51,7 @@ const clients = {
 const timers: NodeJS.Timeout[] = [];
 
 process.on("message", (message: NodeMessage) => {
-  if (message.kind === "endpoint") view.receive(message.change);
+  if (message.kind === "endpoint") endpointView.receive(message.change);
   else if (message.kind === "start") start();
   else if (message.kind === "measure") counter.startMeasuring();
   else void stop();
@@ -59,7 +59,7 @@ process.on("message", (message: NodeMessage) => {
 process.once("disconnect", () => process.exit(130));
 
 function start(): void {
-  view.catchUp();
+  endpointView.applyAll();
   const paces = PROTOCOLS.map((protocol) => ({
     sendRequest: clients[protocol].sendRequest,
     due: createPace(plan.rates[protocol] * share, nowMs()),
@@ -72,9 +72,9 @@ function start(): void {
       for (const { sendRequest, due } of paces) for (let count = due(tickedMs); count > 0; count -= 1) sendRequest();
     }, TICK_MS),
     setInterval(() => {
-      for (const protocol of PROTOCOLS) clients[protocol].sweep();
+      for (const protocol of PROTOCOLS) clients[protocol].closeExpired();
       if (plan.idleConnections) http1.openIdle();
-    }, SWEEP_MS),
+    }, EXPIRY_CHECK_MS),
   );
   http1.startSlow(plan.slowClients);
 }
@@ -86,25 +86,25 @@ async function stop(): Promise<void> {
   process.send?.(counter.result(), () => process.exit(0));
 }
 
-/** The Service as one node sees it: applies changes with a delay and chooses Pods in turn. */
+/** Keeps the Service's endpoints of one node: applies changes with a delay, and chooses Pods in turn. */
 function createEndpointView() {
-  let inApi: readonly Endpoint[] = [];
+  let published: readonly Endpoint[] = [];
   let applied: readonly Endpoint[] = [];
-  let turn = 0;
+  let nextIndex = 0;
   const usable = () => usableEndpoints(applied).map(({ address }) => address);
   return {
     receive: (change: EndpointChange) => {
-      inApi = applyChange(inApi, change);
+      published = applyChange(published, change);
       void realClock.wait(propagationMs).then(() => {
         applied = applyChange(applied, change);
       });
     },
-    catchUp: () => {
-      applied = inApi;
+    applyAll: () => {
+      applied = published;
     },
     next: () => {
       const addresses = usable();
-      return addresses[turn++ % Math.max(1, addresses.length)];
+      return addresses[nextIndex++ % Math.max(1, addresses.length)];
     },
     usable,
   };

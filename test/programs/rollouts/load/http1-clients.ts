@@ -1,9 +1,9 @@
-/** HTTP/1.1 clients of one node: pooled, new, slow and idle connections. No request is retried. */
+/** Runs the HTTP/1.1 clients of one node on pooled, new, slow and idle connections. Clients do not retry requests. */
 import { type HttpConnection, openConnection } from "../../../../src/demo/load/http-client.ts";
 import type { NodeClients, NodePorts } from "./node-ports.ts";
-import { endOfLifeMs } from "./timing.ts";
+import { chooseCloseMs } from "./timing.ts";
 
-type Kept = {
+type PooledConnection = {
   readonly connection: HttpConnection;
   readonly pod: string;
   readonly openedMs: number;
@@ -20,82 +20,82 @@ export type Http1Clients = NodeClients & {
 
 export function createHttp1Clients(ports: NodePorts): Http1Clients {
   const { counter, plan, nowMs, random } = ports;
-  const idle: Kept[] = [];
+  const idle: PooledConnection[] = [];
   const idleByPod = new Map<string, HttpConnection>();
-  const work = new Set<Promise<unknown>>();
-  let open = 0;
-  let sent = 0;
+  const openRequests = new Set<Promise<unknown>>();
+  let openCount = 0;
+  let sentCount = 0;
   let stopping = false;
 
-  const dial = (pod: string): Kept => {
+  const connectTo = (pod: string): PooledConnection => {
     const openedMs = nowMs();
     const connection = openConnection({ ...ports.target, host: pod, port: plan.ports.http1, wasRefused: () => false });
     counter.recordActivity(pod);
-    return { connection, pod, openedMs, endsMs: endOfLifeMs(plan.lives, openedMs, random()), requests: 0 };
+    return { connection, pod, openedMs, endsMs: chooseCloseMs(plan.lives, openedMs, random()), requests: 0 };
   };
-  const request = async (kept: Kept, path: string, keepOpen: boolean): Promise<boolean> => {
-    counter.recordActivity(kept.pod);
-    const { failure } = await kept.connection.request(path, keepOpen);
-    const { pod, requests } = kept;
-    kept.requests += 1;
+  const request = async (pooled: PooledConnection, path: string, keepOpen: boolean): Promise<boolean> => {
+    counter.recordActivity(pooled.pod);
+    const { failure } = await pooled.connection.request(path, keepOpen);
+    const { pod, requests } = pooled;
+    pooled.requests += 1;
     if (failure === undefined) counter.countAnswer("http1", pod);
     else {
-      const connectionAgeMs = Math.round(nowMs() - kept.openedMs);
+      const connectionAgeMs = Math.round(nowMs() - pooled.openedMs);
       counter.countFailure({ protocol: "http1", kind: failure, pod, connectionAgeMs, requestsBefore: requests });
     }
     return failure === undefined;
   };
   const track = (task: Promise<unknown>) => {
-    work.add(task);
-    void task.finally(() => work.delete(task));
+    openRequests.add(task);
+    void task.finally(() => openRequests.delete(task));
   };
-  const close = (kept: Kept) => {
-    open -= 1;
-    kept.connection.close();
+  const close = (pooled: PooledConnection) => {
+    openCount -= 1;
+    pooled.connection.close();
   };
-  /** Takes the connection that was idle longest, so that all are used often; drops closed ones. */
-  const fromPool = (): Kept | undefined => {
+  /** Returns the connection that was idle longest, so that all connections are used often; closes expired ones. */
+  const takeIdleConnection = (): PooledConnection | undefined => {
     for (;;) {
-      const kept = idle.shift();
-      if (kept === undefined || (kept.connection.isUsable() && nowMs() < kept.endsMs)) return kept;
-      close(kept);
+      const pooled = idle.shift();
+      if (pooled === undefined || (pooled.connection.isUsable() && nowMs() < pooled.endsMs)) return pooled;
+      close(pooled);
     }
   };
-  const take = (): Kept | undefined => {
-    const kept = open < plan.keptHttp1 ? undefined : fromPool();
-    if (kept !== undefined) return kept;
+  const acquireConnection = (): PooledConnection | undefined => {
+    const pooled = openCount < plan.keptHttp1 ? undefined : takeIdleConnection();
+    if (pooled !== undefined) return pooled;
     const pod = ports.nextPod();
     if (pod === undefined) return undefined;
-    open += 1;
-    return dial(pod);
+    openCount += 1;
+    return connectTo(pod);
   };
-  const noPod = () =>
+  const countMissingEndpoint = () =>
     counter.countFailure({ protocol: "http1", kind: "no endpoint", pod: "", connectionAgeMs: 0, requestsBefore: 0 });
-  const once = async (path: string): Promise<boolean> => {
+  const requestOnNewConnection = async (path: string): Promise<boolean> => {
     const pod = ports.nextPod();
-    if (pod !== undefined) return request(dial(pod), path, false);
-    noPod();
+    if (pod !== undefined) return request(connectTo(pod), path, false);
+    countMissingEndpoint();
     return false;
   };
-  const onKept = async (): Promise<void> => {
-    const kept = take();
-    if (kept === undefined) return noPod();
-    await request(kept, "/", true);
-    // While all pooled connections wait for answers, more are opened than the pool keeps.
-    if (kept.connection.isUsable() && !stopping && open <= plan.keptHttp1) idle.push(kept);
-    else close(kept);
+  const requestOnPooledConnection = async (): Promise<void> => {
+    const pooled = acquireConnection();
+    if (pooled === undefined) return countMissingEndpoint();
+    await request(pooled, "/", true);
+    // While all pooled connections wait for responses, clients open more connections than the pool keeps.
+    if (pooled.connection.isUsable() && !stopping && openCount <= plan.keptHttp1) idle.push(pooled);
+    else close(pooled);
   };
 
   return {
     sendRequest: () => {
-      sent += 1;
-      track(sent % plan.newConnectionEvery === 0 ? once("/") : onKept());
+      sentCount += 1;
+      track(sentCount % plan.newConnectionEvery === 0 ? requestOnNewConnection("/") : requestOnPooledConnection());
     },
     startSlow: (clients) => {
       const repeat = async () => {
         while (!stopping) {
           const ms = Math.round(SLOW_MS.least + random() * (SLOW_MS.most - SLOW_MS.least));
-          if (!(await once(`/slow?ms=${ms}`))) await ports.target.clock.wait(SLOW_MS.least);
+          if (!(await requestOnNewConnection(`/slow?ms=${ms}`))) await ports.target.clock.wait(SLOW_MS.least);
         }
       };
       for (let client = 0; client < clients; client += 1) track(repeat());
@@ -103,20 +103,20 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     openIdle: () => {
       for (const pod of ports.usablePods()) {
         if (idleByPod.has(pod)) continue;
-        const kept = dial(pod);
-        idleByPod.set(pod, kept.connection);
-        track(request(kept, "/", true));
+        const pooled = connectTo(pod);
+        idleByPod.set(pod, pooled.connection);
+        track(request(pooled, "/", true));
       }
     },
-    sweep: () => {
-      for (const kept of idle.filter(({ endsMs, connection }) => nowMs() >= endsMs || !connection.isUsable())) {
-        idle.splice(idle.indexOf(kept), 1);
-        close(kept);
+    closeExpired: () => {
+      for (const expired of idle.filter(({ endsMs, connection }) => nowMs() >= endsMs || !connection.isUsable())) {
+        idle.splice(idle.indexOf(expired), 1);
+        close(expired);
       }
     },
     stop: async () => {
       stopping = true;
-      await Promise.all(work);
+      await Promise.all(openRequests);
       for (const { connection } of idle) connection.close();
       for (const connection of idleByPod.values()) connection.close();
     },

@@ -1,11 +1,11 @@
-/** HTTP/2 clients of one node: a few sessions with concurrent streams, for plain requests or in gRPC's wire format. */
+/** Runs the HTTP/2 clients of one node: a few sessions with concurrent streams, for plain requests or gRPC calls. */
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
-import { isWholeMessage } from "../../harness/grpc-frame.ts";
-import { grpcCall, type Http2Answer, openSession, watchAnswer } from "../../harness/http2-client.ts";
+import { isCompleteFrame } from "../../harness/grpc-frame.ts";
+import { collectResponse, grpcCall, type Http2Response, openSession } from "../../harness/http2-client.ts";
 import type { NodeClients, NodePorts } from "./node-ports.ts";
-import { endOfLifeMs } from "./timing.ts";
+import { chooseCloseMs } from "./timing.ts";
 
-type Kept = {
+type PooledSession = {
   readonly session: ClientHttp2Session;
   readonly pod: string;
   readonly openedMs: number;
@@ -15,49 +15,49 @@ type Kept = {
   retired: boolean;
 };
 
-/** Consecutive requests that share a session; they overlap, as an answer takes longer than sending all of them. */
-const STREAMS_AT_ONCE = 3;
+/** Consecutive requests that share a session; they overlap, as a response takes longer than sending all of them. */
+const CONCURRENT_STREAMS = 3;
 
 export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts): NodeClients {
   const { counter, plan, nowMs } = ports;
-  const slots: (Kept | undefined)[] = Array.from({ length: plan.keptHttp2 }, () => undefined);
+  const slots: (PooledSession | undefined)[] = Array.from({ length: plan.keptHttp2 }, () => undefined);
   const streams = new Set<ClientHttp2Stream>();
   const sessions = new Set<ClientHttp2Session>();
-  let turn = 0;
+  let requestCount = 0;
   let whenEmpty = () => {};
 
-  const dial = (pod: string): Kept => {
+  const connectTo = (pod: string): PooledSession => {
     const openedMs = nowMs();
     const session = openSession(pod, plan.ports[protocol], ports.target.localAddress);
     sessions.add(session);
     counter.recordActivity(pod);
     session.once("close", () => sessions.delete(session));
-    const endsMs = endOfLifeMs(plan.lives, openedMs, ports.random());
+    const endsMs = chooseCloseMs(plan.lives, openedMs, ports.random());
     return { session, pod, openedMs, endsMs, requests: 0, unanswered: 0, retired: false };
   };
-  const isGood = ({ session, endsMs }: Kept) => !session.closed && !session.destroyed && nowMs() < endsMs;
-  const take = (slot: number): Kept | undefined => {
-    const before = slots[slot];
-    if (before !== undefined && isGood(before)) return before;
+  const isUsable = ({ session, endsMs }: PooledSession) => !session.closed && !session.destroyed && nowMs() < endsMs;
+  const acquireSession = (slot: number): PooledSession | undefined => {
+    const current = slots[slot];
+    if (current !== undefined && isUsable(current)) return current;
     retire(slot);
     const pod = ports.nextPod();
-    slots[slot] = pod === undefined ? undefined : dial(pod);
+    slots[slot] = pod === undefined ? undefined : connectTo(pod);
     return slots[slot];
   };
   const retire = (slot: number) => {
-    const before = slots[slot];
+    const current = slots[slot];
     slots[slot] = undefined;
-    if (before === undefined) return;
-    before.retired = true;
-    closeWhenAnswered(before);
+    if (current === undefined) return;
+    current.retired = true;
+    closeWhenAnswered(current);
   };
-  /** Closing earlier would send GOAWAY ahead of queued requests, which Node's server then refuses. */
-  const closeWhenAnswered = ({ session, retired, unanswered, pod }: Kept) => {
+  /** Closing a session earlier would send GOAWAY before its queued requests, which Node's server then refuses. */
+  const closeWhenAnswered = ({ session, retired, unanswered, pod }: PooledSession) => {
     if (!retired || unanswered > 0 || session.destroyed) return;
     session.close();
     counter.recordActivity(pod);
   };
-  const open = ({ session }: Kept): ClientHttp2Stream =>
+  const startStream = ({ session }: PooledSession): ClientHttp2Stream =>
     protocol === "http2"
       ? session.request({ ":path": "/" }, { endStream: true })
       : grpcCall(session, "/lastcall.test.Greeter/Greet", "hello");
@@ -67,23 +67,23 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
   };
 
   const sendRequest = () => {
-    const kept = take(Math.trunc(turn++ / STREAMS_AT_ONCE) % slots.length);
-    if (kept === undefined) {
+    const pooled = acquireSession(Math.trunc(requestCount++ / CONCURRENT_STREAMS) % slots.length);
+    if (pooled === undefined) {
       counter.countFailure({ protocol, kind: "no endpoint", pod: "", connectionAgeMs: 0, requestsBefore: 0 });
       return;
     }
-    const { pod, openedMs, requests: requestsBefore } = kept;
-    kept.requests += 1;
-    kept.unanswered += 1;
+    const { pod, openedMs, requests: requestsBefore } = pooled;
+    pooled.requests += 1;
+    pooled.unanswered += 1;
     counter.recordActivity(pod);
-    const stream = open(kept);
+    const stream = startStream(pooled);
     streams.add(stream);
-    const late = setTimeout(() => stream.destroy(new Error("timed out")), ports.target.timeoutMs);
-    watchAnswer(stream, (answer) => {
-      const kind = failureOf(protocol, answer, stream.rstCode);
-      clearTimeout(late);
-      kept.unanswered -= 1;
-      closeWhenAnswered(kept);
+    const timeout = setTimeout(() => stream.destroy(new Error("timed out")), ports.target.timeoutMs);
+    collectResponse(stream, (answer) => {
+      const kind = describeFailure(protocol, answer, stream.rstCode);
+      clearTimeout(timeout);
+      pooled.unanswered -= 1;
+      closeWhenAnswered(pooled);
       if (kind === "") counter.countAnswer(protocol, pod);
       else if (kind === UNSENT) sendRequest();
       else
@@ -94,8 +94,8 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
 
   return {
     sendRequest,
-    sweep: () => {
-      for (const [slot, kept] of slots.entries()) if (kept !== undefined && !isGood(kept)) retire(slot);
+    closeExpired: () => {
+      for (const [slot, pooled] of slots.entries()) if (pooled !== undefined && !isUsable(pooled)) retire(slot);
     },
     stop: async () => {
       if (streams.size > 0)
@@ -108,18 +108,18 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
 }
 
 /**
- * GOAWAY came between the call and the write, so the request was never sent. It goes to another connection, which is not a
- * retry: no server received it.
+ * The client received GOAWAY before it wrote the request's HEADERS. It sends the request on another connection, which is not
+ * a retry, as no server has received the request.
  */
 const UNSENT = "unsent";
 
-function failureOf(protocol: "http2" | "grpc", answer: Http2Answer, code: number): string {
+function describeFailure(protocol: "http2" | "grpc", answer: Http2Response, code: number): string {
   const { status, grpcStatus, complete, unsent, error, chunks } = answer;
   if (unsent && status === 0) return UNSENT;
   if (error !== "") return error;
-  if (status === 0 || !complete || code !== 0) return `ended unanswered, code ${code}`;
+  if (status === 0 || !complete || code !== 0) return `ended without a response, code ${code}`;
   if (status !== 200) return `status ${status}`;
-  if (protocol === "http2") return chunks.length === 0 ? "empty answer" : "";
+  if (protocol === "http2") return chunks.length === 0 ? "empty response" : "";
   if (grpcStatus !== "0") return `grpc-status ${grpcStatus}`;
-  return isWholeMessage(Buffer.concat(chunks)) ? "" : "not one whole message";
+  return isCompleteFrame(Buffer.concat(chunks)) ? "" : "incomplete gRPC message";
 }

@@ -1,19 +1,19 @@
-/** Counts the answers and failures of one node, and keeps the time of each Pod's last activity. */
+/** Counts the responses and failures of one node, and records the time of each Pod's last activity. */
 import { type FailedRequest, type NodeResult, type Protocol, perProtocol } from "../rollouts-request.ts";
 
 export type NodeCounter = {
-  /** For a request to a Pod, its answer or the close of a connection. */
+  /** Records a request to a Pod, its response, or the close of a connection. */
   readonly recordActivity: (pod: string) => void;
   readonly countAnswer: (protocol: Protocol, pod: string) => void;
   readonly countFailure: (failure: Omit<FailedRequest, "atMs">) => void;
   readonly recordStall: (ms: number) => void;
-  /** Starts the count of answers; failures count at any time. */
+  /** Starts counting responses; failures are always counted. */
   readonly startMeasuring: () => void;
   readonly stopMeasuring: () => void;
   readonly result: () => NodeResult;
 };
 
-const FAILURES_KEPT = 20;
+const MAX_FAILURES = 20;
 
 export function createNodeCounter(nowMs: () => number): NodeCounter {
   const answered = perProtocol(() => 0);
@@ -21,9 +21,9 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
   const failures: FailedRequest[] = [];
   const perSecond: number[] = [];
   const lastWorkMs: Record<string, number> = {};
-  const sums = { longestStallMs: 0, measuredMs: 0 };
+  const totals = { longestStallMs: 0, measuredMs: 0 };
   let fromMs: number | undefined;
-  let open = false;
+  let isMeasuring = false;
   const recordActivity = (pod: string) => {
     lastWorkMs[pod] = nowMs();
   };
@@ -31,7 +31,7 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
     recordActivity,
     countAnswer: (protocol, pod) => {
       recordActivity(pod);
-      if (!open || fromMs === undefined) return;
+      if (!isMeasuring || fromMs === undefined) return;
       answered[protocol] += 1;
       const second = Math.trunc((nowMs() - fromMs) / 1_000);
       while (perSecond.length <= second) perSecond.push(0);
@@ -39,20 +39,20 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
     },
     countFailure: (failure) => {
       failed[failure.protocol] += 1;
-      if (failures.length < FAILURES_KEPT) failures.push({ ...failure, atMs: nowMs() });
+      if (failures.length < MAX_FAILURES) failures.push({ ...failure, atMs: nowMs() });
     },
     recordStall: (ms) => {
-      if (open) sums.longestStallMs = Math.max(sums.longestStallMs, Math.round(ms));
+      if (isMeasuring) totals.longestStallMs = Math.max(totals.longestStallMs, Math.round(ms));
     },
     startMeasuring: () => {
       fromMs = nowMs();
-      open = true;
+      isMeasuring = true;
     },
     stopMeasuring: () => {
-      open = false;
-      sums.measuredMs = fromMs === undefined ? 0 : Math.round(nowMs() - fromMs);
+      isMeasuring = false;
+      totals.measuredMs = fromMs === undefined ? 0 : Math.round(nowMs() - fromMs);
     },
-    // Without the last second, which is incomplete.
-    result: () => ({ ...sums, answered, failed, failures, perSecond: perSecond.slice(0, -1), lastWorkMs }),
+    // The last second is incomplete, so the result omits it.
+    result: () => ({ ...totals, answered, failed, failures, perSecond: perSecond.slice(0, -1), lastWorkMs }),
   };
 }

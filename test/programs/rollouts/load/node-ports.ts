@@ -1,4 +1,4 @@
-/** Defines the ports of the clients of a node, and their interface to the pacing loop. */
+/** Defines the dependencies of a node's clients, and their interface to the pacing loop. */
 import type { HttpTarget } from "../../../../src/demo/load/http-client.ts";
 import type { LoadPlan } from "../rollouts-request.ts";
 import type { NodeCounter } from "./node-counter.ts";
@@ -8,7 +8,7 @@ export type NodePorts = {
   readonly counter: NodeCounter;
   readonly nowMs: () => number;
   readonly random: () => number;
-  /** The Pod for a new connection; `undefined` without usable endpoints. */
+  /** Returns the Pod for a new connection; `undefined` without usable endpoints. */
   readonly nextPod: () => string | undefined;
   readonly usablePods: () => readonly string[];
   readonly target: Pick<HttpTarget, "clock" | "localAddress" | "timeoutMs">;
@@ -17,6 +17,6 @@ export type NodePorts = {
 export type NodeClients = {
   readonly sendRequest: () => void;
   /** Closes connections at the end of their lifetime, after their requests in flight. */
-  readonly sweep: () => void;
+  readonly closeExpired: () => void;
   readonly stop: () => Promise<void>;
 };

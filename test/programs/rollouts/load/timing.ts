@@ -1,4 +1,4 @@
-/** Times the clients: their clock, their pace and the lifetime of their connections. */
+/** Provides the clients' clock, their request rate, and the lifetimes of their connections. */
 import type { LoadPlan } from "../rollouts-request.ts";
 
 /** Milliseconds of the monotonic clock that all processes of the machine share. */
@@ -6,18 +6,18 @@ export function sharedNowMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }
 
-/** Paces an open loop, which does not wait for answers. @returns a function that counts the requests due since its last call */
+/** Paces an open loop, which does not wait for responses. @returns a function that counts the requests due since its last call */
 export function createPace(perSecond: number, startMs: number): (nowMs: number) => number {
-  let issued = 0;
+  let countedRequests = 0;
   return (nowMs) => {
-    const due = Math.floor(((nowMs - startMs) * perSecond) / 1_000) - issued;
-    issued += due;
+    const due = Math.floor(((nowMs - startMs) * perSecond) / 1_000) - countedRequests;
+    countedRequests += due;
     return due;
   };
 }
 
 /** Chooses the end of a connection opened at `nowMs`; Infinity for endless clients. @param random from 0 to 1 */
-export function endOfLifeMs(lives: LoadPlan["lives"], nowMs: number, random: number): number {
+export function chooseCloseMs(lives: LoadPlan["lives"], nowMs: number, random: number): number {
   if (lives === "endless") return Number.POSITIVE_INFINITY;
   return nowMs + lives.leastMs + random * (lives.mostMs - lives.leastMs);
 }

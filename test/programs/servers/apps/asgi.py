@@ -1,4 +1,4 @@
-"""Answers every path; /slow?ms=N after N milliseconds, /large with 1 MiB."""
+"""Responds to every path; to /slow?ms=N after N milliseconds, to /large with 1 MiB."""
 import asyncio
 from urllib.parse import parse_qs
 

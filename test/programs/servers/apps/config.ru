@@ -1,4 +1,4 @@
-# Answers every path; /slow?ms=N after N milliseconds.
+# Responds to every path; to /slow?ms=N after N milliseconds.
 require "rack"
 
 run(lambda do |env|

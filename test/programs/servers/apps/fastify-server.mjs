@@ -1,4 +1,4 @@
-// Answers every path; /slow?ms=N after N milliseconds. Stops on SIGTERM as Fastify documents it.
+// Responds to every path; to /slow?ms=N after N milliseconds. Stops on SIGTERM as Fastify documents it.
 import { fastify } from "fastify";
 
 const app = fastify({ keepAliveTimeout: 75_000 });

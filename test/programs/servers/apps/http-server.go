@@ -1,4 +1,4 @@
-// Answers every path; /slow?ms=N after N milliseconds, /large with 1 MiB; HTTP/1.1 and HTTP/2 without TLS. Stops on SIGTERM as net/http documents it.
+// Responds to every path; to /slow?ms=N after N milliseconds, to /large with 1 MiB. Serves HTTP/1.1 and HTTP/2 without TLS, and stops on SIGTERM as net/http documents it.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Answers every path; /slow?ms=N after N milliseconds. Stops on SIGTERM as Node documents it.
+// Responds to every path; to /slow?ms=N after N milliseconds. Stops on SIGTERM as Node documents it.
 import { createServer } from "node:http";
 
 const server = createServer((req, res) => {

@@ -5,78 +5,78 @@ import { rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { pause } from "../../time/pause.ts";
 import type { FoundProgram } from "../install/program-of.ts";
-import { clusterOf, filter, httpFilter, tcpAt } from "./envoy-parts.ts";
+import { buildCluster, filter, httpFilter, tcpAt } from "./envoy-parts.ts";
 
-export const LONE_HTTP_PORT = 8_080;
-export const LONE_TCP_PORT = 8_081;
+export const HTTP_PORT = 8_080;
+export const TCP_PORT = 8_081;
 
-export type AdminPlace = { readonly port: number } | { readonly path: string };
+export type AdminAddress = { readonly port: number } | { readonly path: string };
 
-export type LoneEnvoyParts = {
+export type SingleEnvoyParts = {
   readonly program: FoundProgram;
   readonly address: string;
-  readonly admin: AdminPlace;
+  readonly admin: AdminAddress;
   readonly backendPort: number;
   readonly file: string;
   /** Enables hot restarts; needs an admin interface on a port. */
   readonly hotRestart?: boolean;
 };
 
-export type LoneEnvoy = {
+export type SingleEnvoy = {
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly crash: () => Promise<void>;
   readonly restart: () => Promise<void>;
-  /** A new process takes over sockets and counts. Resolves when the old one has exited and the new one is ready. */
+  /** Starts a process that takes over sockets and counters. Resolves after the old process exited and the new one is ready. */
   readonly hotRestart: () => Promise<void>;
 };
 
 const START_LIMIT_MS = 60_000;
 
-export async function startLoneEnvoy(parts: LoneEnvoyParts): Promise<LoneEnvoy> {
-  await writeFile(parts.file, JSON.stringify(configOf(parts)));
+export async function startSingleEnvoy(parts: SingleEnvoyParts): Promise<SingleEnvoy> {
+  await writeFile(parts.file, JSON.stringify(buildConfig(parts)));
   let epoch = 0;
   let envoy = launch(parts, epoch);
-  await ready(envoy, parts.admin);
+  await waitUntilReady(envoy, parts.admin);
   return {
     kill: (signal) => envoy.kill(signal),
     crash: async () => {
       envoy.kill("SIGKILL");
       if (!hasEnded(envoy)) await once(envoy, "exit");
-      if (parts.hotRestart) await rm(`/dev/shm/envoy_shared_memory_${baseIdOf(parts)}0`, { force: true });
+      if (parts.hotRestart) await rm(`/dev/shm/envoy_shared_memory_${baseId(parts)}0`, { force: true });
     },
     restart: async () => {
       epoch = 0;
       envoy = launch(parts, epoch);
-      await ready(envoy, parts.admin);
+      await waitUntilReady(envoy, parts.admin);
     },
     hotRestart: async () => {
-      const old = envoy;
+      const previous = envoy;
       epoch += 1;
       envoy = launch(parts, epoch);
-      if (!hasEnded(old)) await once(old, "exit");
-      await ready(envoy, parts.admin);
+      if (!hasEnded(previous)) await once(previous, "exit");
+      await waitUntilReady(envoy, parts.admin);
     },
   };
 }
 
-/** Envoy's `--parent-shutdown-time-s`: the old process of a hot restart serves this long. */
-const PARENT_SECONDS = 3;
+/** Envoy's `--parent-shutdown-time-s`: how long the old process of a hot restart continues to serve. */
+const PARENT_SHUTDOWN_SECONDS = 3;
 
-function baseIdOf({ admin }: LoneEnvoyParts): number {
+function baseId({ admin }: SingleEnvoyParts): number {
   return "port" in admin ? admin.port : 0;
 }
 
-function restartFlags(parts: LoneEnvoyParts, epoch: number): readonly string[] {
+function restartFlags(parts: SingleEnvoyParts, epoch: number): readonly string[] {
   if (!parts.hotRestart) return ["--disable-hot-restart"];
-  const numbers = {
-    "--base-id": baseIdOf(parts),
+  const flagValues = {
+    "--base-id": baseId(parts),
     "--restart-epoch": epoch,
-    "--parent-shutdown-time-s": PARENT_SECONDS,
+    "--parent-shutdown-time-s": PARENT_SHUTDOWN_SECONDS,
   };
-  return Object.entries(numbers).flatMap(([flag, number]) => [flag, String(number)]);
+  return Object.entries(flagValues).flatMap(([flag, number]) => [flag, String(number)]);
 }
 
-function launch(parts: LoneEnvoyParts, epoch: number): ChildProcess {
+function launch(parts: SingleEnvoyParts, epoch: number): ChildProcess {
   const { program, file } = parts;
   const [command = "", ...args] = program.command;
   const flags = ["-c", file, "--concurrency", "2", "--drain-strategy", "immediate", "--drain-time-s", "60"];
@@ -94,21 +94,22 @@ function hasEnded(envoy: ChildProcess): boolean {
   return envoy.exitCode !== null || envoy.signalCode !== null;
 }
 
-async function ready(envoy: ChildProcess, admin: AdminPlace): Promise<void> {
+async function waitUntilReady(envoy: ChildProcess, admin: AdminAddress): Promise<void> {
   const untilMs = performance.now() + START_LIMIT_MS;
-  // Envoy is never `LIVE` when the manager sets its drain flag right after the start.
-  while (!/^(LIVE|DRAINING)/.test(await stateAt(admin))) {
-    if (hasEnded(envoy)) throw new Error(`Envoy ended: status ${envoy.exitCode}, signal ${envoy.signalCode}`);
+  // Envoy is never in state `LIVE` if the manager sets its drain flag right after the start.
+  while (!/^(LIVE|DRAINING)/.test(await readState(admin))) {
+    if (hasEnded(envoy))
+      throw new Error(`Envoy exited before it was ready: status ${envoy.exitCode}, signal ${envoy.signalCode}`);
     if (performance.now() > untilMs) throw new Error(`Envoy was not ready within ${START_LIMIT_MS} ms`);
     await pause(50, "a step of the scenario");
   }
 }
 
-/** Reads Envoy's state from `/ready`, such as `INITIALIZING`; empty without an answer. */
-function stateAt(admin: AdminPlace): Promise<string> {
-  const place = "path" in admin ? { socketPath: admin.path } : { host: "127.0.0.1", port: admin.port };
+/** Reads Envoy's state, such as `INITIALIZING`, from `/ready`; empty without a response. */
+function readState(admin: AdminAddress): Promise<string> {
+  const target = "path" in admin ? { socketPath: admin.path } : { host: "127.0.0.1", port: admin.port };
   return new Promise((done) => {
-    const sent = request({ ...place, path: "/ready", agent: false, timeout: 2_000 }, (res) => {
+    const sent = request({ ...target, path: "/ready", agent: false, timeout: 2_000 }, (res) => {
       let state = "";
       res.on("data", (chunk: Buffer) => {
         state += chunk.toString("latin1");
@@ -121,7 +122,7 @@ function stateAt(admin: AdminPlace): Promise<string> {
   });
 }
 
-function configOf({ address, admin, backendPort }: LoneEnvoyParts): object {
+function buildConfig({ address, admin, backendPort }: SingleEnvoyParts): object {
   const routes = [{ match: { prefix: "/" }, route: { cluster: "app", timeout: "0s" } }];
   const http = httpFilter({ prefix: "web", codec: "AUTO" }, routes);
   const tcp = filter("tcp_proxy", "tcp_proxy.v3.TcpProxy", { stat_prefix: "raw", cluster: "app" });
@@ -129,10 +130,10 @@ function configOf({ address, admin, backendPort }: LoneEnvoyParts): object {
     admin: { address: "path" in admin ? { pipe: { path: admin.path } } : tcpAt("127.0.0.1", admin.port) },
     static_resources: {
       listeners: [
-        { name: "web", address: tcpAt(address, LONE_HTTP_PORT), filter_chains: [{ filters: [http] }] },
-        { name: "raw", address: tcpAt(address, LONE_TCP_PORT), filter_chains: [{ filters: [tcp] }] },
+        { name: "web", address: tcpAt(address, HTTP_PORT), filter_chains: [{ filters: [http] }] },
+        { name: "raw", address: tcpAt(address, TCP_PORT), filter_chains: [{ filters: [tcp] }] },
       ],
-      clusters: [clusterOf("app", tcpAt("127.0.0.1", backendPort))],
+      clusters: [buildCluster("app", tcpAt("127.0.0.1", backendPort))],
     },
   };
 }

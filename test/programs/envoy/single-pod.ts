@@ -1,4 +1,4 @@
-/** Runs one Envoy, its app and a manager, and ends them as the kubelet does: SIGTERM to Envoy when its hook is answered. */
+/** Runs one Envoy, its upstream and a manager without a Pod. Like the kubelet, sends Envoy SIGTERM after its hook's response. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, get, type Server } from "node:http";
 import { connect, createServer as createSocketServer, type Socket } from "node:net";
@@ -8,16 +8,16 @@ import { ownAddress } from "../../leases/own-address.ts";
 import type { Build } from "../../manager/builds.ts";
 import { call, hookPath, type Manager, type StartOptions, startManager, TOKEN } from "../../manager/manager-process.ts";
 import type { FoundProgram } from "../install/program-of.ts";
-import { type AdminPlace, LONE_HTTP_PORT, LONE_TCP_PORT, type LoneEnvoy, startLoneEnvoy } from "./lone-envoy.ts";
+import { type AdminAddress, HTTP_PORT, type SingleEnvoy, startSingleEnvoy, TCP_PORT } from "./single-envoy.ts";
 
 export const DELAY_MS = 2_000;
 export const QUIET_MS = 1_000;
 
-export type LonePod = {
+export type SinglePod = {
   readonly address: string;
-  readonly envoy: LoneEnvoy;
+  readonly envoy: SingleEnvoy;
   readonly manager: Manager;
-  readonly admin: AdminPlace;
+  readonly admin: AdminAddress;
   readonly end: () => Promise<PodEnd>;
   readonly stop: () => Promise<void>;
 };
@@ -29,21 +29,21 @@ export type PodEnd = {
   readonly releasedAfterMs: number;
 };
 
-export type LonePodParts = {
+export type SinglePodParts = {
   readonly program: FoundProgram;
   readonly build: Build;
-  readonly unix?: boolean;
+  readonly unixSocket?: boolean;
   readonly hotRestart?: boolean;
   readonly quietMs?: number;
   readonly manager?: Partial<StartOptions>;
 };
 
-export async function startLonePod(parts: LonePodParts): Promise<LonePod> {
+export async function startSinglePod(parts: SinglePodParts): Promise<SinglePod> {
   const address = ownAddress();
   const folder = await mkdtemp(join(tmpdir(), "lastcall-envoy-"));
   const backend = await startBackend();
-  const admin: AdminPlace = parts.unix ? { path: join(folder, "admin.sock") } : { port: await freePort() };
-  const envoy = await startLoneEnvoy({
+  const admin: AdminAddress = parts.unixSocket ? { path: join(folder, "admin.sock") } : { port: await freePort() };
+  const envoy = await startSingleEnvoy({
     program: parts.program,
     address,
     admin,
@@ -71,11 +71,11 @@ export async function startLonePod(parts: LonePodParts): Promise<LonePod> {
     admin,
     end: async () => {
       const startedMs = performance.now();
-      const own = call(manager, `/${TOKEN}/drain`, "POST");
+      const managerDrain = call(manager, `/${TOKEN}/drain`, "POST");
       const { status, body } = await call(manager, hookPath("envoy"));
       const releasedAfterMs = performance.now() - startedMs;
       envoy.kill("SIGTERM");
-      await own;
+      await managerDrain;
       return { status, releasedAfterMs, ...JSON.parse(body) };
     },
     stop: async () => {
@@ -89,12 +89,12 @@ export async function startLonePod(parts: LonePodParts): Promise<LonePod> {
   };
 }
 
-/** Returns the Connection header of an answer: `close`, another value, or `kept` without one. Empty without an answer. */
+/** Returns the Connection header of a response, or `kept` if it has none; empty without a response. */
 export function connectionHeader(pod: { readonly address: string }): Promise<string> {
   return new Promise((done) => {
     const headers = { connection: "keep-alive" };
     const sent = get(
-      { host: pod.address, port: LONE_HTTP_PORT, path: "/", agent: false, headers, timeout: 5_000 },
+      { host: pod.address, port: HTTP_PORT, path: "/", agent: false, headers, timeout: 5_000 },
       (res) => {
         res.resume();
         res.on("close", () => done(res.headers.connection ?? "kept"));
@@ -107,7 +107,7 @@ export function connectionHeader(pod: { readonly address: string }): Promise<str
 
 export function tcpSession(pod: { readonly address: string }): Promise<Socket> {
   return new Promise((done, failed) => {
-    const socket = connect({ host: pod.address, port: LONE_TCP_PORT });
+    const socket = connect({ host: pod.address, port: TCP_PORT });
     socket.once("error", failed);
     socket.once("connect", () => {
       socket.off("error", failed);
