@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { BuildError } from "./build-error.ts";
 import { runProgram } from "./run-program.ts";
 
-/** apt verifies the archive's signature and the package's hash. */
+/** Pinned by version; apt verifies the archive's signature and the package's hash. */
 const PACKAGE = "musl-dev=1.2.3-1";
 
 export async function fetchArm64Musl(folder: string): Promise<void> {
@@ -13,12 +13,12 @@ export async function fetchArm64Musl(folder: string): Promise<void> {
   const draft = mkdtempSync(`${folder}-`);
   for (const part of ["state/lists/partial", "cache/archives/partial"])
     mkdirSync(`${draft}/${part}`, { recursive: true });
-  const foreign = [
+  const aptOptions = [
     ...["-o", "APT::Architecture=arm64", "-o", "APT::Architectures=arm64"],
     ...["-o", `Dir::State=${draft}/state`, "-o", "Dir::State::status=/dev/null", "-o", `Dir::Cache=${draft}/cache`],
   ];
-  await runProgram("apt-get", [...foreign, "update", "-qq"], draft);
-  await runProgram("apt-get", [...foreign, "download", "-qq", PACKAGE], draft);
+  await runProgram("apt-get", [...aptOptions, "update", "-qq"], draft);
+  await runProgram("apt-get", [...aptOptions, "download", "-qq", PACKAGE], draft);
   const archive = readdirSync(draft).find((name) => name.endsWith(".deb"));
   if (archive === undefined) throw new BuildError(`apt-get did not download ${PACKAGE} for arm64`);
   await runProgram("dpkg", ["-x", archive, "unpacked"], draft);
