@@ -18,12 +18,12 @@ type ManagerField = {
 
 type Templates = {
   readonly type: (field: ManagerField) => string;
-  /** Expression of the flag's value, an empty string if the setting is not set. */
+  /** Expression for the flag's text, which is "" for a setting that is not set. */
   readonly format: (field: ManagerField) => string;
   readonly parse: (field: ManagerField) => string;
 };
 
-const read =
+const callReader =
   (reader: string, hasFallback = false) =>
   ({ key, flag }: ManagerField): string =>
     `${reader}(texts, problems, "${flag}"${hasFallback ? `, fallback.${key}` : ""})`;
@@ -34,17 +34,17 @@ const KINDS: Readonly<Record<FlagKind, Templates>> = {
   duration: {
     type: () => "number",
     format: ({ key }) => `formatDuration(settings.${key})`,
-    parse: read("durationOf", true),
+    parse: callReader("durationOf", true),
   },
-  port: { type: () => "number", format: ({ key }) => `\`\${settings.${key}}\``, parse: read("portOf", true) },
-  ports: { type: () => "readonly number[]", ...LIST, parse: read("portsOf") },
+  port: { type: () => "number", format: ({ key }) => `\`\${settings.${key}}\``, parse: callReader("portOf", true) },
+  ports: { type: () => "readonly number[]", ...LIST, parse: callReader("portsOf") },
   text: {
     type: () => "string",
     format: ({ key }) => `settings.${key}`,
     parse: ({ flag }) => `texts.get("${flag}") ?? ""`,
   },
-  address: { type: () => "string", format: ({ key }) => `settings.${key}`, parse: read("addressOf") },
-  driver: { type: () => "DriverName", format: ({ key }) => `settings.${key}`, parse: read("driverOf", true) },
+  address: { type: () => "string", format: ({ key }) => `settings.${key}`, parse: callReader("addressOf") },
+  driver: { type: () => "DriverName", format: ({ key }) => `settings.${key}`, parse: callReader("driverOf", true) },
   choice: {
     type: ({ key }) => typeName(key),
     format: ({ key, isAlwaysWritten, fallback }) =>
@@ -54,12 +54,12 @@ const KINDS: Readonly<Record<FlagKind, Templates>> = {
   hooks: {
     type: () => "readonly HeldContainer[]",
     format: ({ key }) => `hooksText(settings.${key})`,
-    parse: read("hooksOf"),
+    parse: callReader("hooksOf"),
   },
   probes: {
     type: () => "readonly KubeletProbe[]",
     format: ({ key }) => `probesText(settings.${key})`,
-    parse: read("probesOf"),
+    parse: callReader("probesOf"),
   },
   switch: { type: () => "boolean", format: () => "", parse: ({ flag }) => `texts.has("${flag}")` },
 };
@@ -119,7 +119,7 @@ function drainSettingsSource(): string {
 }
 
 function managerFlagsSource(): string {
-  const always = VALUED.filter(({ isAlwaysWritten }) => isAlwaysWritten);
+  const required = VALUED.filter(({ isAlwaysWritten }) => isAlwaysWritten);
   const optional = VALUED.filter(({ isAlwaysWritten }) => !isAlwaysWritten);
   const types = ["DEFAULT_SETTINGS", ...CHOICES.map(({ key }) => typeName(key)), "DrainSettings"];
   const values = VALUED.flatMap(({ kind }) => HELPERS[kind]);
@@ -133,7 +133,7 @@ function managerFlagsSource(): string {
     "",
     "export function alwaysWritten(settings: DrainSettings): FlagText[] {",
     "  return [",
-    ...always.map(flagText),
+    ...required.map(flagText),
     "  ];",
     "}",
     "",
@@ -181,7 +181,7 @@ const HELPERS: Readonly<Record<FlagKind, readonly string[]>> = {
 
 const LINE_WIDTH = 120;
 
-/** Names in PascalCase are types. */
+/** Imports names in PascalCase as types. */
 function importLine(names: readonly string[], from: string): string {
   const sorted = [...new Set(names)].sort((left, right) => left.localeCompare(right, "en", { sensitivity: "base" }));
   const specifiers = sorted.map((name) => (/^[A-Z][a-z]/.test(name) ? `type ${name}` : name));

@@ -107,7 +107,7 @@ describe.for([
       path,
       fieldSelector,
       pageSize: PAGE_SIZE,
-      keep: () => true,
+      reduce: () => true,
       signal: new AbortController().signal,
     });
     const names = CONTENT.map(({ name }) => name);
