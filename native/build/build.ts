@@ -58,9 +58,9 @@ export async function buildManager(name: VariantName, into = ""): Promise<BuiltM
   const keyFile = `${folder}/work/${name}.key`;
   const fresh = !existsSync(output) || readIfExists(keyFile) !== buildKey;
   if (fresh) {
-    const tree = await buildRuntime(variant, folder);
-    await compileProgram(variant, tree, MANAGER, output);
-    writeNotices(`${folder}/NOTICES.txt`, tree);
+    const runtimeFolder = await buildRuntime(variant, folder);
+    await compileProgram(variant, runtimeFolder, MANAGER, output);
+    writeNotices(`${folder}/NOTICES.txt`, runtimeFolder);
     writeFileSync(keyFile, buildKey);
   }
   const bytes = readFileSync(output);
@@ -80,7 +80,7 @@ export async function buildProgram(name: VariantName, program: Program, output: 
 }
 
 /**
- * Writes a temporary file and renames it, so that concurrent builds and running processes never see a partial file.
+ * Writes a temporary file and renames it, so that concurrent builds and running processes never read a partial file.
  */
 async function compileProgram(variant: Variant, tree: string, program: Program, output: string): Promise<void> {
   const draft = mkdtempSync(`${output}-`);

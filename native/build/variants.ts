@@ -62,7 +62,7 @@ const POSITION_INDEPENDENT = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,-z,tex
 /**
  * The shipped variant, on a host of the same processor.
  *
- * @param libraries Debian's folder of musl's start files; musl-gcc would use those without self-relocation
+ * @param libraries Debian's folder of musl's start files; musl-gcc would link start files that do not relocate the program
  */
 const shippedFlags = (libraries: string, compile: readonly string[]) => ({
   output: "lastcall",

@@ -52,7 +52,7 @@ export class ApiRefusal extends Error {
   /** From `Retry-After`; 0 without that header. */
   readonly retryAfterMs: number;
   constructor(status: number, path: string, retryAfterMs = 0) {
-    super(`the API server answered ${status} to ${path.split("?", 1)[0]}`);
+    super(`the API server responded with ${status} to ${path.split("?", 1)[0]}`);
     this.name = "ApiRefusal";
     this.status = status;
     this.retryAfterMs = retryAfterMs;

@@ -2,7 +2,7 @@
 import type { SendRequest } from "./api-request.ts";
 import { type EventSpec, eventPath, toEventObject } from "./event-object.ts";
 import { retryDelayMs } from "./retry-delay.ts";
-import { type BucketSize, keyedBucketsBelow as createNestedBuckets } from "./token-buckets.ts";
+import { type BucketSize, createNestedBuckets } from "./token-buckets.ts";
 
 /** Larger than the overall burst, so the queue fills only when the API server is slow. */
 const QUEUE_LIMIT = 100;

@@ -107,7 +107,7 @@ async function explainRefusal(
   const status = Number(/Unexpected server response: ([0-9]{3})/.exec(message)?.[1] ?? 0);
   if (status === 0) throw new Error(message);
   const plainResponse = await request({ method: "GET", path: forwardPath(target), limitMs, signal });
-  if (plainResponse.status !== status) throw new Error(`the API server refused the port-forward with ${status}`);
+  if (plainResponse.status !== status) throw new Error(`the API server rejected the port-forward with ${status}`);
   return plainResponse;
 }
 

@@ -15,8 +15,8 @@ export type ReflectedResource<T> = {
   readonly store: Store<T>;
   readonly relistMs: number;
   /**
-   * Longest duration of one watch; default: until the next list. A short watch detects a lost server early, because the
-   * next one is not accepted.
+   * Longest duration of one watch; default: until the next list. A short watch detects a lost server early, because
+   * the next watch is not accepted.
    */
   readonly watchMs?: number;
   /**

@@ -70,7 +70,7 @@ function isConflict(method: string, { status, text }: ApiResponse): boolean {
 
 function refusalError(action: string, { status, text }: ApiResponse): Error {
   const message = textAt(parseObject(text), "message") ?? text.slice(0, 200);
-  return new Error(`cannot ${action}: the API server answered ${status} ${message}`.trim());
+  return new Error(`cannot ${action}: the API server responded with ${status} ${message}`.trim());
 }
 
 function parseObject(text: string): RawObject | undefined {

@@ -35,7 +35,7 @@ export function createKeyedBuckets(size: BucketSize, limit: number): KeyedBucket
  *
  * @returns a function like {@link KeyedBuckets.take}
  */
-export function keyedBucketsBelow(overall: BucketSize, size: BucketSize, limit: number): KeyedBuckets["take"] {
+export function createNestedBuckets(overall: BucketSize, size: BucketSize, limit: number): KeyedBuckets["take"] {
   const keyBuckets = createKeyedBuckets(size, limit);
   let sharedBucket: Bucket | undefined;
   return (key, nowMs) => {

@@ -105,8 +105,10 @@ const RESETS_MEANING =
   "connections were reset or refused when a Pod stopped after its drain; the message has their maximum number";
 
 export function eventReference(): string {
-  const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((problem) => !CODES_WITHOUT_EVENT.includes(problem));
-  const drains = (Object.keys(DRAIN_MEANINGS) as (keyof typeof DRAIN_MEANINGS)[]).map((outcome) => {
+  const problemCodes = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
+    (problem) => !CODES_WITHOUT_EVENT.includes(problem),
+  );
+  const drainRows = (Object.keys(DRAIN_MEANINGS) as (keyof typeof DRAIN_MEANINGS)[]).map((outcome) => {
     const { reason, type } = DRAIN_EVENTS[outcome];
     return [code(reason), type, DRAIN_MEANINGS[outcome]];
   });
@@ -114,8 +116,8 @@ export function eventReference(): string {
     ["reason", "type", "when"],
     [
       [code(NOT_INJECTED), "Warning", "a Pod that requests injection was not injected; the message has the reason"],
-      ...codes.map((problem) => [code(eventReasonOf(problem)), "Warning", PROBLEMS[problem]]),
-      ...drains,
+      ...problemCodes.map((problem) => [code(eventReasonOf(problem)), "Warning", PROBLEMS[problem]]),
+      ...drainRows,
       [code(RESETS_EVENT.reason), RESETS_EVENT.type, RESETS_MEANING],
     ],
   );

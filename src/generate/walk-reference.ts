@@ -12,8 +12,8 @@ export function injectWalk(): string {
 
 export function prestopWalk(): string {
   const files: readonly string[] = runWalk(`${WALKS}prestop-walk.ts`);
-  const { own, sockets } = managerFiles(files);
-  return `${own.length} files besides the ${sockets} that read sockets and classify activity:\n\n${tableOf(own, ["manager", "contract"])}`;
+  const { otherFiles, socketFiles } = managerFiles(files);
+  return `${otherFiles.length} files besides the ${socketFiles} that read sockets and classify activity:\n\n${tableOf(otherFiles, ["manager", "contract"])}`;
 }
 
 const RELAY_FOLDERS = ["api-server", "relay", "kubernetes"];
@@ -22,23 +22,26 @@ export function sliceWalk(): string {
   const { files, client }: { readonly files: readonly string[]; readonly client: readonly string[] } = runWalk(
     `${WALKS}slice-walk.ts`,
   );
-  const relay = files.filter((file) => RELAY_FOLDERS.some((room) => file.startsWith(`${room}/`)));
-  const { own } = managerFiles(files);
-  const all = new Set([...relay, ...client, ...own]);
+  const relay = files.filter((file) => RELAY_FOLDERS.some((folder) => file.startsWith(`${folder}/`)));
+  const { otherFiles } = managerFiles(files);
+  const all = new Set([...relay, ...client, ...otherFiles]);
   const section = (title: string, partFiles: readonly string[], order: readonly string[]): string =>
     `${title}, ${partFiles.length} files:\n\n${tableOf(partFiles, order)}`;
   return [
     `${all.size} files in three programs.`,
     section("The relay", relay, RELAY_FOLDERS),
-    section("The manager's relay client, a process of its own", client, ["manager"]),
-    section("The manager", own, ["manager", "contract"]),
+    section("The manager's relay client, a separate process", client, ["manager"]),
+    section("The manager", otherFiles, ["manager", "contract"]),
   ].join("\n\n");
 }
 
-function managerFiles(files: readonly string[]): { readonly own: readonly string[]; readonly sockets: number } {
+function managerFiles(files: readonly string[]): {
+  readonly otherFiles: readonly string[];
+  readonly socketFiles: number;
+} {
   const allFiles = files.filter((file) => /^(manager|contract)\//.test(file));
-  const own = allFiles.filter((file) => !/^manager\/(sockets|traffic)\//.test(file));
-  return { own, sockets: allFiles.length - own.length };
+  const otherFiles = allFiles.filter((file) => !/^manager\/(sockets|traffic)\//.test(file));
+  return { otherFiles, socketFiles: allFiles.length - otherFiles.length };
 }
 
 const SRC = fileURLToPath(new URL("..", import.meta.url));

@@ -166,7 +166,7 @@ describe("after a failure of the server or the network, the reflector", () => {
   test("retries the first list", async () => {
     server.faults.errorStatus = 403;
     const store = startReflector();
-    await eventually(() => expect(failures).toContain(`the API server answered 403 to ${PATH}`));
+    await eventually(() => expect(failures).toContain(`the API server responded with 403 to ${PATH}`));
     server.faults.errorStatus = undefined;
     put("a", "1");
     await expectEntries(store, { a: "1" });

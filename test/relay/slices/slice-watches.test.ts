@@ -268,7 +268,7 @@ describe("an API server", () => {
     cluster.put(webSlice());
     const startMs = performance.now();
     const drainer = cluster.startDrain();
-    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("answered 429") });
+    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("responded with 429") });
     cluster.api.faults.errorStatus = undefined;
     await waitForStatus(drainer, { state: "in" });
     expect(performance.now() - startMs).toBeGreaterThan(1_900);
@@ -278,7 +278,7 @@ describe("an API server", () => {
   test("that responds 403 is retried at a low rate, and the drain receives the reason", async () => {
     cluster.api.faults.errorStatus = 403;
     const drainer = cluster.startDrain();
-    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("answered 403") });
+    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("responded with 403") });
     await pause(500, "time for more requests than there may be");
     expect(cluster.api.requests.length).toBeLessThan(8);
     cluster.api.faults.errorStatus = 500;

@@ -107,9 +107,11 @@ test("a read of a missing Secret is not an error, and a failed create returns a 
 test("an error for a refused request has the object's name and the API server's message", async () => {
   const forbidden = createSecretStore(apiServerWith(403, { message: "user may not" }).send, "lastcall", "ca");
   await expect(forbidden.read()).rejects.toThrow(
-    "cannot read Secret lastcall/ca: the API server answered 403 user may not",
+    "cannot read Secret lastcall/ca: the API server responded with 403 user may not",
   );
-  await expect(forbidden.create({})).rejects.toThrow("cannot create Secret lastcall/ca: the API server answered 403");
+  await expect(forbidden.create({})).rejects.toThrow(
+    "cannot create Secret lastcall/ca: the API server responded with 403",
+  );
   const invalid = apiServerWith(422, { message: "field is immutable", details: { causes: [immutable] } });
   await expect(createSecretStore(invalid.send, "n", "s").update(STORED, {})).rejects.toThrow("field is immutable");
   await expect(webhookConfigurations(apiServerWith(200, "<html>").send, "w").read()).rejects.toThrow("<html>");
