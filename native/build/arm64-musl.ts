@@ -10,18 +10,25 @@ const PACKAGE = "musl-dev=1.2.3-1";
 export async function fetchArm64Musl(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   mkdirSync(dirname(folder), { recursive: true });
-  const draft = mkdtempSync(`${folder}-`);
+  const temporaryFolder = mkdtempSync(`${folder}-`);
   for (const part of ["state/lists/partial", "cache/archives/partial"])
-    mkdirSync(`${draft}/${part}`, { recursive: true });
+    mkdirSync(`${temporaryFolder}/${part}`, { recursive: true });
   const aptOptions = [
     ...["-o", "APT::Architecture=arm64", "-o", "APT::Architectures=arm64"],
-    ...["-o", `Dir::State=${draft}/state`, "-o", "Dir::State::status=/dev/null", "-o", `Dir::Cache=${draft}/cache`],
+    ...[
+      "-o",
+      `Dir::State=${temporaryFolder}/state`,
+      "-o",
+      "Dir::State::status=/dev/null",
+      "-o",
+      `Dir::Cache=${temporaryFolder}/cache`,
+    ],
   ];
-  await runProgram("apt-get", [...aptOptions, "update", "-qq"], draft);
-  await runProgram("apt-get", [...aptOptions, "download", "-qq", PACKAGE], draft);
-  const archive = readdirSync(draft).find((name) => name.endsWith(".deb"));
+  await runProgram("apt-get", [...aptOptions, "update", "-qq"], temporaryFolder);
+  await runProgram("apt-get", [...aptOptions, "download", "-qq", PACKAGE], temporaryFolder);
+  const archive = readdirSync(temporaryFolder).find((name) => name.endsWith(".deb"));
   if (archive === undefined) throw new BuildError(`apt-get did not download ${PACKAGE} for arm64`);
-  await runProgram("dpkg", ["-x", archive, "unpacked"], draft);
-  renameSync(`${draft}/unpacked`, folder);
-  rmSync(draft, { recursive: true });
+  await runProgram("dpkg", ["-x", archive, "unpacked"], temporaryFolder);
+  renameSync(`${temporaryFolder}/unpacked`, folder);
+  rmSync(temporaryFolder, { recursive: true });
 }

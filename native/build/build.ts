@@ -83,13 +83,13 @@ export async function buildProgram(name: VariantName, program: Program, output: 
  * Writes a temporary file and renames it, so that concurrent builds and running processes never read a partial file.
  */
 async function compileProgram(variant: Variant, tree: string, program: Program, output: string): Promise<void> {
-  const draft = mkdtempSync(`${output}-`);
+  const temporaryFolder = mkdtempSync(`${output}-`);
   try {
-    await emitC(`${draft}/program.c`, program);
-    await link(variant, tree, `${draft}/program.c`, `${draft}/program`);
-    renameSync(`${draft}/program`, output);
+    await emitC(`${temporaryFolder}/program.c`, program);
+    await link(variant, tree, `${temporaryFolder}/program.c`, `${temporaryFolder}/program`);
+    renameSync(`${temporaryFolder}/program`, output);
   } finally {
-    rmSync(draft, { recursive: true });
+    rmSync(temporaryFolder, { recursive: true });
   }
 }
 
@@ -101,16 +101,16 @@ async function buildRuntime(variant: Variant, folder: string): Promise<string> {
   if (existsSync(`${tree}/runtime.a`)) return tree;
   mkdirSync(dirname(tree), { recursive: true });
   // The folder gets its name when it is complete, so that an interrupted build does not leave a partial runtime.
-  const draft = mkdtempSync(`${tree}-`);
+  const temporaryFolder = mkdtempSync(`${tree}-`);
   try {
-    await compileRuntime(variant, draft, copyRuntime(draft));
+    await compileRuntime(variant, temporaryFolder, copyRuntime(temporaryFolder));
   } catch (error) {
-    rmSync(draft, { recursive: true });
+    rmSync(temporaryFolder, { recursive: true });
     throw error;
   }
   // Do not replace the runtime of a concurrent build, which a compiler may be reading.
-  if (existsSync(tree)) rmSync(draft, { recursive: true });
-  else renameSync(draft, tree);
+  if (existsSync(tree)) rmSync(temporaryFolder, { recursive: true });
+  else renameSync(temporaryFolder, tree);
   return tree;
 }
 

@@ -78,16 +78,16 @@ export async function buildPreload(
   const macroFlags = Object.entries(macros).map(([macro, value]) => `-D${macro}=${value}`);
   const flags = [...FREESTANDING, ...STRICT, ...SMALL, ...SHARED, ...LINK, ...processor.compile, ...macroFlags];
   mkdirSync(dirname(file), { recursive: true });
-  const draft = mkdtempSync(`${file}-`);
+  const temporaryFolder = mkdtempSync(`${file}-`);
   try {
-    await runProgram(processor.compiler, [...flags, ...sources, "-o", `${draft}/library`], PRELOAD);
-    const readelfArgs = ["-W", "--file-header", "--dynamic", "--dyn-syms", `${draft}/library`];
+    await runProgram(processor.compiler, [...flags, ...sources, "-o", `${temporaryFolder}/library`], PRELOAD);
+    const readelfArgs = ["-W", "--file-header", "--dynamic", "--dyn-syms", `${temporaryFolder}/library`];
     const description = await runProgram("readelf", readelfArgs, PRELOAD);
     requireMachine(description, processor.machine);
     requireNoDependencies(description);
-    renameSync(`${draft}/library`, file);
+    renameSync(`${temporaryFolder}/library`, file);
   } finally {
-    rmSync(draft, { recursive: true });
+    rmSync(temporaryFolder, { recursive: true });
   }
   const bytes = readFileSync(file);
   return { file, sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length };

@@ -2,7 +2,13 @@
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { Agent, request as requestHttps } from "node:https";
 import type { KubeConfig } from "@kubernetes/client-node";
-import { ApiRefusal, type ApiResponse, type OpenStream, ResponseTooLarge, type SendRequest } from "./api-request.ts";
+import {
+  type ApiResponse,
+  ApiStatusError,
+  type OpenStream,
+  ResponseTooLarge,
+  type SendRequest,
+} from "./api-request.ts";
 import { retryAfterMs } from "./retry-delay.ts";
 
 /** For requests without `limitBytes`. */
@@ -74,7 +80,7 @@ export function createApiClient(connection: KubeConfig): ApiClient {
         const response = await rejectOnAbort(anySignal, send("GET", path, anySignal));
         if (response.statusCode !== 200) {
           response.destroy();
-          throw new ApiRefusal(response.statusCode ?? 0, path, retryAfterMs(response.headers["retry-after"]));
+          throw new ApiStatusError(response.statusCode ?? 0, path, retryAfterMs(response.headers["retry-after"]));
         }
         onOpen();
         for await (const chunk of response) onChunk(chunk as Buffer);

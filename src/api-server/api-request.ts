@@ -36,7 +36,7 @@ type StreamRequest = {
 /**
  * Resolves when the response has ended, or after the limit.
  *
- * @throws ApiRefusal if the status is not 200; Error if the connection broke or `onChunk` threw
+ * @throws ApiStatusError if the status is not 200; Error if the connection broke or `onChunk` threw
  */
 export type OpenStream = (stream: StreamRequest) => Promise<void>;
 
@@ -47,13 +47,13 @@ export class ResponseTooLarge extends Error {
   }
 }
 
-export class ApiRefusal extends Error {
+export class ApiStatusError extends Error {
   readonly status: number;
   /** From `Retry-After`; 0 without that header. */
   readonly retryAfterMs: number;
   constructor(status: number, path: string, retryAfterMs = 0) {
     super(`the API server responded with ${status} to ${path.split("?", 1)[0]}`);
-    this.name = "ApiRefusal";
+    this.name = "ApiStatusError";
     this.status = status;
     this.retryAfterMs = retryAfterMs;
   }

@@ -1,6 +1,6 @@
 /** Lists all objects of one kind in pages; each page is reduced to its cached parts before the next page is read. */
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { ApiRefusal, ResponseTooLarge, type SendRequest } from "./api-request.ts";
+import { ApiStatusError, ResponseTooLarge, type SendRequest } from "./api-request.ts";
 import { keyOf, type NewEntries, type ReduceObject } from "./store.ts";
 
 const PAGE_LIMIT_MS = 30_000;
@@ -26,7 +26,7 @@ type ListRequest<T> = {
 };
 
 /**
- * @throws ApiRefusal, or Error when a response is not a list. An incomplete list is discarded: its missing objects would
+ * @throws ApiStatusError, or Error when a response is not a list. An incomplete list is discarded: its missing objects would
  * be treated as deleted.
  */
 export async function listAll<T>(request: SendRequest, list: ListRequest<T>): Promise<ListResult<T>> {
@@ -34,7 +34,7 @@ export async function listAll<T>(request: SendRequest, list: ListRequest<T>): Pr
     return await listPaged(request, list, list.pageSize);
   } catch (error) {
     // The continue token expired. A list without pages does not need one.
-    if (!(error instanceof ApiRefusal) || error.status !== STATUS_GONE) throw error;
+    if (!(error instanceof ApiStatusError) || error.status !== STATUS_GONE) throw error;
     return listPaged(request, list, 0);
   }
 }
@@ -88,7 +88,7 @@ async function fetchPage(request: SendRequest, path: string, size: number, signa
   // A list without pages cannot be split, so only the client's limit applies.
   const limit = size === 0 ? {} : { limitBytes: PAGE_LIMIT_BYTES };
   const response = await request({ method: "GET", path, limitMs: PAGE_LIMIT_MS, ...limit, signal });
-  if (response.status !== 200) throw new ApiRefusal(response.status, path, response.retryAfterMs);
+  if (response.status !== 200) throw new ApiStatusError(response.status, path, response.retryAfterMs);
   const page: unknown = JSON.parse(response.text);
   if (!isRawObject(page) || !Array.isArray(page["items"] ?? []))
     throw new Error(`the response to ${path} is not a list`);

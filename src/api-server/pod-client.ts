@@ -20,7 +20,7 @@ export function createPodClient(connection: KubeConfig, request: SendRequest): P
     const send = async (): Promise<ApiResponse> => {
       const forward = await openForward(connection, target, signal).catch(async (cause: unknown) => {
         if (signal.aborted) throw cause;
-        return explainRefusal(cause, target, request, apiRequest.limitMs, signal);
+        return requestRejection(cause, target, request, apiRequest.limitMs, signal);
       });
       if ("status" in forward) return forward;
       try {
@@ -96,7 +96,7 @@ function withAbortSignal(connection: KubeConfig, signal: AbortSignal): KubeConfi
 }
 
 /** Returns the reason for a failed handshake: a plain GET gets the same status, with a Status object as body. */
-async function explainRefusal(
+async function requestRejection(
   cause: unknown,
   target: PodPort,
   request: SendRequest,

@@ -2,7 +2,7 @@
  * Synchronizes a store with the API server: lists, watches, and lists again on a timer. The informer of
  * `@kubernetes/client-node` is not used: it stops after a failed list, skips invalid lines, and never lists again.
  */
-import { ApiRefusal, type OpenStream, type SendRequest } from "./api-request.ts";
+import { ApiStatusError, type OpenStream, type SendRequest } from "./api-request.ts";
 import { type ListResult, listAll } from "./list-pages.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import type { Store } from "./store.ts";
@@ -90,10 +90,10 @@ async function listAndWatch<T>(
       position = await listIntoStore(resource, context);
     return { position, hasSucceeded: await watchFrom(position, resource, context) };
   } catch (error) {
-    if (error instanceof ExpiredWatch || (error instanceof ApiRefusal && error.status === STATUS_GONE))
+    if (error instanceof ExpiredWatch || (error instanceof ApiStatusError && error.status === STATUS_GONE))
       return { position: undefined, hasSucceeded: false };
     const failure = error instanceof Error ? error.message : String(error);
-    const requestedDelayMs = error instanceof ApiRefusal ? error.retryAfterMs : 0;
+    const requestedDelayMs = error instanceof ApiStatusError ? error.retryAfterMs : 0;
     return {
       position: error instanceof BrokenWatch ? undefined : position,
       hasSucceeded: false,

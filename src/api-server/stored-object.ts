@@ -33,7 +33,7 @@ export async function readObject(request: SendRequest, path: string, target: str
   const response = await send(request, { method: "GET", path }, `read ${target}`);
   if (response.status === 404) return undefined;
   const object = parseObject(response.text);
-  if (response.status !== 200 || object === undefined) throw refusalError(`read ${target}`, response);
+  if (response.status !== 200 || object === undefined) throw statusError(`read ${target}`, response);
   return object;
 }
 
@@ -46,7 +46,7 @@ export async function writeObject(
   const response = await send(request, write, action);
   if (response.status === 200 || response.status === 201) return "done";
   if (isConflict(write.method, response)) return "conflict";
-  throw refusalError(action, response);
+  throw statusError(action, response);
 }
 
 async function send(
@@ -68,7 +68,7 @@ function isConflict(method: string, { status, text }: ApiResponse): boolean {
   return status === 404 || (status === 422 && objectsAt(objectAt(parseObject(text), "details"), "causes").length === 0);
 }
 
-function refusalError(action: string, { status, text }: ApiResponse): Error {
+function statusError(action: string, { status, text }: ApiResponse): Error {
   const message = textAt(parseObject(text), "message") ?? text.slice(0, 200);
   return new Error(`cannot ${action}: the API server responded with ${status} ${message}`.trim());
 }

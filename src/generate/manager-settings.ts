@@ -28,7 +28,7 @@ const callReader =
   ({ key, flag }: ManagerField): string =>
     `${reader}(texts, problems, "${flag}"${hasFallback ? `, fallback.${key}` : ""})`;
 
-const LIST: Pick<Templates, "format"> = { format: ({ key }) => `settings.${key}.join(",")` };
+const LIST_FORMAT: Pick<Templates, "format"> = { format: ({ key }) => `settings.${key}.join(",")` };
 
 const KINDS: Readonly<Record<FlagKind, Templates>> = {
   duration: {
@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<FlagKind, Templates>> = {
     parse: callReader("durationOf", true),
   },
   port: { type: () => "number", format: ({ key }) => `\`\${settings.${key}}\``, parse: callReader("portOf", true) },
-  ports: { type: () => "readonly number[]", ...LIST, parse: callReader("portsOf") },
+  ports: { type: () => "readonly number[]", ...LIST_FORMAT, parse: callReader("portsOf") },
   text: {
     type: () => "string",
     format: ({ key }) => `settings.${key}`,
@@ -65,9 +65,9 @@ const KINDS: Readonly<Record<FlagKind, Templates>> = {
 };
 
 const FIELDS: readonly ManagerField[] = ROWS.flatMap(([key, row]) => fieldOf(key, row));
-const CHOICES = FIELDS.filter(({ kind }) => kind === "choice");
-const SWITCHES = FIELDS.filter(({ kind }) => kind === "switch");
-const VALUED = FIELDS.filter(({ kind }) => kind !== "switch");
+const CHOICE_FIELDS = FIELDS.filter(({ kind }) => kind === "choice");
+const SWITCH_FIELDS = FIELDS.filter(({ kind }) => kind === "switch");
+const VALUE_FIELDS = FIELDS.filter(({ kind }) => kind !== "switch");
 
 function fieldOf(key: string, row: Row<unknown> | DerivedRow): readonly ManagerField[] {
   const manager = "codec" in row ? row.manager : row;
@@ -98,7 +98,7 @@ export const MANAGER_SOURCES: readonly GeneratedFile[] = [
 ];
 
 function drainSettingsSource(): string {
-  const unions = CHOICES.map(
+  const unions = CHOICE_FIELDS.map(
     ({ key, choices }) => `export type ${typeName(key)} = ${choices.map(quoted).join(" | ")};`,
   );
   const members = FIELDS.map(
@@ -119,10 +119,10 @@ function drainSettingsSource(): string {
 }
 
 function managerFlagsSource(): string {
-  const required = VALUED.filter(({ isAlwaysWritten }) => isAlwaysWritten);
-  const optional = VALUED.filter(({ isAlwaysWritten }) => !isAlwaysWritten);
-  const types = ["DEFAULT_SETTINGS", ...CHOICES.map(({ key }) => typeName(key)), "DrainSettings"];
-  const values = VALUED.flatMap(({ kind }) => HELPERS[kind]);
+  const alwaysWritten = VALUE_FIELDS.filter(({ isAlwaysWritten }) => isAlwaysWritten);
+  const optional = VALUE_FIELDS.filter(({ isAlwaysWritten }) => !isAlwaysWritten);
+  const types = ["DEFAULT_SETTINGS", ...CHOICE_FIELDS.map(({ key }) => typeName(key)), "DrainSettings"];
+  const values = VALUE_FIELDS.flatMap(({ kind }) => FLAG_VALUE_IMPORTS[kind]);
   return [
     "/** The manager's flags. Generated from src/policy/fields.ts by `npm run generate`. */",
     importLine(types, "./drain-settings.ts"),
@@ -131,21 +131,21 @@ function managerFlagsSource(): string {
     "",
     "export type FlagText = { readonly flag: string; readonly text: string };",
     "",
-    "export function alwaysWritten(settings: DrainSettings): FlagText[] {",
+    "export function alwaysWrittenFlags(settings: DrainSettings): FlagText[] {",
     "  return [",
-    ...required.map(flagText),
+    ...alwaysWritten.map(flagText),
     "  ];",
     "}",
     "",
-    "export function writtenWhenSet(settings: DrainSettings): FlagText[] {",
+    "export function optionalFlags(settings: DrainSettings): FlagText[] {",
     "  return [",
     ...optional.map(flagText),
     "  ];",
     "}",
     "",
-    "export function switchesOn(settings: DrainSettings): string[] {",
+    "export function enabledSwitches(settings: DrainSettings): string[] {",
     "  const flags: string[] = [];",
-    ...SWITCHES.map(({ key, flag }) => `  if (settings.${key}) flags.push("${flag}");`),
+    ...SWITCH_FIELDS.map(({ key, flag }) => `  if (settings.${key}) flags.push("${flag}");`),
     "  return flags;",
     "}",
     "",
@@ -156,17 +156,17 @@ function managerFlagsSource(): string {
     "  };",
     "}",
     "",
-    ...CHOICES.map(choiceReader),
-    `export const SWITCHES: readonly string[] = [${SWITCHES.map(({ flag }) => quoted(flag)).join(", ")}];`,
+    ...CHOICE_FIELDS.map(choiceReader),
+    `export const SWITCH_FLAGS: readonly string[] = [${SWITCH_FIELDS.map(({ flag }) => quoted(flag)).join(", ")}];`,
     "",
-    "export const VALUED: readonly string[] = [",
-    ...VALUED.map(({ flag }) => `  ${quoted(flag)},`),
+    "export const VALUE_FLAGS: readonly string[] = [",
+    ...VALUE_FIELDS.map(({ flag }) => `  ${quoted(flag)},`),
     "];",
     "",
   ].join("\n");
 }
 
-const HELPERS: Readonly<Record<FlagKind, readonly string[]>> = {
+const FLAG_VALUE_IMPORTS: Readonly<Record<FlagKind, readonly string[]>> = {
   duration: ["durationOf"],
   port: ["portOf"],
   ports: ["portsOf"],

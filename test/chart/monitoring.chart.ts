@@ -52,14 +52,14 @@ describe.for(EXPRESSIONS)("%s", ([, expression]) => {
 });
 
 function findMissing({ metric, matchers }: Selector): readonly string[] {
-  const known = served.get(metric);
-  if (known === undefined) return [`unknown metric ${metric}`];
+  const servedMetric = served.get(metric);
+  if (servedMetric === undefined) return [`unknown metric ${metric}`];
   return matchers.flatMap(({ label, operator, text }) => {
     if (TARGET_LABELS.includes(label)) return [];
-    if (!known.labels.includes(label)) return [`${metric} has no label ${label}`];
-    const values = known.values.get(label) ?? new Set<string>();
-    const wanted = operator === "=~" ? text.split("|") : [text];
-    return wanted.filter((value) => !values.has(value)).map((value) => `${metric}{${label}} is never ${value}`);
+    if (!servedMetric.labels.includes(label)) return [`${metric} has no label ${label}`];
+    const values = servedMetric.values.get(label) ?? new Set<string>();
+    const comparedValues = operator === "=~" ? text.split("|") : [text];
+    return comparedValues.filter((value) => !values.has(value)).map((value) => `${metric}{${label}} is never ${value}`);
   });
 }
 
@@ -98,10 +98,12 @@ test("the alert about a stale cache has one command per cache that checks the pe
 });
 
 test("the dashboard shows every metric of drains and the relay", () => {
-  const shown = new Set(EXPRESSIONS.flatMap(([, text]) => readPromql(text).selectors.map(({ metric }) => metric)));
-  const isShown = (name: string): boolean => shown.has(name) || /_(sum|count)$/.test(name);
-  const wanted = [...served.keys()].filter((name) => /^lastcall_(drain|relay)/.test(name));
-  expect(wanted.filter((name) => !isShown(name))).toEqual([]);
+  const shownMetrics = new Set(
+    EXPRESSIONS.flatMap(([, text]) => readPromql(text).selectors.map(({ metric }) => metric)),
+  );
+  const isShown = (name: string): boolean => shownMetrics.has(name) || /_(sum|count)$/.test(name);
+  const metricNames = [...served.keys()].filter((name) => /^lastcall_(drain|relay)/.test(name));
+  expect(metricNames.filter((name) => !isShown(name))).toEqual([]);
 });
 
 describe("the dashboard", () => {

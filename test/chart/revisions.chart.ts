@@ -147,8 +147,8 @@ describe("with several releases in one cluster", () => {
   test("no release selects the Pods of another release", () => {
     const pods = render({ revision: "canary" }).filter(({ kind }) => kind === "Pod" || kind === "Deployment");
     expect(pods.map(isHook)).toEqual([false, true]);
-    for (const one of pods) {
-      const labels = (at(one, "spec", "template", "metadata", "labels") ?? one.metadata.labels) as Labels;
+    for (const pod of pods) {
+      const labels = (at(pod, "spec", "template", "metadata", "labels") ?? pod.metadata.labels) as Labels;
       expect(entriesFor({ ...shop, ...labelsWith(ON, "canary") }, labels)).toEqual([]);
       expect(entriesFor({ ...shop, ...labelsWith(undefined, "next") }, labels)).toEqual([]);
     }

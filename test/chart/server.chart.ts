@@ -67,8 +67,8 @@ test("the memory limit is larger with the relay, unless a limit is configured", 
 
 test("the server runs as user 65532, or as a user that the cluster selects on OpenShift or if runAsUser is null", () => {
   const openShift = { args: ["--api-versions", "security.openshift.io/v1"] };
-  const userOf = (runAsUser: unknown, where = {}): unknown => {
-    const pod = at(onlyOfKind(render({ webhook: { runAsUser } }, where), "Deployment"), "spec", "template", "spec");
+  const userOf = (runAsUser: unknown, options = {}): unknown => {
+    const pod = at(onlyOfKind(render({ webhook: { runAsUser } }, options), "Deployment"), "spec", "template", "spec");
     return [at(pod, "securityContext", "runAsUser"), at(pod, "securityContext", "runAsGroup")];
   };
   expect(userOf("auto")).toEqual([65_532, 65_532]);
